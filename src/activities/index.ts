@@ -29,6 +29,7 @@ import { searchTools } from './model/search-tools.js'
 import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { auditCallEvent } from './tool-call/audit-call-event.js'
+import { announceClientCall } from './tool-call/announce-client-call.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { type ApprovalRequest, requestApproval } from './tool-call/request-approval.js'
@@ -43,16 +44,22 @@ export function workflowActivities(
   configuration: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
+  audit: AuditLog | undefined,
   stream: StreamPublisher | undefined,
 ) {
+  const { registry } = configuration
   return {
     [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes, stream),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
     [activityNames.loadValue]: loadValue(values),
     [activityNames.readMore]: readMore(values),
-    [activityNames.searchTools]: searchTools(configuration.registry, values),
-    [activityNames.requestSlot]: requestSlot(configuration.registry),
+    [activityNames.searchTools]: searchTools(registry, values),
+    [activityNames.requestSlot]: requestSlot(registry),
+    // The calls of client tools.
+    [activityNames.clientCall]: announceClientCall(registry, values, audit, stream),
+    [activityNames.checkToolResult]: checkToolResult(registry, values),
+    [activityNames.auditCall]: auditCallEvent(audit),
   }
 }
 

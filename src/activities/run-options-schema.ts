@@ -1,16 +1,36 @@
 import { z } from 'zod'
-import { PtcError } from '../common/errors.js'
+import { messageOf, PtcError } from '../common/errors.js'
 import type { BudgetItem } from '../common/runs/budget.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
+import type { ClientTool } from '../common/runs/client-tools.js'
 import { maxContextBytes, type RunConfigInput } from '../common/runs/runs.js'
 import { taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
+import { clientRegistry } from '../tools/client-tools.js'
 import { measureJson } from '../tools/validation/measure-json.js'
 import { budgetSchema } from './budget-schema.js'
 import { limitsSchema } from './limits-schema.js'
 import { modelSettingFields } from './model-settings-schema.js'
 
 const name = z.string().min(1)
+
+const jsonObject = z.record(z.string(), z.json()) as z.ZodType<JsonObject>
+
+const clientTool = z.strictObject({
+  name,
+  description: z.string(),
+  inputSchema: jsonObject,
+  inputExamples: z.array(jsonObject).exactOptional(),
+  allowedCallers: z.array(z.enum(['direct', 'code_execution'])).min(1),
+} satisfies { readonly [Key in keyof ClientTool]-?: z.ZodType })
+
+function addToolIssue(tools: readonly ClientTool[], context: z.core.$RefinementCtx): void {
+  try {
+    clientRegistry(tools)
+  } catch (thrown) {
+    context.addIssue(messageOf(thrown))
+  }
+}
 
 /** Options of a run, as a client, a workflow of a user or another program may send them. */
 export const runOptionFields = {
@@ -21,6 +41,9 @@ export const runOptionFields = {
   limits: limitsSchema.partial().optional(),
   budget: budgetSchema.optional(),
   mode: z.enum(taskModes).optional(),
+  clientTools: z.array(clientTool).superRefine(addToolIssue).optional(),
+  instructions: z.string().optional(),
+  maxTokens: z.int().min(1).optional(),
   tools: z.array(name).optional(),
   context: z
     .custom<JsonObject>(

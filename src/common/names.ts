@@ -90,6 +90,7 @@ export const activityNames = {
   requestSlot: 'tool.slot',
   auditCall: 'audit.call',
   requestApproval: 'tool.approval',
+  clientCall: 'tool.client',
 } as const
 
 /** The name of the model's code tool. */
@@ -123,6 +124,9 @@ export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 export const roles = ['workflow', 'model', 'tools', 'sandbox'] as const
 
 export type Role = (typeof roles)[number]
+
+/** The role whose activities serve calls of client tools: a worker without tools of its own polls no queue of tools. */
+export const clientToolRole: Role = 'workflow'
 
 /** The roles that workflow `program` needs. */
 export const programRoles = ['workflow', 'tools', 'sandbox'] as const satisfies readonly Role[]

@@ -6,10 +6,20 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
 }
 
-/** Whether a request has `Authorization: Bearer TOKEN`. Undefined: none is needed. */
-export function hasToken({ headers }: Pick<IncomingMessage, 'headers'>, token: string | undefined): boolean {
+/**
+ * Whether a request has `Authorization: Bearer TOKEN`. Undefined: none is needed.
+ *
+ * @param keyHeader another header that may have the bare token
+ */
+export function hasToken(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  token: string | undefined,
+  keyHeader?: 'x-api-key',
+): boolean {
   if (token === undefined) return true
   // Digests have the same length, so that the comparison takes the same time for every token.
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`))
+  const key = keyHeader && headers[keyHeader]
+  const given = typeof key === 'string' ? `Bearer ${key}` : (headers.authorization ?? '')
+  return timingSafeEqual(digest(given), digest(`Bearer ${token}`))
 }

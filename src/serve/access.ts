@@ -36,7 +36,7 @@ export function checkOrigin({ headers }: IncomingMessage, response: ServerRespon
 
 /** @throws HttpError UNAUTHORIZED */
 export function checkToken(request: IncomingMessage, response: ServerResponse, { token }: Access): void {
-  if (hasToken(request, token)) return
+  if (hasToken(request, token, 'x-api-key')) return
   response.setHeader('WWW-Authenticate', 'Bearer')
   throw new HttpError('UNAUTHORIZED', 'a token is needed: Authorization: Bearer TOKEN')
 }

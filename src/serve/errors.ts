@@ -1,9 +1,16 @@
 import { type ErrorCode, PtcError } from '../common/errors.js'
 
 /** Why a request is refused before it reaches the client library. */
-type HttpErrorCode = 'UNAUTHORIZED' | 'FORBIDDEN' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'BODY_TOO_LARGE'
+type HttpErrorCode =
+  | 'BAD_REQUEST'
+  | 'UNAUTHORIZED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'BODY_TOO_LARGE'
 
 const statusOfHttpError: Readonly<Record<HttpErrorCode, number>> = {
+  BAD_REQUEST: 400,
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,

@@ -8,9 +8,10 @@ const heartbeatMs = 15_000
 const maxStallMs = 60_000
 
 /** An event of Server-Sent Events: its data are JSON, which has no line breaks. */
-export function encodeEvent(data: unknown, id?: string): string {
+export function encodeEvent(data: unknown, id?: string, event?: string): string {
   const idLine = id === undefined ? '' : `id: ${id.replaceAll(/[\r\n\0]/g, '')}\n`
-  return `${idLine}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+  const eventLine = event === undefined ? '' : `event: ${event}\n`
+  return `${idLine}${eventLine}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 }
 
 /** A response of Server-Sent Events. */
@@ -38,11 +39,12 @@ export class EventStream implements Disposable {
    * Sends an event; waits for a client that is slower.
    *
    * @param data a text is sent as it is
+   * @param event the type of the event; default: `message`
    * @throws the signal's reason; an error for a client that does not read
    */
-  async send(data: unknown, id?: string): Promise<void> {
+  async send(data: unknown, id?: string, event?: string): Promise<void> {
     this.#signal.throwIfAborted()
-    if (this.#response.write(encodeEvent(data, id))) return
+    if (this.#response.write(encodeEvent(data, id, event))) return
     await withTimeLimit(this.#signal, maxStallMs, (signal) => once(this.#response, 'drain', { signal }))
   }
 

@@ -16,6 +16,8 @@ export interface Exchange {
   readonly response: ServerResponse
   /** Aborted when the client has left, or the server closes. */
   readonly signal: AbortSignal
+  /** Reports what is thrown after the response has begun. */
+  readonly onError: (thrown: unknown) => void
 }
 
 /** A JSON response. Without a body: 204. */

@@ -8,6 +8,8 @@ import { approvalRoutes } from './approvals.js'
 import { conversationRoutes } from './conversations.js'
 import { HttpError, toErrorReply } from './errors.js'
 import { pageFile } from './page/index.js'
+import { toApiErrorReply } from './messages-api/errors.js'
+import { messagesApiRoutes } from './messages-api/routes.js'
 import { findRoute } from './router.js'
 
 export interface ServeOptions {
@@ -32,7 +34,7 @@ const graceMs = 3_000
 /** One more is not accepted until another one ends. */
 const maxConnections = 1_000
 
-const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes]
+const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes, ...messagesApiRoutes]
 
 /**
  * Starts the server.
@@ -77,6 +79,9 @@ async function answer(
     closing.removeEventListener('abort', endOnClosing)
     ended.abort(new Error('the client has left'))
   })
+  const report = (thrown: unknown): void => {
+    if (!PtcError.isInstance(thrown) && !(thrown instanceof HttpError)) onError?.(thrown)
+  }
   response.setHeader('Cache-Control', 'no-store')
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Referrer-Policy', 'no-referrer')
@@ -88,13 +93,13 @@ async function answer(
     if (file) return void response.writeHead(200, file.headers).end(await file.content())
     checkToken(request, response, access)
     const { handler, params } = findRoute(routes, request.method, pathname)
-    const reply = await handler({ ptc, params, query, request, response, signal })
+    const reply = await handler({ ptc, params, query, request, response, signal, onError: report })
     if (reply) send(response, reply.status ?? (reply.body === undefined ? 204 : 200), reply.body)
   } catch (thrown) {
     if (response.headersSent) return void response.end()
     if (signal.aborted) return void response.destroy()
-    if (!PtcError.isInstance(thrown) && !(thrown instanceof HttpError)) onError?.(thrown)
-    const { status, body } = toErrorReply(thrown)
+    report(thrown)
+    const { status, body } = request.url?.startsWith('/v1/') ? toApiErrorReply(thrown) : toErrorReply(thrown)
     // The rest of a body that is too large is not read.
     if (!request.complete) response.setHeader('Connection', 'close')
     send(response, status, body)

@@ -151,8 +151,9 @@ it('describes direct calls, and externalizes large code and arguments', async ()
   ).result
   expect(Object.keys(calls)).toEqual(['a', 'c', 'd'])
   expect(calls['a']).toMatchObject({ index: 1, tool: 'pay', arguments: { cents: 5 }, refused: null })
-  expect(calls['c']).toMatchObject({ index: 2, refused: { status: 'invalid_arguments' } })
-  expect(calls['d']).toMatchObject({ index: 3, refused: { status: 'denied' } })
+  // The code has number 2.
+  expect(calls['c']).toMatchObject({ index: 3, refused: { status: 'invalid_arguments' } })
+  expect(calls['d']).toMatchObject({ index: 4, refused: { status: 'denied' } })
   expect(isExternal(calls['d']?.arguments ?? null)).toBe(true)
   expect(reply.content[1]).toMatchObject({ input: { code: { 'ptc.value': expect.anything() } } })
   expect(JSON.stringify({ reply, calls }).length).toBeLessThan(10_000)

@@ -32,7 +32,7 @@ import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
 import { TurnStream } from '../stream-events.js'
-import { findRunTools, type RunTools } from '../run/tool-set.js'
+import { loadRunTools, type RunTools } from '../run/tool-set.js'
 import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
@@ -76,7 +76,7 @@ export function modelTurn(
       live?.end(reply)
       failpoint('turn.stored')
       const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
-      const found = findRunTools(registry, runTools)
+      const found = await loadRunTools(registry, runTools, values, signal)
       const calls = {
         ...describeCalls(found, limits, reply, externalized),
         ...(await describeDoneCheck(found, input, reply, answer, values, signal)),
@@ -168,15 +168,15 @@ function describeCalls(
   externalized: ModelReply,
 ): Record<string, DescribedCall> {
   const [uses, externalizedUses] = [directToolUses(reply), directToolUses(externalized)]
+  const allUses = reply.content.filter(isToolUseBlock)
   const calls = uses.map((use, position) => {
+    // As the workflow numbers them: code has a number, too.
+    const index = allUses.indexOf(use) + 1
     const { id, name: tool, input, input_problem: message } = use
     const caller = codeCallerOf(use) === undefined ? 'direct' : 'code_execution'
     const description = describeCall(registry, limits, { tool, arguments: input }, caller, registryMatchesRun)
     const refused = message === undefined ? description.refused : ({ status: 'invalid_arguments', message } as const)
-    return [
-      id,
-      { index: position + 1, tool, arguments: externalizedUses[position]?.input ?? {}, ...description, refused },
-    ] as const
+    return [id, { index, tool, arguments: externalizedUses[position]?.input ?? {}, ...description, refused }] as const
   })
   return Object.fromEntries(calls)
 }

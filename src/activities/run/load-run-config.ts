@@ -8,7 +8,7 @@ import { budgetWithin } from '../../common/runs/leases.js'
 import { workflowNames } from '../../common/names.js'
 import { hostedBackend } from '../../common/runs/hosted-code.js'
 import { overrideSettings, problemOfSettings } from '../../common/runs/model-settings.js'
-import type { ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
+import type { ModelConfig, ModelId, RunConfig, RunDefaults, ToolConfig } from '../../common/runs/run-config.js'
 import type { RecordedMode } from '../../common/runs/task-modes.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { contextWindowOf } from '../../models/context-windows.js'
@@ -16,6 +16,7 @@ import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/runs/search-attributes.js'
 import { parseModelNames } from '../../models/model-name.js'
 import type { StreamPublisher } from '../../stream/index.js'
+import { clientRegistry } from '../../tools/client-tools.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
@@ -52,9 +53,12 @@ export function loadRunConfig(
     runActivity(async ({ signal, workflowId, runId, attempt }) => {
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
-      const tools = chooseTools(registry, toolNamesOf(registry, agent), options.tools)
+      const { clientTools } = options
+      const tools = clientTools
+        ? clientRegistry(clientTools, registry.redact)
+        : chooseTools(registry, toolNamesOf(registry, agent), options.tools)
       const model = modelOf(defaults.model, agent, options, providers)
-      const runInstructions = agent?.instructions ?? instructions?.trim()
+      const runInstructions = options.instructions ?? agent?.instructions ?? instructions?.trim()
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
       publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
       const { context, input, lease } = options
@@ -66,12 +70,14 @@ export function loadRunConfig(
       const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
       const budget = checkBudget(model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
       const [toolSet, searchAttributes] = await Promise.all([
-        recordToolSet(tools, values, signal, tools === registry ? undefined : tools.names),
+        recordToolSet(tools, values, signal, {
+          ...(clientTools ? { clientTools } : tools !== registry && { names: tools.names }),
+        }),
         lookUpSearchAttributes(),
       ])
       const runConfig: RunConfig = {
         ...runDefaults,
-        tools: tools.toolConfigs(),
+        tools: clientTools ? tools.toolConfigs().map(toClientTool) : tools.toolConfigs(),
         toolSet,
         model: withContextWindows(model),
         backend,
@@ -94,6 +100,10 @@ export function loadRunConfig(
       failpoint('config.loaded')
       return runConfig
     })
+}
+
+function toClientTool(tool: ToolConfig): ToolConfig {
+  return { ...tool, isClientTool: true }
 }
 
 /** The windows of the models that have no configured one, where they are known. */
@@ -154,9 +164,11 @@ function modelOf(
   const names = options.model ?? agent?.model
   const { fallbacks: _, ...base } = configured
   const named = names === undefined ? configured : { ...base, ...parseModelNames(names, providers) }
+  const { maxTokens } = options
   const model = {
     ...overrideSettings(overrideSettings(named, agent?.settings ?? {}), options),
     ...(agent?.serverTools && { serverTools: agent.serverTools }),
+    ...(maxTokens !== undefined && { maxTokens }),
   }
   const problem = problemOfSettings(model, model.maxTokens)
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)

@@ -1,8 +1,10 @@
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import type { ClientTool } from '../../common/runs/client-tools.js'
 import type { ToolSet, ToolSetId } from '../../common/runs/run-config.js'
 import type { SessionTools } from '../../common/session/session.js'
 import { type Externalizable, externalValue } from '../../common/json/external-value.js'
+import { clientRegistry } from '../../tools/client-tools.js'
 import type { ToolDocumentation } from '../../tools/documentation.js'
 import type { ToolCallSignature, ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
@@ -10,13 +12,13 @@ import type { Values } from '../../values/values.js'
 /**
  * Tools of this worker, for a new run to record.
  *
- * @param names of the tools, if there are others
+ * @param of `names`, if the worker has others; the client tools, if these are client tools
  */
 export async function recordToolSet(
   registry: ToolRegistry,
   values: Values,
   signal: AbortSignal,
-  names?: readonly string[],
+  { names, clientTools }: { readonly names?: readonly string[]; readonly clientTools?: readonly ClientTool[] } = {},
 ): Promise<ToolSet> {
   const externalize = (part: object): Promise<Externalizable> =>
     values.externalize(part as unknown as JsonValue, signal)
@@ -34,6 +36,7 @@ export async function recordToolSet(
     signatures,
     ...(outputSchemas && { outputSchemas }),
     ...(names && { names }),
+    ...(clientTools && { clientTools: await externalize(clientTools) }),
   }
 }
 
@@ -48,6 +51,32 @@ export function findRunTools(registry: ToolRegistry, { digest, names }: ToolSetI
   const own = names === undefined ? registry : subsetOf(registry, names)
   return own?.digest === digest ? { registry: own, registryMatchesRun: true } : { registry, registryMatchesRun: false }
 }
+
+/**
+ * As {@link findRunTools}, for a run that may have client tools: these are in the payload or the value store.
+ *
+ * @throws PtcError as {@link loadDocumentation}
+ */
+export async function loadRunTools(
+  registry: ToolRegistry,
+  tools: ToolSetId,
+  values: Values,
+  signal: AbortSignal,
+): Promise<RunTools> {
+  if (tools.clientTools === undefined) return findRunTools(registry, tools)
+  const known = clientRegistries.get(tools.digest)
+  if (known) return { registry: known, registryMatchesRun: true }
+  const loaded = await values.load(tools.clientTools, neededBy, signal)
+  const own = clientRegistry(loaded as unknown as readonly ClientTool[], registry.redact)
+  const [oldest] = clientRegistries.keys()
+  if (clientRegistries.size >= maxClientRegistries && oldest !== undefined) clientRegistries.delete(oldest)
+  clientRegistries.set(tools.digest, own)
+  return { registry: own, registryMatchesRun: true }
+}
+
+/** By their digest. Each request of a conversation needs the same. */
+const clientRegistries = new Map<string, ToolRegistry>()
+const maxClientRegistries = 100
 
 /** Undefined when a tool is missing: the run began with another configuration. */
 function subsetOf(registry: ToolRegistry, names: readonly string[]): ToolRegistry | undefined {

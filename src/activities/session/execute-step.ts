@@ -15,7 +15,7 @@ import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { auditStep } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
-import { findRunTools, loadSignatures } from '../run/tool-set.js'
+import { loadRunTools, loadSignatures } from '../run/tool-set.js'
 import { streamStep } from '../stream-events.js'
 import { describeStepResult } from './describe-step-result.js'
 import type { FollowUps } from './follow-ups.js'
@@ -39,7 +39,8 @@ export function executeStep({ host, registry, values, audit, stream }: StepExecu
     runActivity(async (scope) => {
       failpoint('step.begins')
       const { session, tools, recorded, step, outputLimit, limits, localCalls, requester } = input
-      const describeOptions = { ...findRunTools(registry, tools), values, limits, signal: scope.signal }
+      const runTools = await loadRunTools(registry, tools, values, scope.signal)
+      const describeOptions = { ...runTools, values, limits, signal: scope.signal }
       const signatures = await loadSignatures(tools, registry, values, scope.signal)
       const attachOptions: AttachOptions = { limits, ...(signatures && { tools: signatures }) }
       const sendStep = createStepSender({ host, registry, values }, session, attachOptions, scope)

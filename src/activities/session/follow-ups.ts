@@ -44,7 +44,8 @@ export class FollowUps {
     result: DescribedStepResult,
     scope: FollowUpScope,
   ): Promise<readonly FollowUpStep[]> {
-    if (step === null || allowance === undefined) return []
+    // No client tool is local.
+    if (step === null || allowance === undefined || tools.clientTools !== undefined) return []
     const { signatures: _, ...toolSet } = tools
     const request = { session, tools: toolSet, limits, allowance }
     this.#remember(request)

@@ -23,6 +23,10 @@ const optionNames = [
   'tools',
   'context',
   'input',
+  'clientTools',
+  'instructions',
+  'maxTokens',
+  'closeAfterMs',
   'messages',
   'mustExist',
 ] as const satisfies readonly (keyof ConversationOptions)[]
@@ -30,8 +34,10 @@ const optionNames = [
 /** @throws PtcError RUN_INPUT_INVALID */
 export function checkConversationOptions(options: ConversationOptions): void {
   checkKeys('the options', options, optionNames)
-  const { messages, mustExist: _, ...input } = options
-  checkInput('agent', { question: '', ...input })
+  const { messages, closeAfterMs = 1, mustExist: _, ...input } = options
+  if (!Number.isSafeInteger(closeAfterMs) || closeAfterMs < 1)
+    throw new PtcError('RUN_INPUT_INVALID', 'closeAfterMs: it must be a number of milliseconds above 0')
+  checkInput('conversation', input)
   if (messages) parseMessages(messages)
 }
 

@@ -67,6 +67,8 @@ export interface SendOptions {
   readonly steer?: boolean
   /** Images and PDFs, which the client puts into the value store. */
   readonly attachments?: readonly Attachment[]
+  /** Replaces all earlier messages before this one. Not with `steer`. Default: they stay. */
+  readonly messages?: readonly ProviderMessage[]
   /** Default: random. Sent again under the same id, a message is not worked on again. */
   readonly id?: string
 }
@@ -147,7 +149,7 @@ interface ConversationClient {
   readonly redact?: Redact
 }
 
-const sendOptionNames = ['steer', 'attachments', 'id'] as const satisfies readonly (keyof SendOptions)[]
+const sendOptionNames = ['steer', 'attachments', 'messages', 'id'] as const satisfies readonly (keyof SendOptions)[]
 
 /** A conversation by its name; sends no request. @throws PtcError RUN_INPUT_INVALID */
 export function createConversation(
@@ -161,7 +163,8 @@ export function createConversation(
   const send = async (text: string, sendOptions: SendOptions = {}): Promise<SentMessage> => {
     checkKeys('the options', sendOptions, sendOptionNames)
     checkText(text)
-    const { id = randomUUID(), steer = false } = sendOptions
+    const { id = randomUUID(), steer = false, messages } = sendOptions
+    if (messages) parseMessages(messages)
     const { mustExist = false, ...input } = options
     const { agent, context } = input
     const attachments = await storeAttachments(client, sendOptions.attachments)
@@ -169,10 +172,12 @@ export function createConversation(
       text,
       ...(attachments.length > 0 && { attachments }),
       ...(steer && { steer }),
+      ...(messages && { messages }),
       ...(agent && { agent }),
       ...(context && { context }),
     }
     const update = { updateId: id, args: [message] as [SendInput], waitForStage: WorkflowUpdateStage.ACCEPTED } as const
+    checkInlineSize(Buffer.byteLength(JSON.stringify(message)), client.options.loadedDataConverter)
     const summary = toSummary(redact(text, { kind: 'question' }))
     const start = (): Promise<UpdateHandle> => {
       const startInput: ConversationInput = { name, startedByMessage: id, ...input }

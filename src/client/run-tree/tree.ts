@@ -120,6 +120,8 @@ export interface TurnNode {
   readonly number: number
   /** Id of the plan step that the turn worked on. Absent outside of a plan step. */
   readonly planStep?: string
+  /** Id of the message of a conversation that the turn worked on. Absent outside of conversations. */
+  readonly message?: string
   readonly model: ModelNode | undefined
   readonly cells: readonly CellNode[]
   /** Calls that the model made directly, without code. */
@@ -206,6 +208,8 @@ export interface ModelReplySummary {
 export interface CellNode extends Span {
   /** Number in the run, from 1. */
   readonly number: number
+  /** Id of the tool use with the code. Absent: no model wrote it, or the server no longer has its turn. */
+  readonly toolUse?: string
   /** For external code that was not fetched: a description and the preview. The same applies to `output`. */
   readonly code: string
   /** Reference of external code. */
@@ -251,6 +255,8 @@ export interface CallNode extends Attempted {
    * model wrote.
    */
   readonly toolUseCaller?: ToolUseCaller
+  /** Id of the tool use of a direct call. */
+  readonly toolUse?: string
   readonly position: CallPosition
   /** Undefined for a call that was rejected before it ran, and for a local call. */
   readonly idempotencyKey: string | undefined

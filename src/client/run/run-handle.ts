@@ -10,6 +10,7 @@ import { useBudget } from './use-budget.js'
 import { describeLatestExecution, describeRun } from './describe-run.js'
 import type { RunInfo } from './run-info.js'
 import { streamRun, type StreamOptions } from './stream-run.js'
+import { runWaits, type WaitsOptions } from './run-waits.js'
 import { readTree, type TreeOptions, watchRun, type WatchOptions } from './watch-run.js'
 import { temporalError } from '../temporal/temporal-error.js'
 
@@ -47,6 +48,11 @@ export interface RunHandle<Result> {
   tree(options?: TreeOptions): Promise<RunTree>
   /** Follows the run until it ends; calls `onChange`; returns the final tree. */
   watch(options?: WatchOptions): Promise<RunTree>
+  /**
+   * The run as it was each time that it waited for nothing but what comes from outside, from its beginning, as that
+   * happens. Ends with the run.
+   */
+  waits(options?: WaitsOptions): AsyncGenerator<RunTree, void, undefined>
   /**
    * What an agent or a conversation has used, and its budget. With an argument, replaces these amounts of the budget
    * first (null removes a bound): a paused run continues when it has budget left.
@@ -95,6 +101,7 @@ export function runHandle<Result>(
     stream: (options = {}) => streamRun(client, execution, stream, options),
     tree: (options = {}) => readTree(client, execution, { values, ...options }),
     watch: (options = {}) => watchRun(client, execution, { values, ...options }),
+    waits: (options = {}) => runWaits(client, execution, { values, ...options }),
     budget: (change) => useBudget(client, workflowId, change),
     cancel: () => cancelRun(client, execution),
   }

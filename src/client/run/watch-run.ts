@@ -122,7 +122,7 @@ export async function readTree(
   return treeWithUnserved(builder, unserved)
 }
 
-function createBuilder(client: Client, { workflowId }: ExecutionRef): RunTreeBuilder {
+export function createBuilder(client: Client, { workflowId }: ExecutionRef): RunTreeBuilder {
   const { namespace, loadedDataConverter: dataConverter } = client.options
   return new RunTreeBuilder({ workflowId, namespace, dataConverter })
 }

@@ -5,7 +5,8 @@ import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { limitsSchema, parseModelSettings, runOptionFields } from '../../worker/config/run-options.js'
 
 const text = z.string()
-const { agent, budget, input, mode, model, temperature, thinking, effort, ...session } = runOptionFields
+const { agent, budget, input, mode, model, temperature, thinking, effort, ...others } = runOptionFields
+const { clientTools, instructions, maxTokens, ...session } = others
 
 // `storeAttachments` checks each.
 const attachments = z.array(z.custom<Attachment>()).optional()
@@ -22,6 +23,19 @@ const schemas = {
     thinking,
     effort,
     input,
+    ...session,
+  }),
+  conversation: z.strictObject({
+    agent,
+    budget,
+    model,
+    temperature,
+    thinking,
+    effort,
+    input,
+    clientTools,
+    instructions,
+    maxTokens,
     ...session,
   }),
   program: z.strictObject({ source: text, model, input, ...session }),

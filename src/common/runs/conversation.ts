@@ -4,10 +4,10 @@
 
 import type { CompensationReport } from '../calls/compensation.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
-import type { StoredAttachment } from './attachments.js'
+import { problemOfAttachments, type StoredAttachment } from './attachments.js'
 import { utf8Length } from '../text/text.js'
 import type { PendingBlock } from './messages.js'
-import type { AgentInput, AgentStatus, RunCounts } from './runs.js'
+import type { AgentInput, AgentStatus, ClientOptions, RunCounts } from './runs.js'
 import type { ValueLog } from '../json/value-log.js'
 
 /** A message in the format of the provider's API: what {@link ConversationInput.messages} begins with. */
@@ -18,12 +18,14 @@ export interface ProviderMessage {
 }
 
 /** Argument of workflow `conversation`. */
-export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' | 'attachments'> {
+export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' | 'attachments'>, ClientOptions {
   readonly name: string
   /** Update id of the message that started the conversation. Its answer has `isNew: true`. */
   readonly startedByMessage: string
   /** Messages from elsewhere that the conversation begins with. */
   readonly messages?: readonly ProviderMessage[]
+  /** Milliseconds without a message after which the conversation closes itself. Default: never. */
+  readonly closeAfterMs?: number
 }
 
 /** Argument of update `send`. Its update id is the id of the message. */
@@ -33,6 +35,8 @@ export interface SendInput {
   readonly attachments?: readonly StoredAttachment[]
   /** While the conversation works on a message: the model reads this one with its next turn. Default: it is queued. */
   readonly steer?: boolean
+  /** The messages that replace all earlier ones before this one. Not with `steer`. Default: the earlier ones stay. */
+  readonly messages?: readonly ProviderMessage[]
   /** What the caller relies on: that of the conversation, or it refuses the message. */
   readonly agent?: string
   readonly context?: JsonObject
@@ -142,4 +146,12 @@ export function problemOfMessage(text: string): { readonly message: string; read
   if (bytes <= maxMessageBytes) return undefined
   const message = `the message has ${bytes} bytes; at most ${maxMessageBytes} are allowed`
   return { message, hint: 'Give large data through a tool.' }
+}
+
+/** Why a conversation does not take a message; undefined when it does. Not every message is from our client. */
+export function problemOfSend({ text, attachments, steer = false, messages }: SendInput): string | undefined {
+  const problem = problemOfMessage(text)?.message ?? problemOfAttachments(attachments)
+  if (problem !== undefined || messages === undefined) return problem
+  if (!Array.isArray(messages)) return 'the messages are no list'
+  return steer ? 'a message that steers replaces no messages' : undefined
 }

@@ -23,6 +23,8 @@ export interface ToolConfig {
   readonly execution?: 'local'
   /** The result comes later. Undefined: from the activity. */
   readonly deferred?: DeferredConfig
+  /** A client tool: activity `tool.client` announces a call, and no worker runs it. */
+  readonly isClientTool?: true
   /** What executes a remote tool. Undefined: a worker of durable-ptc runs the tool. */
   readonly remote?: RemoteTarget
   /** Deviations from the default intervals. `attempts` has the maximum of attempts. */
@@ -122,10 +124,12 @@ export interface ToolSet {
   readonly outputSchemas?: Externalizable
   /** The names of the tools, if the run has not all tools of the configuration. */
   readonly names?: readonly string[]
+  /** `ClientTool[]`. The run has these and no tools of the configuration. Undefined: it has no client tools. */
+  readonly clientTools?: Externalizable
 }
 
 /** Identifies the tools of a run, so that a worker can find out whether its own are the same. */
-export type ToolSetId = Pick<ToolSet, 'digest' | 'names'>
+export type ToolSetId = Pick<ToolSet, 'digest' | 'names' | 'clientTools'>
 
 /** Data for the code of a run. */
 export interface InputData {

@@ -1,4 +1,5 @@
 import type { Attachment } from './attachments.js'
+import type { ClientTool } from './client-tools.js'
 import type { ModelSettings } from './model-settings.js'
 import type { Budget, BudgetAmounts } from './budget.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
@@ -58,9 +59,20 @@ export interface BudgetLease {
   readonly amounts: BudgetAmounts
 }
 
+/** What the client of a conversation may bring in place of what the configuration has. */
+export interface ClientOptions {
+  /** Tools whose calls the client answers. The conversation has no others. Default: those of the configuration. */
+  readonly clientTools?: readonly ClientTool[]
+  /** Instructions for the model. Default: those of the agent, or as configured. */
+  readonly instructions?: string
+  /** Maximum output tokens of one reply. Default: as configured. */
+  readonly maxTokens?: number
+}
+
 /** Argument of activity `run.config`: what a run of any kind may override. */
 export type RunConfigInput = SingleRunOptions &
   ModelSettings &
+  ClientOptions &
   Pick<AgentInput, 'agent' | 'budget' | 'mode'> &
   Partial<Pick<SubagentInput, 'lease'>>
 

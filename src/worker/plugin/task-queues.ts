@@ -112,6 +112,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
       },
       values,
       resources.lookUpSearchAttributes,
+      audit,
       stream,
     ),
     model: modelActivities(providers, registry, values, { hasPackages: mayHavePackages(config) }, audit, stream),

@@ -34,6 +34,7 @@ import { pluralize, toTemporalSummary } from '../../common/text/text.js'
 import { refOf } from '../../common/json/external-value.js'
 import { showCall } from '../progress.js'
 import { type Run, isStorageExhausted } from '../run.js'
+import { announceClientCall } from '../temporal/activities.js'
 import { payloadBytes } from '../stored-bytes.js'
 import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
 import { callRemoteTool, isRemote } from './remote-call.js'
@@ -120,7 +121,10 @@ async function startDeferredCall(
   const { firstExecutionRunId } = workflowInfo()
   deferredCalls.begin(input)
   try {
-    await scheduleToolActivity(run, tool, { ...input, deferred: { firstExecutionRunId, signature } }, call.summary)
+    const deferred = { ...input, deferred: { firstExecutionRunId, signature } }
+    await (tool.isClientTool
+      ? announceClientCall(deferred, config.timeouts, call.summary)
+      : scheduleToolActivity(run, tool, deferred, call.summary))
     deferredCalls.startWaiting(idempotencyKey, expiresMs)
     return { outcome: { status: 'ok', value: null }, followUps: [] }
   } catch (thrown) {

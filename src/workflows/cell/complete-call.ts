@@ -2,7 +2,8 @@ import { defineUpdate, setHandler } from '@temporalio/workflow'
 import { type CompleteCallInput, maxDeciderLength } from '../../common/calls/deferred-calls.js'
 import { completeCallUpdate } from '../../common/names.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
-import { type DeferredCalls, noLongerWaiting } from './deferred-calls.js'
+import type { DeferredCalls } from './deferred-calls.js'
+import { noLongerWaiting } from './deferred-outcome.js'
 import { rejection } from '../temporal/rejection.js'
 
 const completeCall = defineUpdate<void, [CompleteCallInput]>(completeCallUpdate)

@@ -17,7 +17,7 @@
  * 6. With an audit log, the decision on a call is stored there before the code gets the outcome.
  */
 
-import { type ApplicationFailure, CancellationScope, condition } from '@temporalio/workflow'
+import { CancellationScope, condition } from '@temporalio/workflow'
 import { signCall } from '../../common/calls/call-identity.js'
 import type { CallDecision, ToolCallInput } from '../../common/calls/calls.js'
 import type {
@@ -33,7 +33,7 @@ import { auditCallEvent } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import type { Semaphore } from '../temporal/semaphore.js'
 import { rejection } from '../temporal/rejection.js'
-import { expiryOutcome, outcomeOf } from './deferred-outcome.js'
+import { expiryOutcome, noLongerWaiting, outcomeOf, resultRole } from './deferred-outcome.js'
 
 /** Settled calls that are remembered. A request for an older one is rejected with `CALL_NOT_FOUND`. */
 const maxSettled = 1_000
@@ -242,8 +242,9 @@ export class DeferredCalls {
   async #audit({ tool, caller, position, idempotencyKey }: CallIdentity, decision: CallDecision): Promise<void> {
     const { isAudited, context, timeouts } = this.#run.config
     if (!isAudited) return
-    const event = { kind: 'call.decided', ...decision } as const
-    await auditCallEvent({ tool, caller, position, idempotencyKey, ...(context && { context }), event }, timeouts)
+    const call = { tool, caller, position, idempotencyKey, ...(context && { context }) }
+    const input = { ...call, event: { kind: 'call.decided', ...decision } } as const
+    await auditCallEvent(input, timeouts, resultRole(this.#run.config))
   }
 
   #isRepeated({ idempotencyKey, digest }: CompleteCallInput): boolean {
@@ -293,8 +294,4 @@ export class DeferredCalls {
     this.#settle(call, expiryOutcome(this.#run.config, call), null)
     this.#onChange()
   }
-}
-
-export function noLongerWaiting(): ApplicationFailure {
-  return rejection('CALL_NOT_FOUND', 'no call with this token waits: its code has ended or was stopped')
 }

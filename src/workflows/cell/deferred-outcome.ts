@@ -1,7 +1,9 @@
+import type { ApplicationFailure } from '@temporalio/workflow'
 import { parseApproval } from '../../common/calls/approvals.js'
 import type { CallPosition } from '../../common/calls/calls.js'
 import type { DeferredResult } from '../../common/calls/deferred-calls.js'
 import { refOf } from '../../common/json/external-value.js'
+import { clientToolRole, type Role } from '../../common/names.js'
 import { formatDuration } from '../../common/text/format.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { type CallOutcome, outcomeUnknown } from '../../common/calls/outcomes.js'
@@ -31,9 +33,14 @@ export async function outcomeOf(
   const { digest, names, outputSchemas } = config.toolSet
   const tools = { digest, ...(names && { names }), ...(outputSchemas !== undefined && { outputSchemas }) }
   const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
-  const value = await checkToolResult(input, config.timeouts)
+  const value = await checkToolResult(input, config.timeouts, resultRole(config))
   stored.bytes += refOf(value)?.bytes ?? 0
   return { status: 'ok', value }
+}
+
+/** The role whose workers check the results of the run, and report decisions on its calls. */
+export function resultRole({ toolSet: { clientTools } }: Pick<RunConfig, 'toolSet'>): Role {
+  return clientTools === undefined ? 'tools' : clientToolRole
 }
 
 async function approvalOutcome(
@@ -64,3 +71,7 @@ export function expiryOutcome({ tools, approvals }: RunConfig, { tool: name, isA
 }
 
 const unknownTool: Pick<ToolConfig, 'effect' | 'deferred'> = { effect: 'once' }
+
+export function noLongerWaiting(): ApplicationFailure {
+  return rejection('CALL_NOT_FOUND', 'no call with this token waits: its code has ended or was stopped')
+}

@@ -24,7 +24,7 @@ import {
   ContinueAsNew,
   isCancellation,
 } from '@temporalio/workflow'
-import { messageBlocks, problemOfAttachments } from '../../common/runs/attachments.js'
+import { messageBlocks } from '../../common/runs/attachments.js'
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import {
   type AnswerResult,
@@ -34,7 +34,7 @@ import {
   type ConversationStatus,
   maxQueuedMessages,
   type InterruptConversationInput,
-  problemOfMessage,
+  problemOfSend,
   type ProviderMessage,
   type SendInput,
 } from '../../common/runs/conversation.js'
@@ -48,8 +48,9 @@ import { AgentTurns } from '../turns/agent-turns.js'
 import type { AgentTurnsState } from '../turns/agent-turns-state.js'
 import type { MessageHistoryState } from '../turns/message-history.js'
 import { rejection } from '../temporal/rejection.js'
-import { failureOf } from './failures.js'
+import { failureOf, interruptedNote } from './failures.js'
 import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage, takenBackStatuses } from './messages.js'
+import { isUnused } from './is-unused.js'
 
 /** The state of a conversation beside its turns, for the next execution of the continue-as-new chain. */
 interface OwnState {
@@ -91,9 +92,10 @@ export class Conversation {
   }
 
   /** @throws ApplicationFailure when the update is rejected; a rejected update leaves no event in the history */
-  validateMessage({ text, attachments, agent, context }: SendInput, id: string): void {
+  validateMessage(message: SendInput, id: string): void {
     const { name } = this.#input
-    const problem = problemOfMessage(text)?.message ?? problemOfAttachments(attachments)
+    const { agent, context } = message
+    const problem = problemOfSend(message)
     if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     if (context !== undefined && canonicalJson(context) !== this.#context)
       throw rejection('RUN_INPUT_INVALID', `conversation ${name} was started with another context`)
@@ -225,7 +227,8 @@ export class Conversation {
         showProgress(run, { type: 'message' })
         publishStatus(run, 'idle')
       }
-      await condition(() => isWanted() || turns.isContinueAsNewDue)
+      const unusedAt = this.#lastUsedAt + (this.#input.closeAfterMs ?? Infinity)
+      if (await isUnused(() => isWanted() || turns.isContinueAsNewDue, unusedAt)) this.#isClosing = true
       if (this.#isClosing) return undefined
       await turns.continueAsNewIfDue(null, !isFirst)
       const next = this.#isResetting ? undefined : this.#messages.begin(run.counts)
@@ -241,12 +244,11 @@ export class Conversation {
     const before = message && turns.messages.state
     turns.clearInterruption()
     if (this.#isClosing) turns.interrupt(true)
-    if (message) {
-      run.quota.calls = 0
-      turns.messages.addMessage(message)
-    }
+    if (message) run.quota.calls = 0
     const turnLimit = (this.#messages.current?.before.turns ?? 0) + run.config.limits.turns
     try {
+      if (message?.messages) await this.#replaceMessages({ run, turns }, message.messages)
+      if (message) turns.messages.addMessage(message)
       const outcome = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
       if (!outcome) turns.messages.addPending([{ type: 'text', text: interruptedNote }])
       const answer = turns.messages.state.lastReplyText
@@ -296,5 +298,3 @@ export class Conversation {
     return rejection('CONVERSATION_CLOSED', `conversation ${this.#input.name} is closed`)
   }
 }
-
-const interruptedNote = '(A person interrupted the work on this message.)'

@@ -1,5 +1,8 @@
 import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TimeoutFailure } from '@temporalio/workflow'
 
+/** For the model, in the place of an answer. */
+export const interruptedNote = '(A person interrupted the work on this message.)'
+
 /** The innermost failure says what happened. */
 export function failureOf(thrown: unknown): { readonly code: string; readonly message: string } {
   const cause = thrown instanceof ActivityFailure || thrown instanceof ChildWorkflowFailure ? thrown.cause : thrown

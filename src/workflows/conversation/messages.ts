@@ -16,7 +16,7 @@ interface AcceptedMessage {
   readonly number: number
 }
 
-export interface QueuedMessage extends AcceptedMessage, Pick<SendInput, 'text' | 'attachments'> {
+export interface QueuedMessage extends AcceptedMessage, Pick<SendInput, 'text' | 'attachments' | 'messages'> {
   readonly steer: boolean
 }
 
@@ -94,9 +94,10 @@ export class Messages {
     return this.#state.answers.find((answered) => answered.id === id)?.answer
   }
 
-  accept(id: string, { text, steer = false, attachments }: SendInput): void {
+  accept(id: string, { text, steer = false, attachments, messages }: SendInput): void {
     const accepted = this.#state.accepted + 1
-    const message: QueuedMessage = { id, number: accepted, text, steer, ...(attachments && { attachments }) }
+    const more = { ...(attachments && { attachments }), ...(messages && { messages }) }
+    const message: QueuedMessage = { id, number: accepted, text, steer, ...more }
     this.#state = { ...this.#state, accepted, queue: [...this.#state.queue, message] }
   }
 

@@ -36,7 +36,7 @@ const history = defineQuery<ConversationHistory>(conversationMessages.history)
 export async function conversation(input: ConversationInput, state?: ConversationState): Promise<ConversationResult> {
   return failWorkflowOnError(async () => {
     recordSummary(`conversation ${input.name}`)
-    const { name, startedByMessage, messages: _, ...options } = input
+    const { name, startedByMessage, messages: _, closeAfterMs, ...options } = input
     const instance = new Conversation(input, state)
     // The handlers are set before the first await, because the first update arrives with the start.
     const messageId = (): string => currentUpdateInfo()?.id ?? ''
@@ -58,6 +58,7 @@ export async function conversation(input: ConversationInput, state?: Conversatio
       startedByMessage,
       ...(input.agent !== undefined && { agent: input.agent }),
       ...(input.context && { context: input.context }),
+      ...(closeAfterMs !== undefined && { closeAfterMs }),
     }
     const run = await instance.failMessagesWith(() => startRun({ kind: 'conversation', options, state }))
     const turns = instance.createTurns(run, state, async (nextState, isUpgraded) => {

@@ -184,8 +184,9 @@ export class Sandbox {
 
   /** The signatures are sent until the sandbox has its stubs, then what identifies the tool set. */
   #tools(hasStubs: boolean): SessionTools {
-    const { digest, signatures, names } = this.#config.toolSet
-    return { digest, ...(names && { names }), ...(hasStubs ? {} : { signatures }) }
+    const { digest, signatures, names, clientTools } = this.#config.toolSet
+    const id = { digest, ...(names && { names }), ...(clientTools !== undefined && { clientTools }) }
+    return { ...id, ...(hasStubs ? {} : { signatures }) }
   }
 
   #apply(event: SandboxEvent): SandboxState {

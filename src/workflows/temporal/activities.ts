@@ -17,11 +17,16 @@
 import { ApplicationFailure } from '@temporalio/workflow'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { ProviderMessage } from '../../common/runs/conversation.js'
-import type { AuditCallInput, PrepareArgumentsInput, ToolResultInput } from '../../common/calls/calls.js'
+import type {
+  AuditCallInput,
+  PrepareArgumentsInput,
+  ToolActivityInput,
+  ToolResultInput,
+} from '../../common/calls/calls.js'
 import type { CompensableCall } from '../../common/calls/compensation.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import { activityNames } from '../../common/names.js'
+import { activityNames, callActivityId, clientToolRole, type Role } from '../../common/names.js'
 import type { ValueLog, ValueLogSegment } from '../../common/json/value-log.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
@@ -154,8 +159,12 @@ export function loadValue(value: ExternalValue, timeouts: Timeouts): Promise<Jso
 }
 
 /** Checks a result that no tool of our workers returned against the tool's output schema, and stores a large one. */
-export function checkToolResult(input: ToolResultInput, timeouts: Timeouts): Promise<Externalizable> {
-  const options = valueOptions(timeouts, `check the result of ${input.tool}`, 'tools')
+export function checkToolResult(
+  input: ToolResultInput,
+  timeouts: Timeouts,
+  role: Role = 'tools',
+): Promise<Externalizable> {
+  const options = valueOptions(timeouts, `check the result of ${input.tool}`, role)
   return scheduleEngineActivity(activityNames.checkToolResult, input, options)
 }
 
@@ -168,9 +177,9 @@ export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeout
 const auditedPhases = { 'call.begins': 'begin', 'call.ends': 'end', 'call.decided': 'decision' } as const
 
 /** Reports an event of a call that no worker of ours can report to the audit log. */
-export function auditCallEvent(input: AuditCallInput, timeouts: Timeouts): Promise<void> {
+export function auditCallEvent(input: AuditCallInput, timeouts: Timeouts, role: Role = 'tools'): Promise<void> {
   const phase = auditedPhases[input.event.kind]
-  const options = valueOptions(timeouts, `report the ${phase} of ${input.tool} to the audit log`, 'tools')
+  const options = valueOptions(timeouts, `report the ${phase} of ${input.tool} to the audit log`, role)
   return scheduleEngineActivity(activityNames.auditCall, input, options)
 }
 
@@ -182,6 +191,15 @@ export function requestApproval(
 ): Promise<RequestApprovalResult> {
   const options = valueOptions(timeouts, toTemporalSummary(`approval of ${input.summary}`), 'tools')
   return scheduleEngineActivity(activityNames.requestApproval, input, { ...options, activityId })
+}
+
+/** Announces a call of a client tool. */
+export function announceClientCall(input: ToolActivityInput, timeouts: Timeouts, summary: string): Promise<JsonValue> {
+  const options = valueOptions(timeouts, toTemporalSummary(summary), clientToolRole)
+  return scheduleEngineActivity(activityNames.clientCall, input, {
+    ...options,
+    activityId: callActivityId(input.position),
+  })
 }
 
 /** Requests a slot of a tool with a concurrency limit. The answer is a signal. */

@@ -93,6 +93,7 @@ function turnNode(turn: TurnDraft, run: RunDraft, context: CallContext): TurnNod
   return {
     number: turn.number,
     ...(input?.type === 'model' && input.planStep !== undefined && { planStep: input.planStep }),
+    ...(input?.type === 'model' && input.message !== undefined && { message: input.message }),
     model: turn.model && modelNode(turn.model, context.isRunEnded),
     cells: [...turn.cells.map((cell) => cellNode(cell, context)), ...waitingCells(turn, run, context)],
     directCalls: callNodes(turn.directCalls, context),
@@ -133,6 +134,7 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
   const printed = output.map((piece) => context.fetched.text(piece)).join('')
   return {
     number,
+    ...(toolUseId !== undefined && { toolUse: toolUseId }),
     code: context.fetched.text(code),
     codeRef: parseRef(code),
     startedAt,
@@ -158,7 +160,8 @@ function waitingCells(
   const notStarted = { endedAt: undefined, error: undefined, steps: 0, rebuilds, wakes, calls: [] }
   const empty = { ...notStarted, output: '', outputRefs: [] }
   const status = isRunEnded ? 'interrupted' : 'waiting'
-  return turn.pendingCells.map(({ code }, position) => ({
+  return turn.pendingCells.map(({ code, toolUseId }, position) => ({
+    toolUse: toolUseId,
     number: Math.max(earlierCells, ...cells.keys()) + position + 1,
     code: fetched.text(code),
     codeRef: parseRef(code),

@@ -61,6 +61,7 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     arguments: context.fetched.arguments(input?.arguments ?? described?.arguments ?? {}),
     caller: call.cell === 0 ? 'direct' : 'code_execution',
     ...toolUseCaller({ ...(codeUse !== undefined && { toolUseId: codeUse }) }),
+    ...(call.toolUseId !== undefined && { toolUse: call.toolUseId }),
     position: { turn: call.turn, cell: call.cell, index: call.index },
     idempotencyKey: input?.idempotencyKey,
     ...(activity?.workflowId !== undefined && { workflowId: activity.workflowId }),

@@ -3,6 +3,7 @@ import {
   copyRunDraft,
   createRunDraft,
   isDeferred,
+  type CallDraft,
   type CellDraft,
   emptyCell,
   emptyTurn,
@@ -73,6 +74,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyCompensation(run, record, input.position)
     case 'check':
       return applyCheck(run, record, input.position)
+    case 'failure':
+      return applyFailure(run, input, record.scheduledAt)
     case 'close':
     case 'other':
   }
@@ -118,9 +121,14 @@ function closeTurn(turn: TurnDraft, toolResults: ReadonlyMap<string, string>, at
   turn.pendingCells = []
   for (const cell of turn.cells) if (!cell.isHosted) closeOpenCell(cell, toolResults.get(cell.toolUseId ?? ''), at)
   for (const [index, call] of turn.directCalls) {
-    if (call.activity) continue
+    if (call.activity && !isWaiting(call)) continue
     turn.directCalls.set(index, { ...call, delivered: parseToolResult(toolResults.get(call.toolUseId ?? '')) })
   }
+}
+
+/** Nothing but the result of the turn says how the call ended: it has expired, or was interrupted. */
+function isWaiting(call: CallDraft): boolean {
+  return isDeferred(call) && !call.check && !call.delivered
 }
 
 function applySessionOpen(run: RunDraft, record: ActivityRecord, reason: 'new' | 'unpark' | 'rebuild'): void {
@@ -220,6 +228,22 @@ function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallP
   // A result of a deferred call that is not valid changes nothing: the call still waits.
   if (isDeferred(call) && check.end?.type !== 'completed') return
   calls?.set(index, { ...call, check })
+}
+
+/** The caller gets the failure later. */
+function applyFailure(
+  run: RunDraft,
+  { idempotencyKey, message }: Extract<ActivityInput, { type: 'failure' }>,
+  deliveredAt: number,
+): void {
+  const turn = run.turns.at(-1)
+  for (const calls of [turn?.directCalls, ...[...run.cells.values()].map((cell) => cell.calls)]) {
+    for (const [index, call] of calls ?? []) {
+      if (call.activity?.input.type !== 'tool' || call.activity.input.call.idempotencyKey !== idempotencyKey) continue
+      calls?.set(index, { ...call, delivered: { status: 'tool_error', message }, deliveredAt })
+      return
+    }
+  }
 }
 
 /** The latest turn; a program has only turn 0. */

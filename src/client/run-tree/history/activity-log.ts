@@ -10,6 +10,7 @@ import {
   parseActivityInput,
   type ActivityInput,
 } from './activity-payloads.js'
+import { FailedCompletions } from './failed-completions.js'
 import { openRecord } from './open-record.js'
 
 /** One activity of the run, according to the events so far. */
@@ -39,10 +40,12 @@ export class ActivityLog {
   readonly #byEvent = new Map<number, ActivityRecord>()
   readonly #records: ActivityRecord[] = []
   readonly #childCalls: ChildCallLog
+  readonly #failedCompletions: FailedCompletions
 
   constructor(reader: PayloadReader, previewCharacters: number) {
     this.#reader = reader
     this.#previewCharacters = previewCharacters
+    this.#failedCompletions = new FailedCompletions(reader)
     this.#childCalls = new ChildCallLog(reader, previewCharacters, this.#records)
   }
 
@@ -111,6 +114,8 @@ export class ActivityLog {
       return
     }
     if (this.#childCalls.read(event, at)) return
+    const failedCall = this.#failedCompletions.read(event)
+    if (failedCall) this.#records.push(failedCall)
     const cancelled = event.activityTaskCanceledEventAttributes
     const record = cancelled && this.#byEvent.get(toEventId(cancelled.scheduledEventId))
     if (record) record.end = { type: 'cancelled', at, failure: { code: 'CANCELLED', message: 'cancelled' } }

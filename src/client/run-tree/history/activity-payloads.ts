@@ -37,6 +37,7 @@ export type ActivityInput =
       readonly type: 'model'
       readonly turn: number
       readonly planStep?: string
+      readonly message?: string
       /** UTF-8 bytes of the new content blocks. */
       readonly requestBytes: number
       readonly toolResults: ReadonlyMap<string, string>
@@ -60,6 +61,8 @@ export type ActivityInput =
   | { readonly type: 'approval'; readonly request: ApprovalInput }
   /** Undoes the effect of a call. */
   | { readonly type: 'compensation'; readonly position: CallPosition }
+  /** A deferred call was failed from outside. */
+  | { readonly type: 'failure'; readonly idempotencyKey: string; readonly message: string }
   /** Checks the result of a call that came from elsewhere. */
   | { readonly type: 'check'; readonly position: CallPosition }
   | { readonly type: 'other' }
@@ -135,6 +138,10 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
       return { type: 'park' }
     case activityNames.closeSession:
       return { type: 'close' }
+    case activityNames.clientCall: {
+      const { data } = shapes.toolInput.safeParse(input)
+      return data ? { type: 'tool', call: data } : other
+    }
     case activityNames.requestApproval: {
       const { data } = shapes.approvalInput.safeParse(input)
       return data ? { type: 'approval', request: data } : other
@@ -229,6 +236,7 @@ export function parseActivityResult(
       return { type: 'park', isCheckpointed: value === true }
     case 'compensation':
     case 'close':
+    case 'failure':
     case 'other':
       return other
   }

@@ -110,6 +110,7 @@ const lostCode = z.object({ uses: z.array(z.object({ id: z.string() })) })
 export const modelInput = z.object({
   turn: z.number(),
   planStep: z.string().exactOptional(),
+  message: z.string().exactOptional(),
   pending: z.array(block),
   hosted: z.object({ lost: lostCode.optional() }).optional(),
 })

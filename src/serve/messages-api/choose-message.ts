@@ -1,0 +1,81 @@
+import type { Conversation, ProviderMessage, RunTree } from '../../client/index.js'
+import { digestJson } from '../../common/calls/call-identity.js'
+import { PtcError } from '../../common/errors.js'
+import type { JsonValue } from '../../common/json/json.js'
+import { BadRequest } from './errors.js'
+import { digestMessages, lastPersonal, toProviderMessages } from './messages.js'
+import type { ApiMessage, MessagesRequest } from './request.js'
+import { knownCalls, type ReplyBlock, replyAfter } from './transcript.js'
+
+interface ChosenMessage {
+  readonly id: string
+  /** Replace those of the conversation. Undefined: the conversation has the same. */
+  readonly messages?: readonly ProviderMessage[]
+}
+
+/**
+ * The id of a new message, and what it makes of the messages before it. The id is derived from all messages of the
+ * request: a repeated request is the same message.
+ *
+ * @param tree of the conversation; undefined: it is new
+ * @throws BadRequest while calls of another message wait
+ */
+export async function chooseMessage(
+  conversation: Conversation,
+  { messages, codeCallerType }: MessagesRequest,
+  tree: RunTree | undefined,
+): Promise<ChosenMessage> {
+  const digest = digestMessages(messages)
+  const earlier = messages.slice(0, -1)
+  const replaced = (id: string): ChosenMessage => ({ id, messages: toProviderMessages(earlier) })
+  if (!tree) return earlier.length === 0 ? { id: digest } : replaced(digest)
+  const id = await untried(conversation, tree, digest)
+  if (tree.turns.some(({ message }) => message === id)) return { id }
+  const open = knownCalls(tree).find(({ call }) => call.deferred !== undefined)
+  if (open) throw new BadRequest(`messages: the call ${open.id} waits, and has no tool_result`)
+  return hasAnswered(tree, earlier, codeCallerType) ? { id } : replaced(id)
+}
+
+/** A message that failed and was taken back may be sent again: it is another one then. */
+async function untried(conversation: Conversation, tree: RunTree, digest: string): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const id = attempt === 1 ? digest : `${digest}.${attempt}`
+    if (!tree.turns.some(({ message }) => message === id)) return id
+    const { state, message } = await conversation.status()
+    if (state === 'working' && message === id) return id
+    if (!(await isTakenBack(conversation, id))) return id
+  }
+}
+
+async function isTakenBack(conversation: Conversation, id: string): Promise<boolean> {
+  try {
+    return (await conversation.answer(id)).isTakenBack
+  } catch (thrown) {
+    if (PtcError.isInstance(thrown) && thrown.code === 'MESSAGE_NOT_FOUND') return false
+    throw thrown
+  }
+}
+
+/** Whether the messages are what the client sent last, and what it got for that. */
+function hasAnswered(tree: RunTree, earlier: readonly ApiMessage[], codeCallerType: string): boolean {
+  const last = tree.turns.at(-1)?.message
+  const position = lastPersonal(earlier)
+  if (last === undefined || position < 0) return false
+  if (last.split('.')[0] !== digestMessages(earlier.slice(0, position + 1))) return false
+  const { blocks } = replyAfter(tree, last, new Set(), codeCallerType)
+  const given = earlier.slice(position + 1).flatMap(({ role, content }) => (role === 'assistant' ? content : []))
+  return digestBlocks(given) === digestBlocks(blocks)
+}
+
+/** Of what a response brought, whatever a client has added to it. */
+function digestBlocks(blocks: readonly (ReplyBlock | ApiMessage['content'][number])[]): string {
+  const plain = blocks.map(({ type, id, text, input, tool_use_id: use, content }) => ({
+    type,
+    id,
+    text,
+    input,
+    use,
+    content,
+  }))
+  return digestJson(JSON.parse(JSON.stringify(plain)) as JsonValue)
+}

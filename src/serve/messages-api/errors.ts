@@ -1,0 +1,51 @@
+import type { ErrorCode } from '../../common/errors.js'
+import { PtcError } from '../../common/errors.js'
+import { HttpError, toErrorReply } from '../errors.js'
+
+/** The types of errors of the Messages API, by their HTTP status. */
+const typeOfStatus: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  409: 'invalid_request_error',
+  410: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  529: 'overloaded_error',
+}
+
+/** Where the status differs from that of the other paths. */
+const statusOfCode: Partial<Readonly<Record<ErrorCode, number>>> = {
+  MODEL_NOT_FOUND: 404,
+  MODEL_BAD_REQUEST: 400,
+  MODEL_CONTEXT_TOO_LONG: 400,
+  MODEL_RATE_LIMIT: 429,
+  MODEL_OVERLOADED: 529,
+  CONVERSATION_CLOSED: 404,
+  CALL_COMPLETED: 400,
+}
+
+export interface ApiErrorReply {
+  readonly status: number
+  readonly body: { readonly type: 'error'; readonly error: { readonly type: string; readonly message: string } }
+}
+
+/** The response to a request that failed, in the form of the Messages API. */
+export function toApiErrorReply(thrown: unknown): ApiErrorReply {
+  const reply = toErrorReply(thrown)
+  const known = PtcError.isInstance(thrown) ? statusOfCode[thrown.code] : undefined
+  const status = known ?? reply.status
+  const { code, message, hint } = reply.body.error
+  const text = [thrown instanceof BadRequest ? message : `${code}: ${message}`, hint].filter(Boolean).join(' ')
+  return { status, body: { type: 'error', error: { type: typeOfStatus[status] ?? 'api_error', message: text } } }
+}
+
+/** A request that the API would refuse, or that asks for what this server has not. */
+export class BadRequest extends HttpError {
+  constructor(message: string) {
+    super('BAD_REQUEST', message)
+  }
+}

@@ -1,0 +1,142 @@
+import { setInterval } from 'node:timers'
+import { digestJson } from '../../common/calls/call-identity.js'
+import { PtcError, type ErrorCode } from '../../common/errors.js'
+import type { MessageStatus } from '../../common/runs/conversation.js'
+import type { JsonObject } from '../../common/json/json.js'
+import { EventStream } from '../event-stream.js'
+import type { Exchange, Reply as HttpReply } from '../router.js'
+import { containerMs } from './container.js'
+import { toApiErrorReply } from './errors.js'
+import type { Pause } from './follow-message.js'
+import { type Reply, replyAfter, type ReplyBlock } from './transcript.js'
+
+/** A message of the assistant, as the API sends it. */
+interface MessageBody extends JsonObject {
+  readonly content: ReplyBlock[]
+}
+
+/** What a response is about. */
+export interface Responding {
+  readonly container: string
+  readonly model: string
+  readonly message: string
+  readonly after: ReadonlySet<string>
+  readonly codeCallerType: string
+}
+
+const stopReasons: Partial<Readonly<Record<MessageStatus, string>>> = {
+  answered: 'end_turn',
+  truncated: 'max_tokens',
+  refused: 'refusal',
+  context_full: 'model_context_window_exceeded',
+}
+
+/**
+ * The message of the assistant for a pause.
+ *
+ * @throws PtcError when the work ended without an answer
+ */
+export function messageBody(responding: Responding, { tree, answer }: Pause): MessageBody {
+  const { container, message, after, codeCallerType } = responding
+  const reply = replyAfter(tree, message, after, codeCallerType)
+  const stopReason = answer ? stopReasons[answer.status] : 'tool_use'
+  if (stopReason === undefined) {
+    const { status, error } = answer ?? {}
+    // The codes are those of errors, or of failures of Temporal.
+    throw new PtcError((error?.code ?? 'LIMIT_EXCEEDED') as ErrorCode, error?.message ?? `the work ended: ${status}`)
+  }
+  const expiresAt = new Date(reply.expiresAt ?? Date.now() + containerMs).toISOString()
+  return {
+    ...emptyMessage(responding),
+    content: [...reply.blocks],
+    container: { id: container, expires_at: expiresAt, skills: null },
+    stop_reason: stopReason,
+    usage: usageOf(reply),
+  }
+}
+
+function emptyMessage({ container, model, message, after }: Responding): MessageBody {
+  return {
+    id: `msg_${digestJson([container, message, [...after].toSorted()])}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    container: null,
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    usage: { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+  }
+}
+
+function usageOf({ usage }: Pick<Reply, 'usage'>): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_creation_input_tokens: usage.cacheWriteTokens,
+    cache_read_input_tokens: usage.cacheReadTokens,
+  }
+}
+
+/** Responds with JSON. */
+export async function respond(responding: Responding, pause: () => Promise<Pause>): Promise<HttpReply> {
+  return { body: messageBody(responding, await pause()) }
+}
+
+/** Milliseconds between two pings. */
+const pingMs = 10_000
+
+/**
+ * Responds with the events of the API: each block at once, when the conversation pauses.
+ *
+ * @throws what `pause` throws, after the client has been told
+ */
+export async function respondWithEvents(
+  { response, signal, onError }: Exchange,
+  responding: Responding,
+  pause: () => Promise<Pause>,
+): Promise<undefined> {
+  using stream = new EventStream(response, signal)
+  const send = (event: JsonObject & { readonly type: string }) => stream.send(event, undefined, event.type)
+  await send({ type: 'message_start', message: emptyMessage(responding) })
+  const pings = setInterval(() => void send({ type: 'ping' }).catch(() => undefined), pingMs)
+  try {
+    const { content, container, stop_reason, usage } = messageBody(responding, await pause())
+    clearInterval(pings)
+    for (const [index, block] of content.entries()) for (const event of blockEvents(index, block)) await send(event)
+    const delta = {
+      container: container ?? null,
+      stop_reason: stop_reason ?? null,
+      stop_sequence: null,
+      stop_details: null,
+    }
+    await send({ type: 'message_delta', delta, usage: usage ?? null })
+    await send({ type: 'message_stop' })
+  } catch (thrown) {
+    clearInterval(pings)
+    signal.throwIfAborted()
+    onError(thrown)
+    await send({ ...toApiErrorReply(thrown).body })
+    throw thrown
+  }
+  return undefined
+}
+
+/** A block begins empty; its text, or its input, is the only delta. */
+function blockEvents(index: number, block: ReplyBlock): readonly (JsonObject & { readonly type: string })[] {
+  const start = (begun: ReplyBlock) => ({ type: 'content_block_start', index, content_block: begun })
+  const delta = (added: JsonObject) => ({ type: 'content_block_delta', index, delta: added })
+  const stop = { type: 'content_block_stop', index }
+  switch (block.type) {
+    case 'text':
+      return [start({ ...block, text: '' }), delta({ type: 'text_delta', text: block['text'] ?? '' }), stop]
+    case 'tool_use':
+    case 'server_tool_use': {
+      const json = JSON.stringify(block['input'])
+      return [start({ ...block, input: {} }), delta({ type: 'input_json_delta', partial_json: json }), stop]
+    }
+    default:
+      return [start(block), stop]
+  }
+}

@@ -1,0 +1,108 @@
+import type { CallNode, CellNode, RunTree, TurnNode } from '../../client/index.js'
+import type { JsonObject } from '../../common/json/json.js'
+import { addUsage, zeroUsage } from '../../common/runs/runs.js'
+import type { Usage } from '../../common/runs/messages.js'
+
+/** A block of an assistant message. */
+export type ReplyBlock = JsonObject & { readonly type: string }
+
+/** What the work on a message has brought, in order: the begin of a turn, or a block. */
+type Item = { readonly usage: Usage } | { readonly block: ReplyBlock; readonly call?: CallNode }
+
+/** A call of a conversation, by the id that its client knows. */
+export interface KnownCall {
+  readonly id: string
+  readonly message: string
+  readonly call: CallNode
+}
+
+/** The calls of all messages that their clients have seen. */
+export function knownCalls({ turns }: RunTree): readonly KnownCall[] {
+  return turns.flatMap((turn) =>
+    [...turn.directCalls, ...turn.cells.flatMap(({ calls }) => calls)].flatMap((call) => {
+      const id = idOf(call)
+      return id === undefined || turn.message === undefined ? [] : [{ id, message: turn.message, call }]
+    }),
+  )
+}
+
+/** The blocks of one response, and what its turns have used. */
+export interface Reply {
+  readonly blocks: readonly ReplyBlock[]
+  readonly usage: Usage
+  /** When the first of its calls expires, in milliseconds since the epoch; undefined when none waits. */
+  readonly expiresAt: number | undefined
+}
+
+/**
+ * What the work on a message has brought after these calls.
+ *
+ * @param after ids of calls whose results the client has sent; none: from the begin of the message
+ */
+export function replyAfter(tree: RunTree, message: string, after: ReadonlySet<string>, codeCaller: string): Reply {
+  const items = itemsOf(tree, message, codeCaller)
+  const start = items.findLastIndex((item) => 'call' in item && item.call && after.has(idOf(item.call) ?? '')) + 1
+  const reply = items.slice(start)
+  const waits = reply.flatMap((item) => ('call' in item && item.call?.deferred ? item.call.deferred.expiresAt : []))
+  return {
+    blocks: reply.flatMap((item) => ('block' in item ? [item.block] : [])),
+    usage: reply.reduce((sum, item) => ('usage' in item ? addUsage(sum, item.usage) : sum), zeroUsage),
+    expiresAt: waits.length === 0 ? undefined : Math.min(...waits),
+  }
+}
+
+function itemsOf({ turns }: RunTree, message: string, codeCaller: string): readonly Item[] {
+  return turns.filter((turn) => turn.message === message).flatMap((turn) => turnItems(turn, codeCaller))
+}
+
+function turnItems({ model, cells, directCalls }: TurnNode, codeCaller: string): readonly Item[] {
+  if (model?.status !== 'ok') return []
+  return [
+    { usage: model.usage },
+    ...(model.text === '' ? [] : [{ block: { type: 'text', text: model.text, citations: null } }]),
+    ...cells.flatMap(codeItem),
+    ...directCalls.flatMap((call) => callItem(call, { type: 'direct' })),
+    ...cells.flatMap((cell) => [
+      ...cell.calls.flatMap((call) => callItem(call, { type: codeCaller, tool_id: serverUse(cell.toolUse) })),
+      ...codeResultItem(cell),
+    ]),
+  ]
+}
+
+function codeItem({ toolUse, code }: CellNode): readonly Item[] {
+  if (toolUse === undefined) return []
+  const caller = { type: 'direct' }
+  return [
+    { block: { type: 'server_tool_use', id: serverUse(toolUse), name: 'code_execution', input: { code }, caller } },
+  ]
+}
+
+function callItem(call: CallNode, caller: JsonObject): readonly Item[] {
+  const id = idOf(call)
+  if (id === undefined) return []
+  return [{ block: { type: 'tool_use', id, name: call.tool, input: call.arguments, caller }, call }]
+}
+
+function codeResultItem({ toolUse, status, output: stdout, error = '' }: CellNode): readonly Item[] {
+  if (toolUse === undefined || status === 'waiting' || status === 'running' || status === 'interrupted') return []
+  const stderr = status === 'ok' || status === 'code_error' ? error : `[${status}] ${error}`
+  const content = {
+    type: 'code_execution_result',
+    stdout,
+    stderr,
+    return_code: status === 'ok' ? 0 : 1,
+    content: [],
+  }
+  return [{ block: { type: 'code_execution_tool_result', tool_use_id: serverUse(toolUse), content } }]
+}
+
+/** Undefined for a call that its client does not see, because it was refused. */
+function idOf({ caller, toolUse, idempotencyKey }: CallNode): string | undefined {
+  if (idempotencyKey === undefined) return undefined
+  return caller === 'direct' ? toolUse : `toolu_${idempotencyKey}`
+}
+
+/** The id of a server tool use, of a tool use of the engine with its code. */
+function serverUse(toolUse = ''): string {
+  return `srvtoolu_${toolUse.replace(/^toolu_/, '')}`
+}

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import type { ClientTool } from '../common/runs/client-tools.js'
+import { clientRegistry } from './client-tools.js'
+import { describeCall } from './describe-call.js'
+
+const ask: ClientTool = {
+  name: 'ask',
+  description: '',
+  inputSchema: {
+    type: 'object',
+    properties: { pattern: { type: 'string', pattern: '^(a+)+$' }, n: { type: 'integer' } },
+    patternProperties: { '^x': {} },
+    required: ['n'],
+  },
+  allowedCallers: ['code_execution'],
+}
+
+it('documents client tools as functions that return text, and defers their calls', () => {
+  const registry = clientRegistry([ask])
+  expect(registry.toolConfigs()).toMatchObject([{ name: 'ask', deferred: { expiresMs: 604_800_000 } }])
+  const [documentation] = registry.documentation()
+  expect(documentation?.stub).toContain('async def ask(')
+  expect(documentation?.stub).toContain('-> str')
+  expect(documentation?.description).toContain('json.loads')
+  expect(registry.outputSchemas()).toEqual({ ask: { type: 'string' } })
+})
+
+it('checks arguments by the schema, but matches none of its patterns', () => {
+  const registry = clientRegistry([ask])
+  const refusalOf = (args: object) =>
+    describeCall(registry, { argumentBytes: 10_000 }, { tool: 'ask', arguments: { ...args } }, 'code_execution', true)
+      .refused
+  expect(refusalOf({ n: 1, pattern: `${'a'.repeat(50)}!` })).toBeNull()
+  expect(refusalOf({ n: 'one' })).toMatchObject({ status: 'invalid_arguments' })
+  expect(refusalOf({ n: 1, other: 2 })).toMatchObject({ status: 'invalid_arguments' })
+  expect(JSON.stringify(registry.documentation())).not.toContain('(a+)+')
+})
+
+it('has limits, and takes no name twice', () => {
+  expect(() => clientRegistry(Array.from({ length: 101 }, (_, n) => ({ ...ask, name: `t${n}` })))).toThrow(
+    'at most 100',
+  )
+  expect(() => clientRegistry([{ ...ask, description: 'x'.repeat(300_000) }])).toThrow('bytes of JSON')
+  expect(() => clientRegistry([ask, ask])).toThrow('two tools are named ask')
+})

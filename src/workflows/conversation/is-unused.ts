@@ -1,0 +1,15 @@
+import { condition } from '@temporalio/workflow'
+
+/**
+ * Waits until the conversation has something to do, or nobody has used it until a time.
+ *
+ * @param unusedAt milliseconds since the epoch; `Infinity`: never. No function between the caller and Temporal's promise
+ *   then: histories without the time replay in the same order
+ */
+export function isUnused(isReady: () => boolean, unusedAt: number): Promise<boolean | void> {
+  if (!Number.isFinite(unusedAt)) return condition(isReady)
+  const leftMs = Math.max(unusedAt - Date.now(), 1)
+  return condition(isReady, leftMs, { summary: 'close the unused conversation' }).then(
+    (isInTime) => !isInTime && !isReady(),
+  )
+}

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { TestConversation } from '../../../support/environment/test-conversation.js'
+import { text, turn } from '../../../support/script.js'
+
+it('closes itself when nobody has used it for as long as it was started with', async () => {
+  const closeAfterMs = 1_500
+  const { conversation, env, handle } = await TestConversation.start(
+    { backend: 'wasm', script: [turn(text('one')), turn(text('two'))] },
+    { closeAfterMs },
+  )
+  await conversation.ask('Hi.')
+  const { lastUsedAt } = await conversation.status()
+  expect(await handle.result()).toMatchObject({ messages: 1 })
+  const { closeTime } = await handle.describe()
+  expect(closeTime?.getTime()).toBeGreaterThanOrEqual(lastUsedAt + closeAfterMs)
+  await expect(conversation.status()).rejects.toMatchObject({ code: 'CONVERSATION_CLOSED' })
+  await env.expectCleanEnd(handle)
+})
+
+it('refuses another time than milliseconds above 0', async () => {
+  const start = (closeAfterMs: number) => TestConversation.start({ backend: 'wasm' }, { closeAfterMs })
+  for (const wrong of [0, -1, 1.5, Number.NaN]) await expect(start(wrong)).rejects.toThrow('closeAfterMs')
+})

@@ -33,6 +33,7 @@ import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { type ApprovalRequest, requestApproval } from './tool-call/request-approval.js'
 import { requestSlot } from './tool-call/request-slot.js'
 import { toolCall } from './tool-call/run-tool-call.js'
+import { startSession } from './session/start-session.js'
 import { snapshotSession } from './session/snapshots.js'
 import { executeStep, type StepExecutor } from './session/execute-step.js'
 import { closeSession, interruptSession, openSession, parkSession } from './session/session-activities.js'
@@ -52,6 +53,7 @@ export function workflowActivities(
     [activityNames.readMore]: readMore(values),
     [activityNames.searchTools]: searchTools(configuration.registry, values),
     [activityNames.requestSlot]: requestSlot(configuration.registry),
+    [activityNames.startSession]: startSession(),
   }
 }
 

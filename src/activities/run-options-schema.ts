@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
 import type { BudgetItem } from '../common/runs/budget.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
+import { entityNamePattern } from '../common/names.js'
 import { maxContextBytes, type RunConfigInput } from '../common/runs/runs.js'
 import { taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
@@ -22,6 +23,7 @@ export const runOptionFields = {
   budget: budgetSchema.optional(),
   mode: z.enum(taskModes).optional(),
   tools: z.array(name).optional(),
+  session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
   context: z
     .custom<JsonObject>(
       (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

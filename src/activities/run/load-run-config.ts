@@ -8,7 +8,14 @@ import { budgetWithin } from '../../common/runs/leases.js'
 import { workflowNames } from '../../common/names.js'
 import { hostedBackend } from '../../common/runs/hosted-code.js'
 import { overrideSettings, problemOfSettings } from '../../common/runs/model-settings.js'
-import type { ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
+import type {
+  BackendChoice,
+  ModelConfig,
+  ModelId,
+  RunConfig,
+  RunDefaults,
+  SessionOwner,
+} from '../../common/runs/run-config.js'
 import type { RecordedMode } from '../../common/runs/task-modes.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { contextWindowOf } from '../../models/context-windows.js'
@@ -63,6 +70,7 @@ export function loadRunConfig(
       const backend = options.sandbox ?? defaults.backend
       if (backend === hostedBackend)
         checkHostedCode({ model, tools, hasInput: input !== undefined, mode: task.mode }, hostingProviders)
+      const sessionOwner = sessionOwnerOf(options, backend)
       const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
       const budget = checkBudget(model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
       const [toolSet, searchAttributes] = await Promise.all([
@@ -87,6 +95,7 @@ export function loadRunConfig(
         ...(runInstructions && { instructions: await values.externalize(runInstructions, signal) }),
         ...(agent?.outputSchema && { outputSchema: await values.externalize(agent.outputSchema, signal) }),
         ...(context && { context }),
+        ...(sessionOwner && { sessionOwner }),
         ...(input !== undefined && {
           input: { value: await values.externalize(input, signal), description: describeInput(input) },
         }),
@@ -108,6 +117,30 @@ function withContextWindows(model: ModelConfig): ModelConfig {
     ...windowOf(model),
     ...(fallbacks && { fallbacks: fallbacks.map((id) => ({ ...id, ...windowOf(id) })) }),
   }
+}
+
+/**
+ * The named session of a run.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+function sessionOwnerOf(
+  { session: name, sandbox, input }: RunConfigInput,
+  backend: BackendChoice,
+): SessionOwner | undefined {
+  if (name === undefined) return undefined
+  const { workflowType } = activityInfo()
+  const invalid = (message: string, hint: string) => new PtcError('RUN_INPUT_INVALID', message, { hint })
+  if (workflowType !== workflowNames.agent && workflowType !== workflowNames.conversation)
+    throw invalid(
+      `workflow ${workflowType} can't be bound to session ${name}`,
+      'Execute code in it: `ptc exec --session`.',
+    )
+  if (backend === hostedBackend)
+    throw invalid(`the sandbox ${hostedBackend} has no named sessions`, 'Choose another sandbox, or no session.')
+  if (input !== undefined)
+    throw invalid(`a run in session ${name} has no \`input_data\` of its own`, 'Give the data to the session.')
+  return { type: 'named', name, ...(sandbox !== undefined && { sandbox }) }
 }
 
 /**

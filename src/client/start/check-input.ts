@@ -5,7 +5,7 @@ import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { limitsSchema, parseModelSettings, runOptionFields } from '../../worker/config/run-options.js'
 
 const text = z.string()
-const { agent, budget, input, mode, model, temperature, thinking, effort, ...session } = runOptionFields
+const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...common } = runOptionFields
 
 // `storeAttachments` checks each.
 const attachments = z.array(z.custom<Attachment>()).optional()
@@ -22,10 +22,11 @@ const schemas = {
     thinking,
     effort,
     input,
-    ...session,
+    session,
+    ...common,
   }),
-  program: z.strictObject({ source: text, model, input, ...session }),
-  execution: z.strictObject({ source: text, input, ...session }),
+  program: z.strictObject({ source: text, model, input, ...common }),
+  execution: z.strictObject({ source: text, input, ...common }),
 } as const
 
 /**

@@ -143,6 +143,18 @@ export type BackendName = BuiltInBackend | (string & {})
 /** `auto`: the host that opens the session uses its best backend. */
 export type BackendChoice = BackendName | 'auto'
 
+/** Whose session executes the code of a run, in place of a session of its own. */
+export type SessionOwner =
+  /** A named session of the task queue of the run. */
+  | {
+      readonly type: 'named'
+      readonly name: string
+      /** The backend that the run asked for. Undefined: any. */
+      readonly sandbox?: BackendChoice
+    }
+  /** The session of the run that started this one as a sub-agent, or of that run's owner. */
+  | { readonly type: 'parent'; readonly workflowId: string }
+
 /** Timeouts in milliseconds. */
 export interface Timeouts {
   /** Heartbeat timeout of activities. */
@@ -236,6 +248,8 @@ export interface RunConfig {
   /** Who asks: any JSON. `tenant` becomes a search attribute. Undefined: `{}`. */
   readonly context?: JsonObject
   readonly input?: InputData
+  /** Its session executes the code of the run. Undefined: the run has a session of its own. */
+  readonly sessionOwner?: SessionOwner
   /** Search attributes that the server had when the run started. An upsert of any other would fail for ever. */
   readonly searchAttributes?: readonly SearchAttributeName[]
 }
@@ -252,6 +266,7 @@ export type RunDefaults = Omit<
   | 'doneCheck'
   | 'context'
   | 'input'
+  | 'sessionOwner'
   | 'searchAttributes'
 >
 

@@ -38,6 +38,8 @@ export interface AgentInput extends SingleRunOptions, ModelSettings {
   readonly agent?: string
   /** How the agent works on the question. Default: that of the agent, or as configured. */
   readonly mode?: TaskMode
+  /** Name of the named session that executes the code. Default: a sandbox of the run's own. */
+  readonly session?: string
 }
 
 /** Argument of workflow `program`: code with tools and no model. */
@@ -61,7 +63,7 @@ export interface BudgetLease {
 /** Argument of activity `run.config`: what a run of any kind may override. */
 export type RunConfigInput = SingleRunOptions &
   ModelSettings &
-  Pick<AgentInput, 'agent' | 'budget' | 'mode'> &
+  Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session'> &
   Partial<Pick<SubagentInput, 'lease'>>
 
 /** Bytes of a run's context as JSON. The events of every tool call contain it. */

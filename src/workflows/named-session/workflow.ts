@@ -17,6 +17,7 @@ import type {
   SessionResult,
   SessionStatus,
 } from '../../common/session/session.js'
+import { serveCells } from '../shared-session/served-cells.js'
 import { recordSummary } from '../temporal/memo.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { type Execution, NamedSession } from './named-session.js'
@@ -46,6 +47,10 @@ export async function session({
     }
     setHandler(execute, (input) => failWorkflowOnError(() => namedSession.execute(input, execution())), {
       validator: (input) => namedSession.validate(input),
+    })
+    serveCells({
+      execute: (cell) => namedSession.executeCell(cell, cell.id === startedByUpdateId),
+      interrupt: (id) => namedSession.interrupt({ updateId: id }),
     })
     setHandler(interrupt, (input) => namedSession.interrupt(input))
     setHandler(close, () => namedSession.close())

@@ -125,9 +125,9 @@ async function executeCell(
 ): Promise<PendingBlock> {
   const code = codeOf(use)
   if (code === undefined) return toolResult(use, `${executeCodeTool} takes {"code": "..."}`, true)
-  const { text, isError } = toToolResultText(
-    await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code)),
-  )
+  const { text, isError } = runtime.shared
+    ? await runtime.shared.execute(use.id, code)
+    : toToolResultText(await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code)))
   return toolResult(use, text, isError)
 }
 

@@ -1,0 +1,290 @@
+/*
+ * The session of another workflow, the owner, in which the code of this run is executed.
+ *
+ * Owns: a cell of this run from its request to its reply, and the start of a named session.
+ * Boundary: signals to and from the owner (`served-cells.ts`). The owner has the sandbox, the calls of the code, and
+ * their limits.
+ *
+ * Invariants:
+ * 1. A cell is requested from one execution of the owner. When that has ended before the request, the next one gets it.
+ * 2. A waiting run holds no activity. It asks the owner again and again, from {@link firstCheckMs} to
+ *    {@link maxCheckMs}: the server can't deliver this signal to an owner that has ended. So no run waits for ever.
+ * 3. A run that ends, or gives its cell up, interrupts the cell.
+ * 4. The run may continue as new while the owner has the cell. The reply goes to whichever execution runs.
+ */
+
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  defineSignal,
+  getExternalWorkflowHandle,
+  setHandler,
+  sleep,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { ErrorCode } from '../../common/errors.js'
+import type { Externalizable } from '../../common/json/external-value.js'
+import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common/names.js'
+import type { TextParts } from '../../common/runs/messages.js'
+import type { SessionOwner, ToolConfig } from '../../common/runs/run-config.js'
+import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
+import { interruptedMessage, toToolResultText } from '../cell/cell-result.js'
+import { showProgress } from '../progress.js'
+import type { Run } from '../run.js'
+import { startSession } from '../temporal/activities.js'
+
+const firstCheckMs = 10_000
+const maxCheckMs = 30 * 60_000
+
+/** Executions of the owner in a row that may end before they take the cell. */
+const maxEndedOwners = 5
+/** The pause after the first of them; it doubles with each. */
+const endedPauseMs = 500
+
+/** A cell that the owner has. */
+interface PendingCell {
+  readonly toolUseId: string
+  readonly id: string
+}
+
+/** The state for the next execution of the continue-as-new chain. */
+export interface SharedSessionState {
+  /** Run id of the named session that executed the latest cell. */
+  readonly ownerRunId?: string
+  readonly cell?: PendingCell
+}
+
+/** What the model reads. */
+export interface CellText {
+  readonly text: string | TextParts
+  readonly isError: boolean
+}
+
+type Cell = PendingCell & { result?: CellResult }
+
+/** Failures that are for the model. Any other ends the run, as that of a session of its own does. */
+const outcomeCodes: readonly string[] = [
+  'SESSION_CLOSED',
+  'SESSION_EXPIRED',
+  'SESSION_FULL',
+  'RUN_INPUT_INVALID',
+] satisfies readonly ErrorCode[]
+
+const cellReply = defineSignal<[CellReply]>(cellReplySignal)
+
+/**
+ * The session that executes the cells of a run in place of its own; undefined for a run that has its own.
+ *
+ * @param continueAsNew continues the run as new, unless calls in progress take too long
+ * @param state of the same run in the execution before this one
+ */
+export function sharedSessionOf(
+  run: Run,
+  isContinueAsNewDue: () => boolean,
+  continueAsNew: () => Promise<void>,
+  state: SharedSessionState | undefined,
+): SharedSession | undefined {
+  const { sessionOwner } = run.config
+  if (!sessionOwner) return undefined
+  const session = new SharedSession(run, sessionOwner, { isDue: isContinueAsNewDue, attempt: continueAsNew }, state)
+  setHandler(cellReply, (reply) => session.receive(reply))
+  return session
+}
+
+/** The session of the owner; see the header. */
+export class SharedSession {
+  readonly #run: Run
+  readonly #owner: SessionOwner
+  readonly #continueAsNew: { readonly isDue: () => boolean; readonly attempt: () => Promise<void> }
+  #ownerRunId: string | undefined
+  #cell: Cell | undefined
+  #isInterrupted = false
+
+  constructor(
+    run: Run,
+    owner: SessionOwner,
+    continueAsNew: { readonly isDue: () => boolean; readonly attempt: () => Promise<void> },
+    state: SharedSessionState = {},
+  ) {
+    this.#run = run
+    this.#owner = owner
+    this.#continueAsNew = continueAsNew
+    this.#ownerRunId = state.ownerRunId
+    this.#cell = state.cell && { ...state.cell }
+  }
+
+  /** The reply to an earlier cell changes nothing. */
+  receive({ id, result }: CellReply): void {
+    if (this.#cell?.id === id) this.#cell.result ??= result
+  }
+
+  /** Read between two cells, or while the owner has a cell. */
+  get state(): SharedSessionState {
+    return {
+      ...(this.#ownerRunId !== undefined && { ownerRunId: this.#ownerRunId }),
+      ...(this.#cell && { cell: { toolUseId: this.#cell.toolUseId, id: this.#cell.id } }),
+    }
+  }
+
+  /** The owner has a cell of this run. */
+  get hasCell(): boolean {
+    return this.#cell !== undefined
+  }
+
+  /**
+   * Executes a cell. One that the owner has since the execution before this one is waited for.
+   *
+   * @throws CancelledFailure, ContinueAsNew, and failures of the engine
+   */
+  async execute(toolUseId: string, source: Externalizable<string>): Promise<CellText> {
+    const result =
+      this.#cell?.toolUseId === toolUseId ? await this.#waitForResult(this.#cell) : await this.#begin(toolUseId, source)
+    this.#cell = undefined
+    return this.#textOf(result)
+  }
+
+  /** Interrupts the cell, as Ctrl-C does. */
+  interrupt(): void {
+    this.#isInterrupted = true
+    // The owner knows the interruption of a cell that arrives later.
+    if (this.#cell) void this.#send({ type: 'interrupt', id: this.#cell.id })
+  }
+
+  /** Gives up the cell: the work failed beside it, or the run ends. Resolves when the owner knows. */
+  async abandon(): Promise<void> {
+    const cell = this.#cell
+    if (!cell || cell.result) return
+    cell.result = lost('the run no longer waits for the code')
+    this.#cell = undefined
+    await this.#send({ type: 'interrupt', id: cell.id })
+  }
+
+  async #begin(toolUseId: string, source: Externalizable<string>): Promise<CellResult> {
+    this.#isInterrupted = false
+    const { counts } = this.#run
+    counts.cells += 1
+    showProgress(this.#run, { type: 'cell', cell: counts.cells })
+    for (let attempt = 1; attempt <= maxEndedOwners; attempt += 1) {
+      const cell: Cell = { toolUseId, id: uuid4() }
+      const isKnown = this.#ownerRunId !== undefined
+      if (this.#owner.type === 'named') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
+      if (this.#isInterrupted) return interruptedBeforeStart
+      this.#cell = cell
+      const isSent = await this.#send({ type: 'execute', id: cell.id, source, ...this.#request })
+      const result = isSent ? await this.#waitForResult(cell) : lost(`${this.#name} has ended`)
+      // The owner ended before it took the cell: the next one gets it.
+      const isTaken = isSent && (result.type === 'ended' || result.code !== isEnding)
+      if (isTaken || this.#owner.type === 'parent') return result
+      this.#cell = undefined
+      this.#ownerRunId = undefined
+      const pauseMs = endedPauseMs * 2 ** (attempt - 1)
+      if (!isKnown || isSent) await sleep(pauseMs, { summary: `wait for the end of ${this.#name}` })
+    }
+    return { type: 'failed', code: isEnding, message: `${this.#name} ended again and again before it took the code` }
+  }
+
+  get #request(): Omit<ExecuteCell, 'type' | 'id' | 'source'> {
+    const { counts, config, tools } = this.#run
+    const { workflowId } = workflowInfo()
+    const owner = this.#owner
+    return {
+      requester: workflowId,
+      cell: counts.cells,
+      outputCharacters: config.limits.outputCharacters,
+      ...(config.toolSet.names && { tools: [...tools.keys()] }),
+      context: config.context ?? {},
+      ...(owner.type === 'named' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),
+    }
+  }
+
+  /** A session that starts for this run has its tools, limits and context. */
+  #startSession({ name, sandbox }: Extract<SessionOwner, { type: 'named' }>, cellId: string): Promise<string> {
+    const { config } = this.#run
+    const { taskQueue } = workflowInfo()
+    const session = {
+      name,
+      startedByUpdateId: cellId,
+      limits: config.limits,
+      ...(config.toolSet.names && { tools: config.tools.filter(isNoSubagent).map((tool) => tool.name) }),
+      ...(config.context && { context: config.context }),
+      ...(sandbox !== undefined && { sandbox }),
+    }
+    return startSession({ workflowId: namedSessionId(taskQueue, name), taskQueue, session }, config.timeouts)
+  }
+
+  async #waitForResult(cell: Cell): Promise<CellResult> {
+    const isAnswered = () => cell.result !== undefined
+    for (let checkMs = firstCheckMs; ; checkMs = Math.min(2 * checkMs, maxCheckMs)) {
+      const mustReturn = () => isAnswered() || this.#continueAsNew.isDue()
+      const isOver = await condition(mustReturn, checkMs, { summary: `ask ${this.#name} whether the code has ended` })
+      if (cell.result) return cell.result
+      if (isOver) await this.#continueAsNew.attempt()
+      else if (!(await this.#send({ type: 'check', id: cell.id, requester: workflowInfo().workflowId })))
+        return (cell.result ??= lost(`${this.#name} ended before the code had ended`))
+    }
+  }
+
+  /** False when the owner has ended. */
+  async #send(message: CellMessage): Promise<boolean> {
+    const handle = getExternalWorkflowHandle(this.#ownerId, this.#ownerRunId)
+    try {
+      await CancellationScope.nonCancellable(() => handle.signal<[CellMessage]>(cellMessageSignal, message))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  get #ownerId(): string {
+    const owner = this.#owner
+    return owner.type === 'parent' ? owner.workflowId : namedSessionId(workflowInfo().taskQueue, owner.name)
+  }
+
+  get #name(): string {
+    return this.#owner.type === 'parent' ? 'the sandbox of the parent' : `session ${this.#owner.name}`
+  }
+
+  #textOf(result: CellResult): CellText {
+    if (result.type === 'failed') {
+      const { code, message } = result
+      if (!outcomeCodes.includes(code)) throw ApplicationFailure.nonRetryable(message, code)
+      const text = code === sessionClosed ? `[lost] ${message}. ${variablesLost}` : `[denied] ${message}`
+      return { text, isError: true }
+    }
+    const { counts, quota } = this.#run
+    const { toolCalls, isNew } = result
+    // Calls in the session of the parent are calls of the parent.
+    if (this.#owner.type === 'named') {
+      counts.toolCalls += toolCalls
+      quota.calls += toolCalls
+    }
+    const { text, isError } = toToolResultText(result)
+    if (!isNew) return { text, isError }
+    const note = `(${this.#name} is new: it has no variables of earlier code.)`
+    if (typeof text === 'string') return { text: `${text}\n${note}`, isError }
+    return { text: { ...text, suffix: [text.suffix, note].filter(Boolean).join('\n') }, isError }
+  }
+}
+
+const sessionClosed: ErrorCode = 'SESSION_CLOSED'
+const isEnding: ErrorCode = 'SESSION_EXPIRED'
+
+const variablesLost = 'Its variables are gone: the next code starts a new session.'
+
+function lost(message: string): CellResult {
+  return { type: 'failed', code: sessionClosed, message }
+}
+
+function isNoSubagent({ remote }: ToolConfig): boolean {
+  return remote?.kind !== 'workflow' || remote.agent === undefined
+}
+
+const interruptedBeforeStart: CellResult = {
+  type: 'ended',
+  end: { status: 'stopped', error: interruptedMessage, sessionKept: true },
+  output: '',
+  toolCalls: 0,
+  isNew: false,
+}

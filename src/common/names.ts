@@ -161,6 +161,10 @@ export function namedSessionId(taskQueue: string, name: string): string {
   return `session:${taskQueue}:${name}`
 }
 
+export function isNamedSessionId(workflowId: string): boolean {
+  return workflowId.startsWith('session:')
+}
+
 /** Workflow id of the limiter of a tool: one for each task queue of workflows. */
 export function toolLimitId(taskQueue: string, tool: string): string {
   return `tool-limit:${taskQueue}:${tool}`

@@ -1,5 +1,6 @@
 import type { Limits } from '../common/runs/limits.js'
 import { executeCodeTool, searchToolsTool } from '../common/names.js'
+import type { SharedSession } from '../common/runs/model-turn.js'
 import type { ModelTool } from './provider.js'
 
 /** The limits that the prompt mentions. */
@@ -31,17 +32,20 @@ interface CodeToolOptions {
   readonly hasPackages?: boolean | undefined
   /** Describes the data that code has as `input_data`. */
   readonly inputDescription?: string | undefined
+  /** Whose variables code sees, too. */
+  readonly sharedSession?: SharedSession | undefined
 }
 
 function rules(
   { cellSeconds, outputCharacters, callsPerCell }: PromptLimits,
-  { hasPackages = false, inputDescription }: CodeToolOptions,
+  { hasPackages = false, inputDescription, sharedSession }: CodeToolOptions,
 ): string {
   const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
   const inputRule =
     inputDescription === undefined
       ? ''
       : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
+  const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
   return `\
 Runs Python code in a sandbox and returns what the code prints.
 
@@ -51,7 +55,15 @@ Runs Python code in a sandbox and returns what the code prints.
 The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
 - There is ${missing}: everything outside is reached through the tools. asyncio and json are imported already.
 - The code may run for ${formatCount(cellSeconds)} seconds, waiting for tools not counted, and make ${formatCount(callsPerCell)} tool calls. \
-Time and datetime stand still while it computes: measure with time.perf_counter.${inputRule}`
+Time and datetime stand still while it computes: measure with time.perf_counter.${inputRule}${sharedRule}`
+}
+
+function describeShared(session: SharedSession): string {
+  const others =
+    session.type === 'named'
+      ? `The sandbox is session ${session.name}, which others use, too`
+      : 'The sandbox is that of the agent that gave you the task'
+  return `${others}: their variables are there, and may change between your calls.`
 }
 
 const noTools = 'No tools can be called from code here.'

@@ -51,10 +51,10 @@ export function modelTurn(
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
       const { turn, model, limits, tools: runTools, history, pending, message, mode, planStep, hosted } = input
-      const { inputDescription, isCompacted, toolSearch, readMore, requester } = input
+      const { inputDescription, sharedSession, isCompacted, toolSearch, readMore, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
-      const described = { tools, limits, instructions, outputSchema, mode, inputDescription, ...options }
+      const described = { tools, limits, instructions, outputSchema, mode, inputDescription, sharedSession, ...options }
       const prompt = hosted ? hostedPrompt(described) : buildPrompt({ ...described, isCompacted, toolSearch, readMore })
       const earlier = await loadMessages(values, history, signal)
       const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)

@@ -1,8 +1,8 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
-import type { ModelTurnInput } from '../../common/runs/model-turn.js'
+import type { ModelTurnInput, SharedSession } from '../../common/runs/model-turn.js'
 import { requesterOf } from '../../common/runs/requester.js'
-import { hasToolSearch, type RunConfig } from '../../common/runs/run-config.js'
+import { hasToolSearch, type RunConfig, type SessionOwner } from '../../common/runs/run-config.js'
 import { isHosted, type Run } from '../run.js'
 import { hostedTurn, noHostedCode } from './hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
@@ -17,7 +17,8 @@ export function turnRequest(
   { history, pending, message, hosted = noHostedCode }: MessageHistoryState,
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
-  const { limits, instructions, outputSchema, mode, doneCheck, input, compaction, readMore, model } = config
+  const { limits, instructions, outputSchema, mode, doneCheck, input, sessionOwner, compaction, readMore, model } =
+    config
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
@@ -25,6 +26,7 @@ export function turnRequest(
     ...(doneCheck !== undefined && { doneCheck }),
     ...(planStep !== undefined && { planStep }),
     ...(input && { inputDescription: input.description }),
+    ...(sessionOwner && { sharedSession: sharedSessionOf(sessionOwner) }),
   }
   const context = {
     ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
@@ -36,6 +38,10 @@ export function turnRequest(
   const ofMessage = message !== undefined && { message }
   const asked = { history, pending, ...ofMessage, ...(requester && { requester }), ...code }
   return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
+}
+
+function sharedSessionOf(owner: SessionOwner): SharedSession {
+  return owner.type === 'named' ? { type: owner.type, name: owner.name } : { type: owner.type }
 }
 
 /** The tools of the run for activities that document them. */

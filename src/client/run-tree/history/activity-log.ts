@@ -10,6 +10,7 @@ import {
   parseActivityInput,
   type ActivityInput,
 } from './activity-payloads.js'
+import { sharedCellRecord } from './shared-cells.js'
 import { openRecord } from './open-record.js'
 
 /** One activity of the run, according to the events so far. */
@@ -111,6 +112,8 @@ export class ActivityLog {
       return
     }
     if (this.#childCalls.read(event, at)) return
+    const sharedCell = sharedCellRecord(this.#reader, event, at)
+    if (sharedCell) this.#records.push(sharedCell)
     const cancelled = event.activityTaskCanceledEventAttributes
     const record = cancelled && this.#byEvent.get(toEventId(cancelled.scheduledEventId))
     if (record) record.end = { type: 'cancelled', at, failure: { code: 'CANCELLED', message: 'cancelled' } }

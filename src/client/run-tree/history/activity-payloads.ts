@@ -12,7 +12,15 @@ import {
 } from './content-blocks.js'
 import { type HostedCode, hostedCodeOf } from './hosted-code.js'
 import { byteLengthOf, parseRef } from '../values/external-values.js'
-import type { ApprovalInput, StepResult, DescribedCall, StepInput, ToolInput } from './payload-schemas.js'
+import type {
+  ApprovalInput,
+  CellReply,
+  SharedCell,
+  StepResult,
+  DescribedCall,
+  StepInput,
+  ToolInput,
+} from './payload-schemas.js'
 import * as shapes from './payload-schemas.js'
 import type { ModelReplySummary } from '../tree.js'
 
@@ -56,6 +64,10 @@ export type ActivityInput =
   | { readonly type: 'compensation'; readonly position: CallPosition }
   /** Checks the result of a call that came from elsewhere. */
   | { readonly type: 'check'; readonly position: CallPosition }
+  /** No activity: the session of another workflow, the owner, gets a cell. */
+  | ({ readonly type: 'shared_cell'; readonly owner: string } & Omit<SharedCell, 'type'>)
+  /** No activity: such a cell has ended. */
+  | ({ readonly type: 'cell_reply' } & CellReply)
   | { readonly type: 'other' }
 
 /** The result of an activity, reduced in the same way. */
@@ -224,6 +236,8 @@ export function parseActivityResult(
       return { type: 'park', isCheckpointed: value === true }
     case 'compensation':
     case 'close':
+    case 'shared_cell':
+    case 'cell_reply':
     case 'other':
       return other
   }

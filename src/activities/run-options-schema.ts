@@ -37,7 +37,7 @@ export const runOptionFields = {
       if (value !== undefined) addJsonIssue(value, Infinity, context)
     })
     .optional(),
-} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, 'lease'>]-?: z.ZodType }
+} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, 'lease' | 'sandboxOwner'>]-?: z.ZodType }
 
 function addJsonIssue(value: unknown, maxBytes: number, context: z.core.$RefinementCtx): void {
   const measured = measureJson(value, maxBytes)
@@ -60,7 +60,9 @@ const lease = z.strictObject({
   } satisfies { readonly [Item in BudgetItem]: z.ZodType }),
 })
 
-const schema = z.object({ ...runOptionFields, lease: lease.optional() })
+const sandboxOwner = z.strictObject({ workflowId: name, key: name })
+
+const schema = z.object({ ...runOptionFields, lease: lease.optional(), sandboxOwner: sandboxOwner.optional() })
 
 /** Runs of other clients may have the whole input of their workflow. */
 const otherKeys = ['question', 'source']

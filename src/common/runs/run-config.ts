@@ -6,6 +6,7 @@ import type { RecordedMode } from './task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ServerTools } from './model-settings.js'
+import type { SessionOwner } from './session-owner.js'
 import type { SearchAttributeName } from './search-attributes.js'
 
 /** The properties of a tool that the workflow needs. */
@@ -76,6 +77,8 @@ export interface SubagentTarget {
   readonly name: string
   /** The agent's own. */
   readonly budget?: BudgetAmounts
+  /** The session of the caller executes its code. Undefined: it has a session of its own. */
+  readonly sharesSandbox?: true
 }
 
 export interface RemoteNexusOperation {
@@ -142,18 +145,6 @@ export type BackendName = BuiltInBackend | (string & {})
 
 /** `auto`: the host that opens the session uses its best backend. */
 export type BackendChoice = BackendName | 'auto'
-
-/** Whose session executes the code of a run, in place of a session of its own. */
-export type SessionOwner =
-  /** A named session of the task queue of the run. */
-  | {
-      readonly type: 'named'
-      readonly name: string
-      /** The backend that the run asked for. Undefined: any. */
-      readonly sandbox?: BackendChoice
-    }
-  /** The session of the run that started this one as a sub-agent, or of that run's owner. */
-  | { readonly type: 'parent'; readonly workflowId: string }
 
 /** Timeouts in milliseconds. */
 export interface Timeouts {
@@ -269,6 +260,11 @@ export type RunDefaults = Omit<
   | 'sessionOwner'
   | 'searchAttributes'
 >
+
+/** The calls of the tool are sub-agents that use the session of their caller. */
+export function sharesSandbox({ remote }: Pick<ToolConfig, 'remote'>): boolean {
+  return remote?.kind === 'workflow' && remote.agent?.sharesSandbox === true
+}
 
 /** Whether the model has one line of each tool, and searches the documentation. */
 export function hasToolSearch({ tools, documentedTools }: Pick<RunConfig, 'tools' | 'documentedTools'>): boolean {

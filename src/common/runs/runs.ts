@@ -6,6 +6,7 @@ import type { AssistantBlock, Usage } from './messages.js'
 import type { CompensationReport } from '../calls/compensation.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
+import type { SandboxOwner } from './session-owner.js'
 import type { Limits } from './limits.js'
 import type { PlanStepResult, TaskMode } from './task-modes.js'
 
@@ -50,6 +51,8 @@ export interface ProgramInput extends SingleRunOptions {
 /** Argument of workflow `agent` for a sub-agent. Only another run starts one. */
 export interface SubagentInput extends AgentInput {
   readonly lease: BudgetLease
+  /** Its session executes the code. Undefined: the sub-agent has a session of its own, or uses a named one. */
+  readonly sandboxOwner?: SandboxOwner
 }
 
 /** What a sub-agent may use of the budget of its parent. */
@@ -64,7 +67,7 @@ export interface BudgetLease {
 export type RunConfigInput = SingleRunOptions &
   ModelSettings &
   Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session'> &
-  Partial<Pick<SubagentInput, 'lease'>>
+  Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner'>>
 
 /** Bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048

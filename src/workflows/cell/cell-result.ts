@@ -71,6 +71,13 @@ export function sourceTooLarge(bytes: number, limit: number): CellEnd {
 
 export const interruptedMessage = 'KeyboardInterrupt: the code was stopped while it waited'
 
+/** The end of a cell that was interrupted while it was queued. */
+export const interruptedBeforeStart: CellEnd = {
+  status: 'stopped',
+  error: 'KeyboardInterrupt: the code was stopped before it started',
+  sessionKept: true,
+}
+
 export function totalTimeExceeded(seconds: number): string {
   return `the code was stopped: a cell may take ${seconds} seconds, waiting included. Wait for less at a time.`
 }

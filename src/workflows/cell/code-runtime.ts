@@ -14,6 +14,7 @@ import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 import { publishStatus } from '../temporal/search-attributes.js'
 import { Session, type SessionState } from '../session/session.js'
+import type { SandboxGuests } from '../shared-session/sandbox-guests.js'
 import type { SharedSession } from '../shared-session/shared-session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import type { DeferredCalls } from './deferred-calls.js'
@@ -48,6 +49,8 @@ export interface CodeRuntime {
   readonly toolSlots: ToolSlots
   /** The session of another workflow, which executes the cells instead. Undefined: {@link session} does. */
   readonly shared: SharedSession | undefined
+  /** The sub-agents that use {@link session}. Undefined: there are none. */
+  readonly guests: SandboxGuests | undefined
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
   /** False for a program: its only cell needs no snapshot. */
@@ -92,6 +95,7 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
     deferredCalls: run.deferredCalls,
     toolSlots: run.toolSlots,
     shared: options.shared,
+    guests: run.guests,
     timer: new DurableTimer(),
     hasMoreCells,
     idleMs,
@@ -134,7 +138,9 @@ export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promi
 }
 
 /** Never cancelled. A host that does not answer does not fail it. */
-export async function closeRuntime({ session, shared, timer, deferredCalls, toolSlots }: CodeRuntime): Promise<void> {
+export async function closeRuntime(runtime: CodeRuntime): Promise<void> {
+  const { session, shared, guests, timer, deferredCalls, toolSlots } = runtime
+  guests?.close()
   if (shared) await shared.abandon()
   timer.close()
   deferredCalls.close()

@@ -25,7 +25,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { canonicalJson } from '../../common/json/canonical-json.js'
-import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
+import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/runs/runs.js'
 import {
   type ExecuteResult,
@@ -37,6 +37,7 @@ import {
 } from '../../common/session/session.js'
 import type { ExecuteCell } from '../../common/session/shared-cells.js'
 import { pluralize, utf8Length } from '../../common/text/text.js'
+import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
 import { showProgress } from '../progress.js'
@@ -275,10 +276,4 @@ export class NamedSession {
   #closedFailure(): ApplicationFailure {
     return rejection('SESSION_CLOSED', `session ${this.#name} was closed before the code ended`)
   }
-}
-
-const interruptedBeforeStart: CellEnd = {
-  status: 'stopped',
-  error: 'KeyboardInterrupt: the code was stopped before it started',
-  sessionKept: true,
 }

@@ -19,11 +19,12 @@ import { runOrDrop } from '../cell/execute-cell.js'
 import { runCell } from '../cell/run-cell.js'
 import { failureOf } from '../conversation/failures.js'
 import type { Run } from '../run.js'
+import type { SandboxGuests } from './sandbox-guests.js'
 
 /** Executes the cells. */
 export interface CellOwner {
   /** @throws ApplicationFailure when the cell is refused; failures of the engine; CancelledFailure */
-  execute(cell: ExecuteCell): Promise<EndedCell>
+  execute(cell: ExecuteCell): Promise<CellResult>
   interrupt(id: string): void
 }
 
@@ -125,4 +126,17 @@ function withTools(run: Run, names: readonly string[]): Run {
     config: { ...run.config, tools: recorded },
     tools: new Map(tools.map((tool) => [tool.name, tool])),
   }
+}
+
+/** Executes the cells of sub-agents in the session of their parent. */
+export function serveGuests(run: Run, runtime: CodeRuntime, guests: SandboxGuests): void {
+  guests.serve(() => runtime.session.interruption.request())
+  serveCells({
+    execute: (cell) =>
+      guests.execute(cell, async (scope) => {
+        const ended = await runServedCell(scope, run, runtime, cell)
+        return { type: 'ended', ...ended, isNew: false }
+      }),
+    interrupt: (id) => guests.interrupt(id),
+  })
 }

@@ -28,9 +28,10 @@ import type { ErrorCode } from '../../common/errors.js'
 import type { Externalizable } from '../../common/json/external-value.js'
 import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common/names.js'
 import type { TextParts } from '../../common/runs/messages.js'
-import type { SessionOwner, ToolConfig } from '../../common/runs/run-config.js'
+import type { ToolConfig } from '../../common/runs/run-config.js'
+import type { SessionOwner } from '../../common/runs/session-owner.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
-import { interruptedMessage, toToolResultText } from '../cell/cell-result.js'
+import { interruptedBeforeStart, toToolResultText } from '../cell/cell-result.js'
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 import { startSession } from '../temporal/activities.js'
@@ -170,7 +171,7 @@ export class SharedSession {
       const cell: Cell = { toolUseId, id: uuid4() }
       const isKnown = this.#ownerRunId !== undefined
       if (this.#owner.type === 'named') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
-      if (this.#isInterrupted) return interruptedBeforeStart
+      if (this.#isInterrupted) return notStarted
       this.#cell = cell
       const isSent = await this.#send({ type: 'execute', id: cell.id, source, ...this.#request })
       const result = isSent ? await this.#waitForResult(cell) : lost(`${this.#name} has ended`)
@@ -195,6 +196,7 @@ export class SharedSession {
       outputCharacters: config.limits.outputCharacters,
       ...(config.toolSet.names && { tools: [...tools.keys()] }),
       context: config.context ?? {},
+      ...(owner.type === 'parent' && { key: owner.key }),
       ...(owner.type === 'named' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),
     }
   }
@@ -281,9 +283,9 @@ function isNoSubagent({ remote }: ToolConfig): boolean {
   return remote?.kind !== 'workflow' || remote.agent === undefined
 }
 
-const interruptedBeforeStart: CellResult = {
+const notStarted: CellResult = {
   type: 'ended',
-  end: { status: 'stopped', error: interruptedMessage, sessionKept: true },
+  end: interruptedBeforeStart,
   output: '',
   toolCalls: 0,
   isNew: false,

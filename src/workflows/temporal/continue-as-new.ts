@@ -30,6 +30,7 @@ const hardLimit = { events: 25_000, bytes: 25_000_000 } as const
  */
 export class ContinueAsNewPolicy {
   readonly #callSlots: Semaphore
+  readonly #isHeld: () => boolean
   #nextAttemptAt: number
   #retryEvents = firstRetryEvents
   #hasAttempted = false
@@ -37,9 +38,11 @@ export class ContinueAsNewPolicy {
   /**
    * @param callSlots one for each tool activity in progress
    * @param historyEvents number of events at which the first attempt is due
+   * @param isHeld a call in progress needs the calls of this run: no attempt waits for it
    */
-  constructor(callSlots: Semaphore, historyEvents: number) {
+  constructor(callSlots: Semaphore, historyEvents: number, isHeld = () => false) {
     this.#callSlots = callSlots
+    this.#isHeld = isHeld
     this.#nextAttemptAt = historyEvents
   }
 
@@ -64,16 +67,19 @@ export class ContinueAsNewPolicy {
   async attempt(): Promise<boolean> {
     const { historyLength, historySize } = workflowInfo()
     this.#nextAttemptAt = historyLength + this.#retryEvents
-    this.#retryEvents *= 2
     this.#hasAttempted = true
+    const isHeld = this.#isHeld
+    if (isHeld()) return false
+    this.#retryEvents *= 2
     const callSlots = this.#callSlots
     callSlots.pause()
     // An update that was accepted would get no response.
-    const isIdle = (): boolean => callSlots.acquired === 0 && allHandlersFinished()
+    const isIdle = (): boolean => callSlots.acquired === 0 && allHandlersFinished() && !isHeld()
+    const isOver = (): boolean => isIdle() || isHeld()
     if (isIdle()) return true
     const mustContinue = historyLength > hardLimit.events || historySize > hardLimit.bytes
-    if (mustContinue) await condition(isIdle)
-    else await condition(isIdle, quiesceMs, { summary: 'wait for calls, to continue as new' })
+    if (mustContinue) await condition(isOver)
+    else await condition(isOver, quiesceMs, { summary: 'wait for calls, to continue as new' })
     if (isIdle()) return true
     callSlots.resume()
     return false

@@ -60,7 +60,8 @@ export class AgentTurns {
     this.#run = run
     this.#options = options
     this.messages = new MessageHistory(run.config.model.maxTokens, state?.conversation)
-    this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents)
+    const isHeld = () => run.guests?.arePresent === true
+    this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents, isHeld)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.#suspendedCell = state?.suspendedCell ?? null
     this.#hosted = new HostedTurns(run, this.messages)

@@ -81,11 +81,13 @@ export async function executeToolUses(
   const isCell = ({ name }: ToolUseBlock) => name === executeCodeTool && !isHosted(run.config)
   const executeToolUse = (use: ToolUseBlock, position: number): Promise<PendingBlock> => {
     if (isCell(use)) {
-      return runInOrder(async () => {
+      const runOwnCell = async (): Promise<PendingBlock> => {
         if (interruption.isRequested()) return toolResult(use, notStarted, true)
         pending.currentCell = use.id
         return executeCell(run, runtime, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
-      })
+      }
+      const { guests } = runtime
+      return runInOrder(guests ? () => guests.inOrder(runOwnCell) : runOwnCell)
     }
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
     const engineTool = requestEngineTool(run, use, history)

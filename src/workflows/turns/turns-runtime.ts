@@ -1,5 +1,6 @@
 import { type CellState, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import type { Run } from '../run.js'
+import { serveGuests } from '../shared-session/served-cells.js'
 import { sharedSessionOf } from '../shared-session/shared-session.js'
 import type { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
 import type { AgentTurnsState } from './agent-turns-state.js'
@@ -20,11 +21,13 @@ export function createTurnsRuntime(
   { inCell, inSharedCell }: Continuation,
 ): CodeRuntime {
   const isContinueAsNewDue = () => policy.isDue
-  return createCodeRuntime(run, {
+  const runtime = createCodeRuntime(run, {
     idleMs: run.config.timeouts.idleMs,
     isContinueAsNewDue,
     continueAsNewIfDue: inCell,
     shared: sharedSessionOf(run, isContinueAsNewDue, inSharedCell, state?.sharedSession),
     state: state?.codeRuntime,
   })
+  if (run.guests) serveGuests(run, runtime, run.guests)
+  return runtime
 }

@@ -16,6 +16,8 @@ export interface ExecuteCell {
   readonly id: string
   /** Workflow id of the run, which gets the reply. */
   readonly requester: string
+  /** Of the execution that waits for the cell. */
+  readonly requesterRunId: string
   /** Of a sub-agent: the key of `SandboxOwner`. */
   readonly key?: string
   /** Number of the cell in the run, for the reader of a history. */

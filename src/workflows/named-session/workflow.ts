@@ -61,6 +61,8 @@ export async function session({
       namedSession.close()
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
       await namedSession.closeRuntime()
+      // Cells that arrived meanwhile were refused, and their runs must learn that.
+      if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
     }
   })
 }

@@ -9,6 +9,7 @@
  * 2. An executed or refused cell has a reply before this workflow ends: the handler of its signal has not finished
  *    before. The reply is sent again for a `check`. So a run that waits has a reply, or a signal of it fails.
  * 3. A run that has ended gets no reply, and that changes nothing.
+ * 4. A new cell of a run interrupts one that another execution of the run has left behind: a reset forgets a cell.
  */
 
 import { CancellationScope, defineSignal, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow'
@@ -47,7 +48,8 @@ class ServedCells {
   readonly #owner: CellOwner
   /** By id. Undefined: the cell has not ended, or its reply is no longer kept. */
   readonly #replies = new Map<string, CellResult | undefined>()
-  readonly #inProgress = new Set<string>()
+  /** By id. */
+  readonly #inProgress = new Map<string, ExecuteCell>()
 
   constructor(owner: CellOwner) {
     this.#owner = owner
@@ -59,13 +61,20 @@ class ServedCells {
     if (this.#inProgress.has(id)) return
     if (message.type === 'check' || this.#replies.has(id))
       return reply(message.requester, { id, result: this.#replies.get(id) ?? unknownCell })
-    this.#inProgress.add(id)
+    this.#interruptAbandoned(message)
+    this.#inProgress.set(id, message)
     const result = await this.#execute(message)
     this.#inProgress.delete(id)
     this.#replies.set(id, result)
     const [oldest] = [...this.#replies].filter(([, kept]) => kept !== undefined).slice(0, -keptReplies)
     if (oldest) this.#replies.set(oldest[0], undefined)
     await reply(message.requester, { id, result })
+  }
+
+  /** A run has one cell at a time. One of an execution before a reset, or of one that was terminated, is in the way. */
+  #interruptAbandoned({ requester, requesterRunId }: ExecuteCell): void {
+    for (const [id, cell] of this.#inProgress)
+      if (cell.requester === requester && cell.requesterRunId !== requesterRunId) this.#owner.interrupt(id)
   }
 
   async #execute(cell: ExecuteCell): Promise<CellResult> {

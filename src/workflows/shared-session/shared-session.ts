@@ -150,7 +150,7 @@ export class SharedSession {
   interrupt(): void {
     this.#isInterrupted = true
     // The owner knows the interruption of a cell that arrives later.
-    if (this.#cell) void this.#send({ type: 'interrupt', id: this.#cell.id })
+    if (this.#cell && !this.#cell.result) void this.#send({ type: 'interrupt', id: this.#cell.id })
   }
 
   /** Gives up the cell: the work failed beside it, or the run ends. Resolves when the owner knows. */
@@ -188,10 +188,11 @@ export class SharedSession {
 
   get #request(): Omit<ExecuteCell, 'type' | 'id' | 'source'> {
     const { counts, config, tools } = this.#run
-    const { workflowId } = workflowInfo()
+    const { workflowId, runId } = workflowInfo()
     const owner = this.#owner
     return {
       requester: workflowId,
+      requesterRunId: runId,
       cell: counts.cells,
       outputCharacters: config.limits.outputCharacters,
       ...(config.toolSet.names && { tools: [...tools.keys()] }),

@@ -38,7 +38,7 @@ export class ContinueAsNewPolicy {
   /**
    * @param callSlots one for each tool activity in progress
    * @param historyEvents number of events at which the first attempt is due
-   * @param isHeld a call in progress needs the calls of this run: no attempt waits for it
+   * @param isHeld a call in progress needs other calls of this run: no attempt begins, or waits for it
    */
   constructor(callSlots: Semaphore, historyEvents: number, isHeld = () => false) {
     this.#callSlots = callSlots
@@ -48,6 +48,7 @@ export class ContinueAsNewPolicy {
 
   /** True when the history is long enough for the next {@link attempt}. */
   get isDue(): boolean {
+    if (this.#isHeld()) return false
     const { historyLength, continueAsNewSuggested } = workflowInfo()
     return historyLength >= this.#nextAttemptAt || (!this.#hasAttempted && continueAsNewSuggested)
   }
@@ -67,10 +68,9 @@ export class ContinueAsNewPolicy {
   async attempt(): Promise<boolean> {
     const { historyLength, historySize } = workflowInfo()
     this.#nextAttemptAt = historyLength + this.#retryEvents
+    this.#retryEvents *= 2
     this.#hasAttempted = true
     const isHeld = this.#isHeld
-    if (isHeld()) return false
-    this.#retryEvents *= 2
     const callSlots = this.#callSlots
     callSlots.pause()
     // An update that was accepted would get no response.

@@ -1,52 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ApprovalRequest } from '../../../../src/activities/index.js'
 import { waitingCallsOf } from '../../../../src/client/calls/waiting-calls.js'
-import type { Conversation, ConversationOptions } from '../../../../src/client/index.js'
-import { cellReplySignal } from '../../../../src/common/names.js'
-import { resetToCall } from '../../../support/environment/reset.js'
-import { TestConversation } from '../../../support/environment/test-conversation.js'
-import type { TestEnvironmentOptions } from '../../../support/environment/test-environment.js'
-import { TestSession } from '../../../support/environment/test-session.js'
+import { heldTool, isNewNote, startBound } from '../../../support/environment/bound-conversation.js'
 import { waitForEvents } from '../../../support/environment/waits.js'
 import { fastPollOptions } from '../../../support/poll-options.js'
 import { uniqueName } from '../../../support/temporal/shared-server.js'
 import { answerResult, code, text, turn } from '../../../support/script.js'
-import { Deferred, tool } from '../../../support/tools.js'
-
-interface Bound {
-  readonly talk: TestConversation
-  readonly conversation: Conversation
-  readonly books: TestSession
-}
-
-/** A conversation whose code runs in a named session. */
-async function startBound(
-  environment: TestEnvironmentOptions,
-  options: ConversationOptions = {},
-  session = uniqueName('books'),
-): Promise<Bound> {
-  const talk = await TestConversation.start({ backend: 'wasm', ...environment }, { session, ...options })
-  return { talk, conversation: talk.conversation, books: TestSession.create(talk.env, session) }
-}
-
-/** A tool that returns when the test says so. */
-function heldTool(options: Parameters<typeof tool>[2] = {}) {
-  const called = new Deferred()
-  const released = new Deferred<string>()
-  const hold = tool(
-    'hold',
-    () => {
-      called.resolve()
-      return released.promise
-    },
-    options,
-  )
-  return { hold, called: called.promise, release: () => released.resolve('released') }
-}
-
-const isNewNote = ({ name }: TestSession) => `(session ${name} is new: it has no variables of earlier code.)`
-
-const lastResults = (talk: TestConversation) => talk.sentMessages.at(-1)?.content
+import { tool } from '../../../support/tools.js'
 
 it('shares variables with everybody else who uses the session, which outlives the conversation', async () => {
   const { talk, conversation, books } = await startBound({
@@ -138,20 +98,6 @@ describe('a session that ends', () => {
     await talk.close()
     await books.close()
   })
-
-  it('by termination: the run learns it by itself', async () => {
-    const { hold, called } = heldTool()
-    const { talk, conversation, books } = await startBound({
-      tools: [hold],
-      script: [turn(code('await hold()')), turn(text('lost'))],
-    })
-    const asked = conversation.ask('Begin.')
-    await called
-    await books.handle.terminate()
-    expect(await asked).toMatchObject({ status: 'answered', answer: 'lost' })
-    expect(lastResults(talk)).toMatchObject([{ content: expect.stringContaining('ended before the code had ended') }])
-    await talk.close()
-  })
 })
 
 describe('an interruption', () => {
@@ -169,39 +115,6 @@ describe('an interruption', () => {
     expect(answer).toMatch(/^begun[^]*KeyboardInterrupt/)
     expect(await books.outputOf('print(x)')).toBe('7\n')
     await talk.close()
-    await books.close()
-  })
-
-  it('takes a cell back that waits for those of others, and does not stop theirs', async () => {
-    const { hold, called, release } = heldTool()
-    const { talk, conversation, books } = await startBound({
-      tools: [hold],
-      script: [turn(code('print("never")')), turn(text('unused'))],
-    })
-    const executing = books.execute('print(await hold())')
-    await called
-    const asked = conversation.ask('Begin.')
-    await waitForEvents(books.handle, 1, ({ workflowExecutionSignaledEventAttributes: signal }) => Boolean(signal))
-    await conversation.interrupt()
-    release()
-    expect(await asked).toMatchObject({ status: 'interrupted' })
-    expect(await executing).toMatchObject({ outcome: { status: 'ok', output: 'released\n' } })
-    await talk.close()
-    await books.close()
-  })
-
-  it('by the end of the conversation stops its code, and the session goes on', async () => {
-    const { hold, called } = heldTool()
-    const { talk, conversation, books } = await startBound({
-      tools: [hold],
-      script: [turn(code('x = 7\nawait hold()')), turn(text('unused'))],
-    })
-    const asked = conversation.ask('Begin.').catch((thrown: unknown) => thrown)
-    await called
-    await talk.handle.cancel()
-    expect(await asked).toMatchObject({ code: 'RUN_CANCELLED' })
-    expect(await books.outputOf('print(x)')).toBe('7\n')
-    await talk.env.expectCleanEnd(talk.handle)
     await books.close()
   })
 })
@@ -225,19 +138,6 @@ it('waits for an approval in the session over continue-as-new, and lists the cal
   await talk.env.ptc.approveCall(waiting[0]?.token ?? '')
   expect(await asked.answer()).toMatchObject({ status: 'answered' })
   expect(await second.answer()).toMatchObject({ answer: 'second' })
-  await talk.close()
-  await books.close()
-})
-
-it('a reset repeats the cells after it in the session, which is not reset', async () => {
-  const { talk, conversation, books } = await startBound({
-    tools: [tool('ping', () => 'pong')],
-    script: [turn(code('runs = globals().get("runs", 0) + 1\nprint(runs)')), answerResult],
-  })
-  await books.outputOf('pass')
-  expect(await conversation.ask('Begin.', { id: 'first' })).toMatchObject({ answer: '1' })
-  await resetToCall(talk.env, talk.handle, 'model.turn')
-  expect(await conversation.answer('first')).toMatchObject({ answer: '2' })
   await talk.close()
   await books.close()
 })
@@ -268,38 +168,10 @@ describe('wrong input', () => {
     )
     await books.execute('x = 1', before)
     expect(await conversation.ask('Begin.')).toMatchObject({ answer: 'refused' })
-    expect(lastResults(talk)).toMatchObject([{ is_error: true, content: `[denied] session ${books.name} ${why}` }])
+    expect(talk.sentMessages.at(-1)?.content).toMatchObject([
+      { is_error: true, content: `[denied] session ${books.name} ${why}` },
+    ])
     await talk.close()
     await books.close()
   })
-
-  it('calls of tools that the run does not have are denied, though the session has them', async () => {
-    const { talk, conversation, books } = await startBound(
-      {
-        tools: [tool('mine', () => 'mine'), tool('other', () => 'other', { execution: 'local' })],
-        script: [
-          turn(code('print(await mine())\ntry:\n    await other()\nexcept ToolDenied as denied:\n    print(denied)')),
-          answerResult,
-        ],
-      },
-      { tools: ['mine'] },
-    )
-    expect(await books.outputOf('print(await other())')).toBe('other\n')
-    expect(await conversation.ask('Begin.')).toMatchObject({ answer: 'mine\nthere is no tool named other' })
-    expect(await books.outputOf('print(await other())')).toBe('other\n')
-    await talk.close()
-    await books.close()
-  })
-})
-
-it('is for a single question, too', async () => {
-  const { talk, books } = await startBound({ script: [turn(code('print(x)')), answerResult] })
-  await books.outputOf('x = 5')
-  expect(await talk.env.runAgent({ session: books.name })).toMatchObject({ answer: '5', cells: 1 })
-  await books.close()
-  const { events } = await talk.env.history(talk.env.lastRun)
-  const replies = events.filter(
-    ({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName === cellReplySignal,
-  )
-  expect(replies).toHaveLength(1)
 })

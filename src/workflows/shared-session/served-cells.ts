@@ -57,7 +57,7 @@ class ServedCells {
 
   async handle(message: CellMessage): Promise<void> {
     const { id } = message
-    if (message.type === 'interrupt') return this.#owner.interrupt(id)
+    if (message.type === 'interrupt') return this.#replies.has(id) ? undefined : this.#owner.interrupt(id)
     if (this.#inProgress.has(id)) return
     if (message.type === 'check' || this.#replies.has(id))
       return reply(message.requester, { id, result: this.#replies.get(id) ?? unknownCell })

@@ -14,7 +14,6 @@
  */
 
 import {
-  ApplicationFailure,
   CancellationScope,
   condition,
   defineSignal,
@@ -27,14 +26,14 @@ import {
 import type { ErrorCode } from '../../common/errors.js'
 import type { Externalizable } from '../../common/json/external-value.js'
 import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common/names.js'
-import type { TextParts } from '../../common/runs/messages.js'
 import type { ToolConfig } from '../../common/runs/run-config.js'
 import type { SessionOwner } from '../../common/runs/session-owner.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
-import { interruptedBeforeStart, toToolResultText } from '../cell/cell-result.js'
+import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 import { startSession } from '../temporal/activities.js'
+import { type CellText, cellText, ownerName } from './cell-text.js'
 
 const firstCheckMs = 10_000
 const maxCheckMs = 30 * 60_000
@@ -57,21 +56,8 @@ export interface SharedSessionState {
   readonly cell?: PendingCell
 }
 
-/** What the model reads. */
-export interface CellText {
-  readonly text: string | TextParts
-  readonly isError: boolean
-}
-
-type Cell = PendingCell & { result?: CellResult }
-
-/** Failures that are for the model. Any other ends the run, as that of a session of its own does. */
-const outcomeCodes: readonly string[] = [
-  'SESSION_CLOSED',
-  'SESSION_EXPIRED',
-  'SESSION_FULL',
-  'RUN_INPUT_INVALID',
-] satisfies readonly ErrorCode[]
+/** Each request has an id of its own. */
+type Cell = { -readonly [Key in keyof PendingCell]: PendingCell[Key] } & { result?: CellResult }
 
 const cellReply = defineSignal<[CellReply]>(cellReplySignal)
 
@@ -98,6 +84,8 @@ export function sharedSessionOf(
 export class SharedSession {
   readonly #run: Run
   readonly #owner: SessionOwner
+  /** For people and the model. */
+  readonly #name: string
   readonly #continueAsNew: { readonly isDue: () => boolean; readonly attempt: () => Promise<void> }
   #ownerRunId: string | undefined
   #cell: Cell | undefined
@@ -111,6 +99,7 @@ export class SharedSession {
   ) {
     this.#run = run
     this.#owner = owner
+    this.#name = ownerName(owner)
     this.#continueAsNew = continueAsNew
     this.#ownerRunId = state.ownerRunId
     this.#cell = state.cell && { ...state.cell }
@@ -140,10 +129,13 @@ export class SharedSession {
    * @throws CancelledFailure, ContinueAsNew, and failures of the engine
    */
   async execute(toolUseId: string, source: Externalizable<string>): Promise<CellText> {
-    const result =
-      this.#cell?.toolUseId === toolUseId ? await this.#waitForResult(this.#cell) : await this.#begin(toolUseId, source)
-    this.#cell = undefined
-    return this.#textOf(result)
+    const known = this.#cell?.toolUseId === toolUseId ? this.#cell : undefined
+    const cell = known ?? this.#begin(toolUseId)
+    const result = await (known ? this.#waitForResult(known) : this.#request(cell, source))
+    // One that was given up may have a successor.
+    if (this.#cell === cell) this.#cell = undefined
+    this.#countCalls(result)
+    return cellText(result, this.#owner)
   }
 
   /** Interrupts the cell, as Ctrl-C does. */
@@ -162,23 +154,28 @@ export class SharedSession {
     await this.#send({ type: 'interrupt', id: cell.id })
   }
 
-  async #begin(toolUseId: string, source: Externalizable<string>): Promise<CellResult> {
-    this.#isInterrupted = false
+  #begin(toolUseId: string): Cell {
     const { counts } = this.#run
+    this.#isInterrupted = false
+    this.#cell = { toolUseId, id: '' }
     counts.cells += 1
     showProgress(this.#run, { type: 'cell', cell: counts.cells })
+    return this.#cell
+  }
+
+  async #request(cell: Cell, source: Externalizable<string>): Promise<CellResult> {
     for (let attempt = 1; attempt <= maxEndedOwners; attempt += 1) {
-      const cell: Cell = { toolUseId, id: uuid4() }
+      cell.id = uuid4()
       const isKnown = this.#ownerRunId !== undefined
       if (this.#owner.type === 'named') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
+      if (cell.result) return cell.result // it was given up
       if (this.#isInterrupted) return notStarted
-      this.#cell = cell
-      const isSent = await this.#send({ type: 'execute', id: cell.id, source, ...this.#request })
-      const result = isSent ? await this.#waitForResult(cell) : lost(`${this.#name} has ended`)
-      // The owner ended before it took the cell: the next one gets it.
+      const isSent = await this.#send({ type: 'execute', id: cell.id, source, ...this.#reliedOn })
+      const result = isSent ? await this.#waitForResult(cell) : (cell.result ?? lost(`${this.#name} has ended`))
+      // An owner that has ended, or is about to, has not taken the cell: the next one gets it.
       const isTaken = isSent && (result.type === 'ended' || result.code !== isEnding)
-      if (isTaken || this.#owner.type === 'parent') return result
-      this.#cell = undefined
+      if (isTaken || this.#owner.type === 'parent' || (cell.result && !isSent)) return result
+      delete cell.result
       this.#ownerRunId = undefined
       const pauseMs = endedPauseMs * 2 ** (attempt - 1)
       if (!isKnown || isSent) await sleep(pauseMs, { summary: `wait for the end of ${this.#name}` })
@@ -186,7 +183,8 @@ export class SharedSession {
     return { type: 'failed', code: isEnding, message: `${this.#name} ended again and again before it took the code` }
   }
 
-  get #request(): Omit<ExecuteCell, 'type' | 'id' | 'source'> {
+  /** The run, and what the owner must have for its cell. */
+  get #reliedOn(): Omit<ExecuteCell, 'type' | 'id' | 'source'> {
     const { counts, config, tools } = this.#run
     const { workflowId, runId } = workflowInfo()
     const owner = this.#owner
@@ -245,39 +243,19 @@ export class SharedSession {
     return owner.type === 'parent' ? owner.workflowId : namedSessionId(workflowInfo().taskQueue, owner.name)
   }
 
-  get #name(): string {
-    return this.#owner.type === 'parent' ? 'the sandbox of the parent' : `session ${this.#owner.name}`
-  }
-
-  #textOf(result: CellResult): CellText {
-    if (result.type === 'failed') {
-      const { code, message } = result
-      if (!outcomeCodes.includes(code)) throw ApplicationFailure.nonRetryable(message, code)
-      const text = code === sessionClosed ? `[lost] ${message}. ${variablesLost}` : `[denied] ${message}`
-      return { text, isError: true }
-    }
+  /** Calls in the session of the parent are calls of the parent. */
+  #countCalls(result: CellResult): void {
+    if (result.type === 'failed' || this.#owner.type === 'parent') return
     const { counts, quota } = this.#run
-    const { toolCalls, isNew } = result
-    // Calls in the session of the parent are calls of the parent.
-    if (this.#owner.type === 'named') {
-      counts.toolCalls += toolCalls
-      quota.calls += toolCalls
-    }
-    const { text, isError } = toToolResultText(result)
-    if (!isNew) return { text, isError }
-    const note = `(${this.#name} is new: it has no variables of earlier code.)`
-    if (typeof text === 'string') return { text: `${text}\n${note}`, isError }
-    return { text: { ...text, suffix: [text.suffix, note].filter(Boolean).join('\n') }, isError }
+    counts.toolCalls += result.toolCalls
+    quota.calls += result.toolCalls
   }
 }
 
-const sessionClosed: ErrorCode = 'SESSION_CLOSED'
 const isEnding: ErrorCode = 'SESSION_EXPIRED'
 
-const variablesLost = 'Its variables are gone: the next code starts a new session.'
-
 function lost(message: string): CellResult {
-  return { type: 'failed', code: sessionClosed, message }
+  return { type: 'failed', code: 'SESSION_CLOSED' satisfies ErrorCode, message }
 }
 
 function isNoSubagent({ remote }: ToolConfig): boolean {

@@ -138,6 +138,8 @@ it('waits for an approval in the session over continue-as-new, and lists the cal
   await talk.env.ptc.approveCall(waiting[0]?.token ?? '')
   expect(await asked.answer()).toMatchObject({ status: 'answered' })
   expect(await second.answer()).toMatchObject({ answer: 'second' })
+  const [first] = (await talk.env.ptc.handle(conversation.workflowId).tree()).turns
+  expect(first?.cells).toMatchObject([{ status: 'ok', output: 'paid\n', owner: { toolCalls: 1 } }])
   await talk.close()
   await books.close()
 })

@@ -35,6 +35,7 @@ import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { type ApprovalRequest, requestApproval } from './tool-call/request-approval.js'
 import { requestSlot } from './tool-call/request-slot.js'
 import { toolCall } from './tool-call/run-tool-call.js'
+import { startSession } from './session/start-session.js'
 import { snapshotSession } from './session/snapshots.js'
 import { executeStep, type StepExecutor } from './session/execute-step.js'
 import { closeSession, interruptSession, openSession, parkSession } from './session/session-activities.js'
@@ -56,6 +57,7 @@ export function workflowActivities(
     [activityNames.readMore]: readMore(values),
     [activityNames.searchTools]: searchTools(registry, values),
     [activityNames.requestSlot]: requestSlot(registry),
+    [activityNames.startSession]: startSession(),
     // The calls of client tools.
     [activityNames.clientCall]: announceClientCall(registry, values, audit, stream),
     [activityNames.checkToolResult]: checkToolResult(registry, values),

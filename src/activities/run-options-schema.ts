@@ -3,6 +3,7 @@ import { messageOf, PtcError } from '../common/errors.js'
 import type { BudgetItem } from '../common/runs/budget.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
 import type { ClientTool } from '../common/runs/client-tools.js'
+import { entityNamePattern } from '../common/names.js'
 import { maxContextBytes, type RunConfigInput } from '../common/runs/runs.js'
 import { taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
@@ -45,6 +46,7 @@ export const runOptionFields = {
   instructions: z.string().optional(),
   maxTokens: z.int().min(1).optional(),
   tools: z.array(name).optional(),
+  session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
   context: z
     .custom<JsonObject>(
       (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -58,7 +60,7 @@ export const runOptionFields = {
       if (value !== undefined) addJsonIssue(value, Infinity, context)
     })
     .optional(),
-} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, 'lease'>]-?: z.ZodType }
+} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, 'lease' | 'sandboxOwner'>]-?: z.ZodType }
 
 function addJsonIssue(value: unknown, maxBytes: number, context: z.core.$RefinementCtx): void {
   const measured = measureJson(value, maxBytes)
@@ -81,7 +83,9 @@ const lease = z.strictObject({
   } satisfies { readonly [Item in BudgetItem]: z.ZodType }),
 })
 
-const schema = z.object({ ...runOptionFields, lease: lease.optional() })
+const sandboxOwner = z.strictObject({ workflowId: name, key: name })
+
+const schema = z.object({ ...runOptionFields, lease: lease.optional(), sandboxOwner: sandboxOwner.optional() })
 
 /** Runs of other clients may have the whole input of their workflow. */
 const otherKeys = ['question', 'source']

@@ -5,6 +5,9 @@ import type { Limits } from '../common/runs/limits.js'
 import type { TaskMode } from '../common/runs/task-modes.js'
 import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/runs/model-settings.js'
 
+/** Whose sandbox executes the code of a sub-agent. */
+export type AgentSandbox = 'own' | 'parent'
+
 /** Argument of {@link defineAgent}. */
 export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   /** Runs name the agent by it. Letters, digits, `_` and `-`, at most 64 characters. */
@@ -19,6 +22,11 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
    * Sub-agents: the agents that this one may start, each as a tool of its name. By definition or by name. Default: none.
    */
   readonly agents?: readonly (string | { readonly name: string })[]
+  /**
+   * As a sub-agent: `parent` executes its code in the sandbox of the agent that starts it, so that both see the same
+   * variables. Only the model of that agent can call it then, not code. Default: `own`.
+   */
+  readonly sandbox?: AgentSandbox
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
   /** From 0 to 2. Default: as configured. Not together with `thinking`. */
@@ -55,6 +63,7 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   /** Undefined: all tools of the configuration. */
   readonly tools: readonly (string | { readonly name: string })[] | undefined
   readonly agents: readonly (string | { readonly name: string })[]
+  readonly sandbox: AgentSandbox
   readonly model: string | readonly string[] | undefined
   readonly settings: ModelSettings
   readonly serverTools: ServerTools | undefined

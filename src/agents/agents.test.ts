@@ -27,6 +27,7 @@ describe('defineAgent', () => {
     [{ temperature: 3 }, 'agent a: temperature must be a number from 0 to 2'],
     [{ model: [] }, 'agent a: model must be a model id, or a list of them'],
     [{ model: '' }, 'agent a: model must be a model id, or a list of them'],
+    [{ sandbox: 'docker' }, "agent a: sandbox must be 'own' or 'parent', not \"docker\""],
     [{ mode: 'auto' }, 'agent a: there is no mode "auto"'],
     [{ doneCheck: 1, mode: 'autonomous' }, 'agent a: doneCheck must be a tool, or its name'],
     [{ doneCheck: 'lookup' }, "agent a: doneCheck needs mode: 'autonomous'"],

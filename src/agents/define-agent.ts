@@ -15,6 +15,7 @@ const definitionKeys: readonly string[] = [
   'description',
   'tools',
   'agents',
+  'sandbox',
   'model',
   'temperature',
   'thinking',
@@ -36,7 +37,7 @@ const definitionKeys: readonly string[] = [
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
-  const { name, instructions, description, tools, agents = [], model } = definition
+  const { name, instructions, description, tools, agents = [], sandbox = 'own', model } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
@@ -57,6 +58,8 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   if (typeof budget !== 'object' || budget === null) throw invalid('budget must be an object: { costUsd: 2 }')
   if (description !== undefined && (typeof description !== 'string' || description.trim() === ''))
     throw invalid('description must be a text')
+  if (sandbox !== 'own' && sandbox !== 'parent')
+    throw invalid(`sandbox must be 'own' or 'parent', not ${JSON.stringify(sandbox)}`)
   if (mode !== undefined && !taskModes.includes(mode))
     throw invalid(`there is no mode ${JSON.stringify(mode)}`, `There are: ${taskModes.join(', ')}.`)
   if (doneCheck !== undefined) checkDoneCheck(doneCheck, mode, invalid)
@@ -69,6 +72,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     description: description?.trim(),
     tools: tools && Object.freeze([...tools]),
     agents: Object.freeze([...agents]),
+    sandbox,
     model,
     settings: {
       ...(temperature !== undefined && { temperature }),

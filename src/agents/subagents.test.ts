@@ -37,6 +37,15 @@ describe('a sub-agent', () => {
     expect(registry.documentation()[1]?.stub).toContain('async def analyst(task: str)')
   })
 
+  it('in the sandbox of its parent is a tool that only the model calls', () => {
+    const cleaner = agent('cleaner', [], { sandbox: 'parent' })
+    const { registry } = configure([cleaner, agent('chief', [cleaner])])
+    const created = registry.get('cleaner')
+    expect(created?.allowedCallers).toEqual(['direct'])
+    expect(created?.remote).toMatchObject({ agent: { name: 'cleaner', sharesSandbox: true } })
+    expect(created?.description).toContain('it sees your variables')
+  })
+
   it('is a tool of the agents that name it alone', () => {
     const writer = agent('writer')
     const analyst = agent('analyst', ['writer'], { tools: [] })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
 import { workflowNames } from '../common/names.js'
-import type { SubagentTarget } from '../common/runs/run-config.js'
+import type { SubagentTarget } from '../common/runs/tool-config.js'
 import { defineTool } from '../tools/define-tool.js'
 import { isTool, sealTool, type Tool } from '../tools/tool.js'
 import { type Agent, isAgent } from './agent.js'
@@ -9,6 +9,13 @@ import { type Agent, isAgent } from './agent.js'
 /** What a sub-agent gets from the agent that starts it. */
 const input = z.object({
   task: z.string().min(1).describe('All that the agent gets to know: it sees none of your messages and variables.'),
+})
+
+const sharingInput = z.object({
+  task: z
+    .string()
+    .min(1)
+    .describe('All that the agent gets to know beside the variables of your code. Name those it needs.'),
 })
 
 /**
@@ -41,7 +48,8 @@ export function subagentOf({ remote }: Tool): SubagentTarget | undefined {
   return remote?.kind === 'workflow' ? remote.agent : undefined
 }
 
-function toTool({ name, description, outputSchema, budget }: Agent): Tool {
+function toTool({ name, description, outputSchema, budget, sandbox }: Agent): Tool {
+  const isSharing = sandbox === 'parent'
   if (description === undefined) {
     throw new PtcError('CONFIG_INVALID', `agent ${name}: description is missing`, {
       hint: 'Another agent has it as a sub-agent, and its model must know what the agent does and what it returns.',
@@ -49,8 +57,10 @@ function toTool({ name, description, outputSchema, budget }: Agent): Tool {
   }
   const tool = defineTool({
     name,
-    description: `${description}\n\n${isAgentNote}`,
-    input,
+    description: `${description}\n\n${isAgentNote}${isSharing ? ` ${isSharingNote}` : ''}`,
+    input: isSharing ? sharingInput : input,
+    // While code waits, its interpreter executes no other code.
+    ...(isSharing && { allowedCallers: ['direct'] }),
     output: outputSchema ?? z.string(),
     allowedCallers: ['direct', 'code_execution'],
     // The calls of the agent have identities of their own, and nothing repeats the agent by itself.
@@ -58,8 +68,14 @@ function toTool({ name, description, outputSchema, budget }: Agent): Tool {
     workflow: { type: workflowNames.agent },
   })
   const { whenSpent: _, ...amounts } = budget
-  const agent = Object.freeze({ name, ...(Object.keys(amounts).length > 0 && { budget: amounts }) })
+  const agent = Object.freeze({
+    name,
+    ...(Object.keys(amounts).length > 0 && { budget: amounts }),
+    ...(isSharing && { sharesSandbox: true as const }),
+  })
   return sealTool({ ...tool, remote: Object.freeze({ kind: 'workflow', type: workflowNames.agent, agent }) })
 }
+
+const isSharingNote = 'Its code runs in the sandbox of your code: it sees your variables, and you see those it sets.'
 
 const isAgentNote = 'An agent: it works on the task by itself, with tools of its own, and may take minutes.'

@@ -1,6 +1,7 @@
 /** Points at which a test may kill a process, chosen where a result exists that is not recorded yet. */
 export const failpoints = [
   'config.loaded',
+  'session.started',
   'model.begins',
   'model.replied',
   'turn.stored',

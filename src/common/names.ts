@@ -1,5 +1,5 @@
 import type { CallPosition } from './calls/calls.js'
-import type { ToolConfig } from './runs/run-config.js'
+import type { ToolConfig } from './runs/tool-config.js'
 
 /** Workflow types. */
 export const workflowNames = {
@@ -46,6 +46,12 @@ export const subagentUsageSignal = 'ptc.subagentUsage'
 /** The signal that answers the request for a slot of a tool. */
 export const slotAnswerSignal = 'ptc.slotAnswer'
 
+/** The signal to the owner of a session: a cell of another run, its interruption, or the question whether it has ended. */
+export const cellMessageSignal = 'ptc.cell'
+
+/** The signal that tells a run how its cell in the session of another workflow ended. */
+export const cellReplySignal = 'ptc.cellReply'
+
 /** Keys of a run's memo. Listing runs returns their memos without further requests. */
 export const memoKeys = {
   /** First 200 characters of the question or program. */
@@ -82,6 +88,7 @@ export const activityNames = {
   parkSession: 'session.park',
   snapshotSession: 'session.snapshot',
   closeSession: 'session.close',
+  startSession: 'session.start',
   appendJournal: 'journal.append',
   joinText: 'output.join',
   loadValue: 'value.load',
@@ -120,6 +127,9 @@ export const scriptedModelName = 'scripted (no API key)'
 /** Tool names: identifiers in Python and JavaScript that the Messages API also accepts. */
 export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
+/** Names of sessions and conversations, which are a part of the id of a workflow. */
+export const entityNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+
 /** The roles of a worker. A worker may have several. */
 export const roles = ['workflow', 'model', 'tools', 'sandbox'] as const
 
@@ -145,6 +155,18 @@ export function roleQueue(taskQueue: string, role: Role): string {
  */
 export function toolQueue(taskQueue: string, tool: Pick<ToolConfig, 'name' | 'taskQueue' | 'rate'>): string {
   return tool.taskQueue ?? (tool.rate ? `${taskQueue}.tool.${tool.name}` : roleQueue(taskQueue, 'tools'))
+}
+
+/**
+ * Workflow id of a named session. It contains the task queue: projects with different task queues in one namespace can
+ * use the same names. The part after the last colon is the name, which contains no colon.
+ */
+export function namedSessionId(taskQueue: string, name: string): string {
+  return `session:${taskQueue}:${name}`
+}
+
+export function isNamedSessionId(workflowId: string): boolean {
+  return workflowId.startsWith('session:')
 }
 
 /** Workflow id of the limiter of a tool: one for each task queue of workflows. */

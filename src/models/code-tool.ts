@@ -1,5 +1,6 @@
 import type { Limits } from '../common/runs/limits.js'
 import { executeCodeTool, searchToolsTool } from '../common/names.js'
+import type { SharedSession } from '../common/runs/model-turn.js'
 import type { ModelTool } from './provider.js'
 
 /** The limits that the prompt mentions. */
@@ -33,17 +34,20 @@ interface CodeToolOptions {
   readonly hasPackages?: boolean | undefined
   /** Describes the data that code has as `input_data`. */
   readonly inputDescription?: string | undefined
+  /** Whose variables code sees, too. */
+  readonly sharedSession?: SharedSession | undefined
 }
 
 function rules(
   { cellSeconds, outputCharacters, callsPerCell }: PromptLimits,
-  { hasPackages = false, inputDescription }: CodeToolOptions,
+  { hasPackages = false, inputDescription, sharedSession }: CodeToolOptions,
 ): string {
   const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
   const inputRule =
     inputDescription === undefined
       ? ''
       : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
+  const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
   return `\
 Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the calls of \
 a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you need to see.
@@ -51,7 +55,15 @@ a task, and filter, add up and compare their results. Results cost nothing until
 - Variables, functions and imports stay for your next call.
 - Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown.
 - There is ${missing}: reach everything outside through the tools.
-- Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.${inputRule}`
+- Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.${inputRule}${sharedRule}`
+}
+
+function describeShared(session: SharedSession): string {
+  const others =
+    session.type === 'named'
+      ? `The sandbox is session ${session.name}, which others use, too`
+      : 'The sandbox is that of the agent that gave you the task'
+  return `${others}: their variables are there, and may change between your calls.`
 }
 
 const noTools = 'No tools can be called from code here.'

@@ -113,6 +113,14 @@ describe('buildPrompt', () => {
     expect(description).toContain('3 tool calls')
   })
 
+  it.each([
+    [{ type: 'named', name: 'books' }, 'The sandbox is session books, which others use, too'],
+    [{ type: 'parent' }, 'The sandbox is that of the agent that gave you the task'],
+  ] as const)('says whose variables code sees: %o', (sharedSession, text) => {
+    expect(buildPrompt({ tools: [], limits, sharedSession }).tools[0]?.description).toContain(text)
+    expect(buildPrompt({ tools: [], limits }).tools[0]?.description).not.toContain('The sandbox is')
+  })
+
   it('rejects a tool with the name of the code tool', () => {
     expect(() => buildPrompt({ tools: [{ ...search, name: 'execute_code' }], limits })).toThrow(
       expect.objectContaining({ code: 'TOOL_DUPLICATE' }) as Error,

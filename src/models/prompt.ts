@@ -2,6 +2,7 @@ import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import { executeCodeTool } from '../common/names.js'
 import type { Limits } from '../common/runs/limits.js'
+import type { SharedSession } from '../common/runs/model-turn.js'
 import type { RecordedMode } from '../common/runs/task-modes.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
 import { codeTool, type PromptLimits } from './code-tool.js'
@@ -24,6 +25,8 @@ export interface PromptOptions {
   readonly mode?: RecordedMode | undefined
   /** Describes the data that code has as `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
+  /** Whose variables code sees, too. Undefined: the sandbox is that of the run. */
+  readonly sharedSession?: SharedSession | undefined
   /** Code tools have one line each, and the model searches their documentation. */
   readonly toolSearch?: boolean | undefined
   /** The provider searches direct tools, if it can. */
@@ -43,7 +46,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
-  const { isCompacted, readMore, deferTools = false } = options
+  const { sharedSession, isCompacted, readMore, deferTools = false } = options
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
@@ -61,7 +64,13 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const hasSignatures = codeTools.some((tool) => directTools.includes(tool))
   const task = taskPrompt(mode, outputSchema, limits.planSteps)
   const runTools = [
-    codeTool(codeTools.map(stubOf), limits, { hasPackages, inputDescription, toolSearch, hasSignatures }),
+    codeTool(codeTools.map(stubOf), limits, {
+      hasPackages,
+      inputDescription,
+      sharedSession,
+      toolSearch,
+      hasSignatures,
+    }),
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, deferTools)),
     ...(readMore === true ? [readMoreOfResult] : []),

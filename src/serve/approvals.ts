@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { waitingCalls } from '../client/calls/waiting-calls.js'
+import { waitingCalls, waitingCallsOf } from '../client/calls/waiting-calls.js'
 import { callActivityId } from '../common/names.js'
 import { PtcError } from '../common/errors.js'
 import { conversationNameOf, jsonObject } from './conversations.js'
@@ -29,7 +29,9 @@ async function listApprovals({ ptc, query, signal }: Exchange): Promise<Reply> {
 async function callsOf(ptc: Exchange['ptc'], run: string, mayBeGone: boolean): Promise<readonly unknown[]> {
   const conversation = conversationNameOf(ptc, run)
   try {
-    return waitingCalls(await ptc.handle(run).tree()).map(({ position, ...call }) => ({
+    // A list of all runs has the sessions that runs share, too.
+    const calls = mayBeGone ? waitingCalls(await ptc.handle(run).tree()) : await waitingCallsOf(ptc, run)
+    return calls.map(({ position, ...call }) => ({
       run,
       ...(conversation !== undefined && { conversation }),
       call: callActivityId(position),

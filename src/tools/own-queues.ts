@@ -1,5 +1,5 @@
 import { toolQueue } from '../common/names.js'
-import type { ToolConfig } from '../common/runs/run-config.js'
+import type { ToolConfig } from '../common/runs/tool-config.js'
 
 /** A task queue that is not one of the engine's roles, and the tools whose calls wait there. */
 export interface OwnToolQueue {

@@ -1,7 +1,7 @@
 import { digestJson } from '../common/calls/call-identity.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
-import type { ToolConfig } from '../common/runs/run-config.js'
+import type { ToolConfig } from '../common/runs/tool-config.js'
 import { type Redact, unredacted } from '../common/text/redact.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
 import { renderStandaloneStub, documentTools } from './documentation.js'

@@ -5,7 +5,8 @@ import type { RunConfigInput, RunCounts } from '../common/runs/runs.js'
 import { addUsage, zeroCounts } from '../common/runs/runs.js'
 import { hostedBackend } from '../common/runs/hosted-code.js'
 import type { ModelReply } from '../common/runs/messages.js'
-import type { RunConfig, ToolConfig } from '../common/runs/run-config.js'
+import type { RunConfig } from '../common/runs/run-config.js'
+import { sharesSandbox, type ToolConfig } from '../common/runs/tool-config.js'
 import type { CompensationsState } from '../common/calls/compensation.js'
 import type { ApprovalsState } from '../common/calls/approvals.js'
 import type { DeferredCallsState } from '../common/calls/deferred-calls.js'
@@ -21,6 +22,7 @@ import { loadRunConfig } from './temporal/activities.js'
 import { publishStart } from './temporal/search-attributes.js'
 import { rejection } from './temporal/rejection.js'
 import { Semaphore } from './temporal/semaphore.js'
+import { SandboxGuests } from './shared-session/sandbox-guests.js'
 import type { StoredBytes } from './stored-bytes.js'
 import { handleUsageReports } from './subagents/usage-report.js'
 
@@ -53,6 +55,8 @@ export interface Run {
   readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
   readonly progress: Progress
   readonly budget: RunBudget
+  /** The sub-agents that use the session of the run. Undefined: it has none of this kind, or no session of its own. */
+  readonly guests?: SandboxGuests | undefined
 }
 
 /** The state of a run for the next execution of the continue-as-new chain. */
@@ -174,6 +178,7 @@ function createRun(
     compensations: new Compensations(state?.compensations),
     progress: new Progress(lostSummary()),
     budget: new RunBudget(counts, config.budget, state?.budget),
+    guests: config.tools.some(sharesSandbox) && !config.sessionOwner ? new SandboxGuests() : undefined,
   }
 }
 

@@ -39,10 +39,10 @@ export async function loadTurn(
   earlier?: readonly StoredMessage[],
 ): Promise<LoadedTurn> {
   const { model, limits, history, pending, mode, hosted, inputDescription, isCompacted } = input
-  const { toolSearch, deferTools, readMore, providerClearsAt } = input
+  const { sharedSession, toolSearch, deferTools, readMore, providerClearsAt } = input
   const tools = await loadDocumentation(input.tools, registry, values, signal)
   const { instructions, outputSchema } = await loadAgent(input, values, signal)
-  const described = { tools, limits, instructions, outputSchema, mode, inputDescription, ...options }
+  const described = { tools, limits, instructions, outputSchema, mode, inputDescription, sharedSession, ...options }
   const prompt = hosted
     ? hostedPrompt(described)
     : buildPrompt({ ...described, isCompacted, toolSearch, deferTools, readMore })

@@ -8,7 +8,9 @@ import { budgetWithin } from '../../common/runs/leases.js'
 import { workflowNames } from '../../common/names.js'
 import { hostedBackend } from '../../common/runs/hosted-code.js'
 import { overrideSettings, problemOfSettings } from '../../common/runs/model-settings.js'
-import type { ModelConfig, ModelId, RunConfig, RunDefaults, ToolConfig } from '../../common/runs/run-config.js'
+import type { BackendChoice, ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
+import { sharesSandbox, type ToolConfig } from '../../common/runs/tool-config.js'
+import type { SessionOwner } from '../../common/runs/session-owner.js'
 import type { RecordedMode } from '../../common/runs/task-modes.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { contextWindowOf } from '../../models/context-windows.js'
@@ -67,6 +69,7 @@ export function loadRunConfig(
       const backend = options.sandbox ?? defaults.backend
       if (backend === hostedBackend)
         checkHostedCode({ model, tools, hasInput: input !== undefined, mode: task.mode }, hostingProviders)
+      const sessionOwner = sessionOwnerOf(options, tools, backend)
       const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
       const budget = checkBudget(model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
       const [toolSet, searchAttributes] = await Promise.all([
@@ -93,6 +96,7 @@ export function loadRunConfig(
         ...(runInstructions && { instructions: await values.externalize(runInstructions, signal) }),
         ...(agent?.outputSchema && { outputSchema: await values.externalize(agent.outputSchema, signal) }),
         ...(context && { context }),
+        ...(sessionOwner && { sessionOwner }),
         ...(input !== undefined && {
           input: { value: await values.externalize(input, signal), description: describeInput(input) },
         }),
@@ -118,6 +122,38 @@ function withContextWindows(model: ModelConfig): ModelConfig {
     ...windowOf(model),
     ...(fallbacks && { fallbacks: fallbacks.map((id) => ({ ...id, ...windowOf(id) })) }),
   }
+}
+
+/**
+ * Whose session the run uses.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+function sessionOwnerOf(
+  { session: name, sandboxOwner, sandbox, input, clientTools }: RunConfigInput,
+  tools: ToolRegistry,
+  backend: BackendChoice,
+): SessionOwner | undefined {
+  const { workflowType, workflowExecution } = activityInfo()
+  const invalid = (message: string, hint: string) => new PtcError('RUN_INPUT_INVALID', message, { hint })
+  const sharing = tools.toolConfigs().find(sharesSandbox)
+  if (sharing && backend === hostedBackend)
+    throw invalid(`sub-agent ${sharing.name} can't use the sandbox ${hostedBackend}`, 'Choose another sandbox.')
+  if (sandboxOwner) {
+    if (sandboxOwner.workflowId === workflowExecution?.workflowId)
+      throw invalid('the run is bound to its own sandbox', 'Only a sub-agent uses the sandbox of another run.')
+    return { type: 'parent', ...sandboxOwner }
+  }
+  if (name === undefined) return undefined
+  if (workflowType !== workflowNames.agent && workflowType !== workflowNames.conversation)
+    throw invalid(`workflow ${workflowType} can't be bound to a session`, 'Execute code in it: `ptc exec --session`.')
+  if (backend === hostedBackend)
+    throw invalid(`the sandbox ${hostedBackend} has no named sessions`, 'Choose another sandbox, or no session.')
+  if (clientTools !== undefined)
+    throw invalid(`code in session ${name} can't call client tools`, 'It calls the tools of the session.')
+  if (input !== undefined)
+    throw invalid(`a run in session ${name} has no \`input_data\` of its own`, 'Give the data to the session.')
+  return { type: 'named', name, ...(sandbox !== undefined && sandbox !== 'auto' && { sandbox }) }
 }
 
 /**

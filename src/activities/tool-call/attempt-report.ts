@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ToolCallInput } from '../../common/calls/calls.js'
 import { refOf } from '../../common/json/external-value.js'
-import type { ToolConfig } from '../../common/runs/run-config.js'
+import type { ToolConfig } from '../../common/runs/tool-config.js'
 import { formatDuration } from '../../tools/duration.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { redactSummary, summarizeArguments } from '../../tools/summary.js'

@@ -46,6 +46,7 @@ Examples:
   ptc chat
   ptc chat books --agent analyst
   ptc chat books --message "And in Q4?"
+  ptc chat books --session q3
   echo /close | ptc chat books`,
     )
     .action(async (name: string | undefined, options: Options) => {

@@ -110,8 +110,8 @@ function isToken(text: string): boolean {
 
 /** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when the call is not clear */
 async function findToken(ptc: PtcClient, wait: Wait, { id, call }: NamedCall): Promise<string> {
-  const { waitingCalls } = await import('../../client/calls/waiting-calls.js')
-  const waiting = waitingCalls(await ptc.handle(id).tree())
+  const { waitingCallsOf } = await import('../../client/calls/waiting-calls.js')
+  const waiting = (await waitingCallsOf(ptc, id))
     .filter(({ waitsFor }) => waitsFor === wait)
     .map(({ position, token }) => ({ id: callActivityId(position), token }))
   const found = call === undefined ? waiting : waiting.filter((each) => each.id === call)

@@ -31,20 +31,25 @@ export function idOption(): Option {
   return new Option('--id <id>', 'id of the run (default: generated); a completed run is not repeated')
 }
 
-/** Who answers. */
+/** Who answers, and where the code of the model runs. */
 export interface AgentOptions extends ModelSettings {
   readonly agent?: string
   readonly model?: readonly string[]
+  /** Name of a named session. */
+  readonly session?: string
   /** Files. */
   readonly attach?: readonly string[]
 }
 
 /** What of {@link AgentOptions} the command line has for the agent. */
-export function chosenAgent(options: AgentOptions): Pick<AgentInput, 'agent' | 'model' | keyof ModelSettings> {
-  const { agent, model, temperature, thinking, effort } = options
+export function chosenAgent(
+  options: AgentOptions,
+): Pick<AgentInput, 'agent' | 'model' | 'session' | keyof ModelSettings> {
+  const { agent, model, session, temperature, thinking, effort } = options
   return {
     ...(agent !== undefined && { agent }),
     ...(model !== undefined && { model }),
+    ...(session !== undefined && { session }),
     ...(temperature !== undefined && { temperature }),
     ...(thinking !== undefined && { thinking }),
     ...(effort !== undefined && { effort }),
@@ -59,6 +64,7 @@ export function agentOptions(): readonly Option[] {
     new Option('--temperature <number>', 'of the model, from 0 to 2').argParser(parseTemperature),
     new Option('--thinking <mode>', 'of the model: adaptive, off, or a number of tokens').argParser(parseThinking),
     new Option('--effort <level>', 'of the model').choices(efforts),
+    new Option('--session <name>', 'named session that executes the code (default: a sandbox of its own)'),
     new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
   ]
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { messageOf } from '../../common/errors.js'
 import { defaultTaskQueue, roles } from '../../common/names.js'
-import type { ToolConfig } from '../../common/runs/run-config.js'
+import type { ToolConfig } from '../../common/runs/tool-config.js'
 import { pluralize } from '../../common/text/text.js'
 import { resolveTemporal } from '../../dev-server/index.js'
 import { type Check, failed, ok, warning } from './index.js'

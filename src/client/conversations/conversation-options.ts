@@ -18,6 +18,7 @@ const optionNames = [
   'thinking',
   'effort',
   'sandbox',
+  'session',
   'limits',
   'budget',
   'tools',

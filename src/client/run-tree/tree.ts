@@ -226,6 +226,15 @@ export interface CellNode extends Span {
   /** How often it was resumed from parking. */
   readonly wakes: number
   readonly calls: readonly CallNode[]
+  /** Only of a cell that the session of another workflow executes, in whose tree its calls are. */
+  readonly owner?: CellOwner
+}
+
+/** The workflow whose session executes a cell: that of a named session, or the run of the parent. */
+export interface CellOwner {
+  readonly workflowId: string
+  /** Calls that the cell has made; undefined before its end. */
+  readonly toolCalls: number | undefined
 }
 
 /** A call that waits for its approval, or a deferred call that waits for its result. Times are in milliseconds since the epoch. */

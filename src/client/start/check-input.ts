@@ -5,8 +5,8 @@ import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { limitsSchema, parseModelSettings, runOptionFields } from '../../worker/config/run-options.js'
 
 const text = z.string()
-const { agent, budget, input, mode, model, temperature, thinking, effort, ...others } = runOptionFields
-const { clientTools, instructions, maxTokens, ...session } = others
+const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...others } = runOptionFields
+const { clientTools, instructions, maxTokens, ...common } = others
 
 // `storeAttachments` checks each.
 const attachments = z.array(z.custom<Attachment>()).optional()
@@ -23,7 +23,8 @@ const schemas = {
     thinking,
     effort,
     input,
-    ...session,
+    session,
+    ...common,
   }),
   conversation: z.strictObject({
     agent,
@@ -36,10 +37,11 @@ const schemas = {
     clientTools,
     instructions,
     maxTokens,
-    ...session,
+    session,
+    ...common,
   }),
-  program: z.strictObject({ source: text, model, input, ...session }),
-  execution: z.strictObject({ source: text, input, ...session }),
+  program: z.strictObject({ source: text, model, input, ...common }),
+  execution: z.strictObject({ source: text, input, ...common }),
 } as const
 
 /**

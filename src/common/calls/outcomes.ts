@@ -86,3 +86,8 @@ export type CellOutcome =
   | { readonly status: 'lost'; readonly output: string; readonly error: string }
 
 export type CellStatus = CellOutcome['status']
+
+type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
+
+/** How a cell ended, without its output. */
+export type CellEnd = DistributiveOmit<CellOutcome, 'output'>

@@ -12,6 +12,9 @@ import type { ValueLog } from '../json/value-log.js'
 /** What the model is writing: `code` is input of the code tool, `tool` input of any other. */
 export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'
 
+/** The session that a run shares with others: a named session, or that of the agent that started it. */
+export type SharedSession = { readonly type: 'named'; readonly name: string } | { readonly type: 'parent' }
+
 /** Argument of activity `model.turn`. */
 export interface ModelTurnInput {
   readonly turn: number
@@ -27,6 +30,8 @@ export interface ModelTurnInput {
   readonly planStep?: string
   /** Describes the data of the run that code has; absent without any. */
   readonly inputDescription?: string
+  /** Whose variables code sees, too; absent: the sandbox is that of the run. */
+  readonly sharedSession?: SharedSession
   /** The messages may be compacted; absent: never. */
   readonly isCompacted?: true
   /** As in `RunConfig`. */

@@ -7,6 +7,7 @@ import type { AssistantBlock, Usage } from './messages.js'
 import type { CompensationReport } from '../calls/compensation.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
+import type { SandboxOwner } from './session-owner.js'
 import type { Limits } from './limits.js'
 import type { PlanStepResult, TaskMode } from './task-modes.js'
 
@@ -39,6 +40,8 @@ export interface AgentInput extends SingleRunOptions, ModelSettings {
   readonly agent?: string
   /** How the agent works on the question. Default: that of the agent, or as configured. */
   readonly mode?: TaskMode
+  /** Name of the named session that executes the code. Default: a sandbox of the run's own. */
+  readonly session?: string
 }
 
 /** Argument of workflow `program`: code with tools and no model. */
@@ -49,6 +52,8 @@ export interface ProgramInput extends SingleRunOptions {
 /** Argument of workflow `agent` for a sub-agent. Only another run starts one. */
 export interface SubagentInput extends AgentInput {
   readonly lease: BudgetLease
+  /** Its session executes the code. Undefined: the sub-agent has a session of its own, or uses a named one. */
+  readonly sandboxOwner?: SandboxOwner
 }
 
 /** What a sub-agent may use of the budget of its parent. */
@@ -73,8 +78,8 @@ export interface ClientOptions {
 export type RunConfigInput = SingleRunOptions &
   ModelSettings &
   ClientOptions &
-  Pick<AgentInput, 'agent' | 'budget' | 'mode'> &
-  Partial<Pick<SubagentInput, 'lease'>>
+  Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session'> &
+  Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner'>>
 
 /** Bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048

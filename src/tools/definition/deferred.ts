@@ -1,5 +1,5 @@
 import type { DeferredConfig } from '../../common/calls/deferred-calls.js'
-import type { RemoteTarget } from '../../common/runs/run-config.js'
+import type { RemoteTarget } from '../../common/runs/tool-config.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { parseDuration } from '../duration.js'
 import type { InvalidError } from './invalid-tool.js'

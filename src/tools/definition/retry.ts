@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Effect } from '../../common/calls/calls.js'
-import type { RemoteTarget, RetryIntervals } from '../../common/runs/run-config.js'
+import type { RemoteTarget, RetryIntervals } from '../../common/runs/tool-config.js'
 import type { Duration } from '../duration.js'
 import type { InvalidError } from './invalid-tool.js'
 import { parseOption } from './invalid-tool.js'

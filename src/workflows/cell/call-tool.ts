@@ -28,7 +28,7 @@ import {
   outcomeUnknown,
   toCallStatus,
 } from '../../common/calls/outcomes.js'
-import type { ToolConfig } from '../../common/runs/run-config.js'
+import type { ToolConfig } from '../../common/runs/tool-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/session/steps.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
 import { refOf } from '../../common/json/external-value.js'

@@ -1,15 +1,10 @@
 import type { TextParts } from '../../common/runs/messages.js'
-import type { CellOutcome } from '../../common/calls/outcomes.js'
+import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
 import type { LostCause, StepOutcome } from '../../common/session/steps.js'
 import type { Run } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
 import { joinText } from '../temporal/activities.js'
 import type { PendingCalls } from './pending-calls.js'
-
-type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
-
-/** How a cell ended, without its output. */
-export type CellEnd = DistributiveOmit<CellOutcome, 'output'>
 
 /** How a cell ended, and what it printed. */
 export interface CellRun {
@@ -75,6 +70,13 @@ export function sourceTooLarge(bytes: number, limit: number): CellEnd {
 }
 
 export const interruptedMessage = 'KeyboardInterrupt: the code was stopped while it waited'
+
+/** The end of a cell that was interrupted while it was queued. */
+export const interruptedBeforeStart: CellEnd = {
+  status: 'stopped',
+  error: 'KeyboardInterrupt: the code was stopped before it started',
+  sessionKept: true,
+}
 
 export function totalTimeExceeded(seconds: number): string {
   return `the code was stopped: a cell may take ${seconds} seconds, waiting included. Wait for less at a time.`

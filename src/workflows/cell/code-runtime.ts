@@ -14,6 +14,8 @@ import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 import { publishStatus } from '../temporal/search-attributes.js'
 import { Session, type SessionState } from '../session/session.js'
+import type { SandboxGuests } from '../shared-session/sandbox-guests.js'
+import type { SharedSession } from '../shared-session/shared-session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import type { DeferredCalls } from './deferred-calls.js'
 import { PendingCalls, type PendingCallsState } from './pending-calls.js'
@@ -47,6 +49,10 @@ export interface CodeRuntime {
   readonly pendingCalls: PendingCalls
   readonly deferredCalls: DeferredCalls
   readonly toolSlots: ToolSlots
+  /** The session of another workflow, which executes the cells instead. Undefined: {@link session} does. */
+  readonly shared: SharedSession | undefined
+  /** The sub-agents that use {@link session}. Undefined: there are none. */
+  readonly guests: SandboxGuests | undefined
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
   /** False for a program: its only cell needs no snapshot. */
@@ -79,6 +85,7 @@ interface CodeRuntimeOptions {
   /** Default: the run does not continue as new. */
   readonly continueAsNewIfDue?: CodeRuntime['continueAsNewIfDue']
   readonly isContinueAsNewDue?: CodeRuntime['isContinueAsNewDue']
+  readonly shared?: SharedSession | undefined
   readonly state?: CodeRuntimeState | undefined
 }
 
@@ -89,6 +96,8 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
     pendingCalls: new PendingCalls(state?.pendingCalls),
     deferredCalls: run.deferredCalls,
     toolSlots: run.toolSlots,
+    shared: options.shared,
+    guests: run.guests,
     timer: new DurableTimer(),
     hasMoreCells,
     idleMs,
@@ -131,12 +140,28 @@ export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promi
 }
 
 /** Never cancelled. A host that does not answer does not fail it. */
-export async function closeRuntime({ session, timer, deferredCalls, toolSlots }: CodeRuntime): Promise<void> {
+export async function closeRuntime(runtime: CodeRuntime): Promise<void> {
+  const { session, shared, guests, timer, deferredCalls, toolSlots } = runtime
+  guests?.close()
+  if (shared) await shared.abandon()
   timer.close()
   deferredCalls.close()
   const slotsReturned = toolSlots.close()
   await session.close()
   await slotsReturned
+}
+
+/** Interrupts the cell that runs, as Ctrl-C does. */
+export function interruptCell({ shared, usage, session }: CodeRuntime): void {
+  shared?.interrupt()
+  if (usage.isBusy) session.interruption.request()
+}
+
+/** Forgets a cell that the engine could not end: the next cell starts from the state before it. */
+export async function dropCell({ shared, pendingCalls, session }: CodeRuntime): Promise<void> {
+  if (shared) return shared.abandon()
+  pendingCalls.dropCell()
+  await session.dropCell()
 }
 
 const inspect = defineQuery<SessionStatus | null>(sessionMessages.inspect)

@@ -1,5 +1,6 @@
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { Caller, CallPosition, FollowUpInput } from '../../common/calls/calls.js'
+import { sharesSandbox } from '../../common/runs/tool-config.js'
 import { callActivityId } from '../../common/names.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'
@@ -102,7 +103,9 @@ async function executeStartedCall(
   { followUp, onWait }: CallOptions,
 ): Promise<void> {
   const { callSlots, deferredCalls, tools, identity } = run
-  if (tools.get(call.tool)?.deferred === undefined) {
+  const tool = tools.get(call.tool)
+  if (tool?.deferred === undefined) {
+    if (tool && sharesSandbox(tool)) return record(await callTool(run, call, caller, position))
     return runInSlot(callSlots, onWait, async () => record(await callTool(run, call, caller, position, followUp)))
   }
   const idempotencyKey = deriveIdempotencyKey(identity, position, call.digest)

@@ -6,24 +6,37 @@ import type { CodeRuntime } from './code-runtime.js'
 import { runCell } from './run-cell.js'
 
 /**
- * Executes a cell of a session whose caller gets the outcome with its whole output. When the engine fails during the
- * cell, the next cell starts from the state before it.
+ * Executes a cell of a session whose caller gets the outcome with its whole output.
  *
  * @param scope ends the cell when it is cancelled
  * @throws CancelledFailure, and failures of the engine
  */
-export async function executeCell(
+export function executeCell(
   scope: CancellationScope,
   run: Run,
   runtime: CodeRuntime,
   source: string,
 ): Promise<CellOutcome> {
+  return runOrDrop(scope, runtime, async () => toCellOutcome(await runCell(run, runtime, source), run))
+}
+
+/**
+ * Runs a cell. When the engine fails during the cell, the next cell starts from the state before it.
+ *
+ * @param scope ends the cell when it is cancelled
+ * @throws CancelledFailure, and failures of the engine
+ */
+export async function runOrDrop<Result>(
+  scope: CancellationScope,
+  { pendingCalls, session }: Pick<CodeRuntime, 'pendingCalls' | 'session'>,
+  run: () => Promise<Result>,
+): Promise<Result> {
   try {
-    return await scope.run(async () => toCellOutcome(await runCell(run, runtime, source), run))
+    return await scope.run(run)
   } catch (thrown) {
     if (isCancellation(thrown)) throw thrown
-    runtime.pendingCalls.dropCell()
-    await runtime.session.dropCell()
+    pendingCalls.dropCell()
+    await session.dropCell()
     throw thrown
   }
 }

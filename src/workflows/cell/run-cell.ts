@@ -20,13 +20,13 @@
  */
 
 import { executeCodeTool } from '../../common/names.js'
+import type { CellEnd } from '../../common/calls/outcomes.js'
 import type { DescribedStepResult, StepOutcome } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { acceptLocalCall, type CalledTool } from './call-tool.js'
 import {
-  type CellEnd,
   cellEndOf,
   type CellRun,
   interruptedMessage,

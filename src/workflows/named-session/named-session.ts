@@ -4,10 +4,11 @@
  * Owns: the queue of executions, their interruption, the limits of the session, and when it ends. `workflow.ts` binds
  * these to updates, signals and a query.
  * Boundary: an execution is one cell (`cell/run-cell.ts`). It does not know who sends executions: clients start the
- * workflow, send updates, and wait for their results.
+ * workflow, send updates, and wait for their results. Runs that are bound to the session send signals, and get replies
+ * (`shared-session/served-cells.ts`).
  *
  * Invariants:
- * 1. Executions run one after the other, in the order in which Temporal accepted their updates.
+ * 1. Executions run one after the other, in the order in which Temporal accepted their updates and signals.
  * 2. An accepted execution has a result: an outcome, or the failure `SESSION_CLOSED`, or a failure of the engine.
  * 3. A rejected update changes nothing.
  * 4. An interrupt stops one execution. It also stops one that is queued, or whose update arrives later.
@@ -34,11 +35,14 @@ import {
   type SessionResult,
   type SessionStatus,
 } from '../../common/session/session.js'
+import type { ExecuteCell } from '../../common/session/shared-cells.js'
 import { pluralize, utf8Length } from '../../common/text/text.js'
+import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
 import { showProgress } from '../progress.js'
 import { type Run, startRun } from '../run.js'
+import { type EndedCell, runServedCell } from '../shared-session/served-cells.js'
 import { rejection } from '../temporal/rejection.js'
 import { publishEnd } from '../temporal/search-attributes.js'
 
@@ -54,7 +58,7 @@ interface ReadySession {
 }
 
 export interface Execution {
-  /** The id of its update. */
+  /** The id of its update, or of the cell of a run. */
   readonly id: string
   /** The execution started the session. */
   readonly isNew: boolean
@@ -95,7 +99,7 @@ export class NamedSession {
    *
    * @throws ApplicationFailure when it is rejected; a rejected update leaves no event in the history
    */
-  validate({ source, sandbox, context, inputDigest }: ExecuteInput): void {
+  validate({ source, ...reliedOn }: ExecuteInput): void {
     if (typeof source !== 'string' || source.trim() === '') throw rejection('RUN_INPUT_INVALID', 'the program is empty')
     const bytes = utf8Length(source)
     if (bytes > maxExecuteSourceBytes) {
@@ -104,6 +108,11 @@ export class NamedSession {
         `the program has ${bytes} bytes; a session takes up to ${maxExecuteSourceBytes}`,
       )
     }
+    this.#admit(reliedOn)
+  }
+
+  /** @throws ApplicationFailure when the session does not take an execution */
+  #admit({ sandbox, context, inputDigest }: Omit<ExecuteInput, 'source'>): void {
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
     if (context !== undefined && canonicalJson(context) !== this.#context) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another context`)
@@ -134,10 +143,31 @@ export class NamedSession {
    *
    * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine
    */
-  async execute({ source }: ExecuteInput, execution: Execution): Promise<ExecuteResult> {
+  execute({ source }: ExecuteInput, execution: Execution): Promise<ExecuteResult> {
+    return this.#enqueue(() => this.#executeNow(source, execution))
+  }
+
+  /**
+   * Executes a cell of a run after all executions that were accepted before.
+   *
+   * @throws ApplicationFailure when the cell is refused, SESSION_CLOSED, and failures of the engine
+   */
+  async executeCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
+    const { id, context, sandbox } = cell
+    this.#admit({ context, ...(sandbox !== undefined && { sandbox }) })
+    return this.#enqueue(async () => {
+      const { run, runtime } = await this.#open()
+      const ended = this.#interruptedBeforeStart.delete(id)
+        ? { end: interruptedBeforeStart, output: '', toolCalls: 0 }
+        : await this.#runCell(id, run, () => runServedCell(this.#cells, run, runtime, cell))
+      return { type: 'ended', ...ended, isNew }
+    })
+  }
+
+  async #enqueue<Result>(execute: () => Promise<Result>): Promise<Result> {
     this.#accepted += 1
     this.#pending += 1
-    const executed = this.#queueTail.then(() => this.#executeNow(source, execution))
+    const executed = this.#queueTail.then(execute)
     this.#queueTail = executed.catch(() => undefined)
     try {
       return await executed
@@ -216,21 +246,26 @@ export class NamedSession {
   }
 
   async #executeNow(source: string, { id, isNew }: Execution): Promise<ExecuteResult> {
-    const opened = await this.#starting
-    if (this.#ended !== undefined) throw this.#closedFailure()
-    const { counts } = opened.run
+    const { run, runtime } = await this.#open()
+    const { counts } = run
     const toolCalls = counts.toolCalls
-    const outcome = this.#interruptedBeforeStart.delete(id)
-      ? interruptedBeforeStart
-      : await this.#runCell(source, id, opened)
+    const outcome: CellOutcome = this.#interruptedBeforeStart.delete(id)
+      ? { ...interruptedBeforeStart, output: '' }
+      : await this.#runCell(id, run, () => executeCell(this.#cells, run, runtime, source))
     return { outcome, cell: counts.cells, toolCalls: counts.toolCalls - toolCalls, isNew }
   }
 
-  async #runCell(source: string, id: string, { run, runtime }: ReadySession): Promise<CellOutcome> {
+  async #open(): Promise<ReadySession> {
+    const ready = await this.#starting
+    if (this.#ended !== undefined) throw this.#closedFailure()
+    return ready
+  }
+
+  async #runCell<Result>(id: string, run: Run, execute: () => Promise<Result>): Promise<Result> {
     this.#currentExecution = id
     run.quota.calls = 0
     try {
-      return await executeCell(this.#cells, run, runtime, source)
+      return await execute()
     } catch (thrown) {
       throw isCancellation(thrown) ? this.#closedFailure() : thrown
     } finally {
@@ -241,11 +276,4 @@ export class NamedSession {
   #closedFailure(): ApplicationFailure {
     return rejection('SESSION_CLOSED', `session ${this.#name} was closed before the code ended`)
   }
-}
-
-const interruptedBeforeStart: CellOutcome = {
-  status: 'stopped',
-  output: '',
-  error: 'KeyboardInterrupt: the code was stopped before it started',
-  sessionKept: true,
 }

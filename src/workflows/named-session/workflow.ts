@@ -17,6 +17,7 @@ import type {
   SessionResult,
   SessionStatus,
 } from '../../common/session/session.js'
+import { serveCells } from '../shared-session/served-cells.js'
 import { recordSummary } from '../temporal/memo.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { type Execution, NamedSession } from './named-session.js'
@@ -47,6 +48,10 @@ export async function session({
     setHandler(execute, (input) => failWorkflowOnError(() => namedSession.execute(input, execution())), {
       validator: (input) => namedSession.validate(input),
     })
+    serveCells({
+      execute: (cell) => namedSession.executeCell(cell, cell.id === startedByUpdateId),
+      interrupt: (id) => namedSession.interrupt({ updateId: id }),
+    })
     setHandler(interrupt, (input) => namedSession.interrupt(input))
     setHandler(close, () => namedSession.close())
     setHandler(inspect, () => namedSession.status())
@@ -56,6 +61,8 @@ export async function session({
       namedSession.close()
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
       await namedSession.closeRuntime()
+      // Cells that arrived meanwhile were refused, and their runs must learn that.
+      if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
     }
   })
 }

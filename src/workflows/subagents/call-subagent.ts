@@ -19,7 +19,7 @@ import { startChild } from '@temporalio/workflow'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { callWorkflowId, memoKeys, workflowNames } from '../../common/names.js'
-import type { SubagentTarget } from '../../common/runs/run-config.js'
+import type { SubagentTarget } from '../../common/runs/tool-config.js'
 import { describeRun } from '../../common/runs/run-texts.js'
 import type { AgentResult, AgentStatus, SubagentInput } from '../../common/runs/runs.js'
 import { truncateMiddle } from '../../common/text/text.js'
@@ -60,11 +60,13 @@ export async function runSubagent(
     agent: agent.name,
     sandbox: run.config.backend,
     ...(context && { context }),
+    ...(agent.sharesSandbox && ownerOf(run, key)),
     lease: { key, amounts: lease.amounts },
   }
   // The workers have redacted the summary of the call, and nothing else.
   const texts = describeRun('agent', run.config.isRedacted ? call.summary : task)
   let isStarted = false
+  if (agent.sharesSandbox) run.guests?.enter(key)
   try {
     const child = await startChild<(input: SubagentInput) => Promise<AgentResult>>(workflowNames.agent, {
       ...texts,
@@ -84,7 +86,17 @@ export async function runSubagent(
   } catch (thrown) {
     if (!isStarted) run.budget.closeLease(key)
     return failed(toRemoteOutcome(thrown, tool))
+  } finally {
+    run.guests?.leave(key)
   }
+}
+
+/** Whose session the sub-agent uses: that of this run, or the one that this run uses itself. */
+function ownerOf({ config, identity }: Run, key: string): Pick<SubagentInput, 'session' | 'sandbox' | 'sandboxOwner'> {
+  const { sessionOwner } = config
+  if (sessionOwner?.type === 'named') return { session: sessionOwner.name, sandbox: sessionOwner.sandbox ?? 'auto' }
+  const owner = sessionOwner ?? { workflowId: identity.workflowId, key }
+  return { sandboxOwner: { workflowId: owner.workflowId, key: owner.key } }
 }
 
 function endOf(name: string, { status, answer, output }: AgentResult): SubagentEnd {

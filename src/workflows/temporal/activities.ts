@@ -32,6 +32,7 @@ import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/session/steps.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
+import type { StartSessionInput } from '../../common/session/shared-cells.js'
 import type { SnapshotResult, SnapshotInput } from '../../common/session/snapshots.js'
 import type { TextParts } from '../../common/runs/messages.js'
 import type { RequestSlotInput } from '../../common/calls/tool-slots.js'
@@ -210,6 +211,17 @@ export function requestSlot(input: RequestSlotInput, { heartbeatMs }: Timeouts):
     heartbeatTimeout: heartbeatMs,
     retry: defaultRetry,
     summary: `request a slot of ${input.tool}`,
+  })
+}
+
+/** Starts a named session, unless it runs. Returns its run id. */
+export function startSession(input: StartSessionInput, { heartbeatMs }: Timeouts): Promise<string> {
+  return scheduleEngineActivity(activityNames.startSession, input, {
+    ...onRoleQueue('workflow'),
+    startToCloseTimeout: '1m',
+    heartbeatTimeout: heartbeatMs,
+    retry: defaultRetry,
+    summary: `start session ${input.session.name}, unless it runs`,
   })
 }
 

@@ -30,6 +30,7 @@ const hardLimit = { events: 25_000, bytes: 25_000_000 } as const
  */
 export class ContinueAsNewPolicy {
   readonly #callSlots: Semaphore
+  readonly #isHeld: () => boolean
   #nextAttemptAt: number
   #retryEvents = firstRetryEvents
   #hasAttempted = false
@@ -37,14 +38,17 @@ export class ContinueAsNewPolicy {
   /**
    * @param callSlots one for each tool activity in progress
    * @param historyEvents number of events at which the first attempt is due
+   * @param isHeld a call in progress needs other calls of this run: no attempt begins, or waits for it
    */
-  constructor(callSlots: Semaphore, historyEvents: number) {
+  constructor(callSlots: Semaphore, historyEvents: number, isHeld = () => false) {
     this.#callSlots = callSlots
+    this.#isHeld = isHeld
     this.#nextAttemptAt = historyEvents
   }
 
   /** True when the history is long enough for the next {@link attempt}. */
   get isDue(): boolean {
+    if (this.#isHeld()) return false
     const { historyLength, continueAsNewSuggested } = workflowInfo()
     return historyLength >= this.#nextAttemptAt || (!this.#hasAttempted && continueAsNewSuggested)
   }
@@ -66,14 +70,16 @@ export class ContinueAsNewPolicy {
     this.#nextAttemptAt = historyLength + this.#retryEvents
     this.#retryEvents *= 2
     this.#hasAttempted = true
+    const isHeld = this.#isHeld
     const callSlots = this.#callSlots
     callSlots.pause()
     // An update that was accepted would get no response.
-    const isIdle = (): boolean => callSlots.acquired === 0 && allHandlersFinished()
+    const isIdle = (): boolean => callSlots.acquired === 0 && allHandlersFinished() && !isHeld()
+    const isOver = (): boolean => isIdle() || isHeld()
     if (isIdle()) return true
     const mustContinue = historyLength > hardLimit.events || historySize > hardLimit.bytes
-    if (mustContinue) await condition(isIdle)
-    else await condition(isIdle, quiesceMs, { summary: 'wait for calls, to continue as new' })
+    if (mustContinue) await condition(isOver)
+    else await condition(isOver, quiesceMs, { summary: 'wait for calls, to continue as new' })
     if (isIdle()) return true
     callSlots.resume()
     return false

@@ -1,4 +1,5 @@
 import type { CodeRuntimeState } from '../cell/code-runtime.js'
+import type { SharedSessionState } from '../shared-session/shared-session.js'
 import type { PendingToolUses, SuspendedCell } from './execute-tool-uses.js'
 import type { MessageHistoryState } from './message-history.js'
 
@@ -10,6 +11,8 @@ export interface AgentTurnsState {
   readonly pendingToolUses: PendingToolUses | null
   /** The cell that waits; null when none does. */
   readonly suspendedCell: SuspendedCell | null
+  /** Absent: the run has a session of its own. */
+  readonly sharedSession?: SharedSessionState
 }
 
 export interface AgentTurnsOptions {

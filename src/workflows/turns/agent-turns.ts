@@ -21,7 +21,7 @@ import { workflowInfo } from '@temporalio/workflow'
 import { isToolUseBlock, type PendingBlock } from '../../common/runs/messages.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
 import { type AgentStatus, replyText } from '../../common/runs/runs.js'
-import { type CodeRuntime, createCodeRuntime, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
+import { type CodeRuntime, dropCell, interruptCell, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
 import { addReplyUsage, type Run } from '../run.js'
@@ -37,6 +37,7 @@ import { interpretReply } from './interpret-reply.js'
 import { MessageHistory } from './message-history.js'
 import { toolResult } from './tool-result.js'
 import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
+import { createTurnsRuntime } from './turns-runtime.js'
 import { TurnInterruption } from './turn-interruption.js'
 import { isContainerExpired, isContextTooLong, turnRequest } from './turn-request.js'
 import { waitForBudget } from './wait-for-budget.js'
@@ -59,17 +60,15 @@ export class AgentTurns {
     this.#run = run
     this.#options = options
     this.messages = new MessageHistory(run.config.model.maxTokens, state?.conversation)
-    this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents)
+    const isHeld = () => run.guests?.arePresent === true
+    this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents, isHeld)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.#suspendedCell = state?.suspendedCell ?? null
     this.#hosted = new HostedTurns(run, this.messages)
     this.#compaction = new Compaction(run, this.messages, this.#interruption)
-    this.codeRuntime = createCodeRuntime(run, {
-      idleMs: run.config.timeouts.idleMs,
-      isContinueAsNewDue: () => this.#continueAsNewPolicy.isDue,
-      continueAsNewIfDue: (cell) =>
-        this.continueAsNewIfDue({ toolUseId: this.#pendingToolUses?.currentCell ?? '', cell }),
-      state: state?.codeRuntime,
+    this.codeRuntime = createTurnsRuntime(run, state, this.#continueAsNewPolicy, {
+      inCell: (cell) => this.continueAsNewIfDue({ toolUseId: this.#pendingToolUses?.currentCell ?? '', cell }),
+      inSharedCell: () => this.#tryContinueAsNew(null),
     })
   }
 
@@ -124,7 +123,7 @@ export class AgentTurns {
    * @param endsTurns then {@link runToAnswer} ends, too. The request to the model and direct calls are cancelled
    */
   interrupt(endsTurns: boolean): void {
-    if (this.codeRuntime.usage.isBusy) this.codeRuntime.session.interruption.request()
+    interruptCell(this.codeRuntime)
     if (endsTurns) this.#interruption.request()
   }
 
@@ -139,10 +138,7 @@ export class AgentTurns {
     if (!pending) return
     const { toolUses, results, currentCell } = pending
     this.#interruption.cancelWork()
-    if (currentCell !== undefined && results[currentCell] === undefined) {
-      this.codeRuntime.pendingCalls.dropCell()
-      await this.codeRuntime.session.dropCell()
-    }
+    if (currentCell !== undefined && results[currentCell] === undefined) await dropCell(this.codeRuntime)
     this.#endToolUses(toolUses.map((use) => results[use.id] ?? toolResult(use, problem, true)))
   }
 
@@ -287,13 +283,16 @@ export class AgentTurns {
       onContinuing?.(false)
       return
     }
+    const { shared } = this.codeRuntime
     const state: AgentTurnsState = {
       codeRuntime: await serializeRuntime(this.#run, this.codeRuntime),
       conversation: this.messages.state,
       pendingToolUses: this.#pendingToolUses,
       suspendedCell,
+      ...(shared && { sharedSession: shared.state }),
     }
-    await continueAsNew(state, suspendedCell === null && workflowInfo().targetWorkerDeploymentVersionChanged)
+    const isBetweenTurns = suspendedCell === null && shared?.hasCell !== true
+    await continueAsNew(state, isBetweenTurns && workflowInfo().targetWorkerDeploymentVersionChanged)
   }
 }
 

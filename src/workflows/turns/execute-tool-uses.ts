@@ -81,11 +81,13 @@ export async function executeToolUses(
   const isCell = ({ name }: ToolUseBlock) => name === executeCodeTool && !isHosted(run.config)
   const executeToolUse = (use: ToolUseBlock, position: number): Promise<PendingBlock> => {
     if (isCell(use)) {
-      return runInOrder(async () => {
+      const runOwnCell = async (): Promise<PendingBlock> => {
         if (interruption.isRequested()) return toolResult(use, notStarted, true)
         pending.currentCell = use.id
         return executeCell(run, runtime, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
-      })
+      }
+      const { guests } = runtime
+      return runInOrder(guests ? () => guests.inOrder(runOwnCell) : runOwnCell)
     }
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
     const engineTool = requestEngineTool(run, use, history)
@@ -125,9 +127,9 @@ async function executeCell(
 ): Promise<PendingBlock> {
   const code = codeOf(use)
   if (code === undefined) return toolResult(use, `${executeCodeTool} takes {"code": "..."}`, true)
-  const { text, isError } = toToolResultText(
-    await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code, use.id)),
-  )
+  const { text, isError } = runtime.shared
+    ? await runtime.shared.execute(use.id, code)
+    : toToolResultText(await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code, use.id)))
   return toolResult(use, text, isError)
 }
 

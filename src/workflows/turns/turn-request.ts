@@ -1,8 +1,9 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
-import type { ModelTurnInput } from '../../common/runs/model-turn.js'
+import type { ModelTurnInput, SharedSession } from '../../common/runs/model-turn.js'
 import { requesterOf } from '../../common/runs/requester.js'
 import { hasDeferredTools, hasToolSearch, type RunConfig } from '../../common/runs/run-config.js'
+import type { SessionOwner } from '../../common/runs/session-owner.js'
 import { isHosted, type Run } from '../run.js'
 import { hostedTurn, noHostedCode } from './hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
@@ -20,7 +21,8 @@ export function turnRequest(
   { history, pending, message, hosted = noHostedCode }: MessageHistoryState,
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
-  const { limits, instructions, outputSchema, mode, doneCheck, input, compaction, readMore, model } = config
+  const { limits, instructions, outputSchema, mode, doneCheck, input, sessionOwner, compaction, readMore, model } =
+    config
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
@@ -28,6 +30,7 @@ export function turnRequest(
     ...(doneCheck !== undefined && { doneCheck }),
     ...(planStep !== undefined && { planStep }),
     ...(input && { inputDescription: input.description }),
+    ...(sessionOwner && { sharedSession: sharedSessionOf(sessionOwner) }),
   }
   // What a model has for its later replies is of no use when it has one reply.
   const context = mode !== 'single-turn' && {
@@ -42,6 +45,10 @@ export function turnRequest(
   const ofMessage = message !== undefined && { message }
   const asked = { history, pending, ...ofMessage, ...(requester && { requester }), ...code }
   return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
+}
+
+function sharedSessionOf(owner: SessionOwner): SharedSession {
+  return owner.type === 'named' ? { type: owner.type, name: owner.name } : { type: owner.type }
 }
 
 /** The tools of the run for activities that document them. */

@@ -16,6 +16,7 @@ export const minimumHits: Readonly<Record<Failpoint, number>> = {
   'turn.stored': 4,
   'messages.summarized': 0,
   'messages.compacted': 0,
+  'session.started': 0,
   'open.begins': 2,
   'container.created': 2,
   'container.started': 2,

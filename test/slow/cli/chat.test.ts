@@ -66,6 +66,20 @@ describe('ptc chat', () => {
     expect(closed).toMatchObject({ code: 1, stderr: expect.stringMatching(/no open conversation/) })
   })
 
+  it('shares the variables of a named session with ptc exec', async () => {
+    const [name, session] = [uniqueName('books').slice(0, 20), uniqueName('q3').slice(0, 20)]
+    const first = await project.run('chat', name, '--session', session, '--message', 'set x')
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^x is 42/) })
+    const executed = await project.start('exec', '--session', session, '--resume', '-').input('print(x)').result
+    expect(executed).toMatchObject({ code: 0, stdout: '42\n' })
+    const shown = await project.run('show', (await project.run('list')).stdout.match(/conversation:\S+/)?.[0] ?? '')
+    expect(shown.stdout).toContain(`in session ${session}`)
+    const invalid = await project.run('chat', name, '--session', 'a:b', '--message', 'set x')
+    expect(invalid).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be the name of a session") })
+    await project.start('chat', name).input('/close\n').result
+    expect(await project.run('sessions', 'close', session)).toMatchObject({ code: 0 })
+  })
+
   it('says why a message failed, exits with 1, and the conversation goes on', async () => {
     const name = uniqueName('broken').slice(0, 20)
     const failed = await project.run('chat', name, '--message', 'break')

@@ -1,3 +1,5 @@
+import { sessionName } from '../../../client/sessions/session-name.js'
+import { isNamedSessionId } from '../../../common/names.js'
 import { pluralize } from '../../../common/text/text.js'
 import type { CellNode } from '../../../client/run-tree/index.js'
 import type { Branch } from './branch.js'
@@ -12,10 +14,12 @@ const maxOutputLines = 10
 
 /** One cell: code, calls, output and error. */
 export function cellBranch(cell: CellNode, context: RenderContext): Branch {
-  const { number, code, status, output, error, calls, rebuilds, wakes } = cell
+  const { number, code, status, output, error, calls, owner, rebuilds, wakes } = cell
+  const callCount = owner?.toolCalls ?? calls.length
   const right = joinFacts(
     status === 'waiting' ? undefined : formatSpan(cell, context),
-    calls.length > 0 ? pluralize(calls.length, 'call') : undefined,
+    owner ? `in ${ownerName(owner.workflowId)}` : undefined,
+    callCount > 0 ? pluralize(callCount, 'call') : undefined,
     rebuilds > 0 ? `sandbox rebuilt ${formatTimes(rebuilds)}` : undefined,
     wakes > 0 ? `parked ${formatTimes(wakes)}` : undefined,
   )
@@ -39,6 +43,10 @@ export function cellBranch(cell: CellNode, context: RenderContext): Branch {
           ]),
     ],
   }
+}
+
+function ownerName(workflowId: string): string {
+  return isNamedSessionId(workflowId) ? `session ${sessionName(workflowId)}` : `the sandbox of ${workflowId}`
 }
 
 function formatTimes(count: number): string {

@@ -1,6 +1,6 @@
 import { addUsage, zeroCounts, type RunCounts } from '../../../common/runs/runs.js'
 import type { JsonValue } from '../../../common/json/json.js'
-import { workflowNames } from '../../../common/names.js'
+import { isNamedSessionId, workflowNames } from '../../../common/names.js'
 import { cachedCallNode, type CallContext, type CallNodes, pendingStatus } from './call-node.js'
 import { applyProgramOutcome } from './cell-end.js'
 import { parseRef } from '../values/external-values.js'
@@ -129,7 +129,7 @@ const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' }
 function cellNode(cell: CellDraft, context: CallContext): CellNode {
   const { number, code, startedAt, endedAt, status, output, reportedOutput, error, steps, rebuilds, wakes, calls } =
     cell
-  const { toolUseId } = cell
+  const { toolUseId, owner } = cell
   const isInterrupted = status === 'running' && context.isRunEnded
   const printed = output.map((piece) => context.fetched.text(piece)).join('')
   return {
@@ -147,6 +147,7 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
     rebuilds,
     wakes,
     calls: callNodes(calls, context, toolUseId),
+    ...(owner && { owner: { workflowId: owner.workflowId, toolCalls: owner.toolCalls } }),
   }
 }
 
@@ -194,14 +195,27 @@ function countNodes(
   const replies = [...turns.flatMap(({ model }) => (model?.status === 'ok' ? [model] : [])), ...summaries]
   return {
     turns: earlierCounts.turns + turns.filter(({ model }) => model).length,
-    cells: earlierCounts.cells + cells.filter(({ number, steps }) => number > earlierCounts.cells && steps > 0).length,
-    toolCalls: earlierCounts.toolCalls + calls.filter(wasStarted).length,
+    cells: earlierCounts.cells + cells.filter((cell) => cell.number > earlierCounts.cells && wasExecuted(cell)).length,
+    toolCalls: earlierCounts.toolCalls + calls.filter(wasStarted).length + sum(cells.map(callsInNamedSession)),
     usage: replies.reduce((sum, { usage }) => addUsage(sum, usage), earlierCounts.usage),
     costUsd: replies.reduce<number | null>(
       (sum, { costUsd }) => (sum === null || costUsd === null ? null : sum + costUsd),
       earlierCounts.costUsd,
     ),
   }
+}
+
+function wasExecuted({ steps, owner }: CellNode): boolean {
+  return steps > 0 || owner !== undefined
+}
+
+/** Calls in the session of the parent count for the parent. */
+function callsInNamedSession({ owner }: CellNode): number {
+  return owner && isNamedSessionId(owner.workflowId) ? (owner.toolCalls ?? 0) : 0
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
 }
 
 /** A call without an activity was refused. */

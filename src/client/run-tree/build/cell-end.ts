@@ -62,7 +62,7 @@ const failedCallStatuses: readonly Exclude<CallStatus, 'ok'>[] = [
   'cancelled',
 ]
 
-function endCell(cell: CellDraft, status: CellStatus, error: string | undefined, at: number): void {
+export function endCell(cell: CellDraft, status: CellStatus, error: string | undefined, at: number): void {
   cell.status = status
   cell.error = error
   cell.endedAt = at

@@ -41,6 +41,8 @@ export interface CellDraft {
   readonly toolUseId: string | undefined
   /** Anthropic executes its code: there are no steps of ours. */
   readonly isHosted?: true
+  /** The session of this workflow executes it. */
+  owner?: { readonly workflowId: string; readonly cellId: string; readonly toolCalls: number | undefined }
   readonly startedAt: number
   readonly calls: Map<number, CallDraft>
   /** Numbers of its steps; a step that is repeated after a rebuild counts once. */

@@ -17,7 +17,7 @@ export function phaseOf(
 ): Phase {
   if (end) return { type: 'ended' }
   const openActivities = activities.slice(settledCount).filter((activity) => !activity.end)
-  const cell = runningCell(run)?.number
+  const { number: cell, owner } = runningCell(run) ?? {}
   for (const { input } of openActivities) {
     if (input.type === 'config') return { type: 'starting' }
     if (input.type === 'model' || input.type === 'compaction') return { type: 'model', turn: input.turn }
@@ -29,6 +29,7 @@ export function phaseOf(
   }
   const calls = openActivities.filter(({ input }) => input.type === 'tool').length + countWaitingCalls(run)
   if (calls > 0) return { type: 'waiting_for_calls', open: calls }
+  if (owner && cell !== undefined) return { type: 'running_code', cell }
   return activities.length === 0 ? { type: 'starting' } : { type: 'deciding' }
 }
 

@@ -10,8 +10,8 @@ import {
   type RunDraft,
   type TurnDraft,
 } from './draft.js'
-import { applyStepResult, closeOpenCell, parseToolResult } from './cell-end.js'
-import { isSameText } from '../values/external-values.js'
+import { applyStepResult, closeOpenCell, endCell, parseToolResult } from './cell-end.js'
+import { externalizableString, isSameText } from '../values/external-values.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { CallPosition } from '../../../common/calls/calls.js'
@@ -76,6 +76,11 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyCheck(run, record, input.position)
     case 'failure':
       return applyFailure(run, input, record.scheduledAt)
+    case 'shared_cell':
+      if (!run.cells.has(input.cell)) startCell(run, input.cell, input.source, record.scheduledAt)
+      return setOwner(run, input.cell, { workflowId: input.owner, cellId: input.id, toolCalls: undefined })
+    case 'cell_reply':
+      return applyCellReply(run, input, record.scheduledAt)
     case 'close':
     case 'other':
   }
@@ -176,6 +181,34 @@ function startCell(run: RunDraft, number: number, code: Externalizable<string>, 
   run.wakes = 0
   run.cells.set(number, cell)
   turn.cells.push(cell)
+}
+
+/** The owner that ended before it took the cell was another one. */
+function setOwner(run: RunDraft, number: number, owner: NonNullable<CellDraft['owner']>): void {
+  const cell = run.cells.get(number)
+  if (cell) cell.owner = owner
+}
+
+function applyCellReply(
+  run: RunDraft,
+  { id, result }: Extract<ActivityInput, { type: 'cell_reply' }>,
+  at: number,
+): void {
+  const cell = [...run.cells.values()].find(({ owner }) => owner?.cellId === id)
+  if (!cell?.owner || cell.status !== 'running') return
+  // The run may try the next session, or says in the next turn why there was none.
+  if (result.type === 'failed') {
+    cell.lossReason = result.message
+    return
+  }
+  const { end, output, toolCalls } = result
+  cell.owner = { ...cell.owner, toolCalls }
+  cell.output.push(...(typeof output === 'string' ? [output] : output.parts.filter(isText)))
+  endCell(cell, end.status, end.error, at)
+}
+
+function isText(part: unknown): part is Externalizable<string> {
+  return externalizableString.safeParse(part).success
 }
 
 type Results = Extract<NonNullable<ExecuteStepInput['step']>['input'], { type: 'results' }>['results']

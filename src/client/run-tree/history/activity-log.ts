@@ -11,6 +11,7 @@ import {
   type ActivityInput,
 } from './activity-payloads.js'
 import { FailedCompletions } from './failed-completions.js'
+import { sharedCellRecord } from './shared-cells.js'
 import { openRecord } from './open-record.js'
 
 /** One activity of the run, according to the events so far. */
@@ -116,6 +117,8 @@ export class ActivityLog {
     if (this.#childCalls.read(event, at)) return
     const failedCall = this.#failedCompletions.read(event)
     if (failedCall) this.#records.push(failedCall)
+    const sharedCell = sharedCellRecord(this.#reader, event, at)
+    if (sharedCell) this.#records.push(sharedCell)
     const cancelled = event.activityTaskCanceledEventAttributes
     const record = cancelled && this.#byEvent.get(toEventId(cancelled.scheduledEventId))
     if (record) record.end = { type: 'cancelled', at, failure: { code: 'CANCELLED', message: 'cancelled' } }

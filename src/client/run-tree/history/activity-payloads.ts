@@ -14,6 +14,8 @@ import { byteLengthOf, parseRef } from '../values/external-values.js'
 import type {
   ApprovalInput,
   CompactionOutcome,
+  CellReply,
+  SharedCell,
   StepResult,
   DescribedCall,
   StepInput,
@@ -65,6 +67,10 @@ export type ActivityInput =
   | { readonly type: 'failure'; readonly idempotencyKey: string; readonly message: string }
   /** Checks the result of a call that came from elsewhere. */
   | { readonly type: 'check'; readonly position: CallPosition }
+  /** No activity: the session of another workflow, the owner, gets a cell. */
+  | ({ readonly type: 'shared_cell'; readonly owner: string } & Omit<SharedCell, 'type'>)
+  /** No activity: such a cell has ended. */
+  | ({ readonly type: 'cell_reply' } & CellReply)
   | { readonly type: 'other' }
 
 /** The result of an activity, reduced in the same way. */
@@ -237,6 +243,8 @@ export function parseActivityResult(
     case 'compensation':
     case 'close':
     case 'failure':
+    case 'shared_cell':
+    case 'cell_reply':
     case 'other':
       return other
   }

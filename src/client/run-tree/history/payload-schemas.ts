@@ -167,6 +167,30 @@ export const stepResult = z.discriminatedUnion('type', [
   z.object({ type: z.literal('diverged'), reason: z.string() }),
 ])
 
+/** Signal to the workflow whose session executes a cell. */
+export const executeCellMessage = z.object({
+  type: z.literal('execute'),
+  id: z.string(),
+  cell: z.number(),
+  source: externalizableString,
+})
+/** Signal with the end of such a cell. */
+export const cellReply = z.object({
+  id: z.string(),
+  result: z.discriminatedUnion('type', [
+    z.object({
+      type: z.literal('ended'),
+      end: z.object({
+        status: z.enum(['ok', 'code_error', 'timed_out', 'limit_exceeded', 'stopped', 'diverged', 'lost']),
+        error: z.string().optional(),
+      }),
+      output: z.union([z.string(), textParts]),
+      toolCalls: z.number(),
+    }),
+    z.object({ type: z.literal('failed'), message: z.string() }),
+  ]),
+})
+
 const followUps = z.array(
   z.object({
     number: z.number(),
@@ -230,5 +254,7 @@ export type ToolInput = z.infer<typeof toolInput>
 export type DescribedCall = z.infer<typeof describedCall>
 export type StepResult = z.infer<typeof stepResult>
 export type FollowUp = z.infer<typeof followUps>[number]
+export type SharedCell = z.infer<typeof executeCellMessage>
+export type CellReply = z.infer<typeof cellReply>
 export type StepInput = z.infer<typeof stepInput>
 export type DeliveredOutcome = z.infer<typeof outcome>

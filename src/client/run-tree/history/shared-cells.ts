@@ -1,0 +1,33 @@
+import { cellMessageSignal, cellReplySignal } from '../../../common/names.js'
+import type { ActivityRecord } from './activity-log.js'
+import type { ActivityInput } from './activity-payloads.js'
+import type { HistoryEvent } from './event.js'
+import { openRecord } from './open-record.js'
+import type { PayloadReader } from './payload-reader.js'
+import { cellReply, executeCellMessage } from './payload-schemas.js'
+
+/**
+ * The record of a cell that the session of another workflow executes, or of its end. The two may be in different
+ * executions, so each is complete by itself.
+ *
+ * @returns undefined for any other event
+ */
+export function sharedCellRecord(reader: PayloadReader, event: HistoryEvent, at: number): ActivityRecord | undefined {
+  const input = inputOf(reader, event)
+  if (!input) return undefined
+  const record = openRecord(reader, event, { activityId: '', name: input.type, input })
+  return { ...record, end: { type: 'completed', at, result: { type: 'other' } } }
+}
+
+function inputOf(reader: PayloadReader, event: HistoryEvent): ActivityInput | undefined {
+  const sent = event.signalExternalWorkflowExecutionInitiatedEventAttributes
+  if (sent?.signalName === cellMessageSignal) {
+    const { data } = executeCellMessage.safeParse(reader.first(sent.input))
+    const owner = sent.workflowExecution?.workflowId ?? ''
+    return data && { ...data, type: 'shared_cell', owner }
+  }
+  const received = event.workflowExecutionSignaledEventAttributes
+  if (received?.signalName !== cellReplySignal) return undefined
+  const { data } = cellReply.safeParse(reader.first(received.input))
+  return data && { type: 'cell_reply', ...data }
+}

@@ -1,0 +1,151 @@
+/*
+ * Cells of other runs, which the session of this workflow executes.
+ *
+ * Owns: which cells other runs have sent, and the replies to them.
+ * Boundary: `CellOwner` executes a cell after those before it. `shared-session.ts` is the other side.
+ *
+ * Invariants:
+ * 1. A cell is executed once, however often its message arrives.
+ * 2. An executed or refused cell has a reply before this workflow ends: the handler of its signal has not finished
+ *    before. The reply is sent again for a `check`. So a run that waits has a reply, or a signal of it fails.
+ * 3. A run that has ended gets no reply, and that changes nothing.
+ * 4. A new cell of a run interrupts one that another execution of the run has left behind: a reset forgets a cell.
+ */
+
+import { CancellationScope, defineSignal, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow'
+import { cellMessageSignal, cellReplySignal } from '../../common/names.js'
+import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
+import type { CodeRuntime } from '../cell/code-runtime.js'
+import { runOrDrop } from '../cell/execute-cell.js'
+import { runCell } from '../cell/run-cell.js'
+import { failureOf } from '../conversation/failures.js'
+import type { Run } from '../run.js'
+import type { SandboxGuests } from './sandbox-guests.js'
+
+/** Executes the cells. */
+export interface CellOwner {
+  /** @throws ApplicationFailure when the cell is refused; failures of the engine; CancelledFailure */
+  execute(cell: ExecuteCell): Promise<CellResult>
+  interrupt(id: string): void
+}
+
+export type EndedCell = Extract<CellResult, { type: 'ended' }>
+
+/** Replies that are kept for a `check`: the reply to the latest cell of a run may be lost after a reset. */
+const keptReplies = 20
+
+const cellMessage = defineSignal<[CellMessage]>(cellMessageSignal)
+
+/** Serves the cells of other runs from now on. */
+export function serveCells(owner: CellOwner): ServedCells {
+  const cells = new ServedCells(owner)
+  setHandler(cellMessage, (message) => cells.handle(message))
+  return cells
+}
+
+/** The cells of other runs; see the header. */
+class ServedCells {
+  readonly #owner: CellOwner
+  /** By id. Undefined: the cell has not ended, or its reply is no longer kept. */
+  readonly #replies = new Map<string, CellResult | undefined>()
+  /** By id. */
+  readonly #inProgress = new Map<string, ExecuteCell>()
+
+  constructor(owner: CellOwner) {
+    this.#owner = owner
+  }
+
+  async handle(message: CellMessage): Promise<void> {
+    const { id } = message
+    if (message.type === 'interrupt') return this.#replies.has(id) ? undefined : this.#owner.interrupt(id)
+    if (this.#inProgress.has(id)) return
+    if (message.type === 'check' || this.#replies.has(id))
+      return reply(message.requester, { id, result: this.#replies.get(id) ?? unknownCell })
+    this.#interruptAbandoned(message)
+    this.#inProgress.set(id, message)
+    const result = await this.#execute(message)
+    this.#inProgress.delete(id)
+    this.#replies.set(id, result)
+    const [oldest] = [...this.#replies].filter(([, kept]) => kept !== undefined).slice(0, -keptReplies)
+    if (oldest) this.#replies.set(oldest[0], undefined)
+    await reply(message.requester, { id, result })
+  }
+
+  /** A run has one cell at a time. One of an execution before a reset, or of one that was terminated, is in the way. */
+  #interruptAbandoned({ requester, requesterRunId }: ExecuteCell): void {
+    for (const [id, cell] of this.#inProgress)
+      if (cell.requester === requester && cell.requesterRunId !== requesterRunId) this.#owner.interrupt(id)
+  }
+
+  async #execute(cell: ExecuteCell): Promise<CellResult> {
+    try {
+      return await this.#owner.execute(cell)
+    } catch (thrown) {
+      return { type: 'failed', ...failureOf(thrown) }
+    }
+  }
+}
+
+const unknownCell: CellResult = {
+  type: 'failed',
+  code: 'SESSION_CLOSED',
+  message: 'the session does not know how the code ended',
+}
+
+/** A cell that its run no longer waits for gets a reply, too: the run ignores it. */
+function reply(requester: string, cellReply: CellReply): Promise<void> {
+  const handle = getExternalWorkflowHandle(requester)
+  return CancellationScope.nonCancellable(() => handle.signal<[CellReply]>(cellReplySignal, cellReply)).catch(
+    () => undefined, // the run has ended
+  )
+}
+
+/**
+ * Executes a cell of another run in a session: with its tools, and without continue-as-new.
+ *
+ * @param scope ends the cell when it is cancelled
+ * @throws CancelledFailure, and failures of the engine
+ */
+export async function runServedCell(
+  scope: CancellationScope,
+  run: Run,
+  runtime: CodeRuntime,
+  { source, tools, outputCharacters }: ExecuteCell,
+): Promise<Pick<EndedCell, 'end' | 'output' | 'toolCalls'>> {
+  const toolCalls = run.counts.toolCalls
+  const own: CodeRuntime = {
+    ...runtime,
+    outputCharacters,
+    continueAsNewIfDue: () => undefined,
+    isContinueAsNewDue: () => false,
+  }
+  const { end, output } = await runOrDrop(scope, own, () => runCell(tools ? withTools(run, tools) : run, own, source))
+  return { end, output, toolCalls: run.counts.toolCalls - toolCalls }
+}
+
+/** A call of any other tool is denied. No worker makes local calls by itself: it knows all tools of the session. */
+function withTools(run: Run, names: readonly string[]): Run {
+  const tools = run.config.tools.filter(({ name }) => names.includes(name))
+  const recorded = tools.map((tool) => {
+    const { execution: _, ...others } = tool
+    return others
+  })
+  return {
+    ...run,
+    config: { ...run.config, tools: recorded },
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+  }
+}
+
+/** Executes the cells of sub-agents in the session of their parent. */
+export function serveGuests(run: Run, runtime: CodeRuntime, guests: SandboxGuests): void {
+  guests.serve(() => runtime.session.interruption.request())
+  serveCells({
+    execute: (cell) =>
+      guests.execute(cell, async (scope) => {
+        const ended = await runServedCell(scope, run, runtime, cell)
+        return { type: 'ended', ...ended, isNew: false }
+      }),
+    interrupt: (id) => guests.interrupt(id),
+  })
+}

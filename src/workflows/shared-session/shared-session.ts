@@ -1,0 +1,271 @@
+/*
+ * The session of another workflow, the owner, in which the code of this run is executed.
+ *
+ * Owns: a cell of this run from its request to its reply, and the start of a named session.
+ * Boundary: signals to and from the owner (`served-cells.ts`). The owner has the sandbox, the calls of the code, and
+ * their limits.
+ *
+ * Invariants:
+ * 1. A cell is requested from one execution of the owner. When that has ended before the request, the next one gets it.
+ * 2. A waiting run holds no activity. It asks the owner again and again, from {@link firstCheckMs} to
+ *    {@link maxCheckMs}: the server can't deliver this signal to an owner that has ended. So no run waits for ever.
+ * 3. A run that ends, or gives its cell up, interrupts the cell.
+ * 4. The run may continue as new while the owner has the cell. The reply goes to whichever execution runs.
+ */
+
+import {
+  CancellationScope,
+  condition,
+  defineSignal,
+  getExternalWorkflowHandle,
+  setHandler,
+  sleep,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { ErrorCode } from '../../common/errors.js'
+import type { Externalizable } from '../../common/json/external-value.js'
+import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common/names.js'
+import type { ToolConfig } from '../../common/runs/tool-config.js'
+import type { SessionOwner } from '../../common/runs/session-owner.js'
+import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
+import { interruptedBeforeStart } from '../cell/cell-result.js'
+import { showProgress } from '../progress.js'
+import type { Run } from '../run.js'
+import { startSession } from '../temporal/activities.js'
+import { type CellText, cellText, ownerName } from './cell-text.js'
+
+const firstCheckMs = 10_000
+const maxCheckMs = 30 * 60_000
+
+/** Executions of the owner in a row that may end before they take the cell. */
+const maxEndedOwners = 5
+/** The pause after the first of them; it doubles with each. */
+const endedPauseMs = 500
+
+/** A cell that the owner has. */
+interface PendingCell {
+  readonly toolUseId: string
+  readonly id: string
+}
+
+/** The state for the next execution of the continue-as-new chain. */
+export interface SharedSessionState {
+  /** Run id of the named session that executed the latest cell. */
+  readonly ownerRunId?: string
+  readonly cell?: PendingCell
+}
+
+/** Each request has an id of its own. */
+type Cell = { -readonly [Key in keyof PendingCell]: PendingCell[Key] } & { result?: CellResult }
+
+const cellReply = defineSignal<[CellReply]>(cellReplySignal)
+
+/**
+ * The session that executes the cells of a run in place of its own; undefined for a run that has its own.
+ *
+ * @param continueAsNew continues the run as new, unless calls in progress take too long
+ * @param state of the same run in the execution before this one
+ */
+export function sharedSessionOf(
+  run: Run,
+  isContinueAsNewDue: () => boolean,
+  continueAsNew: () => Promise<void>,
+  state: SharedSessionState | undefined,
+): SharedSession | undefined {
+  const { sessionOwner } = run.config
+  if (!sessionOwner) return undefined
+  const session = new SharedSession(run, sessionOwner, { isDue: isContinueAsNewDue, attempt: continueAsNew }, state)
+  setHandler(cellReply, (reply) => session.receive(reply))
+  return session
+}
+
+/** The session of the owner; see the header. */
+export class SharedSession {
+  readonly #run: Run
+  readonly #owner: SessionOwner
+  /** For people and the model. */
+  readonly #name: string
+  readonly #continueAsNew: { readonly isDue: () => boolean; readonly attempt: () => Promise<void> }
+  #ownerRunId: string | undefined
+  #cell: Cell | undefined
+  #isInterrupted = false
+
+  constructor(
+    run: Run,
+    owner: SessionOwner,
+    continueAsNew: { readonly isDue: () => boolean; readonly attempt: () => Promise<void> },
+    state: SharedSessionState = {},
+  ) {
+    this.#run = run
+    this.#owner = owner
+    this.#name = ownerName(owner)
+    this.#continueAsNew = continueAsNew
+    this.#ownerRunId = state.ownerRunId
+    this.#cell = state.cell && { ...state.cell }
+  }
+
+  /** The reply to an earlier cell changes nothing. */
+  receive({ id, result }: CellReply): void {
+    if (this.#cell?.id === id) this.#cell.result ??= result
+  }
+
+  /** Read between two cells, or while the owner has a cell. */
+  get state(): SharedSessionState {
+    return {
+      ...(this.#ownerRunId !== undefined && { ownerRunId: this.#ownerRunId }),
+      ...(this.#cell && { cell: { toolUseId: this.#cell.toolUseId, id: this.#cell.id } }),
+    }
+  }
+
+  /** The owner has a cell of this run. */
+  get hasCell(): boolean {
+    return this.#cell !== undefined
+  }
+
+  /**
+   * Executes a cell. One that the owner has since the execution before this one is waited for.
+   *
+   * @throws CancelledFailure, ContinueAsNew, and failures of the engine
+   */
+  async execute(toolUseId: string, source: Externalizable<string>): Promise<CellText> {
+    const known = this.#cell?.toolUseId === toolUseId ? this.#cell : undefined
+    const cell = known ?? this.#begin(toolUseId)
+    const result = await (known ? this.#waitForResult(known) : this.#request(cell, source))
+    // One that was given up may have a successor.
+    if (this.#cell === cell) this.#cell = undefined
+    this.#countCalls(result)
+    return cellText(result, this.#owner)
+  }
+
+  /** Interrupts the cell, as Ctrl-C does. */
+  interrupt(): void {
+    this.#isInterrupted = true
+    // The owner knows the interruption of a cell that arrives later.
+    if (this.#cell && !this.#cell.result) void this.#send({ type: 'interrupt', id: this.#cell.id })
+  }
+
+  /** Gives up the cell: the work failed beside it, or the run ends. Resolves when the owner knows. */
+  async abandon(): Promise<void> {
+    const cell = this.#cell
+    if (!cell || cell.result) return
+    cell.result = lost('the run no longer waits for the code')
+    this.#cell = undefined
+    await this.#send({ type: 'interrupt', id: cell.id })
+  }
+
+  #begin(toolUseId: string): Cell {
+    const { counts } = this.#run
+    this.#isInterrupted = false
+    this.#cell = { toolUseId, id: '' }
+    counts.cells += 1
+    showProgress(this.#run, { type: 'cell', cell: counts.cells })
+    return this.#cell
+  }
+
+  async #request(cell: Cell, source: Externalizable<string>): Promise<CellResult> {
+    for (let attempt = 1; attempt <= maxEndedOwners; attempt += 1) {
+      cell.id = uuid4()
+      const isKnown = this.#ownerRunId !== undefined
+      if (this.#owner.type === 'named') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
+      if (cell.result) return cell.result // it was given up
+      if (this.#isInterrupted) return notStarted
+      const isSent = await this.#send({ type: 'execute', id: cell.id, source, ...this.#reliedOn })
+      const result = isSent ? await this.#waitForResult(cell) : (cell.result ?? lost(`${this.#name} has ended`))
+      // An owner that has ended, or is about to, has not taken the cell: the next one gets it.
+      const isTaken = isSent && (result.type === 'ended' || result.code !== isEnding)
+      if (isTaken || this.#owner.type === 'parent' || (cell.result && !isSent)) return result
+      delete cell.result
+      this.#ownerRunId = undefined
+      const pauseMs = endedPauseMs * 2 ** (attempt - 1)
+      if (!isKnown || isSent) await sleep(pauseMs, { summary: `wait for the end of ${this.#name}` })
+    }
+    return { type: 'failed', code: isEnding, message: `${this.#name} ended again and again before it took the code` }
+  }
+
+  /** The run, and what the owner must have for its cell. */
+  get #reliedOn(): Omit<ExecuteCell, 'type' | 'id' | 'source'> {
+    const { counts, config, tools } = this.#run
+    const { workflowId, runId } = workflowInfo()
+    const owner = this.#owner
+    return {
+      requester: workflowId,
+      requesterRunId: runId,
+      cell: counts.cells,
+      outputCharacters: config.limits.outputCharacters,
+      ...(config.toolSet.names && { tools: [...tools.keys()] }),
+      context: config.context ?? {},
+      ...(owner.type === 'parent' && { key: owner.key }),
+      ...(owner.type === 'named' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),
+    }
+  }
+
+  /** A session that starts for this run has its tools, limits and context. */
+  #startSession({ name, sandbox }: Extract<SessionOwner, { type: 'named' }>, cellId: string): Promise<string> {
+    const { config } = this.#run
+    const { taskQueue } = workflowInfo()
+    const session = {
+      name,
+      startedByUpdateId: cellId,
+      limits: config.limits,
+      ...(config.toolSet.names && { tools: config.tools.filter(isNoSubagent).map((tool) => tool.name) }),
+      ...(config.context && { context: config.context }),
+      ...(sandbox !== undefined && { sandbox }),
+    }
+    return startSession({ workflowId: namedSessionId(taskQueue, name), taskQueue, session }, config.timeouts)
+  }
+
+  async #waitForResult(cell: Cell): Promise<CellResult> {
+    const isAnswered = () => cell.result !== undefined
+    for (let checkMs = firstCheckMs; ; checkMs = Math.min(2 * checkMs, maxCheckMs)) {
+      const mustReturn = () => isAnswered() || this.#continueAsNew.isDue()
+      const isOver = await condition(mustReturn, checkMs, { summary: `ask ${this.#name} whether the code has ended` })
+      if (cell.result) return cell.result
+      if (isOver) await this.#continueAsNew.attempt()
+      else if (!(await this.#send({ type: 'check', id: cell.id, requester: workflowInfo().workflowId })))
+        return (cell.result ??= lost(`${this.#name} ended before the code had ended`))
+    }
+  }
+
+  /** False when the owner has ended. */
+  async #send(message: CellMessage): Promise<boolean> {
+    const handle = getExternalWorkflowHandle(this.#ownerId, this.#ownerRunId)
+    try {
+      await CancellationScope.nonCancellable(() => handle.signal<[CellMessage]>(cellMessageSignal, message))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  get #ownerId(): string {
+    const owner = this.#owner
+    return owner.type === 'parent' ? owner.workflowId : namedSessionId(workflowInfo().taskQueue, owner.name)
+  }
+
+  /** Calls in the session of the parent are calls of the parent. */
+  #countCalls(result: CellResult): void {
+    if (result.type === 'failed' || this.#owner.type === 'parent') return
+    const { counts, quota } = this.#run
+    counts.toolCalls += result.toolCalls
+    quota.calls += result.toolCalls
+  }
+}
+
+const isEnding: ErrorCode = 'SESSION_EXPIRED'
+
+function lost(message: string): CellResult {
+  return { type: 'failed', code: 'SESSION_CLOSED' satisfies ErrorCode, message }
+}
+
+function isNoSubagent({ remote }: ToolConfig): boolean {
+  return remote?.kind !== 'workflow' || remote.agent === undefined
+}
+
+const notStarted: CellResult = {
+  type: 'ended',
+  end: interruptedBeforeStart,
+  output: '',
+  toolCalls: 0,
+  isNew: false,
+}

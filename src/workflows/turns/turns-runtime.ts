@@ -1,0 +1,33 @@
+import { type CellState, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
+import type { Run } from '../run.js'
+import { serveGuests } from '../shared-session/served-cells.js'
+import { sharedSessionOf } from '../shared-session/shared-session.js'
+import type { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
+import type { AgentTurnsState } from './agent-turns-state.js'
+
+/** How turns continue as new in the middle of code. */
+interface Continuation {
+  /** While a cell waits. Undefined when it is not due. */
+  readonly inCell: (cell: CellState) => Promise<void> | undefined
+  /** While the owner of a shared session has the cell. */
+  readonly inSharedCell: () => Promise<void>
+}
+
+/** Where the code of the turns runs: in a session of the run, or in that of another workflow. */
+export function createTurnsRuntime(
+  run: Run,
+  state: AgentTurnsState | undefined,
+  policy: ContinueAsNewPolicy,
+  { inCell, inSharedCell }: Continuation,
+): CodeRuntime {
+  const isContinueAsNewDue = () => policy.isDue
+  const runtime = createCodeRuntime(run, {
+    idleMs: run.config.timeouts.idleMs,
+    isContinueAsNewDue,
+    continueAsNewIfDue: inCell,
+    shared: sharedSessionOf(run, isContinueAsNewDue, inSharedCell, state?.sharedSession),
+    state: state?.codeRuntime,
+  })
+  if (run.guests) serveGuests(run, runtime, run.guests)
+  return runtime
+}

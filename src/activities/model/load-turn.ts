@@ -49,7 +49,7 @@ export async function loadTurn(
   const stored = earlier ?? (await loadMessages(values, history, signal))
   const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
   const now = hosted?.lost ? endLostCode(stored, loaded, hosted.lost) : loaded
-  const withoutMedia = [...stored, ...now].map((each) => toSent(each, model))
+  const withoutMedia = [...stored, ...now].map((each) => toSent(each, model, hosted !== undefined))
   const { name, provider, contextWindow, fallbacks: _, serverTools, ...settings } = model
   const request: ModelRequest = {
     model: name,

@@ -49,6 +49,7 @@ describe('the counter', () => {
       ['/v1/messages', 'answered'],
     ])
     expect(Object.keys(api.requests[0]?.body as object).toSorted()).toEqual([
+      'context_management',
       'messages',
       'model',
       'output_config',

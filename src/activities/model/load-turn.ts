@@ -39,13 +39,13 @@ export async function loadTurn(
   earlier?: readonly StoredMessage[],
 ): Promise<LoadedTurn> {
   const { model, limits, history, pending, mode, hosted, inputDescription, isCompacted } = input
-  const { toolSearch, deferTools, readMore, providerClearsAt } = input
+  const { toolSearch, providerSearch, readMore, providerClearsAt } = input
   const tools = await loadDocumentation(input.tools, registry, values, signal)
   const { instructions, outputSchema } = await loadAgent(input, values, signal)
   const described = { tools, limits, instructions, outputSchema, mode, inputDescription, ...options }
   const prompt = hosted
     ? hostedPrompt(described)
-    : buildPrompt({ ...described, isCompacted, toolSearch, deferTools, readMore })
+    : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore })
   const stored = earlier ?? (await loadMessages(values, history, signal))
   const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
   const now = hosted?.lost ? endLostCode(stored, loaded, hosted.lost) : loaded

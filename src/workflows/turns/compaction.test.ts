@@ -85,7 +85,10 @@ it('adopts the messages, counts the summary, and waits until they have grown', a
   await compaction.run()
   expect(activity.inputs).toMatchObject([
     {
-      ...{ tokens: 900, targetTokens: 700, keptTokens: 350, turn: 1 },
+      tokens: 900,
+      targetTokens: 700,
+      keptTokens: 350,
+      turn: 1,
       counted: { next: { pending: [], tools: { digest: 'd' } }, dueTokens: 800 },
     },
   ])

@@ -30,7 +30,7 @@ export interface PromptOptions {
   /** Code tools have one line each, and the model searches their documentation. */
   readonly toolSearch?: boolean | undefined
   /** The provider searches direct tools, if it can. */
-  readonly deferTools?: boolean | undefined
+  readonly providerSearch?: boolean | undefined
   /** The model may read the rest of results that were cut. */
   readonly readMore?: boolean | undefined
   /** The messages may be compacted. */
@@ -46,7 +46,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
-  const { sharedSession, isCompacted, readMore, deferTools = false } = options
+  const { sharedSession, isCompacted, readMore, providerSearch = false } = options
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
@@ -72,7 +72,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
       hasSignatures,
     }),
     ...(toolSearch ? [searchTools] : []),
-    ...directTools.map((tool) => toModelTool(tool, deferTools)),
+    ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),
   ]
   return {
@@ -85,7 +85,7 @@ const compactionGuidance = `\
 When this conversation gets long, old results are shortened and early messages summarized: write in your replies what must \
 last, such as decisions and what you found out.`
 
-function toModelTool(tool: ToolDocumentation, deferred: boolean): ModelTool {
+function toModelTool(tool: ToolDocumentation, loadedBySearch: boolean): ModelTool {
   const { name, description, inputSchema, inputExamples } = tool
-  return { name, description, inputSchema, inputExamples, ...(deferred && { deferred }) }
+  return { name, description, inputSchema, inputExamples, ...(loadedBySearch && { loadedBySearch }) }
 }

@@ -34,7 +34,7 @@ export interface ModelTool {
   /** Only with hosted code. Absent: the model only. */
   readonly allowedCallers?: readonly Caller[]
   /** The model finds the tool by the search of its provider. A provider without one sends the tool as any other. */
-  readonly deferred?: true
+  readonly loadedBySearch?: true
 }
 
 /** Everything for one turn: a provider keeps no conversation. */

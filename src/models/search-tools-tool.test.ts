@@ -39,12 +39,12 @@ it('keeps the definitions of tools that only the model can call, and searches no
 
 it('has the search of the provider for tools of the model only, which costs a fraction of their definitions', () => {
   const direct = tools.map((each): ToolDocumentation => ({ ...each, offeredTo: ['direct'] }))
-  const tokens = (deferTools: boolean): number => {
-    const prompt = buildPrompt({ tools: direct, limits, readMore: true, toolSearch: true, deferTools })
+  const tokens = (providerSearch: boolean): number => {
+    const prompt = buildPrompt({ tools: direct, limits, readMore: true, toolSearch: true, providerSearch })
     const request = { model: 'm', maxTokens: 1, messages: [], ...prompt }
     const { system, tools: sent = [] } = toParams(request, { hasInputExamples: true, hasToolSearch: true })
     const present = sent.filter((each) => !('defer_loading' in each))
-    expect(sent).toHaveLength(deferTools ? 203 : 202)
+    expect(sent).toHaveLength(providerSearch ? 203 : 202)
     return estimateTokens(JSON.stringify({ system, present }).length)
   }
   const [before, after] = [tokens(false), tokens(true)]

@@ -59,12 +59,14 @@ export function toStored(content: readonly AssistantBlock[], model: ModelId): Me
 /**
  * A stored message as the model gets it. Thinking is signed for the model that wrote it, and the other blocks of a
  * server are for its provider: any other one would refuse the request.
+ *
+ * @param isHosted all providers of the run execute code, and read each other's blocks about it
  */
-export function toSent(message: StoredMessage, model: ModelId): Message {
+export function toSent(message: StoredMessage, model: ModelId, isHosted: boolean): Message {
   if (message.role === 'user' || message.model === undefined) return toMessage(message)
   const { content, model: author } = message
   if (author === nameOf(model)) return { role: 'assistant', content }
-  const isOfProvider = author.startsWith(`${model.provider}/`)
+  const isOfProvider = isHosted || author.startsWith(`${model.provider}/`)
   const canRead = (block: AssistantBlock) => isForAll(block) || (isOfProvider && !isThinkingBlock(block))
   return { role: 'assistant', content: content.filter(canRead) }
 }

@@ -39,17 +39,17 @@ export async function loadTurn(
   earlier?: readonly StoredMessage[],
 ): Promise<LoadedTurn> {
   const { model, limits, history, pending, mode, hosted, inputDescription, isCompacted } = input
-  const { sharedSession, toolSearch, deferTools, readMore, providerClearsAt } = input
+  const { sharedSession, toolSearch, providerSearch, readMore, providerClearsAt } = input
   const tools = await loadDocumentation(input.tools, registry, values, signal)
   const { instructions, outputSchema } = await loadAgent(input, values, signal)
   const described = { tools, limits, instructions, outputSchema, mode, inputDescription, sharedSession, ...options }
   const prompt = hosted
     ? hostedPrompt(described)
-    : buildPrompt({ ...described, isCompacted, toolSearch, deferTools, readMore })
+    : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore })
   const stored = earlier ?? (await loadMessages(values, history, signal))
   const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
   const now = hosted?.lost ? endLostCode(stored, loaded, hosted.lost) : loaded
-  const withoutMedia = [...stored, ...now].map((each) => toSent(each, model))
+  const withoutMedia = [...stored, ...now].map((each) => toSent(each, model, hosted !== undefined))
   const { name, provider, contextWindow, fallbacks: _, serverTools, ...settings } = model
   const request: ModelRequest = {
     model: name,

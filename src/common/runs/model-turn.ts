@@ -38,8 +38,8 @@ export interface ModelTurnInput {
   readonly readMore?: true
   /** The model searches the documentation of tools; absent: it has all of it. */
   readonly toolSearch?: true
-  /** A provider that can search tools has the definitions of direct tools as deferred; absent: all are in the prompt. */
-  readonly deferTools?: true
+  /** A provider that can search tools loads direct tools when the model has found them; absent: all are documented. */
+  readonly providerSearch?: true
   /** Share of the window from which the provider clears old results by itself; absent: never. */
   readonly providerClearsAt?: number
   /** The messages of earlier turns; null in the first turn. */

@@ -112,6 +112,8 @@ export interface RunConfig {
   readonly snapshots?: SnapshotConfig
   /** With more tools than this, the model searches their documentation. Undefined: every request has all of it. */
   readonly documentedTools?: number
+  /** A provider may search the tools that only the model can call. Undefined: every request has their definitions. */
+  readonly providerSearch?: true
   /** The model has tool `read_more`. Undefined: what was cut out of a result is lost to it. */
   readonly readMore?: true
   /** Workers may execute follow-up steps. Undefined: never. */
@@ -168,12 +170,13 @@ export function hasToolSearch({ tools, documentedTools }: Pick<RunConfig, 'tools
 }
 
 /**
- * Whether the tools that only the model can call are too many for every request. A provider that can search them gets
- * their definitions as deferred.
+ * Whether the tools that only the model can call are too many for every request. A provider that can search them loads
+ * those that the model has found.
  */
-export function hasDeferredTools({ tools, documentedTools }: Pick<RunConfig, 'tools' | 'documentedTools'>): boolean {
+export function hasProviderSearch(config: Pick<RunConfig, 'tools' | 'documentedTools' | 'providerSearch'>): boolean {
+  const { tools, documentedTools, providerSearch = false } = config
   const direct = tools.filter(({ allowedCallers }) => !allowedCallers.includes('code_execution'))
-  return documentedTools !== undefined && direct.length > documentedTools
+  return providerSearch && documentedTools !== undefined && direct.length > documentedTools
 }
 
 /** A model of a provider. */

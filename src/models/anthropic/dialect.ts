@@ -3,7 +3,7 @@ import type { MessagesParams } from './request.js'
 
 /** In what servers for the Messages API, and their models, differ. */
 export interface Dialect {
-  /** The server searches deferred tools. */
+  /** The server searches tools. */
   readonly hasToolSearch: boolean
   /** Maximum output tokens of the model. Undefined: it has refused no number. */
   readonly maxTokens?: number
@@ -16,8 +16,8 @@ const tooManyTokens = /max_tokens: \d+ > (\d+)|maximum tokens .* exceeds? the mo
 const noToolSearch = /defer_loading|tool_search|input_schema/
 
 /**
- * The dialect of a server that refused the form of a request; undefined for other errors. A reply with fewer tokens than
- * wanted may be truncated, which the run handles.
+ * The dialect of a server that refused the form of a request; undefined for other errors. A reply with fewer tokens
+ * than wanted may be truncated, which the run handles.
  */
 export function nextDialect(
   dialect: Dialect,

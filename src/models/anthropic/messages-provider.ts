@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { MessageCountTokensParams, MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/messages'
+import type { MessageCountTokensParams } from '@anthropic-ai/sdk/resources/messages'
 import type { Usage } from '../../common/runs/messages.js'
 import { createCallRunner } from '../http/call-runner.js'
 import type { CallTimer } from '../http/call-timer.js'
@@ -105,8 +105,8 @@ export function createMessagesProvider(api: MessagesApi): ModelProvider {
     ...(countTokens && {
       countTokens: (request, { signal }) =>
         run(request, signal, async (timer) => {
-          const { input_tokens: tokens } = await send(request, (params) =>
-            countTokens(countedParams(params), { signal: timer.signal }),
+          const { input_tokens: tokens } = await send(request, (params, headers) =>
+            countTokens(countedParams(params), { signal: timer.signal, headers }),
           )
           return tokens
         }),
@@ -122,9 +122,9 @@ function headersOf(params: MessagesParams, { samplingVersion }: MessagesApi): Re
   }
 }
 
-/** The part of a request that counts as input, as it is before the API clears anything. */
-function countedParams(params: MessagesParams): MessageCountTokensParams {
-  const { model, messages, system, tools, thinking, output_config: output }: MessageCreateParamsStreaming = params
+/** The part of a request that counts as input, and what the API clears of it. */
+function countedParams(params: MessagesParams): MessageCountTokensParams & Pick<MessagesParams, 'context_management'> {
+  const { model, messages, system, tools, thinking, output_config: output, context_management: management } = params
   return {
     model,
     messages,
@@ -132,5 +132,6 @@ function countedParams(params: MessagesParams): MessageCountTokensParams {
     ...(tools && { tools }),
     ...(thinking && { thinking }),
     ...(output && { output_config: output }),
+    ...(management && { context_management: management }),
   }
 }

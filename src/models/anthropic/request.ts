@@ -19,7 +19,7 @@ import { toSendable } from './content.js'
 export interface RequestOptions {
   /** The API has `input_examples`. Otherwise the descriptions of tools have them. */
   readonly hasInputExamples: boolean
-  /** The API searches deferred tools. Otherwise every request has all definitions. */
+  /** The API searches tools and loads what it finds. Otherwise every request has all definitions. */
   readonly hasToolSearch: boolean
   /** The API clears old results. Otherwise it is not asked to. */
   readonly managesContext?: true
@@ -121,24 +121,24 @@ function toThinking(thinking: Thinking): ThinkingConfigParam {
 const toolSearch: ToolUnion = { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }
 
 /**
- * Server tools come first, so that the breakpoint of the last tool is after them. Deferred tools come last: they are no
- * part of the prompt until a search has found them, and take no breakpoint.
+ * Server tools come first, so that the breakpoint of the last tool is after them. The tools that a search loads come
+ * last: they are no part of the prompt until it has found them, and take no breakpoint.
  */
 function toTools(
   tools: readonly (ModelTool | CodeExecutionTool)[],
   serverTools: readonly JsonObject[],
   options: RequestOptions,
 ): ToolUnion[] {
-  const isDeferred = (tool: ModelTool | CodeExecutionTool) => options.hasToolSearch && 'deferred' in tool
-  const deferred = tools.filter(isDeferred)
-  const present = tools.filter((tool) => !isDeferred(tool)).map((tool) => toToolUnion(tool, options))
+  const isSearched = (tool: ModelTool | CodeExecutionTool) => options.hasToolSearch && 'loadedBySearch' in tool
+  const searched = tools.filter(isSearched)
+  const present = tools.filter((tool) => !isSearched(tool)).map((tool) => toToolUnion(tool, options))
   const hasSearch = serverTools.some(({ type }) => typeof type === 'string' && type.startsWith('tool_search_tool_'))
   return [
     ...(serverTools as unknown as readonly ToolUnion[]),
-    ...[...(deferred.length > 0 && !hasSearch ? [toolSearch] : []), ...present].map((tool, position, { length }) =>
+    ...[...(searched.length > 0 && !hasSearch ? [toolSearch] : []), ...present].map((tool, position, { length }) =>
       position === length - 1 ? { ...tool, cache_control: ephemeral } : tool,
     ),
-    ...deferred.map((tool) => ({ ...toToolUnion(tool, options), defer_loading: true })),
+    ...searched.map((tool) => ({ ...toToolUnion(tool, options), defer_loading: true })),
   ]
 }
 

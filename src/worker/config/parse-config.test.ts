@@ -46,6 +46,7 @@ describe('parseConfig', () => {
       compaction: { threshold: 0.8 },
       documentedTools: 40,
       readMore: true,
+      providerSearch: true,
       timeouts: {
         heartbeatMs: 10_000,
         hostMs: 30_000,

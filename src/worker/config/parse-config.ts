@@ -216,6 +216,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       backend,
       followUps: true,
       readMore: true,
+      providerSearch: true,
       documentedTools: model.documentedTools,
       ...(mode !== 'answer' && { mode }),
       ...(budget && { budget }),

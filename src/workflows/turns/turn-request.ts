@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { ModelTurnInput, SharedSession } from '../../common/runs/model-turn.js'
 import { requesterOf } from '../../common/runs/requester.js'
-import { hasDeferredTools, hasToolSearch, type RunConfig } from '../../common/runs/run-config.js'
+import { hasProviderSearch, hasToolSearch, type RunConfig } from '../../common/runs/run-config.js'
 import type { SessionOwner } from '../../common/runs/session-owner.js'
 import { isHosted, type Run } from '../run.js'
 import { hostedTurn, noHostedCode } from './hosted-code.js'
@@ -38,7 +38,7 @@ export function turnRequest(
     ...(compaction?.provider && !isHosted(config) && { providerClearsAt: compaction.threshold * targetShare }),
     ...(readMore && { readMore }),
     ...(hasToolSearch(config) && { toolSearch: true as const }),
-    ...(hasDeferredTools(config) && { deferTools: true as const }),
+    ...(hasProviderSearch(config) && { providerSearch: true as const }),
   }
   const requester = requesterOf(config.context)
   const code = isHosted(config) && { hosted: hostedTurn(hosted) }

@@ -27,7 +27,7 @@ const large = (name: string): ModelTool => ({
   inputSchema: { type: 'object' },
   inputExamples: [],
 })
-const deferred = (name: string): ModelTool => ({ ...large(name), deferred: true })
+const searched = (name: string): ModelTool => ({ ...large(name), loadedBySearch: true })
 
 /** The tools of the last request. */
 function sentTools({ requests }: ScriptedMessagesApi): readonly Readonly<Record<string, unknown>>[] {
@@ -35,7 +35,7 @@ function sentTools({ requests }: ScriptedMessagesApi): readonly Readonly<Record<
   return body?.tools ?? []
 }
 
-const manyTools: ModelRequest = { ...request, tools: [...request.tools, deferred('pay'), deferred('ask')] }
+const manyTools: ModelRequest = { ...request, tools: [...request.tools, searched('pay'), searched('ask')] }
 
 describe('the counter', () => {
   it('counts what the turn has as its prompt', async () => {
@@ -49,6 +49,7 @@ describe('the counter', () => {
       ['/v1/messages', 'answered'],
     ])
     expect(Object.keys(api.requests[0]?.body as object).toSorted()).toEqual([
+      'context_management',
       'messages',
       'model',
       'output_config',
@@ -65,7 +66,7 @@ describe('the counter', () => {
   })
 })
 
-describe('deferred tools', () => {
+describe('tools for the search of the API', () => {
   it('are no part of the prompt, and follow the breakpoint of the others', async () => {
     const { api, provider } = await startApi()
     const whole = { ...manyTools, tools: [...request.tools, large('pay'), large('ask')] }

@@ -48,7 +48,7 @@ const toolNames = (body: unknown) =>
     each['defer_loading'] === true,
   ])
 
-it('defers tools of the model only, and sends what the API has found back as received', async () => {
+it('leaves tools of the model only to the search of the API, and sends what the API has found back as received', async () => {
   const env = await TestEnvironment.start({
     tools: [...directTools, tool('ping', () => 'pong')],
     model,

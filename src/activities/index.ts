@@ -71,12 +71,13 @@ export function toolActivities(
   values: Values,
   audit: AuditLog | undefined,
   onApprovalRequest: ((request: ApprovalRequest) => void | Promise<void>) | undefined,
+  stream: StreamPublisher | undefined,
 ) {
   return {
     [activityNames.checkToolResult]: checkToolResult(registry, values),
     [activityNames.prepareArguments]: prepareArguments(registry, values),
     [activityNames.auditCall]: auditCallEvent(audit),
-    [activityNames.requestApproval]: requestApproval(registry, values, onApprovalRequest),
+    [activityNames.requestApproval]: requestApproval(registry, values, onApprovalRequest, stream),
   }
 }
 

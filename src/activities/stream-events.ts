@@ -125,17 +125,31 @@ interface PublishedCall extends Pick<ToolCallInput, 'tool' | 'caller' | 'positio
   readonly isDeferred: boolean
 }
 
+/** Publishes that a call waits for its approval. */
+export function streamApprovalRequest(
+  stream: StreamPublisher | undefined,
+  { idempotencyKey, summary, ...call }: Omit<PublishedCall, 'isDeferred'>,
+  { workflowId, runId, attempt }: Origin,
+): void {
+  const publish = stream?.attempt({ workflowId, runId, attempt, unit: `approval/${idempotencyKey}` })
+  publish?.({ type: 'approval.requested', ...streamedCall({ ...call, idempotencyKey }), summary })
+}
+
+function streamedCall({ tool, caller, position, idempotencyKey }: Omit<PublishedCall, 'isDeferred' | 'summary'>) {
+  const { turn, cell } = position
+  return { call: idempotencyKey, tool, caller, ...toolUseCaller(position), turn, cell }
+}
+
 /** Runs a tool call, and publishes its begin and end, and between them the milestones of the tool. */
 export async function streamCall<Result>(
   stream: StreamPublisher | undefined,
-  { tool, caller, position, idempotencyKey, summary, isDeferred }: PublishedCall,
+  { summary, isDeferred, ...call }: PublishedCall,
   { workflowId, runId, attempt, signal }: Origin & Pick<ActivityScope, 'signal'>,
   run: (milestone: (line: string) => void) => Promise<Result>,
 ): Promise<Result> {
-  const publish = stream?.attempt({ workflowId, runId, attempt, unit: `call/${idempotencyKey}` })
+  const publish = stream?.attempt({ workflowId, runId, attempt, unit: `call/${call.idempotencyKey}` })
   if (publish === undefined) return run(() => undefined)
-  const { turn, cell } = position
-  const fields = { call: idempotencyKey, tool, caller, ...toolUseCaller(position), turn, cell }
+  const fields = streamedCall(call)
   publish({ type: 'call.begins', ...fields, summary })
   // A tool whose call has timed out may run on.
   let hasEnded = false

@@ -74,6 +74,8 @@ export type StreamData =
   | ({ readonly type: 'cell.ends'; readonly status: string; readonly error?: string } & CellFields)
   /** The sandbox was lost before the step ended. */
   | { readonly type: 'step.lost' }
+  /** A call waits for the approval of a person. After it `call.begins` follows, unless the call was denied. */
+  | ({ readonly type: 'approval.requested'; readonly summary: string } & CallFields)
   | ({ readonly type: 'call.begins'; readonly summary: string } & CallFields)
   /** What the tool tells people who watch. */
   | ({ readonly type: 'milestone'; readonly text: string } & CallFields)

@@ -10,6 +10,8 @@ import type { GatedCall } from '../../tools/definition/approval.js'
 import { parseArguments } from '../../tools/validation/check-arguments.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
+import type { StreamPublisher } from '../../stream/index.js'
+import { streamApprovalRequest } from '../stream-events.js'
 import { completionTokenOf } from './completion-token.js'
 import { loadArguments } from './load-arguments.js'
 
@@ -39,9 +41,10 @@ export function requestApproval(
   registry: ToolRegistry,
   values: Values,
   onRequest: ((request: ApprovalRequest) => void | Promise<void>) | undefined,
+  stream: StreamPublisher | undefined,
 ) {
   return (input: RequestApprovalInput): Promise<RequestApprovalResult> =>
-    runActivity(async ({ signal, workflowId, runId }) => {
+    runActivity(async ({ signal, workflowId, runId, attempt }) => {
       const { tool: name, summary, caller, agent, context = {}, deferred, expiresMs } = input
       const tool = registry.get(name)
       if (tool === undefined) {
@@ -58,6 +61,7 @@ export function requestApproval(
         throw new PtcError('APPROVAL_REQUEST_FAILED', `the approval of ${name} could not be requested`, { cause })
       }
       failpoint('approval.requested')
+      streamApprovalRequest(stream, input, { workflowId, runId, attempt })
       return { isNeeded: true }
     })
 }

@@ -10,6 +10,9 @@ export type UiChunk =
   | ({ readonly type: 'tool-input-available'; readonly toolName: string; readonly input: unknown } & ToolFields)
   | ({ readonly type: 'tool-output-available'; readonly output: unknown; readonly preliminary?: true } & ToolFields)
   | ({ readonly type: 'tool-output-error'; readonly errorText: string } & ToolFields)
+  /** A call waits for the approval of a person. `approvalId` comes back with the response of the front end. */
+  | { readonly type: 'tool-approval-request'; readonly approvalId: string; readonly toolCallId: string }
+  | { readonly type: 'tool-output-denied'; readonly toolCallId: string }
   /** The parts since the last `step-start` of the message are void: an attempt failed, and is repeated. */
   | { readonly type: 'data-reset'; readonly data: { readonly reason: 'retry' } }
   | { readonly type: 'error'; readonly errorText: string }
@@ -20,7 +23,7 @@ export type UiChunk =
       readonly messageMetadata: { readonly status: string }
     }
 
-export type FinishReason = 'stop' | 'length' | 'content-filter' | 'error' | 'other'
+export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
 
 /** `providerExecuted`: a front end must not run the tool. `dynamic`: it does not know the tool's types. */
 interface ToolFields {

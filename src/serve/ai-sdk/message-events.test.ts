@@ -47,7 +47,9 @@ async function collect(events: AsyncIterable<MessageEvent>): Promise<readonly Me
 }
 
 const offsetsOf = (events: readonly MessageEvent[]) =>
-  events.map((each) => (each.type === 'answer' ? each.answer.answer : each.event.offset))
+  events.map((each) =>
+    each.type === 'answer' ? each.answer.answer : each.type === 'quiet' ? 'quiet' : each.event.offset,
+  )
 
 it('delivers the events of the turns for a message, and then its answer', async () => {
   const events = openStream(begins(1, 'other'), text(1, 'x'), ends(1), begins(2, 'mine'), text(2, 'y'), ends(2))
@@ -83,4 +85,26 @@ it('fails with the failure of the answer', async () => {
   const events = openStream(begins(1, 'mine'), ends(1), { type: 'end', status: 'failed', offset: '1.2', time: 0 })
   const failing = collect(messageEvents({ id: 'mine', events, answer: Promise.reject(new Error('closed')) }))
   await expect(failing).rejects.toThrow('closed')
+})
+
+it('says that a stream is quiet while that matters, and goes on', async () => {
+  const answered = new Deferred<ConversationAnswer>()
+  const gate = new Deferred()
+  async function* events() {
+    yield begins(1, 'mine')
+    await gate.promise
+    yield ends(1)
+    answered.resolve(answer)
+    await new Promise(() => undefined)
+  }
+  const found: MessageEvent[] = []
+  let waits = true
+  const sources = { id: 'mine', events: events(), answer: answered.promise, isWaiting: () => waits }
+  for await (const each of messageEvents(sources)) {
+    found.push(each)
+    if (each.type !== 'quiet') continue
+    waits = false
+    gate.resolve()
+  }
+  expect(offsetsOf(found)).toEqual(['1.0', 'quiet', '1.2', 'yes'])
 })

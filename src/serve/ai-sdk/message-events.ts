@@ -6,8 +6,13 @@ const settleMs = 300
 /** The same while a turn or a call has not ended. */
 const openSettleMs = 3_000
 
+/** Calls wait for approvals: without an event for so long, they are shown. Calls that were made together come together. */
+const quietMs = 500
+
 export type MessageEvent =
   | { readonly type: 'event'; readonly event: StreamEvent }
+  /** The stream has been quiet for a while, and `isWaiting`. */
+  | { readonly type: 'quiet' }
   /** Always the last one. */
   | { readonly type: 'answer'; readonly answer: ConversationAnswer }
 
@@ -17,6 +22,8 @@ interface MessageSources {
   /** Of the conversation, from its beginning. A stream that fails is left out. */
   readonly events: AsyncGenerator<StreamEvent, void, undefined>
   readonly answer: Promise<ConversationAnswer>
+  /** Whether a quiet stream matters now. */
+  readonly isWaiting?: () => boolean
 }
 
 /**
@@ -29,6 +36,7 @@ export async function* messageEvents({
   id,
   events,
   answer,
+  isWaiting = () => false,
 }: MessageSources): AsyncGenerator<MessageEvent, void, undefined> {
   const open = new Set<string>()
   let isOfMessage = false
@@ -47,8 +55,17 @@ export async function* messageEvents({
   try {
     for (let next = read(); ;) {
       const waitMs = open.size > 0 ? openSettleMs : settleMs
-      const event = await (answeredAt === undefined ? Promise.race([next, answering]) : within(waitMs, next))
+      const unanswered = Promise.race([next, answering])
+      const event = await (answeredAt !== undefined
+        ? within(waitMs, next)
+        : isWaiting()
+          ? within(quietMs, unanswered, 'quiet' as const)
+          : unanswered)
       if (event === 'answered') continue
+      if (event === 'quiet') {
+        yield { type: 'quiet' }
+        continue
+      }
       if (event === undefined || event.type === 'end') break
       if (event.type === 'turn.begins') isOfMessage = event.message === id
       if (isOfMessage) {
@@ -66,10 +83,14 @@ export async function* messageEvents({
   }
 }
 
-/** Undefined when the time is over. */
-async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result | undefined> {
+/** @param late the result when the time is over */
+async function within<Result, Late = undefined>(
+  milliseconds: number,
+  work: Promise<Result>,
+  late?: Late,
+): Promise<Result | Late | undefined> {
   const finished = new AbortController()
-  const timeout = delay(milliseconds, undefined, { signal: finished.signal }).catch(() => undefined)
+  const timeout = delay(milliseconds, late, { signal: finished.signal }).catch(() => undefined)
   try {
     return await Promise.race([work, timeout])
   } finally {

@@ -3,8 +3,9 @@ import { PtcError } from '../../common/errors.js'
 import { whenAccepted } from '../conversations.js'
 import { EventStream } from '../event-stream.js'
 import { type Exchange, readJson, type Reply, type Route } from '../router.js'
+import { type ApprovalResponse, approvalResponses, decideApprovals, waitingApprovals } from './approvals.js'
 import { messageEvents } from './message-events.js'
-import { UiMessageStream } from './ui-message-stream.js'
+import { messageIdOf, UiMessageStream } from './ui-message-stream.js'
 
 /*
  * `src/serve/ai-sdk` owns the stream protocol of the AI SDK's `useChat`, with its DefaultChatTransport.
@@ -36,6 +37,7 @@ async function sendChat(exchange: Exchange): Promise<undefined> {
   const { ptc, signal } = exchange
   const { id: name, messages, trigger } = await readJson(exchange, chatBody)
   const last = messages.at(-1)
+  if (last?.role === 'assistant') return respondToApprovals(exchange, name, last)
   if (last?.role !== 'user' || (trigger !== undefined && trigger !== 'submit-message')) {
     throw new PtcError('RUN_INPUT_INVALID', 'only a new message of the user can be sent', {
       hint: 'A conversation answers each message once: send another one in place of regenerating an answer.',
@@ -44,6 +46,27 @@ async function sendChat(exchange: Exchange): Promise<undefined> {
   const text = textOf(last.parts)
   await whenAccepted(signal, ptc.conversation(name).send(text, { id: last.id }))
   await sendParts(exchange, name, last.id)
+  return undefined
+}
+
+/** The last message is an answer that waits for approvals, with the decisions: the answer goes on after them. */
+async function respondToApprovals(
+  exchange: Exchange,
+  name: string,
+  { id, parts }: z.infer<typeof chatBody>['messages'][number],
+): Promise<undefined> {
+  const { ptc, signal } = exchange
+  const responses = approvalResponses(parts)
+  const latest = responses.at(-1)
+  const asked = messageIdOf(id)
+  if (latest === undefined || asked === undefined) {
+    throw new PtcError('RUN_INPUT_INVALID', 'the last message is an answer without a decision on a call', {
+      hint: 'Send a new message of the user, or decide on the calls that wait.',
+    })
+  }
+  const { workflowId } = ptc.conversation(name)
+  await whenAccepted(signal, decideApprovals(ptc, workflowId, responses))
+  await sendParts(exchange, name, asked, { after: latest.offset, responses })
   return undefined
 }
 
@@ -67,7 +90,19 @@ async function currentMessage({ ptc }: Exchange, name: string): Promise<string |
   }
 }
 
-async function sendParts({ ptc, response, signal }: Exchange, name: string, id: string): Promise<void> {
+/** What the front end has already. */
+interface Continuation {
+  /** Offset of the last event of which it has the parts. */
+  readonly after: string
+  readonly responses: readonly ApprovalResponse[]
+}
+
+async function sendParts(
+  { ptc, response, signal }: Exchange,
+  name: string,
+  id: string,
+  continuation?: Continuation,
+): Promise<void> {
   const conversation = ptc.conversation(name)
   using stream = new EventStream(response, signal, { 'x-vercel-ai-ui-message-stream': 'v1' })
   const parts = new UiMessageStream()
@@ -76,9 +111,25 @@ async function sendParts({ ptc, response, signal }: Exchange, name: string, id: 
   // Awaited at once by `messageEvents`: it may reject as soon as the client has left.
   const answer = conversation.answer(id, { signal })
   try {
-    for await (const each of messageEvents({ id, events, answer }))
-      for (const chunk of each.type === 'answer' ? parts.finish(each.answer) : parts.add(each.event))
-        await stream.send(chunk)
+    let isNew = continuation === undefined
+    const isWaiting = (): boolean => isNew && parts.isWaiting
+    for await (const each of messageEvents({ id, events, answer, isWaiting })) {
+      if (each.type === 'quiet') {
+        const waiting = await waitingApprovals(ptc, conversation.workflowId)
+        const requests = parts.requestApprovals(new Set(waiting.keys()))
+        for (const chunk of requests) await stream.send(chunk)
+        if (requests.length > 0) break
+        continue
+      }
+      // Without the event at which it stopped, the front end gets the answer alone.
+      const decided = each.type === 'answer' && !isNew ? parts.respond(continuation?.responses ?? []) : []
+      const chunks = [...decided, ...(each.type === 'answer' ? parts.finish(each.answer) : parts.add(each.event))]
+      if (isNew || each.type === 'answer') for (const chunk of chunks) await stream.send(chunk)
+      if (each.type === 'event' && each.event.offset === continuation?.after) {
+        isNew = true
+        for (const chunk of parts.respond(continuation.responses)) await stream.send(chunk)
+      }
+    }
   } catch (thrown) {
     signal.throwIfAborted()
     const { code, message } = PtcError.isInstance(thrown) ? thrown : { code: 'INTERNAL', message: 'the request failed' }

@@ -164,3 +164,38 @@ it('sends a milestone of a call as a preliminary output', async () => {
   expect(late).not.toContainEqual(expect.objectContaining({ preliminary: true }))
   expect((await messageOf(chunks))?.parts).toContainEqual(expect.objectContaining({ toolCallId: 'k' }))
 })
+
+it('requests approvals of calls that wait, after the code in a step of their own', async () => {
+  const stream = new UiMessageStream()
+  const ofCell = { ...call, caller: 'code_execution', cell: 1, summary: 'pay 3 EUR' }
+  const requested = { ...ofCell, type: 'approval.requested', unit: 'approval/k' } as const
+  const events: readonly Data[] = [begins(1), code(1, 'pay()'), ends(1), { type: 'cell.begins', ...step }, requested]
+  const chunks = events.flatMap((event, index) => stream.add({ ...event, offset: `${index}.0`, time: 0 }))
+  expect(stream.isWaiting).toBe(true)
+  const requests = stream.requestApprovals(new Set(['k', 'of another message']))
+  expect(requests).toContainEqual({ type: 'tool-approval-request', toolCallId: 'k', approvalId: 'k@4.0' })
+  const message = await messageOf([...stream.start('m1'), ...chunks, ...requests])
+  expect(message?.parts).toMatchObject([
+    { type: 'step-start' },
+    { type: 'dynamic-tool', toolName: 'execute_code', state: 'input-available' },
+    { type: 'step-start' },
+    { type: 'dynamic-tool', toolName: 'pay', state: 'approval-requested', approval: { id: 'k@4.0' } },
+  ])
+  // The call is a part already: only its end is one more.
+  expect(stream.respond([{ call: 'k', offset: '4.0', approved: true, reason: undefined }])).toEqual([])
+  expect(stream.add({ type: 'call.begins', ...ofCell, offset: '5.0', time: 0 })).toEqual([])
+  expect(stream.isWaiting).toBe(false)
+  const end = stream.add({ type: 'call.ends', status: 'ok', ...ofCell, offset: '6.0', time: 0 })
+  expect(end).toMatchObject([{ type: 'tool-output-available', toolCallId: 'k' }])
+})
+
+it('forgets calls that do not wait for their approval any more', () => {
+  const stream = new UiMessageStream()
+  stream.add({ type: 'approval.requested', ...call, summary: 'pay', offset: '1.0', time: 0 })
+  let looks = 0
+  for (; stream.isWaiting; looks += 1) expect(stream.requestApprovals(new Set())).toEqual([])
+  expect(looks).toBe(11)
+  stream.add({ type: 'approval.requested', ...call, summary: 'pay', offset: '2.0', time: 0 })
+  stream.add({ ...begins(2), offset: '3.0', time: 0 })
+  expect(stream.isWaiting).toBe(false)
+})

@@ -1,6 +1,14 @@
 import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
 import { executeCodeTool } from '../../common/names.js'
+import { type ApprovalResponse, approvalIdOf } from './approvals.js'
 import { type FinishReason, toolFlags, type UiChunk } from './chunks.js'
+
+const answerPrefix = 'answer-'
+
+/** The id of the message that an answer is for; undefined for a message that is none of this server. */
+export function messageIdOf(answerId: string): string | undefined {
+  return answerId.startsWith(answerPrefix) ? answerId.slice(answerPrefix.length) : undefined
+}
 
 type EventOf<Type extends StreamEvent['type']> = Extract<StreamEvent, { readonly type: Type }>
 
@@ -9,6 +17,15 @@ interface CodeCall {
   readonly toolCallId: string
   code: string
 }
+
+/** A call that waits for its approval, or whose approval was denied: the stream does not say that. */
+interface WaitingCall {
+  readonly event: EventOf<'approval.requested'>
+  readonly checks: number
+}
+
+/** The history may be some time behind the stream. A call that does not wait after so many looks was denied. */
+const maxChecks = 10
 
 /**
  * Turns the events of a message into the parts of the AI SDK's UI message stream. A turn is a step. Code is the input of
@@ -24,18 +41,25 @@ export class UiMessageStream {
   /** The cell that runs. */
   #cell: (CodeCall & { readonly output: { readonly unit: string; readonly text: string }[] }) | undefined
   readonly #calls = new Set<string>()
+  /** Calls that wait for their approval, by their keys, and are not shown yet. */
+  readonly #approvals = new Map<string, WaitingCall>()
+  /** Calls that the front end has approved, and that have not begun. */
+  readonly #approved = new Set<string>()
+  #offset = ''
   /** Texts of the last turn that had any, and is not void. */
   #lastTexts = new Map<string, string>()
   #isInStep = false
 
   /** @param id of the message that is answered */
   start(id: string): readonly UiChunk[] {
-    return [{ type: 'start', messageId: `answer-${id}` }]
+    return [{ type: 'start', messageId: `${answerPrefix}${id}` }]
   }
 
   add(event: StreamEvent): readonly UiChunk[] {
+    this.#offset = event.offset
     switch (event.type) {
       case 'turn.begins':
+        this.#approvals.clear()
         return this.#beginStep()
       case 'text':
         return this.#text(event)
@@ -50,6 +74,9 @@ export class UiMessageStream {
         return []
       case 'cell.ends':
         return this.#endCell(event)
+      case 'approval.requested':
+        this.#approvals.set(event.call, { event, checks: 0 })
+        return []
       case 'call.begins':
         return this.#beginCall(event)
       case 'milestone':
@@ -72,11 +99,47 @@ export class UiMessageStream {
     }
   }
 
+  /** Calls wait for their approval, and nothing that the stream tells of is in progress. */
+  get isWaiting(): boolean {
+    return this.#approvals.size > 0 && this.#calls.size === 0
+  }
+
+  /**
+   * Requests the approvals of these calls, and ends the response: a front end sends its decisions afterwards. They are in
+   * a step of their own, because the code that made the calls has not ended.
+   *
+   * @param waiting keys of the calls that wait, as far as the history says so
+   * @returns nothing when none of the calls waits: the response goes on
+   */
+  requestApprovals(waiting: ReadonlySet<string>): readonly UiChunk[] {
+    const known = [...this.#approvals.values()]
+    const requests = known.filter(({ event }) => waiting.has(event.call))
+    for (const { event, checks } of known)
+      if (checks < maxChecks) this.#approvals.set(event.call, { event, checks: checks + 1 })
+      else this.#approvals.delete(event.call)
+    if (requests.length === 0) return []
+    const chunks = requests.flatMap(({ event: { call: toolCallId, tool: toolName, summary } }): readonly UiChunk[] => [
+      { type: 'tool-input-available', toolCallId, toolName, input: { summary }, ...toolFlags },
+      { type: 'tool-approval-request', toolCallId, approvalId: approvalIdOf(toolCallId, this.#offset) },
+    ])
+    const metadata = { finishReason: 'tool-calls', messageMetadata: { status: 'waits_for_approval' } } as const
+    return [...this.#beginStep(), ...chunks, { type: 'finish-step' }, { type: 'finish', ...metadata }]
+  }
+
+  /** A front end has decided. The parts of the calls are in its message already. */
+  respond(responses: readonly ApprovalResponse[]): readonly UiChunk[] {
+    return responses.flatMap(({ call, approved }): readonly UiChunk[] => {
+      this.#approvals.delete(call)
+      if (approved) this.#approved.add(call)
+      return approved ? [] : [{ type: 'tool-output-denied', toolCallId: call }]
+    })
+  }
+
   /** The answer has everything: also what the stream lost. */
   finish({ status, answer, error }: ConversationAnswer): readonly UiChunk[] {
     const chunks: UiChunk[] = [...this.#endWriting()]
     const unfinished = [...this.#written.splice(0), ...(this.#cell ? [this.#cell] : [])].map((each) => each.toolCallId)
-    for (const toolCallId of [...unfinished, ...this.#calls])
+    for (const toolCallId of new Set([...unfinished, ...this.#calls, ...this.#approved]))
       chunks.push({ type: 'tool-output-error', toolCallId, errorText: 'the result is not in the stream', ...toolFlags })
     const isShown = [...this.#lastTexts.values()].join('\n\n') === answer
     if (!isShown && answer !== '')
@@ -162,6 +225,8 @@ export class UiMessageStream {
 
   #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.begins'>): readonly UiChunk[] {
     this.#calls.add(toolCallId)
+    this.#approvals.delete(toolCallId)
+    if (this.#approved.delete(toolCallId)) return []
     return [{ type: 'tool-input-available', toolCallId, toolName, input: { summary }, ...toolFlags }]
   }
 

@@ -99,7 +99,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
   const sandbox = host && followUps && sandboxActivities({ ...shared, host }, followUps, options.hostQueue)
   const callTool = toolCall(registry, values, limits, { followUps, audit, stream, credentials })
   return {
-    main: { ...toolActivities(registry, values, audit, config.onApprovalRequest), default: callTool },
+    main: { ...toolActivities(registry, values, audit, config.onApprovalRequest, stream), default: callTool },
     tools: { default: callTool },
     workflow: workflowActivities(
       {

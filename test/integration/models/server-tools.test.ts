@@ -29,7 +29,7 @@ const result = {
 
 it('a paused search of the server goes on, its blocks are kept as received, and tools of the run follow', async () => {
   const env = await TestEnvironment.start({
-    tools: [tool('ping', () => 'pong')],
+    tools: [tool('ping', () => 'pong', { allowedCallers: ['direct'] })],
     model: { serverTools: { anthropic: [search] } },
     script: [
       { reply: { content: [text('I search.'), use], stop_reason: 'pause_turn' } },

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { approvalKey } from '../../common/calls/approvals.js'
+import { decodeCompletionToken } from '../../common/calls/completion-token.js'
+import { PtcError } from '../../common/errors.js'
+import type { PtcClient } from '../../client/index.js'
+import { waitingCalls } from '../../client/calls/waiting-calls.js'
+import { isOffset } from '../../stream/index.js'
+
+/** What a person decided in the front end. */
+export interface ApprovalResponse {
+  /** The idempotency key of the call. */
+  readonly call: string
+  /** The response that requested the approval ended after this event. */
+  readonly offset: string
+  readonly approved: boolean
+  readonly reason: string | undefined
+}
+
+/** The id of a request for approval: it comes back with the decision, so that no server has to know the request. */
+export function approvalIdOf(call: string, offset: string): string {
+  return `${call}@${offset}`
+}
+
+const respondedPart = z.object({
+  state: z.literal('approval-responded'),
+  approval: z.object({ id: z.string(), approved: z.boolean(), reason: z.string().optional() }),
+})
+
+/**
+ * The decisions in the parts of an assistant message.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function approvalResponses(parts: readonly unknown[]): readonly ApprovalResponse[] {
+  return parts.flatMap((part) => {
+    const { data } = respondedPart.safeParse(part)
+    if (!data) return []
+    const { id, approved, reason } = data.approval
+    const [, call, offset] = /^([0-9a-f]+)@(.+)$/.exec(id) ?? []
+    if (call === undefined || offset === undefined || !isOffset(offset))
+      throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(id)} is no id of an approval of this server`)
+    return [{ call, offset, approved, reason }]
+  })
+}
+
+/** The tokens of the calls of a run that wait for their approval, by the keys of the calls. */
+export async function waitingApprovals(ptc: PtcClient, workflowId: string): Promise<ReadonlyMap<string, string>> {
+  const calls = waitingCalls(await ptc.handle(workflowId).tree())
+  const suffix = approvalKey('')
+  return new Map(
+    calls
+      .filter(({ waitsFor }) => waitsFor === 'approval')
+      .map(({ token }) => [decodeCompletionToken(token).idempotencyKey.slice(0, -suffix.length), token]),
+  )
+}
+
+/** Decides on the calls that still wait. On others somebody else has decided, or their code has ended. */
+export async function decideApprovals(
+  ptc: PtcClient,
+  workflowId: string,
+  responses: readonly ApprovalResponse[],
+): Promise<void> {
+  const waiting = await waitingApprovals(ptc, workflowId)
+  for (const { call, approved, reason } of responses) {
+    const token = waiting.get(call)
+    if (token === undefined) continue
+    try {
+      await (approved ? ptc.approveCall(token) : ptc.denyCall(token, reason || 'a person denied it'))
+    } catch (thrown) {
+      if (!PtcError.isInstance(thrown) || thrown.code !== 'CALL_COMPLETED') throw thrown
+    }
+  }
+}

@@ -41,5 +41,11 @@ it('has limits, and takes no name twice', () => {
     'at most 100',
   )
   expect(() => clientRegistry([{ ...ask, description: 'x'.repeat(300_000) }])).toThrow('bytes of JSON')
+  const level = (n: number) => ({
+    type: 'object',
+    properties: { l: { $ref: `#/$defs/d${n}` }, r: { $ref: `#/$defs/d${n}` } },
+  })
+  const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n}`, level(n + 1)]))
+  expect(() => clientRegistry([{ ...ask, inputSchema: { ...level(0), $defs } }])).toThrow('more than 10000 parts')
   expect(() => clientRegistry([ask, ask])).toThrow('two tools are named ask')
 })

@@ -7,6 +7,7 @@ import { utf8Length } from '../common/text/text.js'
 import { defineTool } from './define-tool.js'
 import { createRegistry, type ToolRegistry } from './registry.js'
 import type { Tool } from './tool.js'
+import { schemaSize } from './validation/schema-size.js'
 
 /**
  * The client tools of a conversation as a registry: their calls are documented, checked and deferred as those of other
@@ -15,10 +16,13 @@ import type { Tool } from './tool.js'
  * @throws PtcError TOOL_NAME_INVALID, TOOL_DUPLICATE, CONFIG_INVALID
  */
 export function clientRegistry(tools: readonly ClientTool[], redact?: Redact): ToolRegistry {
-  const { count, bytes } = clientToolLimits
+  const { count, bytes, schemaParts } = clientToolLimits
   if (tools.length > count) throw new PtcError('CONFIG_INVALID', `there are ${tools.length} tools; at most ${count}`)
   const size = utf8Length(JSON.stringify(tools))
   if (size > bytes) throw new PtcError('CONFIG_INVALID', `the tools have ${size} bytes of JSON; at most ${bytes}`)
+  const parts = tools.reduce((sum, { inputSchema }) => sum + schemaSize(inputSchema), 0)
+  if (parts > schemaParts)
+    throw new PtcError('CONFIG_INVALID', `the schemas of the tools have more than ${schemaParts} parts`)
   return createRegistry(tools.map(toTool), redact)
 }
 

@@ -10,6 +10,8 @@ interface HostedRun {
   readonly tools: ToolRegistry
   /** The run has data for its code. */
   readonly hasInput: boolean
+  /** The client of the run answers its calls, perhaps after days. */
+  readonly hasClientTools: boolean
   readonly mode: RecordedMode | undefined
 }
 
@@ -20,7 +22,7 @@ interface HostedRun {
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function checkHostedCode(
-  { model, tools, hasInput, mode }: HostedRun,
+  { model, tools, hasInput, hasClientTools, mode }: HostedRun,
   hostingProviders: readonly string[],
 ): void {
   const other = [model, ...(model.fallbacks ?? [])].find(({ provider }) => !hostingProviders.includes(provider))
@@ -36,6 +38,11 @@ export function checkHostedCode(
   if (hasInput) {
     throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${hostedBackend} has no \`input_data\``, {
       hint: 'Choose another sandbox, or give the data through a tool.',
+    })
+  }
+  if (hasClientTools) {
+    throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${hostedBackend} does not wait for the results of clients`, {
+      hint: 'Choose another sandbox.',
     })
   }
   if (mode === 'single-turn' || mode === 'plan') {

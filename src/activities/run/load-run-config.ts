@@ -56,6 +56,8 @@ export function loadRunConfig(
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
       const { clientTools } = options
+      if (clientTools && options.tools)
+        throw new PtcError('RUN_INPUT_INVALID', 'tools and clientTools exclude each other')
       const tools = clientTools
         ? clientRegistry(clientTools, registry.redact)
         : chooseTools(registry, toolNamesOf(registry, agent), options.tools)
@@ -68,7 +70,10 @@ export function loadRunConfig(
       const task = taskOf(options, agent, defaultMode, tools)
       const backend = options.sandbox ?? defaults.backend
       if (backend === hostedBackend)
-        checkHostedCode({ model, tools, hasInput: input !== undefined, mode: task.mode }, hostingProviders)
+        checkHostedCode(
+          { model, tools, hasInput: input !== undefined, hasClientTools: clientTools !== undefined, mode: task.mode },
+          hostingProviders,
+        )
       const sessionOwner = sessionOwnerOf(options, tools, backend)
       const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
       const budget = checkBudget(model, lease ? budgetWithin(amounts, lease.amounts) : amounts)

@@ -17,5 +17,5 @@ export interface ClientTool {
 /** Milliseconds that a call waits for its result. */
 export const clientCallExpiresMs = 7 * 24 * 60 * 60 * 1_000
 
-/** The bounds of the client tools of a conversation. */
-export const clientToolLimits = { count: 100, bytes: 256 * 1_024 } as const
+/** The bounds of the client tools of a conversation. `schemaParts`: of all schemas, with their references replaced. */
+export const clientToolLimits = { count: 100, bytes: 256 * 1_024, schemaParts: 10_000 } as const

@@ -88,6 +88,11 @@ describe('toProviderMessages', () => {
     ['a result of code without the code', [assistant(codeResult('1', ''))]],
     ['a call of the user', [user(directCall('toolu_d'))]],
     ['another server tool', [assistant({ ...code('1'), name: 'web_search' })]],
+    [
+      'a reference in place of an image',
+      [user({ type: 'image', source: { type: 'base64', data: { 'ptc.value': {} } } })],
+    ],
+    ['an input that is no object', [assistant({ ...code('1'), input: 'x' })]],
     ['an unknown block', [assistant({ type: 'mcp_tool_use' })]],
     ['a text that is none', [user({ type: 'text', text: 1 })]],
   ])('refuses %s', (_, messages) => {

@@ -105,6 +105,7 @@ class Conversion {
       case 'image':
       case 'document':
         this.#assert(role === 'user', block)
+        toAttachment(block) // a reference in place of the data would be read from the value store
         return this.#push(role, withoutCache(block))
       default:
         throw unsupported(block)
@@ -120,6 +121,7 @@ class Conversion {
   #use(id: string, name: string, input: unknown): void {
     this.#endUsesWithResults()
     this.#open.add(id)
+    this.#assert(typeof input === 'object' && input !== null && !Array.isArray(input), { type: 'tool_use' })
     this.#push('assistant', { type: 'tool_use', id, name, input: input as JsonObject })
   }
 

@@ -91,6 +91,7 @@ const schema = z.strictObject({
 
 /** @throws BadRequest for what the API would refuse, and for what this server can't do */
 export function parseRequest(body: unknown): MessagesRequest {
+  assertShallow(body)
   const request = check(schema, body)
   const { tools = [], container, stream = false, system, output_config: output } = request
   const isCode = ({ type, name }: Block): boolean => name === 'code_execution' || type.startsWith('code_execution')
@@ -116,6 +117,18 @@ export function parseRequest(body: unknown): MessagesRequest {
       ...(request.thinking && { thinking: thinkingOf(request.thinking) }),
       ...(output?.effort && { effort: output.effort }),
     },
+  }
+}
+
+/** More than any schema and any arguments have, and less than what reading them recursively takes. */
+const maxDepth = 500
+
+/** @throws BadRequest for a value that is nested so deeply that the stack would not hold it */
+function assertShallow(body: unknown): void {
+  let level: readonly unknown[] = [body]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > maxDepth) throw new BadRequest(`the request is nested deeper than ${maxDepth} levels`)
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
   }
 }
 

@@ -1,4 +1,7 @@
 import type { CallNode, CellNode, RunTree, TurnNode } from '../../client/index.js'
+import { describeRef } from '../../client/run-tree/index.js'
+import { PtcError } from '../../common/errors.js'
+import { isExternal, type ValueRef } from '../../common/json/external-value.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { addUsage, zeroUsage } from '../../common/runs/runs.js'
 import type { Usage } from '../../common/runs/messages.js'
@@ -7,7 +10,14 @@ import type { Usage } from '../../common/runs/messages.js'
 export type ReplyBlock = JsonObject & { readonly type: string }
 
 /** What the work on a message has brought, in order: the begin of a turn, or a block. */
-type Item = { readonly usage: Usage } | { readonly block: ReplyBlock; readonly call?: CallNode }
+type Item =
+  | { readonly usage: Usage }
+  | {
+      readonly block: ReplyBlock
+      readonly call?: CallNode
+      /** The value store did not give a large part. */
+      readonly isUnread?: boolean
+    }
 
 /** A call of a conversation, by the id that its client knows. */
 export interface KnownCall {
@@ -43,6 +53,9 @@ export function replyAfter(tree: RunTree, message: string, after: ReadonlySet<st
   const items = itemsOf(tree, message, codeCaller)
   const start = items.findLastIndex((item) => 'call' in item && item.call && after.has(idOf(item.call) ?? '')) + 1
   const reply = items.slice(start)
+  if (reply.some((item) => 'isUnread' in item && item.isUnread)) {
+    throw new PtcError('VALUE_STORE_UNAVAILABLE', 'the value store does not give a large part of the response')
+  }
   const waits = reply.flatMap((item) => ('call' in item && item.call?.deferred ? item.call.deferred.expiresAt : []))
   return {
     blocks: reply.flatMap((item) => ('block' in item ? [item.block] : [])),
@@ -69,21 +82,21 @@ function turnItems({ model, cells, directCalls }: TurnNode, codeCaller: string):
   ]
 }
 
-function codeItem({ toolUse, code }: CellNode): readonly Item[] {
+function codeItem({ toolUse, code, codeRef }: CellNode): readonly Item[] {
   if (toolUse === undefined) return []
   const caller = { type: 'direct' }
-  return [
-    { block: { type: 'server_tool_use', id: serverUse(toolUse), name: 'code_execution', input: { code }, caller } },
-  ]
+  const block = { type: 'server_tool_use', id: serverUse(toolUse), name: 'code_execution', input: { code }, caller }
+  return [{ block, isUnread: codeRef !== undefined && isPreviewed(code, codeRef) }]
 }
 
 function callItem(call: CallNode, caller: JsonObject): readonly Item[] {
   const id = idOf(call)
   if (id === undefined) return []
-  return [{ block: { type: 'tool_use', id, name: call.tool, input: call.arguments, caller }, call }]
+  const block = { type: 'tool_use', id, name: call.tool, input: call.arguments, caller }
+  return [{ block, call, isUnread: isExternal(call.arguments) }]
 }
 
-function codeResultItem({ toolUse, status, output: stdout, error = '' }: CellNode): readonly Item[] {
+function codeResultItem({ toolUse, status, output: stdout, outputRefs, error = '' }: CellNode): readonly Item[] {
   if (toolUse === undefined || status === 'waiting' || status === 'running' || status === 'interrupted') return []
   const stderr = status === 'ok' || status === 'code_error' ? error : `[${status}] ${error}`
   const content = {
@@ -93,7 +106,13 @@ function codeResultItem({ toolUse, status, output: stdout, error = '' }: CellNod
     return_code: status === 'ok' ? 0 : 1,
     content: [],
   }
-  return [{ block: { type: 'code_execution_tool_result', tool_use_id: serverUse(toolUse), content } }]
+  const block = { type: 'code_execution_tool_result', tool_use_id: serverUse(toolUse), content }
+  return [{ block, isUnread: outputRefs.some((ref) => isPreviewed(stdout, ref)) }]
+}
+
+/** Whether a text has the description of a value in the place of the value. */
+function isPreviewed(text: string, ref: ValueRef): boolean {
+  return text.includes(`[${describeRef(ref)}; it begins:]`)
 }
 
 /** Undefined for a call that its client does not see, because it was refused. */

@@ -50,7 +50,7 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, message, mode, planStep, hosted } = input
+      const { turn, model, limits, tools: runTools, history, committedTurns, pending, message, mode, planStep, hosted } = input
       const { inputDescription, isCompacted, toolSearch, readMore, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
@@ -76,6 +76,7 @@ export function modelTurn(
         turn,
         model: modelName,
         messages: history?.length ?? 0,
+        ...(committedTurns !== undefined && { committedTurns }),
         ...(message !== undefined && { message }),
         ...(planStep !== undefined && { planStep }),
         fallbacks: fallbacks?.length ?? 0,

@@ -2,7 +2,7 @@ import { type Failpoint, failpoints } from '../../../src/common/failpoint.js'
 import { Random } from '../../support/random.js'
 import { minimumHits } from './failpoint-tests.js'
 import type { Disturbance, FaultPlan } from './fault-plan.js'
-import { effects } from './scenario.js'
+import { calls } from './scenarios/calls.js'
 import type { Crash } from './failpoint-crashes.js'
 
 /** Longer than the heartbeat timeout of a worker. */
@@ -19,15 +19,15 @@ export function randomFaultPlan(seed: number): FaultPlan {
     else
       disturbances.push({
         kind,
-        afterRequests: 1 + random.below(effects.length - 2),
+        afterRequests: 1 + random.below(calls().effects.length - 2),
         delayMs: random.below(1_500),
         forMs: freezeMs,
       })
   }
   const loses = random.below(3) === 0
-  const droppedReplies = loses ? [{ name: random.oneOf(effects), count: 1 + random.below(2) }] : []
+  const droppedReplies = loses ? [{ name: random.oneOf(calls().effects), count: 1 + random.below(2) }] : []
   disturbances.sort((one, other) => one.afterRequests - other.afterRequests)
-  return { seed, crashes, disturbances, droppedReplies }
+  return { scenario: calls(), seed, crashes, disturbances, droppedReplies }
 }
 
 /** A later crash has less of the run left. */

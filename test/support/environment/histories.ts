@@ -87,6 +87,14 @@ export async function expectHistoryReplays(
   )
 }
 
+/** The child workflows of a continue-as-new chain, each once. */
+export function childWorkflowIds(chain: readonly History[]): readonly string[] {
+  const started = chain
+    .flatMap(({ events }) => events)
+    .flatMap(({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? [])
+  return [...new Set(started)]
+}
+
 /** The activities of one execution in the order they were scheduled. */
 export function scheduledActivities({ events }: Events): ScheduledActivity[] {
   return events.flatMap(({ eventId, activityTaskScheduledEventAttributes: activity, userMetadata }) => {

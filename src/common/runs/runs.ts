@@ -48,6 +48,8 @@ export interface ProgramInput extends SingleRunOptions {
 /** Argument of workflow `agent` for a sub-agent. Only another run starts one. */
 export interface SubagentInput extends AgentInput {
   readonly lease: BudgetLease
+  /** Idempotency key of the call. Absent: an earlier version started the run, whose calls have keys without it. */
+  readonly callKey?: string
 }
 
 /** What a sub-agent may use of the budget of its parent. */

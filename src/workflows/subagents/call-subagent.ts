@@ -61,6 +61,7 @@ export async function runSubagent(
     sandbox: run.config.backend,
     ...(context && { context }),
     lease: { key, amounts: lease.amounts },
+    callKey: key,
   }
   // The workers have redacted the summary of the call, and nothing else.
   const texts = describeRun('agent', run.config.isRedacted ? call.summary : task)

@@ -191,6 +191,10 @@ export function trip({ continuesAsNew = false, resetTo }: TripOptions = {}): Sce
         await ledger.waitForRequests(heldByReset)
         await resetToCall(env, handle, resetTo)
         ledger.releaseReplies(heldByReset)
+        if (resetTo !== 'tool.approval') return
+        // The decision came after the point of the reset.
+        await ledger.waitForRequests(approvalRequest, 2)
+        await approveCall(ledger, env.ptc, approvalRequest)
       }
       const work = async (): Promise<ScenarioResult> => {
         await Promise.all([

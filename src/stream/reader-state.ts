@@ -77,7 +77,13 @@ export class ReaderState {
     this.#lastTurn = { ...begin, unit }
     const turn = last && this.#units.get(last.unit)
     // The steps of a plan begin with the same messages.
-    if (!last || !turn || last.unit === unit || committed(last) !== committed(begin) || last.planStep !== begin.planStep)
+    if (
+      !last ||
+      !turn ||
+      last.unit === unit ||
+      committed(last) !== committed(begin) ||
+      last.planStep !== begin.planStep
+    )
       return []
     this.#units.set(last.unit, { ...turn, since: undefined })
     return reset(last.unit, turn.since)

@@ -5,7 +5,8 @@ import { crashAt, noFaults } from '../support/fault-plan.js'
 import { calls } from '../support/scenarios/calls.js'
 
 describeDocker('a conversation', () => {
-  it('answers both messages without faults', () => expectSurvives({ ...noFaults, scenario: calls({ isConversation: true }) }))
+  it('answers both messages without faults', () =>
+    expectSurvives({ ...noFaults, scenario: calls({ isConversation: true }) }))
 
   it.each([
     ['config.loaded', 1],

@@ -139,7 +139,11 @@ class ChaosRun {
     for (const workflowId of childIds) {
       const child = env.ptc.handle(workflowId)
       const { childTexts: texts = [] } = expected
-      await expectLiveStream(await readEvents(child.stream()), child, { end: { status: 'completed' }, texts, isComplete })
+      await expectLiveStream(await readEvents(child.stream()), child, {
+        end: { status: 'completed' },
+        texts,
+        isComplete,
+      })
     }
     for (const workflowId of [handle.workflowId, ...childIds]) await expectReplays(client, { workflowId })
     return crashes.hits

@@ -34,9 +34,18 @@ export function crashAt(point: Failpoint, hit: number): FaultPlan {
   return { ...noFaults, crashes: [{ point, hit }] }
 }
 
-export function describePlan({ seed, crashes, disturbances, droppedReplies }: FaultPlan): string {
+export function describePlan({
+  scenario,
+  seed,
+  killsWorkerDuring,
+  crashes,
+  disturbances,
+  droppedReplies,
+}: FaultPlan): string {
   return [
-    seed === undefined ? 'plan' : `seed ${seed}`,
+    ...(seed === undefined ? [] : [`seed ${seed}`]),
+    scenario.name,
+    ...(killsWorkerDuring ? [`kill-worker during ${killsWorkerDuring}`] : []),
     ...crashes.map(({ point, hit }) => `${point}#${hit}`),
     ...disturbances.map(({ kind, afterRequests, delayMs }) => `${kind} ${delayMs} ms after effect ${afterRequests}`),
     ...droppedReplies.map(({ name, count }) => `${count} replies to ${name} lost`),

@@ -5,7 +5,8 @@ import { crashAt, noFaults } from '../support/fault-plan.js'
 import { trip } from '../support/scenarios/trip.js'
 
 describeDocker('a trip that is reset while its last cell waits', () => {
-  it('to before a call: repeats no effect', () => expectSurvives({ ...noFaults, scenario: trip({ resetTo: 'insure' }) }))
+  it('to before a call: repeats no effect', () =>
+    expectSurvives({ ...noFaults, scenario: trip({ resetTo: 'insure' }) }))
 
   it('to before its sub-agent and the approval: repeats no effect', () =>
     expectSurvives({ ...noFaults, scenario: trip({ resetTo: 'tool.approval' }) }))

@@ -150,6 +150,7 @@ interface CallsOptions {
 /** The scenario of calls; see above. */
 export function calls({ isConversation = false, snapshotSteps }: CallsOptions = {}): Scenario {
   return {
+    name: isConversation ? 'conversation' : 'calls',
     script,
     config,
     environment: {
@@ -158,6 +159,7 @@ export function calls({ isConversation = false, snapshotSteps }: CallsOptions = 
     },
     heldEffects: [approvedEffect],
     effects,
+    lastEffects: 2,
     minimumHits,
     async start({ env, ledger, during }: ScenarioServices) {
       await startOtherWorker(env.taskQueue, ledger.url)

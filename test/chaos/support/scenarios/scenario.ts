@@ -7,6 +7,7 @@ import type { Ledger } from '../../../support/ledger.js'
 
 /** A run of the chaos tests, with what people and other services do for it, and what must be true of it at its end. */
 export interface Scenario {
+  readonly name: string
   readonly script: Script
   /** Path of the configuration of the workers. */
   readonly config: string
@@ -16,6 +17,8 @@ export interface Scenario {
   readonly heldEffects: readonly string[]
   /** Names of the effects that must be applied, in the order of their requests where there is one. */
   readonly effects: readonly string[]
+  /** How many of them come when the sandbox has no more work, or too late for a fault. */
+  readonly lastEffects: number
   /** The minimum number of hits of each failpoint in a run without faults. 0: only hit after a fault, or never. */
   readonly minimumHits: Readonly<Record<Failpoint, number>>
   start(services: ScenarioServices): Promise<WorkingScenario>

@@ -170,11 +170,15 @@ export function trip({ continuesAsNew = false, resetTo }: TripOptions = {}): Sce
   ]
   const turnCount = turns.length + clerkTurns.length
   return {
+    name: ['trip', ...(continuesAsNew ? ['continued as new'] : []), ...(resetTo ? [`reset to ${resetTo}`] : [])].join(
+      ' ',
+    ),
     script: scriptWith(turns),
     config: fileURLToPath(new URL('../../../fixtures/trip.config.ts', import.meta.url)),
     environment: continuesAsNew ? { TEST_HISTORY_EVENTS: String(fewestHistoryEvents) } : {},
     heldEffects: [effectOfClerk, ...(resetTo === undefined ? [] : [heldByReset])],
     effects,
+    lastEffects: compensations.length,
     minimumHits: continuesAsNew ? { ...minimumHits, 'journal.begins': 1, 'journal.stored': 1 } : minimumHits,
     async start({ env, ledger, during }: ScenarioServices) {
       const handle = await env.startAgent({ agent: 'planner', question: 'Book the trip.' })
@@ -227,7 +231,7 @@ export function trip({ continuesAsNew = false, resetTo }: TripOptions = {}): Sce
         turns: turnCount,
         replies: turnCount + 1 + (resetTo === undefined ? 0 : repliesAfterReset[resetTo]),
         // The sub-agent may ask its model while a call of the run is in progress.
-        mayLoseReply: () => true,
+        mayLoseReply: (fault) => fault !== 'kill-container',
       }
     },
     expectHistories({ chain, children }) {

@@ -53,9 +53,9 @@ export function describeTripFailpoints(shard: number): void {
 
 function tripPlans(point: Failpoint): readonly FaultPlan[] {
   const scenario = [trip(), trip({ continuesAsNew: true })].find(({ minimumHits: hits }) => hits[point] > 0)
-  // Only a worker that takes over a running step hits it.
+  // Only a worker that takes over a step in progress hits it. While a call is in progress, the session may be parked.
   const takingOver: readonly Crash[] = [
-    { point: 'step.ends', hit: 2 },
+    { point: 'step.ends', hit: 1 },
     { point, hit: 1 },
   ]
   if (!scenario) return [{ ...noFaults, scenario: trip(), crashes: takingOver }]

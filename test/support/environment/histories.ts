@@ -87,12 +87,11 @@ export async function expectHistoryReplays(
   )
 }
 
-/** The child workflows of a continue-as-new chain, each once. */
+/** The child workflows of a continue-as-new chain, in the order of their start. */
 export function childWorkflowIds(chain: readonly History[]): readonly string[] {
-  const started = chain
+  return chain
     .flatMap(({ events }) => events)
     .flatMap(({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? [])
-  return [...new Set(started)]
 }
 
 /** The activities of one execution in the order they were scheduled. */

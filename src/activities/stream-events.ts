@@ -21,6 +21,7 @@ interface PublishedTurn {
   readonly model: string
   /** Of the conversation before the turn. */
   readonly messages: number
+  readonly committedTurns?: number
   /** Id of the message of a conversation. */
   readonly message?: string
   readonly planStep?: string

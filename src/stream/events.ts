@@ -36,13 +36,15 @@ interface CallFields {
 export type StreamData =
   | { readonly type: 'run.begins'; readonly model: string; readonly agent?: string }
   /**
-   * `messages`: of the conversation before this turn. `message`: id of the message of a conversation it is for.
+   * `messages`: of the conversation before this turn. `committedTurns`: how many turns became part of it; the same as
+   * of the turn before, when the reply of that turn did not. `message`: id of the message of a conversation it is for.
    * `planStep`: id of the plan step that the turn works on.
    */
   | ({
       readonly type: 'turn.begins'
       readonly model: string
       readonly messages: number
+      readonly committedTurns?: number
       readonly message?: string
       readonly planStep?: string
     } & TurnFields)

@@ -65,6 +65,25 @@ it('resets a turn whose reply did not become part of the conversation', () => {
   expect(events.filter(({ type }) => type === 'reset')).toMatchObject([{ unit: 'turn/1', since: '0.0' }])
 })
 
+it('resets no turn that was followed by a compaction, which left as many messages', () => {
+  const begin = (turn: number, committedTurns: number): StreamData => ({
+    type: 'turn.begins',
+    turn,
+    model: 'm',
+    messages: 4,
+    committedTurns,
+  })
+  const events = eventsOf(
+    record('turn/3', 1, 1, begin(3, 2)),
+    record('turn/3', 1, 2, text(3, 'before, ')),
+    record('turn/4', 1, 1, begin(4, 3)),
+    record('turn/4', 1, 2, text(4, 'cut o')),
+    record('turn/5', 1, 1, begin(5, 3)),
+    record('turn/5', 1, 2, text(5, 'after')),
+  )
+  expect(shownText(events)).toBe('before, after')
+})
+
 it('resets no turn of another plan step, which began with the same messages', () => {
   const begin = (turn: number, planStep?: string): StreamData => ({
     type: 'turn.begins',

@@ -39,7 +39,7 @@ export class ReaderState {
   readonly #units = new Map<string, UnitState>()
   /** Executions in the order in which they first published: after a reset the newer one repeats units. */
   readonly #runs = new Map<string, number>()
-  #lastTurn: (Pick<TurnBegin, 'messages' | 'planStep'> & { readonly unit: string }) | undefined
+  #lastTurn: (TurnBegin & { readonly unit: string }) | undefined
 
   /** @param id of the entry that has the record */
   add(record: StreamRecord, id: string): readonly StreamEvent[] {
@@ -78,19 +78,31 @@ export class ReaderState {
     return run
   }
 
-  /** A turn with the same conversation as the turn before: the reply of that turn did not become part of it. */
-  #resetRepeatedTurn(unit: string, { messages, planStep }: TurnBegin): readonly NewEvent[] {
+  /** No turn was committed since the turn before: its reply did not become part of the conversation. */
+  #resetRepeatedTurn(unit: string, begin: TurnBegin): readonly NewEvent[] {
     const last = this.#lastTurn
-    this.#lastTurn = { unit, messages, ...(planStep !== undefined && { planStep }) }
+    this.#lastTurn = { ...begin, unit }
     const turn = last && this.#units.get(last.unit)
     // The steps of a plan begin with the same messages.
-    if (!last || !turn || last.unit === unit || last.messages !== messages || last.planStep !== planStep) return []
+    if (
+      !last ||
+      !turn ||
+      last.unit === unit ||
+      committed(last) !== committed(begin) ||
+      last.planStep !== begin.planStep
+    )
+      return []
     this.#units.set(last.unit, { ...turn, since: undefined })
     return reset(last.unit, turn.since)
   }
 }
 
 type TurnBegin = Extract<StreamData, { type: 'turn.begins' }>
+
+/** Workers of earlier versions only say how many messages there are. A compaction may leave as many as there were. */
+function committed({ committedTurns, messages }: TurnBegin): number {
+  return committedTurns ?? messages
+}
 
 function reset(unit: string, since: string | undefined): readonly NewEvent[] {
   return since === undefined ? [] : [{ type: 'reset', unit, since }]

@@ -34,13 +34,13 @@ export type AgentState = RunState & AgentTurnsState & { readonly plan?: PlanStat
 export async function agent(input: AgentInput | SubagentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
-    const { question: _, attachments, ...options } = input
+    const { question: _, attachments, callKey, ...options }: AgentInput & Partial<SubagentInput> = input
     const problem = problemOfAttachments(attachments)
     if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     const lease = leaseOf(input)
     let counts = state?.counts
     try {
-      const run = await startRun({ kind: 'agent', options, state })
+      const run = await startRun({ kind: 'agent', options, state, callKey })
       counts = run.counts
       return await answerQuestion(run, input, state)
     } catch (thrown) {
@@ -57,13 +57,15 @@ async function answerQuestion(
 ): Promise<AgentResult> {
   const { question, attachments } = input
   const lease = leaseOf(input)
+  const { callKey } = run.identity
   const turns = new AgentTurns(run, {
     state,
     continueAsNew: async (turnsState, isUpgraded) => {
       const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
       // The state has the recorded configuration, with everything else that the input said.
       const own = { ...turnsState, ...(plan.state && { plan: plan.state }) }
-      await next(run, { question: '', ...(lease && { lease }) }, { ...runState(run), ...own })
+      const asked = { question: '', ...(lease && { lease, ...(callKey !== undefined && { callKey }) }) }
+      await next(run, asked, { ...runState(run), ...own })
     },
   })
   const plan = new PlanRun(run, turns, state?.plan)

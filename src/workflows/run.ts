@@ -83,14 +83,17 @@ export interface StartedRun {
   readonly state?: RunState | undefined
   /** Name of a named session. */
   readonly session?: string
+  /** Of a sub-agent. */
+  readonly callKey?: string | undefined
 }
 
-export async function startRun({ kind, options, state, session }: StartedRun): Promise<Run> {
+export async function startRun({ kind, options, state, session, callKey }: StartedRun): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
   if (kind === 'program' || kind === 'session') requireSandbox(config)
   const { workflowId, firstExecutionRunId } = workflowInfo()
   const counts = state?.counts ?? zeroCounts
-  const identity = { namespace: namespaceOf(config), workflowId, firstExecutionRunId }
+  const ofCall = callKey !== undefined && { callKey }
+  const identity = { namespace: namespaceOf(config), workflowId, firstExecutionRunId, ...ofCall }
   const stored = { bytes: state?.stored.bytes ?? 0 }
   const run = createRun({ config, identity, counts, stored, kind }, state)
   handleCompletions(() => [run.deferredCalls])

@@ -48,13 +48,15 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, message, mode, planStep, hosted, requester } = input
+      const { turn, model, limits, tools: runTools, history, committedTurns, message } = input
+      const { mode, planStep, hosted, requester } = input
       const { request, now, withoutMedia, outputSchema } = await loadTurn(input, { registry, values, options }, signal)
       const { name: modelName, provider, fallbacks } = model
       const published = {
         turn,
         model: modelName,
         messages: history?.length ?? 0,
+        ...(committedTurns !== undefined && { committedTurns }),
         ...(message !== undefined && { message }),
         ...(planStep !== undefined && { planStep }),
         fallbacks: fallbacks?.length ?? 0,

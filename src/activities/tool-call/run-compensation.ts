@@ -1,4 +1,3 @@
-import { activityInfo, log } from '@temporalio/activity'
 import type { AuditLog } from '../../audit/index.js'
 import { lostWorkerRetries } from '../../common/calls/calls.js'
 import { type CompensateInput, compensationAttempts, compensationKey } from '../../common/calls/compensation.js'
@@ -12,10 +11,10 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { runCompensation } from '../../tools/run-compensation.js'
 import type { Values } from '../../values/values.js'
 import { auditCompensation } from '../audit-events.js'
-import { type ActivityScope, runActivity } from '../run-activity.js'
-import { describeAttempt, readAttemptReport, toolAttempt } from './attempt-report.js'
+import { describeAttempt } from './attempt-report.js'
 import type { LatestAttempts } from './latest-attempts.js'
 import { loadArguments } from './load-arguments.js'
+import { runAttempts } from './run-attempts.js'
 
 /** Shared by all compensations of a worker. */
 interface CompensationDependencies {
@@ -46,12 +45,9 @@ export function compensate(
 ): Promise<void> {
   const limit = compensationAttempts(attempts)
   const key = compensationKey(call.idempotencyKey)
-  const described = (attempt: number) => describeAttempt(call, attempt, { attempts: limit, timeoutMs }, registry)
-  const work = async (scope: ActivityScope): Promise<void> => {
-    const { signal, report, previousDetails, runMonitored, workflowId, runId } = scope
-    const previous = readAttemptReport(previousDetails)
-    const { details: heartbeatDetails, unregisteredAttempts } = previous
-    const attempt = toolAttempt(scope.attempt, previous)
+  const describe = (attempt: number) => describeAttempt(call, attempt, { attempts: limit, timeoutMs }, registry)
+  return runAttempts({ limit, describe, agent, runContext, credentials }, async (scope, { attempt, context }) => {
+    const { signal } = scope
     if (attempt > limit + lostWorkerRetries) {
       throw new PtcError('TOOL_LOST', `the compensation of ${name} was lost with its worker, again and again`)
     }
@@ -60,25 +56,9 @@ export function compensate(
     const args = await loadArguments(values, call, signal)
     const result =
       call.result === undefined ? undefined : await values.load(call.result, `the result of ${name}`, signal)
-    let details = heartbeatDetails
-    const heartbeat = (newDetails: unknown = details): void => {
-      details = newDetails
-      report({ ...described(attempt), details, unregisteredAttempts })
-    }
-    const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
-    const attemptContext = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored }
-    const context = { ...attemptContext, run, context: runContext, credentials }
     await auditCompensation(audit, call, { ...scope, attempt, requester: requesterOf(runContext) }, () =>
       runCompensation(registry, { ...call, arguments: args, result }, context),
     )
     failpoint('compensation.ran')
-  }
-  return runActivity(
-    work,
-    (attempt, earlierDetails) => toolAttempt(attempt, readAttemptReport(earlierDetails)) >= limit,
-    (attempt, earlierDetails) => {
-      const report = readAttemptReport(earlierDetails)
-      return { ...described(toolAttempt(attempt, report)), ...report }
-    },
-  )
+  })
 }

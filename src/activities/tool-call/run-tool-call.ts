@@ -1,4 +1,4 @@
-import { activityInfo, log } from '@temporalio/activity'
+import { activityInfo } from '@temporalio/activity'
 import type { AuditLog } from '../../audit/index.js'
 import {
   type CallLimits,
@@ -20,16 +20,16 @@ import { runTool } from '../../tools/run-tool.js'
 import { redactSummary, summarizeArguments } from '../../tools/summary.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
-import { type AttemptReport, describeAttempt, toolAttempt, readAttemptReport } from './attempt-report.js'
+import { describeAttempt } from './attempt-report.js'
 import { completionTokenOf } from './completion-token.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
 import { auditCall } from '../audit-events.js'
-import { type ActivityScope, runActivity } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
 import { streamCall } from '../stream-events.js'
 import { LatestAttempts } from './latest-attempts.js'
 import { compensate, isCompensation } from './run-compensation.js'
 import { loadArguments } from './load-arguments.js'
+import { runAttempts } from './run-attempts.js'
 
 /** What not every worker has. */
 export interface ToolCallOptions {
@@ -105,29 +105,19 @@ function runToolCall(
     context: runContext = {},
     ...call
   } = input
-  const work = async (scope: ActivityScope) => {
-    const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored, workflowId, runId } = scope
-    const { details: heartbeatDetails, unregisteredAttempts, unregisteredSince } = readAttemptReport(previousDetails)
-    const attempt = toolAttempt(attemptOfCall, { unregisteredAttempts })
-    const described = () => describeAttempt(call, attempt, toolConfig, registry)
+  const describe = (attempt: number) => describeAttempt(call, attempt, toolConfig, registry)
+  const attempts = { limit: toolConfig.attempts, describe, agent, runContext, credentials }
+  return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context }) => {
+    const { signal } = scope
     assertNotLost(toolConfig, attempt)
     // This worker has the tool: if the next one does not, the time limit starts again.
-    if (unregisteredSince !== undefined)
-      report({ ...described(), details: heartbeatDetails, unregisteredAttempts } satisfies AttemptReport)
+    if (unregisteredSince !== undefined) context.heartbeat()
     failpoint('tool.begins')
-    await latest.claim(call.idempotencyKey, attemptOfCall, signal)
+    await latest.claim(call.idempotencyKey, scope.attempt, signal)
     const args = await loadArguments(values, call, signal)
     // Checking large arguments takes a while, and many calls may start at once.
     if (refOf(call.arguments) !== undefined) await yieldToEventLoop()
-    let details = heartbeatDetails
-    const heartbeat = (newDetails: unknown = details): void => {
-      details = newDetails
-      report({ ...described(), details, unregisteredAttempts } satisfies AttemptReport)
-    }
     const token = deferred && { completionToken: completionTokenOf(call.idempotencyKey, deferred) }
-    const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
-    const ofRun = { run, context: runContext, credentials }
-    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, ...ofRun, ...token }
     const limits = { ...configured, ...allowed }
     const loaded = { ...call, arguments: args }
     const requester = requesterOf(runContext)
@@ -137,6 +127,7 @@ function runToolCall(
       auditCall(audit, loaded, { ...scope, attempt, requester }, () =>
         runTool(registry, loaded, limits, {
           ...context,
+          ...token,
           milestone: (text) => publishMilestone(redactSummary(registry, call.tool, text)),
         }),
       ),
@@ -150,15 +141,7 @@ function runToolCall(
     if (followUp === undefined) return externalized
     const steps = await followUps?.afterCall({ ...input, followUp }, externalized, scope)
     return { value: externalized, followUps: steps ?? [] }
-  }
-  return runActivity(
-    work,
-    (attempt, earlierDetails) => toolAttempt(attempt, readAttemptReport(earlierDetails)) >= toolConfig.attempts,
-    (attempt, earlierDetails) => {
-      const report = readAttemptReport(earlierDetails)
-      return { ...describeAttempt(call, toolAttempt(attempt, report), toolConfig, registry), ...report }
-    },
-  )
+  })
 }
 
 /**

@@ -23,6 +23,16 @@ export interface RunIdentity {
    * a workflow of a user: the execution as it was before a reset, and the number of the session.
    */
   readonly firstExecutionRunId: string
+  /**
+   * Of a sub-agent: the idempotency key of its call. It stands for the execution in the keys of its own calls, because a
+   * reset of its parent starts it again.
+   */
+  readonly callKey?: string
+}
+
+/** The part of the keys of calls that tells executions of one workflow id apart. */
+export function executionOfCalls({ callKey, firstExecutionRunId }: RunIdentity): string {
+  return callKey ?? firstExecutionRunId
 }
 
 /**
@@ -30,9 +40,9 @@ export interface RunIdentity {
  * versions either, so that tools recognize keys they saw before.
  */
 export function deriveIdempotencyKey(run: RunIdentity, position: CallPosition, digest: string): string {
-  const { namespace, workflowId, firstExecutionRunId } = run
+  const { namespace, workflowId } = run
   const { turn, cell, index } = position
-  return digestJson([namespace, workflowId, firstExecutionRunId, turn, cell, index, digest])
+  return digestJson([namespace, workflowId, executionOfCalls(run), turn, cell, index, digest])
 }
 
 /**

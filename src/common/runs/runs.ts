@@ -54,6 +54,8 @@ export interface SubagentInput extends AgentInput {
   readonly lease: BudgetLease
   /** Its session executes the code. Undefined: the sub-agent has a session of its own, or uses a named one. */
   readonly sandboxOwner?: SandboxOwner
+  /** Idempotency key of the call. Absent: an earlier version started the run, whose calls have keys without it. */
+  readonly callKey?: string
 }
 
 /** What a sub-agent may use of the budget of its parent. */

@@ -1,4 +1,5 @@
 import type { DescribedCall, LocalCallAllowance } from '../../common/session/steps.js'
+import { executionOfCalls } from '../../common/calls/call-identity.js'
 import { callerIdentity } from '../../common/calls/calls.js'
 import type { Run } from '../run.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
@@ -11,7 +12,7 @@ export function localCallAllowance(
   cell: CellState,
 ): LocalCallAllowance | undefined {
   if (run.config.followUps !== true || pendingCalls.size > 0) return undefined
-  const { firstExecutionRunId } = run.identity
+  const firstExecutionRunId = executionOfCalls(run.identity)
   const { resultBytes } = run.config.limits
   const maxCalls = maxLocalCalls(run, cell)
   const { toolUseId } = cell

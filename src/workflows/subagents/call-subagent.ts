@@ -62,6 +62,7 @@ export async function runSubagent(
     ...(context && { context }),
     ...(agent.sharesSandbox && ownerOf(run, key)),
     lease: { key, amounts: lease.amounts },
+    callKey: key,
   }
   // The workers have redacted the summary of the call, and nothing else.
   const texts = describeRun('agent', run.config.isRedacted ? call.summary : task)

@@ -18,7 +18,7 @@ export const targetShare = 7 / 8
  */
 export function turnRequest(
   { config, counts }: Run,
-  { history, pending, message, hosted = noHostedCode }: MessageHistoryState,
+  { history, committedTurns = 0, pending, message, hosted = noHostedCode }: MessageHistoryState,
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
   const { limits, instructions, outputSchema, mode, doneCheck, input, sessionOwner, compaction, readMore, model } =
@@ -43,7 +43,7 @@ export function turnRequest(
   const requester = requesterOf(config.context)
   const code = isHosted(config) && { hosted: hostedTurn(hosted) }
   const ofMessage = message !== undefined && { message }
-  const asked = { history, pending, ...ofMessage, ...(requester && { requester }), ...code }
+  const asked = { history, committedTurns, pending, ...ofMessage, ...(requester && { requester }), ...code }
   return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
 }
 

@@ -2,10 +2,11 @@ import { it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults } from '../support/fault-plan.js'
+import { calls } from '../support/scenarios/calls.js'
 
 describeDocker('a run that its budget pauses', () => {
-  it('survives kill -9 while it is paused', () => expectSurvives({ ...noFaults, killsPausedWorker: true }))
+  it('survives kill -9 while it is paused', () => expectSurvives({ ...noFaults, killsWorkerDuring: 'pause' }))
 
   it('survives kill -9 while it is paused, as a conversation', () =>
-    expectSurvives({ ...noFaults, killsPausedWorker: true, isConversation: true }))
+    expectSurvives({ ...noFaults, killsWorkerDuring: 'pause', scenario: calls({ isConversation: true }) }))
 })

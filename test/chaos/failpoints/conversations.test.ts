@@ -2,9 +2,11 @@ import { it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { expectSurvives } from '../support/chaos-run.js'
 import { crashAt, noFaults } from '../support/fault-plan.js'
+import { calls } from '../support/scenarios/calls.js'
 
 describeDocker('a conversation', () => {
-  it('answers both messages without faults', () => expectSurvives({ ...noFaults, isConversation: true }))
+  it('answers both messages without faults', () =>
+    expectSurvives({ ...noFaults, scenario: calls({ isConversation: true }) }))
 
   it.each([
     ['config.loaded', 1],
@@ -17,6 +19,6 @@ describeDocker('a conversation', () => {
     ['approval.requested', 1],
     ['close.begins', 1],
   ] as const)('survives kill -9 at %s, hit %i', (point, hit) =>
-    expectSurvives({ ...crashAt(point, hit), isConversation: true }),
+    expectSurvives({ ...crashAt(point, hit), scenario: calls({ isConversation: true }) }),
   )
 })

@@ -2,9 +2,10 @@ import { it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults, type FaultPlan } from '../support/fault-plan.js'
+import { calls } from '../support/scenarios/calls.js'
 
 /** With a snapshot after the first cell, and one after the second. */
-const withSnapshots: FaultPlan = { ...noFaults, snapshotSteps: 3 }
+const withSnapshots: FaultPlan = { ...noFaults, scenario: calls({ snapshotSteps: 3 }) }
 
 /** The snapshot is read after the approval, and again after the container of the second cell has died. */
 const points = [

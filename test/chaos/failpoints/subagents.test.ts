@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
-import { executionHistories, expectReplays } from '../../support/environment/histories.js'
+import { childWorkflowIds, executionHistories, expectReplays } from '../../support/environment/histories.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { Ledger } from '../../support/ledger.js'
@@ -68,9 +68,7 @@ async function expectSurvives(...crashes: readonly Crash[]): Promise<void> {
   const handle = await env.startAgent({ agent: 'chief', budget: { turns: 60 } })
   const result = await env.agentResult(handle)
   const chain = await executionHistories(env.client, handle)
-  const children = chain.flatMap(({ events }) =>
-    events.flatMap(({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? []),
-  )
+  const children = childWorkflowIds(chain)
   const containers = (await Promise.all([handle.workflowId, ...children].map(remainingContainers))).flat()
   const last = await env.workers.endRestarts()
   await last.shutdown()

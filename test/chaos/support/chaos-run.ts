@@ -1,48 +1,32 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect, vi } from 'vitest'
-import type { ConversationAnswer } from '../../../src/common/runs/conversation.js'
-import type { AgentResult } from '../../../src/common/runs/runs.js'
 import { fileStream } from '../../../src/stream/index.js'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
 import { killContainersOf } from '../../support/environment/containers.js'
-import { completedActivityCount, executionHistories, expectReplays } from '../../support/environment/histories.js'
+import {
+  childWorkflowIds,
+  completedActivityCount,
+  executionHistories,
+  expectReplays,
+} from '../../support/environment/histories.js'
 import { type ProcessEnvironment, TestEnvironment } from '../../support/environment/test-environment.js'
 import type { WorkerProcess } from '../../support/environment/worker-process.js'
 import type { WorkerProcesses } from '../../support/environment/worker-processes.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { Ledger } from '../../support/ledger.js'
-import { uniqueName } from '../../support/temporal/shared-server.js'
 import { readEvents } from '../../support/stream/shown-text.js'
 import { pollOptions } from '../../support/poll-options.js'
-import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-new.js'
 import { expectLiveStream } from './live-stream.js'
 import { FailpointCrashes, type FailpointHit, killAtFailpoint } from './failpoint-crashes.js'
 import { describePlan, type FaultPlan } from './fault-plan.js'
 import { checkEffects, corruptValues, remainingContainers, remainingFiles, remainingProcesses } from './oracle.js'
-import { approveCall, completeDeferredCall, raiseBudget, startOtherWorker } from './outside-services.js'
 import { appendRunReport } from './report.js'
-import {
-  agentInput,
-  approvedEffect,
-  approvalRequest,
-  deferredEffect,
-  effects,
-  expectedResult,
-  historyEvents,
-  lastSequentialEffect,
-  onceEffect,
-  script,
-  secondAnswer,
-  turnCount,
-} from './scenario.js'
+import type { Moment } from './scenarios/scenario.js'
 
-const config = fileURLToPath(new URL('../../fixtures/chaos.config.ts', import.meta.url))
-
-/** The scenario under a fault plan: real server, containers and worker processes, a scripted model and the ledger. */
+/** A scenario under a fault plan: real server, containers and worker processes, a scripted model and the ledger. */
 class ChaosRun {
   readonly #plan: FaultPlan
   readonly #struckFaults: string[] = []
@@ -57,14 +41,15 @@ class ChaosRun {
   /** Runs the scenario to completion, and compares its result with that of a run without faults. */
   async run(): Promise<readonly FailpointHit[]> {
     const begun = Date.now()
+    const { scenario } = this.#plan
     const folder = await temporaryFolder()
     const [store, temporary, streams] = [join(folder, 'values'), join(folder, 'tmp'), join(folder, 'streams')]
     await Promise.all([mkdir(store), mkdir(temporary), mkdir(streams)])
     const ledger = await this.#startLedger()
     const crashes = new FailpointCrashes(this.#plan.crashes, folder)
     const env = await TestEnvironment.startProcesses({
-      script,
-      config,
+      script: scenario.script,
+      config: scenario.config,
       preload: killAtFailpoint,
       store: { kind: 'local', directory: store },
       stream: fileStream({ folder: streams }),
@@ -72,8 +57,7 @@ class ChaosRun {
         LEDGER_URL: ledger.url,
         TEST_VALUES: store,
         TEST_STREAM: streams,
-        TEST_HISTORY_EVENTS: String(historyEvents),
-        ...(this.#plan.snapshotSteps === undefined ? {} : { TEST_SNAPSHOT_STEPS: String(this.#plan.snapshotSteps) }),
+        ...scenario.environment,
         TMPDIR: temporary,
       },
       initialWorkers: [],
@@ -86,19 +70,19 @@ class ChaosRun {
         void this.#measureRecovery(ledger, api)
       },
     })
-    await startOtherWorker(env.taskQueue, ledger.url)
-    const { handle, result: working } = await (this.#plan.isConversation ? converse(env) : runAgent(env))
+    const during = async (moment: Moment): Promise<void> => {
+      if (moment === this.#plan.killsWorkerDuring) await this.#killWorker(workers)
+    }
+    const { handle, result: working, isReset } = await scenario.start({ env, ledger, during })
     const run = env.ptc.handle(handle.workflowId)
     const reading = readEvents(run.stream())
-    const onPaused = this.#plan.killsPausedWorker ? () => this.#killWorker(workers) : undefined
-    const raising = ledger.waitForRequests(lastSequentialEffect).then(() => raiseBudget(run, onPaused))
-    const completing = completeDeferredCall(ledger, env.ptc, deferredEffect)
-    const approvingCall = approveCall(ledger, env.ptc, approvalRequest)
-    const approving = this.#approveWhenParked(ledger, handle)
     const disturbing = this.#applyDisturbances(env, ledger, handle)
-    const [result] = await Promise.all([working, completing, approvingCall, approving, raising])
+    const result = await working
+    const events = await (isReset ? readEvents(run.stream()) : reading)
     this.#ended = true
-    const containersLeft = await remainingContainers(handle.workflowId)
+    const chain = await executionHistories(client, handle)
+    const childIds = childWorkflowIds(chain)
+    const containersLeft = (await Promise.all([handle.workflowId, ...childIds].map(remainingContainers))).flat()
     await disturbing
     const last = await workers.endRestarts()
     await last.shutdown()
@@ -108,11 +92,10 @@ class ChaosRun {
     )
 
     // The effects in the ledger first: they matter most.
-    const mail = result.answer.includes('outcome_unknown') ? 'outcome_unknown' : 'mail'
-    const mailHappened = ledger.applied.some(({ name }) => name === onceEffect)
-    const expectedEffects = [...effects, ...(mail === 'mail' || mailHappened ? [onceEffect] : [])]
+    const isComplete = this.#struckFaults.length === 0
+    const expected = scenario.expected(result, ledger, isComplete)
     const verdict = {
-      ...checkEffects(ledger.applied, expectedEffects),
+      ...checkEffects(ledger.applied, expected.effects),
       leaks: [
         ...containersLeft,
         ...remainingProcesses(env.taskQueue),
@@ -120,9 +103,7 @@ class ChaosRun {
         ...corruptValues(store, this.#deadWorkers.length),
       ],
     }
-    const texts = this.#plan.isConversation ? `${result.answer}${secondAnswer}` : result.answer
-    await expectLiveStream(await reading, run, texts, this.#struckFaults.length === 0)
-    const chain = await executionHistories(client, handle)
+    await expectLiveStream(events, run, { ...expected, isComplete })
     appendRunReport({
       faults: this.#struckFaults,
       ...(this.#plan.seed === undefined ? {} : { seed: this.#plan.seed }),
@@ -135,38 +116,42 @@ class ChaosRun {
     })
     const context = `${describePlan(this.#plan)}\n${log.slice(-2_000)}`
     expect(verdict, context).toMatchObject({ duplicates: [], lost: [], leaks: [] })
-    expect(result, context).toMatchObject(expectedResult(mail))
-    const planned = this.#plan.crashes.length + this.#plan.disturbances.length + (this.#plan.killsPausedWorker ? 1 : 0)
+    expect(result, context).toMatchObject(expected.result)
+    const planned = this.#plan.crashes.length + this.#plan.disturbances.length + (this.#plan.killsWorkerDuring ? 1 : 0)
     const kills = this.#struckFaults.filter((fault) => !['kill-container', 'freeze-worker'].includes(fault))
     const deaths = this.#deadWorkers.map(({ log: output }) => output.slice(-2_000)).join('\n\n')
     expect(this.#deadWorkers, `${describePlan(this.#plan)}: a worker died by itself:\n${deaths}`).toHaveLength(
       kills.length,
     )
-    if (this.#struckFaults.length === 0) expect(mail).toBe('mail')
     expect(exit, context).toBe(0)
     // Planned faults must have happened, or the run proves nothing. Random ones may have come too late.
     if (this.#plan.seed === undefined) expect(this.#struckFaults, context).toHaveLength(planned)
     else expect(this.#struckFaults.length, context).toBeGreaterThan(0)
     // Each recorded turn is paid once. A reply that its worker lost before it was recorded is requested again.
+    const children = await Promise.all(childIds.map((workflowId) => executionHistories(client, { workflowId })))
+    expect(completedActivityCount([chain, ...children].flat(), 'model.turn')).toBe(expected.turns)
     const paidReplies = completedReplies(api)
-    const turns = turnCount + (this.#plan.isConversation ? 1 : 0)
-    expect(completedActivityCount(chain, 'model.turn')).toBe(turns)
-    expect(paidReplies).toBeGreaterThanOrEqual(turns)
+    expect(paidReplies).toBeGreaterThanOrEqual(expected.replies)
     expect(paidReplies).toBeLessThanOrEqual(
-      turns + this.#struckFaults.filter((hit) => !/^(tool|advance|step)/.test(hit)).length,
+      expected.replies + this.#struckFaults.filter((fault) => expected.mayLoseReply(fault)).length,
     )
-    const isContinued = this.#plan.seed === undefined ? isContinuedDuringCell(chain) : chain.length > 1
-    expect(
-      isContinued || hasContinueAsNewTimedOut(chain),
-      'the history should continue as new in the middle of a cell',
-    ).toBe(true)
-    await expectReplays(client, handle)
+    scenario.expectHistories({ chain, children }, this.#plan.seed !== undefined)
+    for (const workflowId of childIds) {
+      const child = env.ptc.handle(workflowId)
+      const { childTexts: texts = [] } = expected
+      await expectLiveStream(await readEvents(child.stream()), child, {
+        end: { status: 'completed' },
+        texts,
+        isComplete,
+      })
+    }
+    for (const workflowId of [handle.workflowId, ...childIds]) await expectReplays(client, { workflowId })
     return crashes.hits
   }
 
   async #startLedger(): Promise<Ledger> {
     const ledger = await Ledger.start()
-    ledger.holdReplies(approvedEffect)
+    for (const name of this.#plan.scenario.heldEffects) ledger.holdReplies(name)
     for (const { name, count } of this.#plan.droppedReplies) ledger.dropReplies(name, count)
     return ledger
   }
@@ -174,13 +159,6 @@ class ChaosRun {
   async #killWorker(workers: WorkerProcesses): Promise<void> {
     await vi.waitUntil(() => strikeWorker(workers, (worker) => worker.kill('SIGKILL')), pollOptions)
     this.#struckFaults.push('kill-worker')
-  }
-
-  /** Replies to the approval when it has outlasted the sandbox. */
-  async #approveWhenParked(ledger: Ledger, { workflowId }: WorkflowHandle): Promise<void> {
-    await ledger.waitForRequests(approvedEffect)
-    await vi.waitUntil(async () => (await remainingContainers(workflowId)).length === 0, pollOptions)
-    ledger.releaseReplies(approvedEffect)
   }
 
   /** Measures the time from the death of a worker to the next request to the ledger. */
@@ -220,33 +198,6 @@ class ChaosRun {
     }
     if (hasStruck) this.#struckFaults.push(kind)
   }
-}
-
-type ScenarioResult = Pick<AgentResult | ConversationAnswer, 'status' | 'answer' | 'turns' | 'cells' | 'toolCalls'>
-
-interface WorkingScenario {
-  readonly handle: WorkflowHandle
-  readonly result: Promise<ScenarioResult>
-}
-
-async function runAgent(env: ProcessEnvironment): Promise<WorkingScenario> {
-  const handle = await env.startAgent(agentInput)
-  return { handle, result: env.agentResult(handle) }
-}
-
-/** The same scenario as the first message of a conversation, with another message in its queue; then it is closed. */
-async function converse(env: ProcessEnvironment): Promise<WorkingScenario> {
-  const conversation = env.ptc.conversation(uniqueName('chaos'), agentInput)
-  const handle = env.sessionHandle(conversation.name, conversation.workflowId)
-  const first = await conversation.send('go')
-  const second = await conversation.send('And now?')
-  const work = async (): Promise<ScenarioResult> => {
-    const result = await first.answer()
-    expect(await second.answer()).toMatchObject({ status: 'answered', answer: secondAnswer, message: 2, turns: 1 })
-    await conversation.close()
-    return result
-  }
-  return { handle, result: work() }
 }
 
 /** False when no worker runs. */

@@ -1,48 +1,13 @@
 import { it } from 'vitest'
-import type { Failpoint } from '../../../src/common/failpoint.js'
+import { type Failpoint, failpoints } from '../../../src/common/failpoint.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { expectSurvives } from './chaos-run.js'
-import { crashAt } from './fault-plan.js'
+import type { Crash } from './failpoint-crashes.js'
+import { crashAt, describePlan, type FaultPlan, noFaults } from './fault-plan.js'
+import { calls } from './scenarios/calls.js'
+import { trip } from './scenarios/trip.js'
 
-/**
- * The minimum number of hits of each failpoint in the scenario without faults: all of them but one or two, because the
- * number of steps for parallel results may differ between runs. `no-faults.test.ts` asserts this. 0: the failpoint is
- * hit only after another fault, or not by this scenario.
- */
-export const minimumHits: Readonly<Record<Failpoint, number>> = {
-  'config.loaded': 1,
-  'model.begins': 4,
-  'model.replied': 4,
-  'turn.stored': 4,
-  'messages.summarized': 0,
-  'messages.compacted': 0,
-  'session.started': 0,
-  'open.begins': 2,
-  'container.created': 2,
-  'container.started': 2,
-  'open.ends': 2,
-  'step.begins': 26,
-  'sandbox.attached': 0,
-  'step.repeated': 10,
-  'frame.sent': 39,
-  'step.result': 35,
-  'step.ends': 25,
-  'tool.begins': 23,
-  'tool.ran': 22,
-  'tool.ends': 17,
-  'approval.requested': 1,
-  'compensation.begins': 0,
-  'compensation.ran': 0,
-  'journal.begins': 2,
-  'journal.stored': 2,
-  'value.written': 9,
-  'value.published': 9,
-  'snapshot.begins': 0,
-  'snapshot.stored': 0,
-  'snapshot.restored': 0,
-  'close.begins': 2,
-  'close.ends': 2,
-}
+export const { minimumHits } = calls()
 
 /** Rows of the fault matrix in docs/durability.md. */
 const faultMatrixRows: { readonly [Point in Failpoint]?: string } = {
@@ -70,4 +35,33 @@ export function describeFailpointHits(point: Failpoint, first: number, last: num
       it.each(times)('hit %i', (time) => expectSurvives(crashAt(point, time)))
     },
   )
+}
+
+/** Number of files that share the crashes of the scenario of a trip. */
+const tripShards = 6
+
+/** A trip uses no named session: `failpoints/shared-sessions.test.ts` hits this one. */
+const tripPoints = failpoints.filter((point) => point !== 'session.started')
+
+/**
+ * Declares tests of the scenario of a trip for every other failpoint of the code: a worker is killed at the first hit, at the
+ * one in the middle and at the last one. A failpoint that this scenario does not hit fails its test.
+ */
+export function describeTripFailpoints(shard: number): void {
+  const plans = tripPoints.flatMap(tripPlans).filter((_, index) => index % tripShards === shard)
+  describeDocker('kill -9 of a worker of a trip', () => {
+    it.each(plans.map((plan) => [describePlan(plan), plan] as const))('%s', (_, plan) => expectSurvives(plan))
+  })
+}
+
+function tripPlans(point: Failpoint): readonly FaultPlan[] {
+  const scenario = [trip(), trip({ continuesAsNew: true })].find(({ minimumHits: hits }) => hits[point] > 0)
+  // Only a worker that takes over a step in progress hits it. While a call is in progress, the session may be parked.
+  const takingOver: readonly Crash[] = [
+    { point: 'step.ends', hit: 1 },
+    { point, hit: 1 },
+  ]
+  if (!scenario) return [{ ...noFaults, scenario: trip(), crashes: takingOver }]
+  const hits = scenario.minimumHits[point]
+  return [...new Set([1, Math.ceil(hits / 2), hits])].map((hit) => ({ ...crashAt(point, hit), scenario }))
 }

@@ -1,5 +1,7 @@
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import type { Crash } from './failpoint-crashes.js'
+import { calls } from './scenarios/calls.js'
+import type { Moment, Scenario } from './scenarios/scenario.js'
 
 /** A fault that is injected from outside of the worker. */
 export interface Disturbance {
@@ -13,31 +15,37 @@ export interface Disturbance {
 
 /** All faults of one run. */
 export interface FaultPlan {
+  readonly scenario: Scenario
   /** The seed of a random plan. */
   readonly seed?: number
   /** Crashes of the workers, in order. */
   readonly crashes: readonly Crash[]
   readonly disturbances: readonly Disturbance[]
-  /** Number of steps between snapshots; default: more than the scenario has. */
-  readonly snapshotSteps?: number
-  /** The scenario is the first message of a conversation. Default: a run of its own. */
-  readonly isConversation?: boolean
-  /** The worker is killed while the budget pauses the run. */
-  readonly killsPausedWorker?: boolean
+  /** The worker is killed at this moment. */
+  readonly killsWorkerDuring?: Moment
   /** Effects that are applied, but whose reply is lost. */
   readonly droppedReplies: readonly { readonly name: string; readonly count: number }[]
 }
 
-export const noFaults: FaultPlan = { crashes: [], disturbances: [], droppedReplies: [] }
+export const noFaults: FaultPlan = { scenario: calls(), crashes: [], disturbances: [], droppedReplies: [] }
 
 /** A plan with one crash, at the n-th hit of a failpoint. */
 export function crashAt(point: Failpoint, hit: number): FaultPlan {
   return { ...noFaults, crashes: [{ point, hit }] }
 }
 
-export function describePlan({ seed, crashes, disturbances, droppedReplies }: FaultPlan): string {
+export function describePlan({
+  scenario,
+  seed,
+  killsWorkerDuring,
+  crashes,
+  disturbances,
+  droppedReplies,
+}: FaultPlan): string {
   return [
-    seed === undefined ? 'plan' : `seed ${seed}`,
+    ...(seed === undefined ? [] : [`seed ${seed}`]),
+    scenario.name,
+    ...(killsWorkerDuring ? [`kill-worker during ${killsWorkerDuring}`] : []),
     ...crashes.map(({ point, hit }) => `${point}#${hit}`),
     ...disturbances.map(({ kind, afterRequests, delayMs }) => `${kind} ${delayMs} ms after effect ${afterRequests}`),
     ...droppedReplies.map(({ name, count }) => `${count} replies to ${name} lost`),

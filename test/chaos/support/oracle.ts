@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { google } from '@temporalio/proto'
 import { containersOf } from '../../support/environment/containers.js'
+import { completedActivityCount, type History } from '../../support/environment/histories.js'
 import type { LedgerEntry } from '../../support/ledger.js'
 
 /** The effects and leftovers of one run, as seen from outside. Uses none of the project's own state. */
@@ -76,4 +78,23 @@ function readIfPresent(path: string): string {
   } catch {
     return ''
   }
+}
+
+/** Turns of the model that runs have recorded before one of them accepted its first update of this name. */
+export function recordedTurnsBefore(histories: readonly History[], update: string): number {
+  const accepted = histories.flatMap(({ events }) => {
+    const event = events.find(({ workflowExecutionUpdateAcceptedEventAttributes: at }) => {
+      return at?.acceptedRequest?.input?.name === update
+    })
+    return event?.eventTime ? [millisecondsOf(event.eventTime)] : []
+  })
+  const first = Math.min(...accepted)
+  const before = histories.map(({ events }) => ({
+    events: events.filter(({ eventTime }) => eventTime && millisecondsOf(eventTime) < first),
+  }))
+  return completedActivityCount(before, 'model.turn')
+}
+
+function millisecondsOf({ seconds, nanos }: google.protobuf.ITimestamp): number {
+  return Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1e6
 }

@@ -87,6 +87,13 @@ export async function expectHistoryReplays(
   )
 }
 
+/** The child workflows of a continue-as-new chain, in the order of their start. */
+export function childWorkflowIds(chain: readonly History[]): readonly string[] {
+  return chain
+    .flatMap(({ events }) => events)
+    .flatMap(({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? [])
+}
+
 /** The activities of one execution in the order they were scheduled. */
 export function scheduledActivities({ events }: Events): ScheduledActivity[] {
   return events.flatMap(({ eventId, activityTaskScheduledEventAttributes: activity, userMetadata }) => {

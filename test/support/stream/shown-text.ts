@@ -2,12 +2,20 @@ import type { StreamEvent } from '../../../src/stream/index.js'
 
 /** The text that a consumer shows: it knows of the events nothing but the rules of docs/guides/streaming.md. */
 export function shownText(events: readonly StreamEvent[], type: 'text' | 'code' | 'output' = 'text'): string {
-  let shown: readonly { readonly unit: string; readonly text: string }[] = []
+  return shownTexts(events, type).join('')
+}
+
+/** The same, as a text for each unit. */
+export function shownTexts(
+  events: readonly StreamEvent[],
+  type: 'text' | 'code' | 'output' = 'text',
+): readonly string[] {
+  const shown = new Map<string, string>()
   for (const event of events) {
-    if (event.type === 'reset') shown = shown.filter(({ unit }) => unit !== event.unit)
-    else if (event.type === type) shown = [...shown, event]
+    if (event.type === 'reset') shown.delete(event.unit)
+    else if (event.type === type) shown.set(event.unit, (shown.get(event.unit) ?? '') + event.text)
   }
-  return shown.map(({ text }) => text).join('')
+  return [...shown.values()]
 }
 
 /** All events of a stream, to its end. */

@@ -6,6 +6,7 @@ import { defineAgent } from '../../../../src/index.js'
 import type { ScriptedTurn } from '../../../../src/testing/index.js'
 import type { ScriptedConversation } from '../../../../src/testing/scripted-messages-api/script/script.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
+import { resetToCall } from '../../../support/environment/reset.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../../support/environment/test-environment.js'
 import { pollOptions } from '../../../support/poll-options.js'
 import { answerResult, call, code, faulty, text, turn } from '../../../support/script.js'
@@ -258,4 +259,24 @@ it('starts once when the sandbox of its parent is rebuilt', async () => {
 it.each([['analist', 'AGENT_UNKNOWN']])('a configuration with the sub-agent %s is refused', async (name, errorCode) => {
   const agents = [researcher, defineAgent({ name: 'chief', ...about, agents: [name] })]
   await expect(TestEnvironment.start({ agents })).rejects.toMatchObject({ code: errorCode })
+})
+
+it('F31: a sub-agent that a reset of its parent starts again makes its calls with the same idempotency keys', async () => {
+  const keys: string[] = []
+  const charge = tool('charge', (_input, { idempotencyKey }) => keys.push(idempotencyKey), { effect: 'idempotent' })
+  const look = tool('look', (_input, { idempotencyKey }) => keys.push(idempotencyKey), { execution: 'local' })
+  const clerk = defineAgent({ name: 'clerk', ...about, tools: [charge, look] })
+  const env = await start(
+    { tools: [ping, charge, look], agents: [clerk, chief(clerk)] },
+    answering('go', turn(code('await ping()\nprint(await clerk(task="pay"))')), answerResult),
+    answering('pay', turn(code('await charge(n=1)\nawait look()')), turn(call('charge', { n: 2 })), turn(text('paid'))),
+  )
+  const handle = await env.startAgent({ agent: 'chief' })
+  await handle.result()
+  await resetToCall(env, handle, 'ping')
+  const again = env.client.workflow.getHandle(handle.workflowId)
+  expect(await env.agentResult(again)).toMatchObject({ status: 'answered', answer: 'paid', subagents: { runs: 1 } })
+  expect(keys).toHaveLength(6)
+  expect(keys.slice(3)).toEqual(keys.slice(0, 3))
+  await env.expectCleanEnd(again)
 })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { defineAgent } from '../../../../src/index.js'
+import { childWorkflowIds } from '../../../support/environment/histories.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { answerResult, call, code, turn } from '../../../support/script.js'
 import { tool } from '../../../support/tools.js'
@@ -37,9 +38,7 @@ it('a sub-agent keeps its lease, and its parent its counts, over continue-as-new
   })
   const chain = await env.executionHistories(handle)
   expect(chain.length).toBeGreaterThan(1)
-  const children = chain.flatMap(({ events }) =>
-    events.flatMap(({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? []),
-  )
+  const children = childWorkflowIds(chain)
   expect(children).toHaveLength(2)
   for (const child of children) {
     const childHandle = env.client.workflow.getHandle(child)

@@ -1,9 +1,9 @@
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { onTestFinished, vi } from 'vitest'
-import type { RemoteCall } from '../../../src/index.js'
-import type { PtcClient, RunHandle } from '../../../src/client/index.js'
-import type { Ledger } from '../../support/ledger.js'
-import { sharedServer } from '../../support/temporal/shared-server.js'
+import type { RemoteCall } from '../../../../src/index.js'
+import type { PtcClient, RunHandle } from '../../../../src/client/index.js'
+import type { Ledger } from '../../../support/ledger.js'
+import { sharedServer } from '../../../support/temporal/shared-server.js'
 
 /** Starts the worker of the remote tool, which survives all faults. It ends with the test. */
 export async function startOtherWorker(runTaskQueue: string, ledgerUrl: string): Promise<void> {

@@ -1,0 +1,3 @@
+import { describeTripFailpoints } from '../../support/failpoint-tests.js'
+
+describeTripFailpoints(5)

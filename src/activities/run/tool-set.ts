@@ -12,14 +12,15 @@ import type { Values } from '../../values/values.js'
 /**
  * Tools of this worker, for a new run to record.
  *
- * @param of `names`, if the worker has others; the client tools, if these are client tools
+ * @param origin names of the tools, if the worker has others; or the client tools that they are made of
  */
 export async function recordToolSet(
   registry: ToolRegistry,
   values: Values,
   signal: AbortSignal,
-  { names, clientTools }: { readonly names?: readonly string[]; readonly clientTools?: readonly ClientTool[] } = {},
+  origin: { readonly names?: readonly string[]; readonly clientTools?: readonly ClientTool[] } = {},
 ): Promise<ToolSet> {
+  const { names, clientTools } = origin
   const externalize = (part: object): Promise<Externalizable> =>
     values.externalize(part as unknown as JsonValue, signal)
   const schemas = registry.outputSchemas()
@@ -64,18 +65,20 @@ export async function loadRunTools(
   signal: AbortSignal,
 ): Promise<RunTools> {
   if (tools.clientTools === undefined) return findRunTools(registry, tools)
-  const known = clientRegistries.get(tools.digest)
+  const made = clientRegistries.get(registry) ?? new Map<string, ToolRegistry>()
+  clientRegistries.set(registry, made)
+  const known = made.get(tools.digest)
   if (known) return { registry: known, registryMatchesRun: true }
   const loaded = await values.load(tools.clientTools, neededBy, signal)
   const own = clientRegistry(loaded as unknown as readonly ClientTool[], registry.redact)
-  const [oldest] = clientRegistries.keys()
-  if (clientRegistries.size >= maxClientRegistries && oldest !== undefined) clientRegistries.delete(oldest)
-  clientRegistries.set(tools.digest, own)
+  const [oldest] = made.keys()
+  if (made.size >= maxClientRegistries && oldest !== undefined) made.delete(oldest)
+  made.set(tools.digest, own)
   return { registry: own, registryMatchesRun: true }
 }
 
-/** By their digest. Each request of a conversation needs the same. */
-const clientRegistries = new Map<string, ToolRegistry>()
+/** Of each worker, by their digest. Each turn and step of a conversation needs the same. */
+const clientRegistries = new WeakMap<ToolRegistry, Map<string, ToolRegistry>>()
 const maxClientRegistries = 100
 
 /** Undefined when a tool is missing: the run began with another configuration. */

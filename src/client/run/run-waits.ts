@@ -56,7 +56,7 @@ class OpenWork {
       this.#open += 1
     if (endsWork(event)) this.#open -= 1
     if (event.workflowTaskCompletedEventAttributes) this.isDone = true
-    else if (wakesWorkflow(event)) this.isDone = false
+    else if (wakesWorkflow(event) || event.workflowExecutionContinuedAsNewEventAttributes) this.isDone = false
     if (this.#open > 0) this.isDone = false
   }
 }

@@ -9,6 +9,8 @@ import { knownCalls, type ReplyBlock, replyAfter } from './transcript.js'
 
 interface ChosenMessage {
   readonly id: string
+  /** The conversation has worked on it, or does. */
+  readonly isKnown?: true
   /** Replace those of the conversation. Undefined: the conversation has the same. */
   readonly messages?: readonly ProviderMessage[]
 }
@@ -30,7 +32,7 @@ export async function chooseMessage(
   const replaced = (id: string): ChosenMessage => ({ id, messages: toProviderMessages(earlier) })
   if (!tree) return earlier.length === 0 ? { id: digest } : replaced(digest)
   const id = await untried(conversation, tree, digest)
-  if (tree.turns.some(({ message }) => message === id)) return { id }
+  if (tree.turns.some(({ message }) => message === id)) return { id, isKnown: true }
   const open = knownCalls(tree).find(({ call }) => call.deferred !== undefined)
   if (open) throw new BadRequest(`messages: the call ${open.id} waits, and has no tool_result`)
   return hasAnswered(tree, earlier, codeCallerType) ? { id } : replaced(id)

@@ -7,6 +7,8 @@ export interface FollowedMessage {
   readonly id: string
   /** Ids of calls whose results the client has sent. */
   readonly after: ReadonlySet<string>
+  /** This request has sent it: it may be answered without a turn, as when it fails before. */
+  readonly isSent: boolean
 }
 
 /** The conversation waits for results of calls, or has answered the message. */
@@ -60,10 +62,11 @@ export function followMessage({ handle, message, answer }: Following, signal: Ab
 }
 
 /** `earlier`: the results have not been taken. `quiet`: nothing is in progress, and no call waits. */
-function stateOf(tree: RunTree, { id, after }: FollowedMessage): 'earlier' | 'waiting' | 'quiet' {
+function stateOf(tree: RunTree, { id, after, isSent }: FollowedMessage): 'earlier' | 'waiting' | 'quiet' {
   const calls = knownCalls(tree)
   const taken = calls.filter((known) => after.has(known.id) && known.call.deferred === undefined)
   const hasBegun = tree.turns.some(({ message }) => message === id)
-  if (!hasBegun || taken.length < after.size) return 'earlier'
+  if (!hasBegun) return isSent ? 'quiet' : 'earlier'
+  if (taken.length < after.size) return 'earlier'
   return calls.some(({ message, call }) => message === id && call.deferred !== undefined) ? 'waiting' : 'quiet'
 }

@@ -7,7 +7,7 @@ import { EventStream } from '../event-stream.js'
 import type { Exchange, Reply as HttpReply } from '../router.js'
 import { containerMs } from './container.js'
 import { toApiErrorReply } from './errors.js'
-import type { Pause } from './follow-message.js'
+import type { FollowedMessage, Pause } from './follow-message.js'
 import { type Reply, replyAfter, type ReplyBlock } from './transcript.js'
 
 /** A message of the assistant, as the API sends it. */
@@ -19,8 +19,7 @@ interface MessageBody extends JsonObject {
 export interface Responding {
   readonly container: string
   readonly model: string
-  readonly message: string
-  readonly after: ReadonlySet<string>
+  readonly message: FollowedMessage
   readonly codeCallerType: string
 }
 
@@ -37,8 +36,8 @@ const stopReasons: Partial<Readonly<Record<MessageStatus, string>>> = {
  * @throws PtcError when the work ended without an answer
  */
 export function messageBody(responding: Responding, { tree, answer }: Pause): MessageBody {
-  const { container, message, after, codeCallerType } = responding
-  const reply = replyAfter(tree, message, after, codeCallerType)
+  const { container, message, codeCallerType } = responding
+  const reply = replyAfter(tree, message.id, message.after, codeCallerType)
   const stopReason = answer ? stopReasons[answer.status] : 'tool_use'
   if (stopReason === undefined) {
     const { status, error } = answer ?? {}
@@ -55,9 +54,9 @@ export function messageBody(responding: Responding, { tree, answer }: Pause): Me
   }
 }
 
-function emptyMessage({ container, model, message, after }: Responding): MessageBody {
+function emptyMessage({ container, model, message: { id, after } }: Responding): MessageBody {
   return {
-    id: `msg_${digestJson([container, message, [...after].toSorted()])}`,
+    id: `msg_${digestJson([container, id, [...after].toSorted()])}`,
     type: 'message',
     role: 'assistant',
     model,

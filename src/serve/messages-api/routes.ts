@@ -18,7 +18,7 @@ import { whenAccepted } from '../conversations.js'
 import { type Exchange, readJson, type Reply, type Route } from '../router.js'
 import { checkContainer, containerMs, newContainerId } from './container.js'
 import { BadRequest } from './errors.js'
-import { followMessage } from './follow-message.js'
+import { type FollowedMessage, followMessage } from './follow-message.js'
 import { type ClientResult, newMessageOf, resultsOf } from './messages.js'
 import { chooseMessage } from './choose-message.js'
 import { type MessagesRequest, parseRequest } from './request.js'
@@ -30,8 +30,7 @@ const maxBodyBytes = 32 * 1024 * 1024
 
 /** A message that the conversation has accepted, or whose calls have their results. */
 interface Accepted {
-  readonly message: string
-  readonly after: ReadonlySet<string>
+  readonly message: FollowedMessage
   readonly answer: (signal: AbortSignal) => Promise<ConversationAnswer>
 }
 
@@ -68,13 +67,12 @@ async function answerRequest(exchanged: Exchanged): Promise<Reply | undefined> {
   const { exchange, request, container, conversation, results } = exchanged
   const { ptc, signal } = exchange
   const handle = ptc.handle(conversation.workflowId)
-  const accepted = results
+  const { message, answer } = results
     ? await sendResults(exchange, conversation, results)
     : await sendMessage(exchange, conversation, request)
-  const { message, after } = accepted
   const { model, codeCallerType } = request
-  const responding = { container, model, message, after, codeCallerType }
-  const pause = () => followMessage({ handle, message: { id: message, after }, answer: accepted.answer }, signal)
+  const responding = { container, model, message, codeCallerType }
+  const pause = () => followMessage({ handle, message, answer }, signal)
   return request.isStream ? respondWithEvents(exchange, responding, pause) : respond(responding, pause)
 }
 
@@ -88,10 +86,12 @@ async function sendMessage(
     request.container === undefined
       ? undefined
       : await readTree(ptc.handle(conversation.workflowId).tree({ full: true }))
-  const { id, messages } = await chooseMessage(conversation, request, tree)
+  const { id, messages, isKnown = false } = await chooseMessage(conversation, request, tree)
+  const message = { id, after: new Set<string>(), isSent: !isKnown }
+  if (isKnown) return { message, answer: (awaited) => conversation.answer(id, { signal: awaited }) }
   const more = { ...(attachments.length > 0 && { attachments }), ...(messages && { messages }) }
   const sent = await whenAccepted(signal, conversation.send(text, { id, ...more }))
-  return { message: id, after: new Set(), answer: () => sent.answer() }
+  return { message, answer: () => sent.answer() }
 }
 
 /** A server that no longer has the workflow has no container. */
@@ -135,8 +135,8 @@ async function sendResults(
     await (isError ? ptc.failCall(token, text) : ptc.completeCall(token, text)).catch(ignoreLate)
   })
   await Promise.all(sending)
-  const { message } = first
-  return { message, after, answer: (signal) => conversation.answer(message, { signal }) }
+  const { message: id } = first
+  return { message: { id, after, isSent: false }, answer: (signal) => conversation.answer(id, { signal }) }
 }
 
 /** The code no longer waits: it has ended, was stopped, or got an error when the call expired. */

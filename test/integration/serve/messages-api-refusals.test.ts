@@ -191,3 +191,17 @@ it('reports failures of the model with the errors of the API, and takes the mess
   expect(textOf(await client.repeat())).toBe('Again.')
   expect(served.env.api.requests).toHaveLength(3)
 })
+
+it('says why a message ended without an answer, also when the model was not asked', async () => {
+  const served = await ServeEnvironment.start({
+    script: [turn(text('Hello.')), turn(text('never'))],
+    budget: { turns: 1, whenSpent: 'end' },
+  })
+  const client = new MessagesClient(served, (await served.server()).url, [])
+  await client.ask('Hi.')
+  await expect(client.ask('More?')).rejects.toMatchObject({
+    status: 500,
+    error: { error: { type: 'api_error', message: expect.stringContaining('budget_spent') as string } },
+  })
+  expect(served.env.api.requests).toHaveLength(1)
+})

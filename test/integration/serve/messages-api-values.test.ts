@@ -96,3 +96,23 @@ it('reports the calls of clients to the audit log of a worker without tools', as
   const ofCall = events.filter((event) => 'tool' in event && event.tool === 'ask').map(({ kind }) => kind)
   expect(ofCall).toEqual(['call.begins', 'call.ends', 'call.decided'])
 })
+
+it('waits over continue-as-new, and repeats a response of an earlier execution', async () => {
+  const source = 'total = 0\nfor n in range(12):\n  total += int(await ask(text=str(n)))\nprint(total)'
+  const served = await ServeEnvironment.start({
+    script: [turn(code(source)), turn(text('Done.')), turn(code('print(total + 1)')), turn(text('Again.'))],
+    limits: { historyEvents: 100 },
+  })
+  const client = new MessagesClient(served, (await served.server()).url, [ask])
+  let response = await client.ask('Go.')
+  for (let n = 0; n < 12; n += 1) {
+    expect(toolUses(response)).toMatchObject([{ input: { text: String(n) } }])
+    response = await client.answer(response, () => '2')
+    if (n === 2) expect(await client.repeat()).toEqual(response)
+  }
+  expect(response.content[0]).toMatchObject({ content: { stdout: '24\n' } })
+  expect((await client.ask('More.')).content[1]).toMatchObject({ content: { stdout: '25\n' } })
+  const { runIds } = await served.ptc.handle(served.ptc.conversation(client.container ?? '').workflowId).tree()
+  expect(runIds.length).toBeGreaterThan(2)
+  expect(served.env.api.requests).toHaveLength(4)
+})

@@ -136,6 +136,23 @@ it('gives a repeated request the same response, and makes no call twice', async 
   expect(served.env.api.requests).toHaveLength(2)
 })
 
+it('takes results of which a server that has died has taken a part', async () => {
+  const source = `
+async def chain():
+  return await get_weather(city="Rome after " + await get_weather(city="Oslo"))
+print(*await asyncio.gather(chain(), get_weather(city="Bern")))`
+  const { served, client } = await start(turn(code(source)), turn(text('Done.')))
+  const paused = await client.ask('Go.')
+  const handle = served.ptc.handle(served.ptc.conversation(client.container ?? '').workflowId)
+  const calls = async () => (await handle.tree()).turns.flatMap(({ cells }) => cells.flatMap((cell) => cell.calls))
+  const [oslo] = await calls()
+  await served.ptc.completeCall(oslo?.deferred?.completionToken ?? '', 'cold')
+  await expect.poll(async () => (await calls()).length).toBe(3)
+  const rome = await client.answer(paused, () => 'cold')
+  expect(toolUses(rome)).toMatchObject([{ input: { city: 'Rome after cold' } }])
+  expect((await client.answer(rome, () => 'warm')).content[0]).toMatchObject({ content: { stdout: 'warm cold\n' } })
+})
+
 it('replaces the messages of a container when those of its client differ', async () => {
   const { served, client } = await start(turn(code('x = 1\nprint(x)')), turn(text('One.')), turn(text('Fine.')))
   await client.ask('Run.')

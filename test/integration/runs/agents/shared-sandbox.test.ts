@@ -78,9 +78,9 @@ it('cells of several sub-agents and of the agent run one after the other, also w
 
 it('the agent continues as new only when no sub-agent uses its sandbox', async () => {
   const loop = (name: string) =>
-    `import asyncio\n${name} = 0\nfor n in range(30):\n    ${name} += await ping(n=n)\n    await asyncio.sleep(0)`
+    `import asyncio\n${name} = 0\nfor n in range(12):\n    ${name} += await ping(n=n)\n    await asyncio.sleep(0)`
   const env = await start(
-    { tools: [tool('ping', () => 1)], limits: { historyEvents: 100 } },
+    { tools: [tool('ping', () => 1, { effect: 'once' })], limits: { historyEvents: 100 } },
     answering(
       'go',
       turn(code(loop('own')), call('cleaner', { task: 'count' })),
@@ -90,7 +90,7 @@ it('the agent continues as new only when no sub-agent uses its sandbox', async (
     answering('count', turn(code(loop('shared'))), turn(text('done'))),
   )
   const handle = await env.startAgent({ agent: 'chief' })
-  expect(await env.agentResult(handle)).toMatchObject({ answer: '30 30', subagents: { runs: 1 } })
+  expect(await env.agentResult(handle)).toMatchObject({ answer: '12 12', subagents: { runs: 1 } })
   expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
   await env.expectCleanEnd(handle)
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { cellReplySignal } from '../../../../src/common/names.js'
-import { heldTool, startBound } from '../../../support/environment/bound-conversation.js'
+import { heldTool, isNewNote, startBound } from '../../../support/environment/bound-conversation.js'
 import { resetToCall } from '../../../support/environment/reset.js'
 import { waitForEvents } from '../../../support/environment/waits.js'
 import { answerResult, code, text, turn } from '../../../support/script.js'
@@ -20,6 +20,18 @@ it('a run learns by itself that its session was terminated', async () => {
     { content: expect.stringContaining('ended before the code had ended') },
   ])
   await talk.close()
+})
+
+it('code that comes while the session closes runs in the next one', async () => {
+  const { talk, conversation, books } = await startBound({
+    script: [turn(code('x = 1')), answerResult, turn(code('print("x" in globals())')), answerResult],
+  })
+  await conversation.ask('Begin.')
+  // The workflow answers, and removes the sandbox afterwards.
+  await books.handle.signal('close')
+  expect(await conversation.ask('Go on.')).toMatchObject({ answer: `False\n${isNewNote(books)}` })
+  await talk.close()
+  await books.close()
 })
 
 it('an interruption takes a cell back that waits for those of others, and does not stop theirs', async () => {

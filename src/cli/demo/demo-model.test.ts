@@ -13,7 +13,7 @@ describe('prepareDemoModel', () => {
     const model = await prepareDemoModel(script, environment)
     await model.close()
     expect(model).toMatchObject({
-      scriptedApi: { baseURL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), apiKey: 'scripted' },
+      scriptedApi: { baseURL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), apiKey: 'no-api-key' },
       notice: expect.stringContaining('a script plays the model'),
     })
   })

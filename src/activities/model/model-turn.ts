@@ -50,7 +50,19 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, committedTurns, pending, message, mode, planStep, hosted } = input
+      const {
+        turn,
+        model,
+        limits,
+        tools: runTools,
+        history,
+        committedTurns,
+        pending,
+        message,
+        mode,
+        planStep,
+        hosted,
+      } = input
       const { inputDescription, isCompacted, toolSearch, readMore, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)

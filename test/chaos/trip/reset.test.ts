@@ -5,10 +5,10 @@ import { crashAt, noFaults } from '../support/fault-plan.js'
 import { trip } from '../support/scenarios/trip.js'
 
 describeDocker('a trip that is reset while its last cell waits', () => {
-  it('to before a call: repeats no effect', () =>
+  it('F31: to before a call: repeats no effect', () =>
     expectSurvives({ ...noFaults, scenario: trip({ resetTo: 'insure' }) }))
 
-  it('to before its sub-agent and the approval: repeats no effect', () =>
+  it('F31: to before its sub-agent and the approval: repeats no effect', () =>
     expectSurvives({ ...noFaults, scenario: trip({ resetTo: 'tool.approval' }) }))
 
   it.each([

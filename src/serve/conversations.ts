@@ -25,14 +25,19 @@ const sendBody = z.strictObject({
   id: z.string().min(1).max(200).exactOptional(),
   steer: z.boolean().exactOptional(),
   agent: z.string().exactOptional(),
+  session: z.string().exactOptional(),
   context: jsonObject.exactOptional(),
 })
 
 /** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` its answer. */
 async function sendMessage(exchange: Exchange): Promise<Reply> {
   const { ptc, params, query, signal } = exchange
-  const { text, agent, context, ...options } = await readJson(exchange, sendBody, maxMessageBytes)
-  const started = { ...(agent !== undefined && { agent }), ...(context && { context }) }
+  const { text, agent, session, context, ...options } = await readJson(exchange, sendBody, maxMessageBytes)
+  const started = {
+    ...(agent !== undefined && { agent }),
+    ...(session !== undefined && { session }),
+    ...(context && { context }),
+  }
   const conversation = ptc.conversation(nameOf(params), started)
   const { id } = await whenAccepted(signal, conversation.send(text, options))
   if (query.has('wait')) return { body: await conversation.answer(id, { signal }) }

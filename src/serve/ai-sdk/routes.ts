@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { whenAccepted } from '../conversations.js'
 import { EventStream } from '../event-stream.js'
-import { type Exchange, readJson, type Reply, type Route } from '../router.js'
+import { type Exchange, maxMessageBytes, readJson, type Reply, type Route } from '../router.js'
 import { type ApprovalResponse, approvalResponses, decideApprovals, waitingApprovals } from './approvals.js'
 import { messageEvents } from './message-events.js'
+import { messageOfParts } from './message-parts.js'
 import { messageIdOf, UiMessageStream } from './ui-message-stream.js'
 
 /*
@@ -35,7 +36,7 @@ const chatBody = z.object({
 /** `POST /ai-sdk`: sends the last message of the chat to the conversation with the id of the chat. */
 async function sendChat(exchange: Exchange): Promise<undefined> {
   const { ptc, signal } = exchange
-  const { id: name, messages, trigger } = await readJson(exchange, chatBody)
+  const { id: name, messages, trigger } = await readJson(exchange, chatBody, maxMessageBytes)
   const last = messages.at(-1)
   if (last?.role === 'assistant') return respondToApprovals(exchange, name, last)
   if (last?.role !== 'user' || (trigger !== undefined && trigger !== 'submit-message')) {
@@ -43,8 +44,8 @@ async function sendChat(exchange: Exchange): Promise<undefined> {
       hint: 'A conversation answers each message once: send another one in place of regenerating an answer.',
     })
   }
-  const text = textOf(last.parts)
-  await whenAccepted(signal, ptc.conversation(name).send(text, { id: last.id }))
+  const { text, attachments } = messageOfParts(last.parts)
+  await whenAccepted(signal, ptc.conversation(name).send(text, { id: last.id, attachments }))
   await sendParts(exchange, name, last.id)
   return undefined
 }
@@ -136,15 +137,6 @@ async function sendParts(
     await stream.send({ type: 'error', errorText: `${code}: ${message}` })
   }
   await stream.send('[DONE]')
-}
-
-/** @throws PtcError RUN_INPUT_INVALID */
-function textOf(parts: readonly { readonly type: string; readonly text?: unknown }[]): string {
-  const texts = parts.map(({ type, text }) => {
-    if (type === 'text' && typeof text === 'string') return text
-    throw new PtcError('RUN_INPUT_INVALID', `a message has a part of type ${type}, and only texts can be sent`)
-  })
-  return texts.join('\n')
 }
 
 export const aiSdkRoutes: readonly Route[] = [

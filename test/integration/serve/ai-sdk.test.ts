@@ -86,7 +86,52 @@ it('says that a message failed, and rejects what it can not do', async () => {
   await expect(chat.send(served.name, question('q-1', 'Hi.'), 'regenerate-message')).rejects.toThrow(
     'RUN_INPUT_INVALID',
   )
-  const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,' } as const
-  await expect(chat.send(served.name, { id: 'q-2', role: 'user', parts: [file] })).rejects.toThrow('only texts')
+  const base64 = Buffer.from('<svg/>').toString('base64')
+  for (const [mediaType, url] of [
+    ['image/svg+xml', `data:image/svg+xml;base64,${base64}`],
+    ['image/png', `data:image/png;base64,${base64}`],
+    ['image/png', 'https://example.com/cat.png'],
+  ] as const) {
+    const parts = [{ type: 'file', mediaType, url } as const]
+    await expect(chat.send(served.name, { id: 'q-2', role: 'user', parts })).rejects.toThrow('RUN_INPUT_INVALID')
+  }
   await expect(chat.send('../a', question('q-3', 'Hi.'))).rejects.toThrow('RUN_INPUT_INVALID')
+})
+
+it('takes images and PDFs, in a chat whose messages are large', async () => {
+  const served = await ServeEnvironment.start({ script: [turn(text('A cat.')), turn(text('Yes.'))] })
+  const { url } = await served.server()
+  const transport = new DefaultChatTransport<UIMessage>({ api: `${url}/ai-sdk` })
+  const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(3_000_000, 'pixel')])
+  const data = png.toString('base64')
+  const file = {
+    type: 'file',
+    mediaType: 'image/png',
+    filename: 'cat.png',
+    url: `data:image/png;base64,${data}`,
+  } as const
+  const first: UIMessage = { ...question('q-1', 'What is it?'), parts: [file, { type: 'text', text: 'What is it?' }] }
+  const send = async (messages: UIMessage[]) =>
+    messageOf(
+      await transport.sendMessages({
+        chatId: served.name,
+        messages,
+        trigger: 'submit-message',
+        messageId: undefined,
+        abortSignal: undefined,
+      }),
+    )
+  const answer = await send([first])
+  expect(textOf(answer)).toBe('A cat.')
+  expect(served.env.api.requests[0]?.body).toMatchObject({
+    messages: [
+      {
+        content: [
+          { type: 'image', source: { data } },
+          { type: 'text', text: 'What is it?' },
+        ],
+      },
+    ],
+  })
+  expect(textOf(await send([first, ...(answer ? [answer] : []), question('q-2', 'Sure?')]))).toBe('Yes.')
 })

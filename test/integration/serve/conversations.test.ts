@@ -3,6 +3,7 @@ import { call, code, text, turn } from '../../support/script.js'
 import { ServeEnvironment } from '../../support/serve/serve-environment.js'
 import { readUntil } from '../../support/serve/server-sent-events.js'
 import { shownText } from '../../support/stream/shown-text.js'
+import { uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
 
 const answer = 'The travel budget was exceeded by Ada, Lin and Grace.'
@@ -143,4 +144,19 @@ it('takes images and PDFs with a message, of more bytes than other bodies may ha
     body: { error: { code: 'BODY_TOO_LARGE' } },
   })
   expect(await server.get()).toMatchObject({ body: { state: 'waiting', messages: 1 } })
+})
+
+it('begins a conversation in a named session, and refuses the message of another one', async () => {
+  const served = await ServeEnvironment.start({ script: [turn(code('total = 42')), turn(text('Done.'))] })
+  const server = await served.server()
+  const session = uniqueName('books')
+  served.env.sessionHandle(session)
+  expect(await server.post('/messages?wait', { text: 'Add up.', session })).toMatchObject({ body: { answer: 'Done.' } })
+  expect(await served.ptc.sessions.execute(session, 'print(total)')).toMatchObject({ outcome: { output: '42\n' } })
+  for (const other of ['other', 'no name!']) {
+    expect(await server.post('/messages', { text: 'Add up.', session: other })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'RUN_INPUT_INVALID' } },
+    })
+  }
 })

@@ -5,7 +5,9 @@ import { type ConversationInput, problemOfMessage, type ProviderMessage } from '
 import { checkInput, checkKeys } from '../start/check-input.js'
 import { checkName } from '../start/check-name.js'
 
-/** What a conversation begins with. One that has begun refuses a message with another `agent` or `context`. */
+/**
+ * What a conversation begins with. One that has begun refuses a message with another `agent`, `session` or `context`.
+ */
 export interface ConversationOptions extends Readonly<Omit<ConversationInput, 'name' | 'startedByMessage'>> {
   /** Fail if the conversation does not exist, instead of starting it. */
   readonly mustExist?: boolean

@@ -166,7 +166,7 @@ export function createConversation(
     const { id = randomUUID(), steer = false, messages } = sendOptions
     if (messages) parseMessages(messages)
     const { mustExist = false, ...input } = options
-    const { agent, context } = input
+    const { agent, session, context } = input
     const attachments = await storeAttachments(client, sendOptions.attachments)
     const message = {
       text,
@@ -174,6 +174,7 @@ export function createConversation(
       ...(steer && { steer }),
       ...(messages && { messages }),
       ...(agent && { agent }),
+      ...(session && { session }),
       ...(context && { context }),
     }
     const update = { updateId: id, args: [message] as [SendInput], waitForStage: WorkflowUpdateStage.ACCEPTED } as const

@@ -3,6 +3,7 @@
  */
 
 import type { CompensationReport } from '../calls/compensation.js'
+import { canonicalJson } from '../json/canonical-json.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import { problemOfAttachments, type StoredAttachment } from './attachments.js'
 import { utf8Length } from '../text/text.js'
@@ -39,6 +40,7 @@ export interface SendInput {
   readonly messages?: readonly ProviderMessage[]
   /** What the caller relies on: that of the conversation, or it refuses the message. */
   readonly agent?: string
+  readonly session?: string
   readonly context?: JsonObject
 }
 
@@ -149,9 +151,16 @@ export function problemOfMessage(text: string): { readonly message: string; read
 }
 
 /** Why a conversation does not take a message; undefined when it does. Not every message is from our client. */
-export function problemOfSend({ text, attachments, steer = false, messages }: SendInput): string | undefined {
+export function problemOfSend(message: SendInput, begun: ConversationInput): string | undefined {
+  const { text, attachments, steer = false, messages, context, agent, session } = message
   const problem = problemOfMessage(text)?.message ?? problemOfAttachments(attachments)
-  if (problem !== undefined || messages === undefined) return problem
-  if (!Array.isArray(messages)) return 'the messages are no list'
-  return steer ? 'a message that steers replaces no messages' : undefined
+  if (problem !== undefined) return problem
+  if (messages !== undefined && !Array.isArray(messages)) return 'the messages are no list'
+  if (messages !== undefined && steer) return 'a message that steers replaces no messages'
+  const { name } = begun
+  if (context !== undefined && canonicalJson(context) !== canonicalJson(begun.context ?? {}))
+    return `conversation ${name} was started with another context`
+  if (agent !== undefined && agent !== begun.agent) return `conversation ${name} was not started with agent ${agent}`
+  if (session !== undefined && session !== begun.session) return `conversation ${name} is not in session ${session}`
+  return undefined
 }

@@ -25,7 +25,6 @@ import {
   isCancellation,
 } from '@temporalio/workflow'
 import { messageBlocks } from '../../common/runs/attachments.js'
-import { canonicalJson } from '../../common/json/canonical-json.js'
 import {
   type AnswerResult,
   type ConversationHistory,
@@ -72,7 +71,6 @@ interface ReadyConversation {
 export class Conversation {
   readonly #input: ConversationInput
   readonly #createdAt: number
-  readonly #context: string
   readonly #messages: Messages
   #ready: ReadyConversation | undefined
   #lastUsedAt: number
@@ -84,7 +82,6 @@ export class Conversation {
   /** @param state of the same conversation in the execution before this one */
   constructor(input: ConversationInput, state: ConversationState | undefined) {
     this.#input = input
-    this.#context = canonicalJson(input.context ?? {})
     this.#createdAt = state?.createdAt ?? Date.now()
     this.#messages = new Messages(state?.messages)
     this.#lastUsedAt = state?.lastUsedAt ?? this.#createdAt
@@ -93,18 +90,12 @@ export class Conversation {
 
   /** @throws ApplicationFailure when the update is rejected; a rejected update leaves no event in the history */
   validateMessage(message: SendInput, id: string): void {
-    const { name } = this.#input
-    const { agent, context } = message
-    const problem = problemOfSend(message)
+    const problem = problemOfSend(message, this.#input)
     if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
-    if (context !== undefined && canonicalJson(context) !== this.#context)
-      throw rejection('RUN_INPUT_INVALID', `conversation ${name} was started with another context`)
-    if (agent !== undefined && agent !== this.#input.agent)
-      throw rejection('RUN_INPUT_INVALID', `conversation ${name} was not started with agent ${agent}`)
     if (this.#messages.isKnown(id)) return
     if (this.#isClosing) throw this.#closedFailure()
     if (this.#messages.isQueueFull)
-      throw rejection('CONVERSATION_FULL', `${maxQueuedMessages} messages wait in conversation ${name}`)
+      throw rejection('CONVERSATION_FULL', `${maxQueuedMessages} messages wait in conversation ${this.#input.name}`)
   }
 
   /** Accepts a message, unless it was accepted before, and waits for its answer. */

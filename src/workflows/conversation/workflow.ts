@@ -57,6 +57,7 @@ export async function conversation(input: ConversationInput, state?: Conversatio
       name,
       startedByMessage,
       ...(input.agent !== undefined && { agent: input.agent }),
+      ...(input.session !== undefined && { session: input.session }),
       ...(input.context && { context: input.context }),
       ...(closeAfterMs !== undefined && { closeAfterMs }),
     }

@@ -18,6 +18,9 @@ interface Fees {
   readonly after: number
 }
 
+/** Of the first two cells: what a summary takes the place of. */
+const outputCharacters = 8_000
+
 /**
  * The scenario of a trip that is cancelled: all features of agents in one run. Code books in parallel, a sub-agent with
  * a lease works while a call waits for approval and the sandbox is parked, the budget pauses the run until it is raised,
@@ -32,12 +35,12 @@ done = [(await book(name="flight"))["done"]]
 done += [each["done"] for each in await asyncio.gather(book(name="hotel"), charge(name="fee"))]
 for n in range(${fees.before}):
     await charge(name=f"before {n}")
-print("booked", ",".join(done))
+print("booked", ",".join(done), "-" * ${outputCharacters})
 `,
     `
 visa, car = await asyncio.gather(clerk(task="Get the visa."), book_approved(name="car"))
 done += [visa, car["done"]]
-print("abroad", ",".join(done))
+print("abroad", ",".join(done), "-" * ${outputCharacters})
 `,
     `
 done.append((await book(name="dinner"))["done"])
@@ -60,8 +63,8 @@ const plannerTurns = (cells: readonly string[]) => [
   { ...turn(text(firstText), code(cells[0] ?? '')), match: { assistantMessages: 0 } },
   { ...turn(code(cells[1] ?? '')), match: { lastToolResult: 'booked flight,hotel,fee' } },
   {
-    // Over the threshold of the context window.
-    reply: { content: [text(insuranceText), call('insure', { name: 'insurance' })], usage: { input_tokens: 36_000 } },
+    // With its result, the messages are over the threshold of the context window.
+    ...turn(text(insuranceText), call('insure', { name: 'insurance' })),
     match: { lastToolResult: `abroad flight,hotel,fee,${clerkAnswer},car` },
   },
   { ...turn(code(cells[2] ?? '')), match: { lastToolResult: 'insurance' } },

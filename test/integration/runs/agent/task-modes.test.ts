@@ -29,14 +29,13 @@ it('single turn: what the only code of the model prints, and its calls return, i
 })
 
 it('single turn: the only request of an agent with many tools has their whole documentation', async () => {
-  const pong = tool('pong', () => 'ping')
+  const pong = tool('pong', () => 'ping', { allowedCallers: ['direct'] })
   const script = [turn(code('print(await ping(), end="")'))]
   const env = await TestEnvironment.start({ tools: [ping, pong], script, model: { documentedTools: 1 } })
   expect(await env.runAgent({ mode: 'single-turn' })).toMatchObject({ status: 'answered', answer: 'pong', turns: 1 })
   expect(env.api.requests[0]?.body).toMatchObject({
     tools: [
-      { name: 'execute_code', description: expect.stringContaining('async def pong(') as string },
-      { name: 'ping' },
+      { name: 'execute_code', description: expect.stringContaining('async def ping(') as string },
       { name: 'pong' },
     ],
   })

@@ -8,7 +8,7 @@ export interface ServerLog {
   readonly path: string
   /** File descriptor for the server's output. */
   readonly descriptor: number
-  /** The last lines, for an error message. */
+  /** The last lines, for an error message; after a panic also its reason, which the stack may push out of them. */
   tail(): Promise<string>
   /** Closes the file; deletes a temporary one. */
   close(): Promise<void>
@@ -27,7 +27,9 @@ export async function openServerLog(stateDirectory: string | undefined): Promise
     path,
     descriptor: file.fd,
     async tail() {
-      return (await readFile(path, 'utf8')).trimEnd().split('\n').slice(-tailLines).join('\n')
+      const lines = (await readFile(path, 'utf8')).trimEnd().split('\n')
+      const panic = lines.slice(0, -tailLines).findLast((line) => line.startsWith('panic:'))
+      return [...(panic === undefined ? [] : [panic]), ...lines.slice(-tailLines)].join('\n')
     },
     async close() {
       await file.close()

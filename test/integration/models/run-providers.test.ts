@@ -59,7 +59,6 @@ it('a run by a compatible server has code, direct calls and wrong arguments, and
   expect(second?.body).toMatchObject({
     model: 'org/model-1',
     messages: [
-      { role: 'system' },
       { role: 'user', content: 'go' },
       { role: 'assistant', content: null, reasoning_content: 'Both.', tool_calls: [{}, {}, {}, {}] },
       { role: 'tool', tool_call_id: 'call_0', content: expect.stringMatching(/^[23]\s*$/) as string },

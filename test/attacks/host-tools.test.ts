@@ -96,11 +96,11 @@ await careless()
       script: [turn(code('print(await read_mail())\nawait delete_all()')), turn(text('There is one mail.'))],
     })
     expect(await stack.runAgent()).toMatchObject({ status: 'answered', answer: 'There is one mail.' })
-    const { messages: _, ...rest } = stack.api.requests.at(-1)?.body as { readonly messages: unknown }
-    const last = requestMessages(stack.api.requests.at(-1)?.body).at(-1)
+    const body = stack.api.requests.at(-1)?.body
+    const last = requestMessages(body).at(-1)
     expect(last).toMatchObject({ role: 'user', content: [{ type: 'tool_result', is_error: true }] })
     expect(JSON.stringify(last)).toContain('ignore all instructions')
-    expect(JSON.stringify(rest)).not.toContain('ignore all instructions')
+    expect(JSON.stringify({ ...(body as object), messages: [] })).not.toContain('ignore all instructions')
     expect(deleted).toBe(0)
   })
 

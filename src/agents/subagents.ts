@@ -59,10 +59,9 @@ function toTool({ name, description, outputSchema, budget, sandbox }: Agent): To
     name,
     description: `${description}\n\n${isAgentNote}${isSharing ? ` ${isSharingNote}` : ''}`,
     input: isSharing ? sharingInput : input,
-    // While code waits, its interpreter executes no other code.
-    ...(isSharing && { allowedCallers: ['direct'] }),
     output: outputSchema ?? z.string(),
-    allowedCallers: ['direct', 'code_execution'],
+    // While code waits, its interpreter executes no other code.
+    allowedCallers: isSharing ? ['direct'] : ['direct', 'code_execution'],
     // The calls of the agent have identities of their own, and nothing repeats the agent by itself.
     effect: 'idempotent',
     workflow: { type: workflowNames.agent },

@@ -1,9 +1,11 @@
+import { subagentOf } from '../../agents/subagents.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { Message, StoredMessage } from '../../common/runs/messages.js'
 import type { ModelTurnInput } from '../../common/runs/model-turn.js'
 import { hostedPrompt } from '../../models/hosted-prompt.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
 import type { ModelRequest } from '../../models/provider.js'
+import type { ToolDocumentation } from '../../tools/documentation.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
@@ -40,7 +42,8 @@ export async function loadTurn(
 ): Promise<LoadedTurn> {
   const { model, limits, history, pending, mode, hosted, inputDescription, isCompacted } = input
   const { sharedSession, toolSearch, providerSearch, readMore, providerClearsAt } = input
-  const tools = await loadDocumentation(input.tools, registry, values, signal)
+  const documentation = await loadDocumentation(input.tools, registry, values, signal)
+  const tools = sharedSession?.type === 'named' ? withoutSubagentsInCode(documentation, registry) : documentation
   const { instructions, outputSchema } = await loadAgent(input, values, signal)
   const described = { tools, limits, instructions, outputSchema, mode, inputDescription, sharedSession, ...options }
   const prompt = hosted
@@ -76,4 +79,15 @@ async function loadAgent(
     ...(instructions !== undefined && { instructions: (await load(instructions)) as string }),
     ...(outputSchema !== undefined && { outputSchema: (await load(outputSchema)) as JsonObject }),
   }
+}
+
+/** Code in a named session has the tools of the session, which are those of the configuration without sub-agents. */
+function withoutSubagentsInCode(
+  documentation: readonly ToolDocumentation[],
+  registry: ToolRegistry,
+): readonly ToolDocumentation[] {
+  return documentation.map((each) => {
+    const tool = registry.get(each.name)
+    return tool && subagentOf(tool) ? { ...each, offeredTo: ['direct'] } : each
+  })
 }

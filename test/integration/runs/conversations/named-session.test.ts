@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ApprovalRequest } from '../../../../src/activities/index.js'
 import { waitingCallsOf } from '../../../../src/client/calls/waiting-calls.js'
+import { defineAgent } from '../../../../src/index.js'
+import type { ModelTool } from '../../../../src/models/provider.js'
 import { heldTool, isNewNote, startBound } from '../../../support/environment/bound-conversation.js'
 import { waitForEvents } from '../../../support/environment/waits.js'
 import { fastPollOptions } from '../../../support/poll-options.js'
@@ -176,4 +178,18 @@ describe('wrong input', () => {
     await talk.close()
     await books.close()
   })
+})
+
+it('offers sub-agents to the model, and not to its code', async () => {
+  const helper = defineAgent({ name: 'helper', description: 'Helps.', instructions: 'Help.' })
+  const lead = defineAgent({ name: 'lead', instructions: 'Lead.', agents: [helper] })
+  const { talk, conversation } = await startBound(
+    { agents: [helper, lead], script: [turn(text('Done.'))] },
+    { agent: 'lead' },
+  )
+  await conversation.ask('Begin.')
+  const [tools] = talk.env.api.requests.map(({ body }) => (body as { readonly tools: readonly ModelTool[] }).tools)
+  expect(tools?.map(({ name }) => name)).toContain('helper')
+  expect(tools?.find(({ name }) => name === 'execute_code')?.description).not.toContain('helper')
+  await talk.close()
 })

@@ -4,6 +4,7 @@ import { script } from '../examples/team-expenses/script.js'
 import { tools } from '../examples/team-expenses/tools.js'
 import { type BenchContext, benchmark } from './support/benchmark.js'
 import { type DirectCall, directCallBytes } from './support/direct-calls.js'
+import type { ResultRow } from './support/measure.js'
 
 // What a model reads and writes for a task, with calls from code and with direct calls. No model takes part: the scripted
 // one writes the same code and the same calls each time, so one repetition is enough.
@@ -18,17 +19,27 @@ await benchmark('tokens', async (context) => {
   const expensesDirect = directCallBytes(tools, question, [[members], expenses, budgets], answer)
   const expensesFromCode = await bytesOfRun(context, question, script)
 
-  progress('two calls, one after the other')
-  const few = 'What is the travel budget of the first engineer?'
-  const code = [
-    'members = await get_team_members(department="engineering")',
-    'print((await get_custom_budget(user_id=members[0]["id"]))["travel_budget"])',
-  ].join('\n')
-  const fewDirect = directCallBytes(tools, few, [[members], budgets.slice(0, 1)], answer)
-  const fewFromCode = await bytesOfRun(context, few, [
-    { reply: { content: [{ type: 'tool_use', name: 'execute_code', input: { code } }] } },
-    { reply: { content: [{ type: 'text', text: answer }] } },
-  ])
+  const fewCalls: ResultRow[] = []
+  for (const count of [2, 3, 5]) {
+    progress(`${count} calls, one after the other`)
+    const few = 'What is the travel budget of the first engineers?'
+    const code = [
+      'members = await get_team_members(department="engineering")',
+      `for member in members[:${count - 1}]:`,
+      '    print((await get_custom_budget(user_id=member["id"]))["travel_budget"])',
+    ].join('\n')
+    const turns = [[members], ...budgets.slice(0, count - 1).map((each) => [each])]
+    const direct = directCallBytes(tools, few, turns, answer)
+    const fromCode = await bytesOfRun(context, few, [
+      { reply: { content: [{ type: 'tool_use', name: 'execute_code', input: { code } }] } },
+      { reply: { content: [{ type: 'text', text: answer }] } },
+    ])
+    fewCalls.push(
+      { name: `${count} calls, direct calls`, unit: 'bytes', samples: [direct] },
+      { name: `${count} calls, calls from code`, unit: 'bytes', samples: [fromCode] },
+      { name: `${count} calls: code / direct`, unit: '%', samples: [(100 * fromCode) / direct], target: 100 },
+    )
+  }
   return [
     { name: 'expenses, direct calls', unit: 'bytes', samples: [expensesDirect] },
     { name: 'expenses, calls from code', unit: 'bytes', samples: [expensesFromCode] },
@@ -38,9 +49,7 @@ await benchmark('tokens', async (context) => {
       samples: [(100 * expensesFromCode) / expensesDirect],
       target: 15,
     },
-    { name: 'two calls, direct calls', unit: 'bytes', samples: [fewDirect] },
-    { name: 'two calls, calls from code', unit: 'bytes', samples: [fewFromCode] },
-    { name: 'two calls: code / direct', unit: '%', samples: [(100 * fewFromCode) / fewDirect], target: 100 },
+    ...fewCalls,
   ]
 })
 

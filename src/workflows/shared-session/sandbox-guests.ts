@@ -108,4 +108,11 @@ function sessionClosed(): Error {
   return rejection('SESSION_CLOSED', 'the sandbox of the parent is no longer there')
 }
 
-const notStarted: CellResult = { type: 'ended', end: interruptedBeforeStart, output: '', toolCalls: 0, isNew: false }
+/** A cell that was interrupted before its turn. */
+export const notStarted: CellResult = {
+  type: 'ended',
+  end: interruptedBeforeStart,
+  output: '',
+  toolCalls: 0,
+  isNew: false,
+}

@@ -29,11 +29,11 @@ import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common
 import type { ToolConfig } from '../../common/runs/tool-config.js'
 import type { SessionOwner } from '../../common/runs/session-owner.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
-import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 import { startSession } from '../temporal/activities.js'
 import { type CellText, cellText, ownerName } from './cell-text.js'
+import { notStarted } from './sandbox-guests.js'
 
 const firstCheckMs = 10_000
 const maxCheckMs = 30 * 60_000
@@ -260,12 +260,4 @@ function lost(message: string): CellResult {
 
 function isNoSubagent({ remote }: ToolConfig): boolean {
   return remote?.kind !== 'workflow' || remote.agent === undefined
-}
-
-const notStarted: CellResult = {
-  type: 'ended',
-  end: interruptedBeforeStart,
-  output: '',
-  toolCalls: 0,
-  isNew: false,
 }

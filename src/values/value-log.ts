@@ -18,7 +18,8 @@ export async function appendToLog(
   const segment: ValueLogSegment<unknown> = isCompacted
     ? { previous: null, items: [...(await readLog(values, log, neededBy, signal)), ...items] }
     : { previous: log, items }
-  const head = await values.store(segment as unknown as JsonValue, signal)
+  // The history has the reference twice a turn, and the beginning of a segment tells nobody anything.
+  const head = { ...(await values.store(segment as unknown as JsonValue, signal)), preview: '' }
   return { head, segments: isCompacted ? 1 : (log?.segments ?? 0) + 1, length: (log?.length ?? 0) + items.length }
 }
 

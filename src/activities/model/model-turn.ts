@@ -5,7 +5,6 @@ import { failpoint } from '../../common/failpoint.js'
 import type { Externalizable } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { codeCallerOf, codeExecutionTool } from '../../common/runs/hosted-code.js'
-import type { Limits } from '../../common/runs/limits.js'
 import {
   type AssistantBlock,
   isTextBlock,
@@ -15,7 +14,7 @@ import {
   type UnknownBlock,
 } from '../../common/runs/messages.js'
 import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool, taskTools } from '../../common/names.js'
-import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer } from '../../common/runs/model-turn.js'
+import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer, TurnLimits } from '../../common/runs/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import type { PromptOptions } from '../../models/prompt.js'
@@ -165,7 +164,7 @@ async function externalizeCodeResult(content: JsonObject, externalize: Externali
 /** @param externalized the same reply with external inputs: the source of the arguments in the history */
 function describeCalls(
   { registry, registryMatchesRun }: RunTools,
-  limits: Limits,
+  limits: TurnLimits,
   reply: ModelReply,
   externalized: ModelReply,
 ): Record<string, DescribedCall> {

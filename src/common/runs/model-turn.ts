@@ -15,11 +15,17 @@ export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'
 /** The session that a run shares with others: a named session, or that of the agent that started it. */
 export type SharedSession = { readonly type: 'named'; readonly name: string } | { readonly type: 'parent' }
 
+/** The limits that the model reads of, and those of its tool uses. Every turn has them in the history. */
+export type TurnLimits = Pick<
+  Limits,
+  'cellSeconds' | 'outputCharacters' | 'callsPerCell' | 'planSteps' | 'argumentBytes'
+>
+
 /** Argument of activity `model.turn`. */
 export interface ModelTurnInput {
   readonly turn: number
   readonly model: ModelConfig
-  readonly limits: Limits
+  readonly limits: TurnLimits
   readonly tools: ToolSetId & Pick<ToolSet, 'documentation'>
   /** As in `RunConfig`. */
   readonly instructions?: Externalizable<string>

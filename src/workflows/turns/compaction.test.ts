@@ -1,5 +1,6 @@
 import { ActivityFailure } from '@temporalio/workflow'
 import { beforeEach, expect, it, vi } from 'vitest'
+import { defaultLimits } from '../../common/runs/limits.js'
 import type { RunConfig } from '../../common/runs/run-config.js'
 import type { CompactionInput, CompactionResult, ModelTurnResult } from '../../common/runs/model-turn.js'
 import { zeroCounts, zeroUsage } from '../../common/runs/runs.js'
@@ -43,10 +44,18 @@ const interruption = {
 } as unknown as TurnInterruption
 
 /** A run after a turn of so many tokens, in a window of 1,000. */
+const recorded = {
+  compaction: { threshold: 0.8 },
+  limits: defaultLimits,
+  timeouts: {},
+  tools: [],
+  toolSet: { digest: 'd' },
+}
+
 function runAfter(tokens: number, config: Partial<RunConfig> = {}, contextWindow: number | undefined = 1_000) {
   const model = { provider: 'p', name: 'm', maxTokens: 10, ...(contextWindow > 0 && { contextWindow }) }
   const run = {
-    config: { model, compaction: { threshold: 0.8 }, timeouts: {}, tools: [], toolSet: { digest: 'd' }, ...config },
+    config: { ...recorded, model, ...config },
     counts: { ...zeroCounts },
     progress: new Progress(),
   } as unknown as Run

@@ -21,8 +21,7 @@ export function turnRequest(
   { history, committedTurns = 0, pending, message, hosted = noHostedCode }: MessageHistoryState,
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
-  const { limits, instructions, outputSchema, mode, doneCheck, input, sessionOwner, compaction, readMore, model } =
-    config
+  const { instructions, outputSchema, mode, doneCheck, input, sessionOwner, compaction, readMore, model } = config
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
@@ -44,6 +43,8 @@ export function turnRequest(
   const code = isHosted(config) && { hosted: hostedTurn(hosted) }
   const ofMessage = message !== undefined && { message }
   const asked = { history, committedTurns, pending, ...ofMessage, ...(requester && { requester }), ...code }
+  const { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes } = config.limits
+  const limits = { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes }
   return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
 }
 

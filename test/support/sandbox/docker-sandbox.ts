@@ -78,7 +78,7 @@ export class DockerEnvironment {
   async close(): Promise<void> {
     const backend = this.backend()
     for (const { containerId } of await backend.listSandboxes(this.namespace)) {
-      await docker.getContainer(containerId).remove({ force: true, v: true })
+      await docker.getContainer(containerId).remove({ force: true, v: true }).catch(ignoreRemoved)
     }
     await Promise.all(this.#backends.map((each) => each.close()))
     // There is no image when its build failed, which the test has reported.
@@ -172,4 +172,10 @@ export async function openRunnerClient(backend: DockerBackend, spec: SandboxSpec
   const client = new RunnerClient(await backend.open(spec, neverAborted))
   await client.readLine()
   return client
+}
+
+/** A reaper of another test on this daemon removes ended sandboxes, too. */
+function ignoreRemoved(thrown: unknown): void {
+  const { statusCode } = thrown as { readonly statusCode?: number }
+  if (statusCode !== 404 && statusCode !== 409) throw thrown
 }

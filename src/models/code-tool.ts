@@ -49,13 +49,15 @@ function rules(
       : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
   const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
   return `\
-Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the calls of \
-a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you need to see.
+Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the \
+calls of a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you \
+need to see.
 
 - Variables, functions and imports stay for your next call.
 - Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown.
 - There is ${missing}: reach everything outside through the tools.
-- Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.${inputRule}${sharedRule}`
+- Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
+${inputRule}${sharedRule}`
 }
 
 function describeShared(session: SharedSession): string {
@@ -73,11 +75,11 @@ function toolsSection(
   { toolSearch = false, hasSignatures = false }: CodeToolOptions,
 ): string {
   return `\
-The functions below are defined already. Await them with keyword arguments or one dict. They return parsed JSON, never a JSON \
-string. Pass integers beyond 2**53 as strings. Make independent calls at once, with asyncio.gather.
+The functions below are defined already. Await them with keyword arguments or one dict. They return parsed JSON, never \
+a JSON string. Pass integers beyond 2**53 as strings. Make independent calls at once, with asyncio.gather.
 
-A failed call raises ToolError (str(error) says why), or its subclass ToolDenied, ToolTimedOut or ToolOutcomeUnknown (it may \
-or may not have happened: find out before you repeat it).
+A failed call raises ToolError (str(error) says why), or its subclass ToolDenied, ToolTimedOut or ToolOutcomeUnknown \
+(it may or may not have happened: find out before you repeat it).
 ${toolSearch ? searchIntroduction : ''}${hasSignatures ? signatureIntroduction : ''}
 \`\`\`python
 ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}

@@ -29,18 +29,23 @@ interface LoadedTurn {
   readonly outputSchema: JsonObject | undefined
 }
 
+/** The request of a turn. */
+export async function loadTurn(input: ModelTurnInput, sources: TurnSources, signal: AbortSignal): Promise<LoadedTurn> {
+  const requestAfter = await prepareTurn(input, sources, signal)
+  return requestAfter(await loadMessages(sources.values, input.history, signal))
+}
+
 /**
- * The request of a turn.
+ * Loads what the request of a turn has besides the messages of earlier turns.
  *
- * @param earlier in place of the stored messages of earlier turns
+ * @returns makes the request, with these messages of earlier turns
  */
-export async function loadTurn(
+export async function prepareTurn(
   input: ModelTurnInput,
   { registry, values, options }: TurnSources,
   signal: AbortSignal,
-  earlier?: readonly StoredMessage[],
-): Promise<LoadedTurn> {
-  const { model, limits, history, pending, mode, hosted, inputDescription, isCompacted } = input
+): Promise<(stored: readonly StoredMessage[]) => Promise<LoadedTurn>> {
+  const { model, limits, pending, mode, hosted, inputDescription, isCompacted } = input
   const { sharedSession, toolSearch, providerSearch, readMore, providerClearsAt } = input
   const documentation = await loadDocumentation(input.tools, registry, values, signal)
   const tools = sharedSession?.type === 'named' ? withoutSubagentsInCode(documentation, registry) : documentation
@@ -49,23 +54,24 @@ export async function loadTurn(
   const prompt = hosted
     ? hostedPrompt(described)
     : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore })
-  const stored = earlier ?? (await loadMessages(values, history, signal))
   const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
-  const now = hosted?.lost ? endLostCode(stored, loaded, hosted.lost) : loaded
-  const withoutMedia = [...stored, ...now].map((each) => toSent(each, model, hosted !== undefined))
   const { name, provider, contextWindow, fallbacks: _, serverTools, ...settings } = model
-  const request: ModelRequest = {
-    model: name,
-    ...settings,
-    messages: await loadMedia(values, withoutMedia, signal),
-    ...prompt,
-    serverTools: serverTools?.[provider],
-    ...(hosted && { hostedCode: { container: hosted.container } }),
-    ...(providerClearsAt !== undefined && {
-      contextManagement: { triggerTokens: contextWindow && Math.floor(contextWindow * providerClearsAt) },
-    }),
+  return async (stored) => {
+    const now = hosted?.lost ? endLostCode(stored, loaded, hosted.lost) : loaded
+    const withoutMedia = [...stored, ...now].map((each) => toSent(each, model, hosted !== undefined))
+    const request: ModelRequest = {
+      model: name,
+      ...settings,
+      messages: await loadMedia(values, withoutMedia, signal),
+      ...prompt,
+      serverTools: serverTools?.[provider],
+      ...(hosted && { hostedCode: { container: hosted.container } }),
+      ...(providerClearsAt !== undefined && {
+        contextManagement: { triggerTokens: contextWindow && Math.floor(contextWindow * providerClearsAt) },
+      }),
+    }
+    return { request, now, withoutMedia, outputSchema }
   }
-  return { request, now, withoutMedia, outputSchema }
 }
 
 /** What the agent of the run has, as it was when the run began. */

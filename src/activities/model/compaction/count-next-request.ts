@@ -2,7 +2,7 @@ import { estimateTokens } from '../../../common/runs/context-window.js'
 import type { Message } from '../../../common/runs/messages.js'
 import type { CompactionInput } from '../../../common/runs/model-turn.js'
 import type { ModelProviders } from '../../../models/providers.js'
-import { loadTurn, type TurnSources } from '../load-turn.js'
+import { prepareTurn, type TurnSources } from '../load-turn.js'
 import { countCharacters } from './split-messages.js'
 
 /** After this the tokens are estimated: a compaction does not wait for a slow counter. */
@@ -26,11 +26,13 @@ export function nextRequestCounter(
 ): TokenCounter {
   const characters = countCharacters(stored)
   let isAvailable = true
+  let prepared: ReturnType<typeof prepareTurn> | undefined
 
   async function countByProvider(messages: readonly Message[]): Promise<number | undefined> {
     if (!isAvailable || asked === undefined) return undefined
     try {
-      const { request } = await loadTurn({ ...asked.next, model, history }, sources, signal, messages)
+      prepared ??= prepareTurn({ ...asked.next, model, history }, sources, signal)
+      const { request } = await (await prepared)(messages)
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(countMs)])
       return await providers.require(model.provider).countTokens?.(request, { signal: deadline })
     } catch {

@@ -1,17 +1,15 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
-import { executionHistories, expectReplays } from '../../support/environment/histories.js'
-import { type ProcessEnvironment, TestEnvironment } from '../../support/environment/test-environment.js'
+import { childWorkflowIds, executionHistories, expectReplays } from '../../support/environment/histories.js'
+import type { ProcessEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
-import { Ledger } from '../../support/ledger.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
-import { type Crash, FailpointCrashes, killAtFailpoint } from '../support/failpoint-crashes.js'
+import { startCrashingWorkers } from '../support/crashing-workers.js'
+import type { Crash } from '../support/failpoint-crashes.js'
 import { checkEffects, corruptValues, remainingContainers, remainingProcesses } from '../support/oracle.js'
 
 const config = fileURLToPath(new URL('../../fixtures/subagents.config.ts', import.meta.url))
@@ -76,24 +74,8 @@ async function expectSurvives(
   start: (env: ProcessEnvironment) => Promise<Scenario>,
   ...crashes: readonly Crash[]
 ): Promise<void> {
-  const folder = await temporaryFolder()
-  const store = join(folder, 'values')
-  await mkdir(store)
-  const ledger = await Ledger.start()
-  const failpoints = new FailpointCrashes(crashes, folder)
-  const env = await TestEnvironment.startProcesses({
-    script,
-    config,
-    preload: killAtFailpoint,
-    store: { kind: 'local', directory: store },
-    environment: { LEDGER_URL: ledger.url, TEST_VALUES: store },
-    initialWorkers: [],
-  })
-  let deaths = 0
-  await env.workers.keepRunning({
-    options: (index) => ({ environment: failpoints.environment(index) }),
-    onDeath: () => (deaths += 1),
-  })
+  const store = await temporaryFolder()
+  const { env, ledger, deaths } = await startCrashingWorkers(crashes, { config, script, store })
   const { handles, work } = await start(env)
   const result = await work
   const containers = (await Promise.all(handles.map(({ workflowId }) => remainingContainers(workflowId)))).flat()
@@ -102,16 +84,14 @@ async function expectSurvives(
   expect(await last.waitForExit(), last.log).toBe(0)
   const verdict = {
     ...checkEffects(ledger.applied, effects),
-    leaks: [...containers, ...remainingProcesses(env.taskQueue), ...corruptValues(store, deaths)],
+    leaks: [...containers, ...remainingProcesses(env.taskQueue), ...corruptValues(store, deaths())],
   }
   expect(verdict, last.log).toMatchObject({ duplicates: [], lost: [], leaks: [] })
   expect(result).toMatchObject(answer)
-  expect(deaths).toBe(crashes.length)
+  expect(deaths()).toBe(crashes.length)
   const [run] = handles
   const chain = run ? await executionHistories(env.client, run) : []
-  const children = chain.flatMap(({ events }) =>
-    events.flatMap(({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? []),
-  )
+  const children = childWorkflowIds(chain)
   expect(children).toHaveLength(1)
   const all = [...handles, ...children.map((id) => env.client.workflow.getHandle(id))]
   for (const each of all) await expectReplays(env.client, each)

@@ -1,15 +1,12 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { childWorkflowIds, executionHistories, expectReplays } from '../../support/environment/histories.js'
-import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
-import { Ledger } from '../../support/ledger.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
-import { type Crash, FailpointCrashes, killAtFailpoint } from '../support/failpoint-crashes.js'
+import { startCrashingWorkers } from '../support/crashing-workers.js'
+import type { Crash } from '../support/failpoint-crashes.js'
 import { checkEffects, corruptValues, remainingContainers, remainingProcesses } from '../support/oracle.js'
 
 const config = fileURLToPath(new URL('../../fixtures/subagents.config.ts', import.meta.url))
@@ -47,24 +44,8 @@ const effects = ['begin', 'end', 'direct', 'a1', 'a2', 'b1', 'b2', 'c1', 'c2']
 
 /** Runs the scenario. Expects the same answer, each effect and each sub-agent once, and nothing left. */
 async function expectSurvives(...crashes: readonly Crash[]): Promise<void> {
-  const folder = await temporaryFolder()
-  const store = join(folder, 'values')
-  await mkdir(store)
-  const ledger = await Ledger.start()
-  const failpoints = new FailpointCrashes(crashes, folder)
-  const env = await TestEnvironment.startProcesses({
-    script,
-    config,
-    preload: killAtFailpoint,
-    store: { kind: 'local', directory: store },
-    environment: { LEDGER_URL: ledger.url, TEST_VALUES: store },
-    initialWorkers: [],
-  })
-  let deaths = 0
-  await env.workers.keepRunning({
-    options: (index) => ({ environment: failpoints.environment(index) }),
-    onDeath: () => (deaths += 1),
-  })
+  const store = await temporaryFolder()
+  const { env, ledger, deaths } = await startCrashingWorkers(crashes, { config, script, store })
   const handle = await env.startAgent({ agent: 'chief', budget: { turns: 60 } })
   const result = await env.agentResult(handle)
   const chain = await executionHistories(env.client, handle)
@@ -76,14 +57,14 @@ async function expectSurvives(...crashes: readonly Crash[]): Promise<void> {
 
   const verdict = {
     ...checkEffects(ledger.applied, effects),
-    leaks: [...containers, ...remainingProcesses(env.taskQueue), ...corruptValues(store, deaths)],
+    leaks: [...containers, ...remainingProcesses(env.taskQueue), ...corruptValues(store, deaths())],
   }
   expect(verdict, last.log).toMatchObject({ duplicates: [], lost: [], leaks: [] })
   expect(result).toMatchObject({ status: 'answered', answer: 'a is done,b is done', turns: 4, cells: 2, toolCalls: 6 })
   expect(result.subagents).toEqual({ runs: 3, turns: 12, cells: 6, toolCalls: 6 })
   expect(new Set(children).size).toBe(3)
   expect(children).toHaveLength(3)
-  expect(deaths).toBe(crashes.length)
+  expect(deaths()).toBe(crashes.length)
   for (const workflowId of [handle.workflowId, ...children])
     await expectReplays(env.client, env.client.workflow.getHandle(workflowId))
 }

@@ -7,14 +7,21 @@ import { type Crash, FailpointCrashes, killAtFailpoint } from './failpoint-crash
 interface CrashingWorkers {
   readonly env: ProcessEnvironment
   readonly ledger: Ledger
-  /** Number of workers that died at a failpoint. */
+  /** Number of workers that died. */
   readonly deaths: () => number
+}
+
+interface CrashingWorkersOptions {
+  readonly config: string
+  readonly script: Script
+  /** Folder of the value store, if the configuration takes it from `TEST_VALUES`. */
+  readonly store?: string
 }
 
 /** Starts workers of a configuration, of which the first ones die at these failpoints, and the last one survives. */
 export async function startCrashingWorkers(
   crashes: readonly Crash[],
-  { config, script }: { readonly config: string; readonly script: Script },
+  { config, script, store }: CrashingWorkersOptions,
 ): Promise<CrashingWorkers> {
   const ledger = await Ledger.start()
   const failpoints = new FailpointCrashes(crashes, await temporaryFolder())
@@ -22,12 +29,18 @@ export async function startCrashingWorkers(
     script,
     config,
     preload: killAtFailpoint,
-    environment: { LEDGER_URL: ledger.url, TEST_BACKEND: 'wasm' },
+    ...(store !== undefined && { store: { kind: 'local', directory: store } }),
+    environment: {
+      LEDGER_URL: ledger.url,
+      TEST_BACKEND: 'wasm',
+      ...(store !== undefined && { TEST_VALUES: store }),
+    },
     initialWorkers: [],
   })
+  let deaths = 0
   await env.workers.keepRunning({
     options: (index) => ({ environment: failpoints.environment(index) }),
-    onDeath: () => undefined,
+    onDeath: () => (deaths += 1),
   })
-  return { env, ledger, deaths: () => failpoints.hits.filter(({ crashed }) => crashed).length }
+  return { env, ledger, deaths: () => deaths }
 }

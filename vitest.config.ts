@@ -38,7 +38,10 @@ function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach', incl
   }
 }
 
-/** Orders files by what they took before, and makes `--shard` choose a shard of the long suites (scripts/tests/shards.ts). */
+/**
+ * Orders files by what they took before, and makes `--shard` choose a shard of the long suites
+ * (scripts/tests/shards.ts).
+ */
 class PlannedSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return longestFirst(files.map((file) => this.#planned(file))).map(({ specification }) => specification)

@@ -6,8 +6,8 @@ import { type BenchContext, benchmark } from './support/benchmark.js'
 import { type DirectCall, directCallBytes } from './support/direct-calls.js'
 import type { ResultRow } from './support/measure.js'
 
-// What a model reads and writes for a task, with calls from code and with direct calls. No model takes part: the scripted
-// one writes the same code and the same calls each time, so one repetition is enough.
+// What a model reads and writes for a task, with calls from code and with direct calls. No model takes part: the
+// scripted one writes the same code and the same calls each time, so one repetition is enough.
 await benchmark('tokens', async (context) => {
   const { progress } = context
   progress('the expenses of a department: about 10 calls, 300 lines of results')

@@ -14,8 +14,8 @@ interface DocumentedTool {
 }
 
 /**
- * Bytes that a model reads and writes when it calls the tools directly: all requests of the Messages API, without a system
- * prompt, and the answer.
+ * Bytes that a model reads and writes when it calls the tools directly: all requests of the Messages API, without a
+ * system prompt, and the answer.
  *
  * @param turns the calls of each turn: those of one turn are in one reply
  */

@@ -12,8 +12,8 @@ interface Sandbox {
 }
 
 /**
- * Runs code in plain child processes. THIS IS NO ISOLATION: the code can do whatever the user of this process can do. The
- * backend is a small example, for code that you would run yourself.
+ * Runs code in plain child processes. THIS IS NO ISOLATION: the code can do whatever the user of this process can do.
+ * The backend is a small example, for code that you would run yourself.
  */
 export class ChildProcessBackend implements SandboxBackend {
   readonly name = 'child-process'

@@ -33,8 +33,8 @@ export class RunnerProcess {
   static async start(): Promise<RunnerProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'child-process-backend-'))
     const runner = join(runnerDirectory, 'python/runner.py')
-    // The same hash seed in every sandbox: a rebuilt program must see its sets in the same order. No other variable of this
-    // environment. A process group, so that processes of the code end with the runner.
+    // The same hash seed in every sandbox: a rebuilt program must see its sets in the same order. No other variable of
+    // this environment. A process group, so that processes of the code end with the runner.
     const child = spawn('python3', ['-s', '-P', '-B', '-X', 'utf8', runner], {
       cwd: folder,
       env: { PATH: '/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8', PYTHONHASHSEED: '0', TZ: 'UTC' },

@@ -91,7 +91,10 @@ export async function auditCall<Result>(
   }
 }
 
-/** Executes a step between the two events that report its code. A step that delivers results begins no code, and may end it. */
+/**
+ * Executes a step between the two events that report its code. A step that delivers results begins no code, and may end
+ * it.
+ */
 export async function auditStep(
   audit: AuditLog | undefined,
   values: Values,

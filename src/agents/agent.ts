@@ -19,7 +19,8 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   /** The only tools of the agent, by definition or by name. Default: all tools of the configuration. */
   readonly tools?: readonly (string | { readonly name: string })[]
   /**
-   * Sub-agents: the agents that this one may start, each as a tool of its name. By definition or by name. Default: none.
+   * Sub-agents: the agents that this one may start, each as a tool of its name. By definition or by name. Default:
+   * none.
    */
   readonly agents?: readonly (string | { readonly name: string })[]
   /**

@@ -21,8 +21,8 @@ const sharingInput = z.object({
 /**
  * The tools that start sub-agents: one for each agent that another one names. `createAgents` checks the rest.
  *
- * @throws PtcError TOOL_NAME_INVALID for a name that code can't call; CONFIG_INVALID for an agent without a description,
- *   or one with the name of a tool
+ * @throws PtcError TOOL_NAME_INVALID for a name that code can't call; CONFIG_INVALID for an agent without a
+ *   description, or one with the name of a tool
  */
 export function createSubagentTools(agents: readonly unknown[], tools: readonly unknown[]): Tool[] {
   const known = agents.filter((agent) => isAgent(agent))

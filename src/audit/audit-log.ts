@@ -6,8 +6,8 @@
  *
  * Invariants:
  * 1. The event of a begin is stored before the effect starts. An effect whose event can't be stored does not start.
- * 2. An event is stored at least once. `id` is the same for an event that is stored again: after a retry of its activity,
- *    or a rebuild on another worker.
+ * 2. An event is stored at least once. `id` is the same for an event that is stored again: after a retry of its
+ *    activity, or a rebuild on another worker.
  * 3. An event has digests and sizes, and never arguments, results, questions or answers. Code is there only on demand,
  *    after the redaction hook.
  * 4. Events are only appended.

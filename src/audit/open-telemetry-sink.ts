@@ -16,8 +16,8 @@ export interface OpenTelemetryLogger {
 const info = 9
 
 /**
- * An audit sink that emits each event as a log record: `logs.getLogger('audit')`. The exporter of the logger decides when
- * a record is stored: a worker that is killed loses those that the exporter still has.
+ * An audit sink that emits each event as a log record: `logs.getLogger('audit')`. The exporter of the logger decides
+ * when a record is stored: a worker that is killed loses those that the exporter still has.
  */
 export function openTelemetryAuditSink(logger: OpenTelemetryLogger): AuditSink {
   return {

@@ -30,7 +30,9 @@ export interface PtcClientOptions {
   readonly values?: ValueReader
   /** `stream` of the workers' configuration: `handle.stream` reads it. The caller closes it. */
   readonly stream?: StreamSink
-  /** `redact` of the workers' configuration: applies to the question or program in summary, details and memo of a run. */
+  /**
+   * `redact` of the workers' configuration: applies to the question or program in summary, details and memo of a run.
+   */
   readonly redact?: Redact
 }
 
@@ -42,8 +44,9 @@ export interface PtcClient {
    */
   startAgent(input: AgentInput, options?: StartOptions): Promise<RunHandle<AgentResult>>
   /**
-   * Starts an agent by its definition. The handle's result has `output` with the type of the agent's output schema, which
-   * parses it: the result is rejected with RUN_OUTPUT_INVALID if that fails, because the worker has another schema.
+   * Starts an agent by its definition. The handle's result has `output` with the type of the agent's output schema,
+   * which parses it: the result is rejected with RUN_OUTPUT_INVALID if that fails, because the worker has another
+   * schema.
    *
    * @throws PtcError as above
    */
@@ -67,9 +70,9 @@ export interface PtcClient {
    * the tool, and recorded it. A second completion with the same result does nothing.
    *
    * @param token the `completionToken` of the call
-   * @throws PtcError COMPLETION_TOKEN_INVALID; CALL_NOT_FOUND when no call with this token waits; CALL_COMPLETED when the
-   *   call has another result; CALL_EXPIRED; TOOL_OUTPUT_INVALID and TOOL_RESULT_TOO_LARGE, after which the call still
-   *   waits; WORKER_MISSING; TEMPORAL_UNREACHABLE
+   * @throws PtcError COMPLETION_TOKEN_INVALID; CALL_NOT_FOUND when no call with this token waits; CALL_COMPLETED when
+   *   the call has another result; CALL_EXPIRED; TOOL_OUTPUT_INVALID and TOOL_RESULT_TOO_LARGE, after which the call
+   *   still waits; WORKER_MISSING; TEMPORAL_UNREACHABLE
    */
   completeCall(token: string, value: JsonValue, options?: CompleteOptions): Promise<void>
   /**
@@ -82,8 +85,8 @@ export interface PtcClient {
    * Approves a call of a tool with `approval`: it starts, with the arguments of the approval if it has any.
    *
    * @param token of the request: `onRequest` of the configuration gets it, and the node of the call in a tree has it
-   * @throws PtcError as {@link completeCall}; TOOL_INPUT_INVALID when the tool would not take the arguments, after which
-   *   the call still waits
+   * @throws PtcError as {@link completeCall}; TOOL_INPUT_INVALID when the tool would not take the arguments, after
+   *   which the call still waits
    */
   approveCall(token: string, options?: ApproveOptions): Promise<void>
   /**

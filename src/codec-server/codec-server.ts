@@ -18,7 +18,9 @@ export interface CodecServerOptions {
   readonly port: number
   /** Origins of web pages that may ask, such as `http://localhost:8233`. */
   readonly origins: readonly string[]
-  /** Every request must have it: `Authorization: Bearer …`. Undefined: none is needed, on the loopback interface only. */
+  /**
+   * Every request must have it: `Authorization: Bearer …`. Undefined: none is needed, on the loopback interface only.
+   */
   readonly token?: string | undefined
   /** Bytes that a decoded payload may have. */
   readonly maxBytes?: number

@@ -133,8 +133,8 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * What the retry policy of every activity excludes. Temporal's SDK marks each failure to decode the input of an activity
- * as retryable, whatever its codec says.
+ * What the retry policy of every activity excludes. Temporal's SDK marks each failure to decode the input of an
+ * activity as retryable, whatever its codec says.
  */
 export const notRetriedInputErrors: readonly ErrorCode[] = ['DECRYPTION_FAILED']
 

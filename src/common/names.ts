@@ -46,7 +46,9 @@ export const subagentUsageSignal = 'ptc.subagentUsage'
 /** The signal that answers the request for a slot of a tool. */
 export const slotAnswerSignal = 'ptc.slotAnswer'
 
-/** The signal to the owner of a session: a cell of another run, its interruption, or the question whether it has ended. */
+/**
+ * The signal to the owner of a session: a cell of another run, its interruption, or the question whether it has ended.
+ */
 export const cellMessageSignal = 'ptc.cell'
 
 /** The signal that tells a run how its cell in the session of another workflow ended. */
@@ -142,16 +144,16 @@ export const clientToolRole: Role = 'workflow'
 export const programRoles = ['workflow', 'tools', 'sandbox'] as const satisfies readonly Role[]
 
 /**
- * The task queue of a role's activities. Tool calls are on the task queue of the workflows themselves: a worker with both
- * roles gets them with the response to its workflow task (Temporal's eager activity dispatch).
+ * The task queue of a role's activities. Tool calls are on the task queue of the workflows themselves: a worker with
+ * both roles gets them with the response to its workflow task (Temporal's eager activity dispatch).
  */
 export function roleQueue(taskQueue: string, role: Role): string {
   return role === 'tools' ? taskQueue : `${taskQueue}.${role}`
 }
 
 /**
- * The task queue of a tool's calls: that of the workflows, unless the tool has one of its own. The server limits the rate
- * of a whole task queue, so a tool with a rate always has its own.
+ * The task queue of a tool's calls: that of the workflows, unless the tool has one of its own. The server limits the
+ * rate of a whole task queue, so a tool with a rate always has its own.
  */
 export function toolQueue(taskQueue: string, tool: Pick<ToolConfig, 'name' | 'taskQueue' | 'rate'>): string {
   return tool.taskQueue ?? (tool.rate ? `${taskQueue}.tool.${tool.name}` : roleQueue(taskQueue, 'tools'))

@@ -6,8 +6,8 @@ import type { ModelTool } from './provider.js'
 const wrapperKey = 'answer'
 
 /**
- * The tool with which the model delivers an answer that has a schema. Not the structured outputs of the API: those limit
- * the schema, and other servers lack them.
+ * The tool with which the model delivers an answer that has a schema. Not the structured outputs of the API: those
+ * limit the schema, and other servers lack them.
  *
  * @param outputSchema JSON Schema of the answer
  */

@@ -6,8 +6,8 @@ import type { ModelTool } from './provider.js'
 import { taskPrompt } from './task-tools.js'
 
 /**
- * System prompt and tools of a run whose code the API executes. The API describes its tool for code by itself, and shows
- * the other tools to the code.
+ * System prompt and tools of a run whose code the API executes. The API describes its tool for code by itself, and
+ * shows the other tools to the code.
  */
 export function hostedPrompt({ tools, limits, instructions, outputSchema, mode }: PromptOptions): Prompt {
   const task = taskPrompt(mode, outputSchema, limits.planSteps)

@@ -1,9 +1,9 @@
 /*
  * Models: prompt, request and reply of one turn.
  *
- * Boundary: knows no Temporal and no sandbox, and of tools only their documentation. A folder per wire format implements
- * `ModelProvider`; `http/` has what they share. A conversation has the shape of Anthropic's Messages API, and providers
- * of other formats translate it.
+ * Boundary: knows no Temporal and no sandbox, and of tools only their documentation. A folder per wire format
+ * implements `ModelProvider`; `http/` has what they share. A conversation has the shape of Anthropic's Messages API,
+ * and providers of other formats translate it.
  *
  * Invariants:
  * 1. A call is exactly one attempt. Temporal retries. (A request that a server refuses for its form is no attempt.)
@@ -76,7 +76,9 @@ export interface TurnOptions {
   readonly signal: AbortSignal
   /** Called for every chunk of the reply. Must be cheap, and must not throw. */
   readonly onProgress: (progress: ModelProgress) => void
-  /** Called for every piece of text and code. As cheap as `onProgress`. A provider that does not stream never calls it. */
+  /**
+   * Called for every piece of text and code. As cheap as `onProgress`. A provider that does not stream never calls it.
+   */
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined
 }
 

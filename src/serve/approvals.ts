@@ -10,7 +10,10 @@ const maxRuns = 100
 /** Runs whose histories are read at once. */
 const concurrency = 5
 
-/** `GET /approvals`: the calls that wait for an approval or an answer; with `?conversation=NAME` or `?run=ID`, of one run. */
+/**
+ * `GET /approvals`: the calls that wait for an approval or an answer; with `?conversation=NAME` or `?run=ID`, of one
+ * run.
+ */
 async function listApprovals({ ptc, query, signal }: Exchange): Promise<Reply> {
   const name = query.get('conversation')
   const run = name === null ? query.get('run') : ptc.conversation(name).workflowId

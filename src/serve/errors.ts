@@ -54,7 +54,9 @@ export interface ErrorBody {
   readonly error: { readonly code: string; readonly message: string; readonly hint?: string }
 }
 
-/** The response to a request that failed. What is no error of this package is not shown: it may name what is internal. */
+/**
+ * The response to a request that failed. What is no error of this package is not shown: it may name what is internal.
+ */
 export function toErrorReply(thrown: unknown): { readonly status: number; readonly body: ErrorBody } {
   if (thrown instanceof HttpError) {
     const { code, message } = thrown

@@ -9,8 +9,8 @@
  * 1. Publishing never delays nor fails an activity. A sink that fails or is slow costs events, never a run.
  * 2. The records of an attempt at a unit are numbered without gaps. So a reader ignores a record that was stored twice,
  *    and reports one that is missing (`gap`).
- * 3. (execution, epoch, attempt) orders the attempts at a unit. When a newer one publishes, the events of older ones are
- *    void (`reset`), and later records of those are ignored.
+ * 3. (execution, epoch, attempt) orders the attempts at a unit. When a newer one publishes, the events of older ones
+ *    are void (`reset`), and later records of those are ignored.
  * 4. Events are a function of the records before them. A reader that resumes at an offset gets what a reader from the
  *    beginning gets after it.
  * 5. A stream ends with `end`. The end comes from Temporal, and does not depend on a worker or the sink.

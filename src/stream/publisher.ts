@@ -45,8 +45,9 @@ interface Queue {
 }
 
 /**
- * Publishes the events of this worker's activities: appends them to the sink beside the activities. While the sink fails
- * or is slow, records wait in memory; when too many wait, new ones are dropped. A reader learns of it by their numbers.
+ * Publishes the events of this worker's activities: appends them to the sink beside the activities. While the sink
+ * fails or is slow, records wait in memory; when too many wait, new ones are dropped. A reader learns of it by their
+ * numbers.
  */
 export class StreamPublisher {
   readonly #options: PublisherOptions

@@ -14,7 +14,9 @@ interface UnitState {
 type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
 type NewEvent = DistributiveOmit<StreamEvent, 'offset' | 'time'>
 
-/** The last event of a turn, call or compaction that has not ended. A step that has not ended may be silent for long. */
+/**
+ * The last event of a turn, call or compaction that has not ended. A step that has not ended may be silent for long.
+ */
 const openTypes: ReadonlySet<string> = new Set([
   'turn.begins',
   'status',
@@ -25,8 +27,8 @@ const openTypes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Turns records into events. The events of a record depend on the records before it and on nothing else, so every reader
- * of a stream gets the same events with the same offsets.
+ * Turns records into events. The events of a record depend on the records before it and on nothing else, so every
+ * reader of a stream gets the same events with the same offsets.
  *
  * | record of a unit | events |
  * |---|---|

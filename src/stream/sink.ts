@@ -8,11 +8,11 @@ export interface StreamEntry {
 /** Reads one stream. */
 export interface StreamReader {
   /**
-   * The entries after `id`, in their order; not necessarily all of them. Without any, waits for one for at most `waitMs`,
-   * and returns none.
+   * The entries after `id`, in their order; not necessarily all of them. Without any, waits for one for at most
+   * `waitMs`, and returns none.
    *
-   * @param id of an entry; undefined: from the oldest entry that there is. An entry that no longer exists is followed by
-   *   the later ones.
+   * @param id of an entry; undefined: from the oldest entry that there is. An entry that no longer exists is followed
+   *   by the later ones.
    */
   read(id: string | undefined, waitMs: number): Promise<readonly StreamEntry[]>
   /** Idempotent. */

@@ -6,7 +6,9 @@ export type Duration = number | `${number}${keyof typeof units}`
 /** Longer durations overflow a Node timer, which then fires at once. */
 const maxDurationMs = 2 ** 31 - 1
 
-/** Whole milliseconds; undefined for anything but a positive duration of at most 24 days, the maximum of a Node timer. */
+/**
+ * Whole milliseconds; undefined for anything but a positive duration of at most 24 days, the maximum of a Node timer.
+ */
 export function parseDuration(duration: unknown, maxMs = maxDurationMs): number | undefined {
   const ms = typeof duration === 'string' ? parseText(duration) : duration
   if (typeof ms !== 'number' || !(ms > 0 && ms <= maxMs)) return undefined

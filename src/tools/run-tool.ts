@@ -35,8 +35,8 @@ export type ToolRunContext = Pick<
 /**
  * Runs one attempt of a call. The authority on caller, arguments, timeout and result.
  *
- * Error messages are for the caller: they contain no stack and no path of this host. The stack of an error is that of the
- * tool, without paths of this host. The log has everything.
+ * Error messages are for the caller: they contain no stack and no path of this host. The stack of an error is that of
+ * the tool, without paths of this host. The log has everything.
  *
  * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
  * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID, CREDENTIAL_UNAVAILABLE: nothing ran.
@@ -131,8 +131,8 @@ export function resolveCredentials(
 }
 
 /**
- * Races a function of the tool against its timeout and the caller's signal, so that a tool that ignores its signal delays
- * nobody.
+ * Races a function of the tool against its timeout and the caller's signal, so that a tool that ignores its signal
+ * delays nobody.
  */
 export async function runAttempt(
   tool: Tool,

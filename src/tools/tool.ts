@@ -68,8 +68,8 @@ export interface ToolContext {
 /** Second argument of a deferred tool's `run`. */
 export interface DeferredToolContext extends ToolContext {
   /**
-   * Completes this call: `ptc.completeCall(token, value)`, `ptc calls complete TOKEN`. The same in every attempt. Whoever
-   * has it can complete this call, and no other.
+   * Completes this call: `ptc.completeCall(token, value)`, `ptc calls complete TOKEN`. The same in every attempt.
+   * Whoever has it can complete this call, and no other.
    */
   readonly completionToken: string
 }
@@ -101,8 +101,8 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
   /** Timeout of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
   readonly timeout?: Duration
   /**
-   * Retry policy of a tool that throws. A tool with `effect: 'once'` has one attempt. If such a tool throws, its outcome
-   * is unknown, unless it throws a ToolError, which says that nothing happened.
+   * Retry policy of a tool that throws. A tool with `effect: 'once'` has one attempt. If such a tool throws, its
+   * outcome is unknown, unless it throws a ToolError, which says that nothing happened.
    */
   readonly retry?: RetryDefinition
   /**
@@ -148,8 +148,8 @@ export interface ToolDefinition<
   readonly credentials?: readonly string[]
   readonly deferred?: undefined
   /**
-   * Undoes the effect of a call. A run whose work fails, is cancelled or ends unfinished compensates its calls, the last
-   * one first. Like `run` it may be tried again with the same idempotency key, also when the call never happened.
+   * Undoes the effect of a call. A run whose work fails, is cancelled or ends unfinished compensates its calls, the
+   * last one first. Like `run` it may be tried again with the same idempotency key, also when the call never happened.
    */
   compensate?(
     call: CompensatedCall<z.output<AsZodObject<Input>>, z.output<AsZodType<Output>>>,
@@ -167,8 +167,8 @@ export interface DeferredToolDefinition<
   Output extends z.ZodType | JsonSchema,
 > extends Omit<ToolDefinition<Input, Output>, 'run' | 'execution' | 'deferred' | 'compensate'> {
   /**
-   * The result comes later, from outside. `expires` is the time from the end of `run` to the expiry of the call: `'3d'`,
-   * `'2h'`, or milliseconds; at most 366 days.
+   * The result comes later, from outside. `expires` is the time from the end of `run` to the expiry of the call:
+   * `'3d'`, `'2h'`, or milliseconds; at most 366 days.
    */
   readonly deferred: { readonly expires: Duration }
   /** Starts the work elsewhere. What it returns is ignored. */

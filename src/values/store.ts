@@ -34,8 +34,8 @@ export interface ValueStore {
    */
   remove(sha256: string, signal: AbortSignal, unusedSince?: number): Promise<boolean>
   /**
-   * Stores a small object under a name of its own, unless there is one, and returns the bytes that are there: concurrent
-   * writers all get those of the first. The object is no value: {@link list} leaves it out.
+   * Stores a small object under a name of its own, unless there is one, and returns the bytes that are there:
+   * concurrent writers all get those of the first. The object is no value: {@link list} leaves it out.
    *
    * @param name letters, digits, dots, hyphens and underscores; no key of a value
    * @throws PtcError as {@link put}

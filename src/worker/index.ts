@@ -1,9 +1,10 @@
 /*
  * Worker: one worker process and its configuration.
  *
- * Owns the plugin that makes a Temporal worker one of durable-ptc (`plugin/`), what its activities share (`resources/`),
- * the event-loop watchdog, the takeover, and loading and checking `ptc.config.ts` (`config/`). Boundary: imports neither
- * the client nor the CLI. A server is given as a `ConnectConfig`; nothing here finds or starts one.
+ * Owns the plugin that makes a Temporal worker one of durable-ptc (`plugin/`), what its activities share
+ * (`resources/`), the event-loop watchdog, the takeover, and loading and checking `ptc.config.ts` (`config/`).
+ * Boundary: imports neither the client nor the CLI. A server is given as a `ConnectConfig`; nothing here finds or
+ * starts one.
  *
  * Invariants:
  * 1. What a worker opened is closed in reverse order, also when its start fails.

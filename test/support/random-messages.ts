@@ -7,8 +7,8 @@ const characters = (random: Random, limit: number) => 'x'.repeat(1 + random.belo
 
 /**
  * A conversation as an agent may have it: replies with thinking, text and several tool uses, replies that continue a
- * paused one, messages of the user beside results, and several messages of the user in a row. It ends with a reply, whose
- * results are pending.
+ * paused one, messages of the user beside results, and several messages of the user in a row. It ends with a reply,
+ * whose results are pending.
  */
 export function randomMessages(seed: number): readonly Message[] {
   const random = new Random(seed)

@@ -1,4 +1,6 @@
-/** Plays the shop: sends a signed webhook that starts a run, and once more, as senders do. Prints the result of the run. */
+/**
+ * Plays the shop: sends a signed webhook that starts a run, and once more, as senders do. Prints the result of the run.
+ */
 import { randomUUID } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'

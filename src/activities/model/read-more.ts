@@ -8,7 +8,9 @@ import { loadMessages } from './conversation.js'
 
 const schema = z.object({ id: z.string(), offset: z.int().min(0).default(0) })
 
-/** Activity `result.page`: a page of a result that was cut, for the model. Only results of the same messages are read. */
+/**
+ * Activity `result.page`: a page of a result that was cut, for the model. Only results of the same messages are read.
+ */
 export function readMore(values: Values) {
   return ({ history, input, limit }: ReadMoreInput): Promise<EngineToolResult> =>
     runActivity(async ({ signal }) => {

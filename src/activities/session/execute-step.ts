@@ -33,7 +33,9 @@ export interface StepExecutor {
   readonly stream?: StreamPublisher | undefined
 }
 
-/** Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and those that follow. */
+/**
+ * Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and those that follow.
+ */
 export function executeStep({ host, registry, values, audit, stream }: StepExecutor, followUps: FollowUps) {
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {

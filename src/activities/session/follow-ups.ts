@@ -20,12 +20,12 @@ const maxRemembered = 10_000
 
 /**
  * Follow-up steps: those that a worker executes without asking the workflow, because it is connected to the sandbox and
- * has every result that the program waits for. So a call in a loop needs one activity instead of two, and calls of local
- * tools need none of their own.
+ * has every result that the program waits for. So a call in a loop needs one activity instead of two, and calls of
+ * local tools need none of their own.
  *
  * Invariants:
- * 1. Only calls of local tools (`effect: 'read'`) are made here. All others wait for the workflow, which has recorded by
- *    then what they depend on.
+ * 1. Only calls of local tools (`effect: 'read'`) are made here. All others wait for the workflow, which has recorded
+ *    by then what they depend on.
  * 2. A follow-up step never fails its activity. Whatever is missing, the workflow does by ordinary activities: it
  *    requests the step again and joins it, or gets the recorded result.
  * 3. An activity takes at most half a second longer (`maxFollowUpMs`).

@@ -5,8 +5,8 @@ import { callEvents } from '../audit-events.js'
 import { runActivity } from '../run-activity.js'
 
 /**
- * Activity `audit.call`: stores the begin or the end of a call that somebody else's worker executes, or the decision on a
- * deferred call.
+ * Activity `audit.call`: stores the begin or the end of a call that somebody else's worker executes, or the decision on
+ * a deferred call.
  *
  * @throws PtcError AUDIT_UNAVAILABLE for a begin, and for a decision of somebody
  */

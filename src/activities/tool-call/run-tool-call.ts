@@ -65,8 +65,8 @@ export function toolCall(registry: ToolRegistry, values: Values, limits: Limits,
 }
 
 /**
- * Workflows of a user may schedule an activity that nobody has registered, and so may a remote tool: its input is theirs,
- * or comes from code.
+ * Workflows of a user may schedule an activity that nobody has registered, and so may a remote tool: its input is
+ * theirs, or comes from code.
  */
 function isToolCall(input: unknown, activityType: string): input is ToolActivityInput {
   return (

@@ -42,7 +42,9 @@ export function openChatInput(): ChatInput {
   let draftRows = 0
   // A line that was entered moves the draft out of reach: it stays on the screen.
   lines.on('line', () => (draftRows = 0))
-  /** Erases the draft and the typed line. A typed line of several rows is left to readline, and a draft above it, too. */
+  /**
+   * Erases the draft and the typed line. A typed line of several rows is left to readline, and a draft above it, too.
+   */
   const erase = (): void => {
     const up = lines.getCursorPos().rows > 0 ? 0 : draftRows
     process.stderr.write(up === 0 ? '\r\u001b[K' : `\u001b[${up}A\r\u001b[J`)

@@ -10,8 +10,8 @@ interface Shown {
 }
 
 /**
- * Shows what the model writes for a message, and when the messages before it are compacted. Never rejects: the answer has
- * what counts.
+ * Shows what the model writes for a message, and when the messages before it are compacted. Never rejects: the answer
+ * has what counts.
  *
  * @param id of the message
  * @param signal ends it, and the stream

@@ -66,8 +66,8 @@ const stableNames: Readonly<Record<string, string>> = {
 }
 
 /**
- * One line of JSON: `time`, `level`, `message`, and the fields under stable names. An error is its message, and its stack
- * is `stack`. `docs/guides/operations.md` lists the names.
+ * One line of JSON: `time`, `level`, `message`, and the fields under stable names. An error is its message, and its
+ * stack is `stack`. `docs/guides/operations.md` lists the names.
  */
 export function formatJsonEntry({ level, message, timestampNanos, meta }: LogEntry): string {
   const fields = Object.entries(meta ?? {}).flatMap(([name, value]): [string, unknown][] => {

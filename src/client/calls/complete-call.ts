@@ -23,8 +23,8 @@ const maxRefusedMs = 120_000
 const responseTimeoutMs = 20_000
 
 /**
- * Temporal takes ten updates of a run at once, and refuses the others for a while. Hundreds of requests that are repeated
- * leave the run no time to respond, so those of this process take turns, and leave room for those of others.
+ * Temporal takes ten updates of a run at once, and refuses the others for a while. Hundreds of requests that are
+ * repeated leave the run no time to respond, so those of this process take turns, and leave room for those of others.
  */
 const turns = new Turns(5)
 
@@ -34,8 +34,8 @@ const lastPauseMs = 1_000
 
 export interface CompleteOptions {
   /**
-   * Who decided, for the history and the audit log of the run: up to 200 characters. Default: the identity of Temporal's
-   * client, such as `4711@host`.
+   * Who decided, for the history and the audit log of the run: up to 200 characters. Default: the identity of
+   * Temporal's client, such as `4711@host`.
    */
   readonly by?: string
 }

@@ -83,8 +83,8 @@ export async function request<Result>(
 }
 
 /**
- * A request for an update settles also when the workflow has rejected the update: then the outcome is there already, and
- * no further request is needed for it.
+ * A request for an update settles also when the workflow has rejected the update: then the outcome is there already,
+ * and no further request is needed for it.
  *
  * @throws WorkflowUpdateFailedError of a rejected update, and of one that has failed since
  */

@@ -135,7 +135,8 @@ export interface Conversation {
    */
   reset(messages?: readonly ProviderMessage[]): Promise<void>
   /**
-   * Interrupts the work, refuses messages that wait, and removes the sandbox. A later message starts a new conversation.
+   * Interrupts the work, refuses messages that wait, and removes the sandbox. A later message starts a new
+   * conversation.
    *
    * @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE
    */

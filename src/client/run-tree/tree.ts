@@ -53,7 +53,9 @@ interface RunTreeBase {
    * missing key); the server retries it.
    */
   readonly failure: Failure | undefined
-  /** Task queues on which the run waits while no worker polls them, and Nexus endpoints that do not start operations. */
+  /**
+   * Task queues on which the run waits while no worker polls them, and Nexus endpoints that do not start operations.
+   */
   readonly unserved: readonly Unserved[]
   /** A program without a model has one turn, number 0. */
   readonly turns: readonly TurnNode[]
@@ -237,7 +239,10 @@ export interface CellOwner {
   readonly toolCalls: number | undefined
 }
 
-/** A call that waits for its approval, or a deferred call that waits for its result. Times are in milliseconds since the epoch. */
+/**
+ * A call that waits for its approval, or a deferred call that waits for its result. Times are in milliseconds since the
+ * epoch.
+ */
 export interface DeferredWait {
   readonly since: number
   readonly expiresAt: number

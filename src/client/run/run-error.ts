@@ -12,8 +12,8 @@ import { activityNames } from '../../common/names.js'
 import { isFailedPrecondition, temporalError } from '../temporal/temporal-error.js'
 
 /**
- * Maps the failure of a run, or of an update, to one error: the innermost failure gives the message, its type the code. An
- * error of the request itself is mapped by {@link temporalError}.
+ * Maps the failure of a run, or of an update, to one error: the innermost failure gives the message, its type the code.
+ * An error of the request itself is mapped by {@link temporalError}.
  */
 export function runError(thrown: unknown, workflowId: string): PtcError {
   if (isFailedPrecondition(thrown)) {

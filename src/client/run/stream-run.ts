@@ -24,8 +24,8 @@ export interface StreamOptions {
 /**
  * The live stream of a run; ends with the run.
  *
- * @throws PtcError RUN_INPUT_INVALID without a sink, or for an invalid offset; TEMPORAL_NOT_FOUND; TEMPORAL_UNREACHABLE;
- *   ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED; the signal's reason
+ * @throws PtcError RUN_INPUT_INVALID without a sink, or for an invalid offset; TEMPORAL_NOT_FOUND;
+ *   TEMPORAL_UNREACHABLE; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED; the signal's reason
  */
 export async function* streamRun(
   client: Client,

@@ -16,8 +16,8 @@ export interface ExecutionRef {
 
 /**
  * A run that makes calls all the time has a new page every few milliseconds. After the first pages, at least so many
- * milliseconds pass from one request to the next, so that pages have more events. A page with many events is followed at
- * once by the next one: there is more.
+ * milliseconds pass from one request to the next, so that pages have more events. A page with many events is followed
+ * at once by the next one: there is more.
  */
 const unpacedPages = 20
 const pageIntervalMs = 250

@@ -39,7 +39,9 @@ function isWaiting({ state, scheduledTime }: PendingOperation): boolean {
   return Number(state) !== nexusOperationStarted && Date.now() - toMilliseconds(scheduledTime) >= unservedAfterMs
 }
 
-/** Undefined also when the server does not let this client look: endpoints and their namespaces may belong to others. */
+/**
+ * Undefined also when the server does not let this client look: endpoints and their namespaces may belong to others.
+ */
 async function findUnservedTarget(client: Client, operation: PendingOperation): Promise<Unserved | undefined> {
   const { endpoint, scheduledTime } = operation
   try {

@@ -9,8 +9,8 @@ const maxReasonCharacters = 500
 type UnservedQueueStatus = Omit<UnservedQueue, 'waitingSince'> & { readonly waitingSince: number | undefined }
 
 /**
- * Says which task queue no worker polls, for how long, and what to do; or why a Nexus operation does not start. A worker
- * with no free slot does not poll either, so the text does not claim that no worker runs.
+ * Says which task queue no worker polls, for how long, and what to do; or why a Nexus operation does not start. A
+ * worker with no free slot does not poll either, so the text does not claim that no worker runs.
  *
  * @param now milliseconds since the epoch
  */

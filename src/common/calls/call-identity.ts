@@ -24,8 +24,8 @@ export interface RunIdentity {
    */
   readonly firstExecutionRunId: string
   /**
-   * Of a sub-agent: the idempotency key of its call. It stands for the execution in the keys of its own calls, because a
-   * reset of its parent starts it again.
+   * Of a sub-agent: the idempotency key of its call. It stands for the execution in the keys of its own calls, because
+   * a reset of its parent starts it again.
    */
   readonly callKey?: string
 }

@@ -89,8 +89,8 @@ export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
 }
 
 /**
- * What a remote tool learns of its call, if it asks for that: as the second argument, or as `call` beside `arguments` in
- * the input of a Nexus operation.
+ * What a remote tool learns of its call, if it asks for that: as the second argument, or as `call` beside `arguments`
+ * in the input of a Nexus operation.
  */
 export interface RemoteCall {
   /** Identity of the call: the same in every attempt. */
@@ -104,8 +104,8 @@ export interface RemoteCall {
 }
 
 /**
- * Maximum bytes of the arguments of a remote tool, as JSON. They are in the history as they are: nobody else can read our
- * value store, and a payload of more than 256 KiB would be stored there.
+ * Maximum bytes of the arguments of a remote tool, as JSON. They are in the history as they are: nobody else can read
+ * our value store, and a payload of more than 256 KiB would be stored there.
  */
 export const maxRemoteArgumentBytes = 128 * 1024
 
@@ -116,13 +116,15 @@ export interface PrepareArgumentsInput {
   readonly arguments: JsonObject
   /** The tools of the run. */
   readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
-  /** Of a Nexus operation: the endpoint must exist, else the workflow task that schedules the operation fails for ever. */
+  /**
+   * Of a Nexus operation: the endpoint must exist, else the workflow task that schedules the operation fails for ever.
+   */
   readonly nexusEndpoint?: string
 }
 
 /**
- * Input of activity `audit.call`: the begin or the end of a call that somebody else's worker executes, or the decision on
- * a deferred call.
+ * Input of activity `audit.call`: the begin or the end of a call that somebody else's worker executes, or the decision
+ * on a deferred call.
  */
 export interface AuditCallInput {
   readonly tool: string
@@ -148,7 +150,10 @@ export type CallDecision =
       readonly by?: string
     }
 
-/** Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it checked. */
+/**
+ * Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it
+ * checked.
+ */
 export interface ToolResultInput {
   readonly tool: string
   /** The call that gets the result. */

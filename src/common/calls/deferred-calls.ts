@@ -38,7 +38,10 @@ export type DeferredResult =
       readonly compensate?: true
     }
 
-/** A call whose activity has ended, and whose result or approval has not arrived. Times are milliseconds since the epoch. */
+/**
+ * A call whose activity has ended, and whose result or approval has not arrived. Times are milliseconds since the
+ * epoch.
+ */
 export interface WaitingCall {
   readonly idempotencyKey: string
   readonly tool: string

@@ -2,8 +2,8 @@ import type { Caller } from '../calls/calls.js'
 import type { JsonObject } from '../json/json.js'
 
 /**
- * A tool that the client of a conversation brings, as data. No worker runs it: the call waits until the client sends its
- * result, which is a text.
+ * A tool that the client of a conversation brings, as data. No worker runs it: the call waits until the client sends
+ * its result, which is a text.
  */
 export interface ClientTool {
   readonly name: string

@@ -1,6 +1,6 @@
 /*
- * Hosted code: code that Anthropic executes in a container of its own, with `sandbox: anthropic`. Its calls are tool uses
- * whose `caller` is a server tool use.
+ * Hosted code: code that Anthropic executes in a container of its own, with `sandbox: anthropic`. Its calls are tool
+ * uses whose `caller` is a server tool use.
  */
 
 import type { JsonObject } from '../json/json.js'

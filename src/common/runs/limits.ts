@@ -6,8 +6,8 @@ export interface Limits {
    */
   readonly turns: number
   /**
-   * Answers of an agent with an output schema that do not fit it, text instead of an answer included. After the last one
-   * the run ends with status `invalid_answer`.
+   * Answers of an agent with an output schema that do not fit it, text instead of an answer included. After the last
+   * one the run ends with status `invalid_answer`.
    */
   readonly answerAttempts: number
   /** Steps of a plan. The model is asked for another plan when it has more. */

@@ -71,8 +71,8 @@ export interface ModelTurnResult {
   /** Bytes of the messages sent to the model, without system prompt, tools, and data of images and documents. */
   readonly conversationBytes: number
   /**
-   * The described direct tool calls, by tool_use id. Calls of `execute_code` are not included. The id of an answer has the
-   * call of the tool that checks whether the work is done.
+   * The described direct tool calls, by tool_use id. Calls of `execute_code` are not included. The id of an answer has
+   * the call of the tool that checks whether the work is done.
    */
   readonly calls: Readonly<Record<string, DescribedCall>>
   /** What the reply submits with one of the task tools, if it does. */

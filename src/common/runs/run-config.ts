@@ -127,7 +127,9 @@ export interface RunConfig {
    * which is `default` in a replay.
    */
   readonly namespace?: string
-  /** Signs the completion tokens of the run. Random; only in a run with a tool that is deferred, or may need approval. */
+  /**
+   * Signs the completion tokens of the run. Random; only in a run with a tool that is deferred, or may need approval.
+   */
   readonly completionSecret?: string
   /** The agent that the run began with; it has the configuration of that time. Undefined: none. */
   readonly agentName?: string

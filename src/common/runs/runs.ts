@@ -97,7 +97,9 @@ export type AgentStatus =
   | 'truncated'
   /** The conversation is larger than the model's context window. */
   | 'context_full'
-  /** The reply was empty, twice; or, in mode `autonomous`, a text in place of an answer, `limits.answerAttempts` times. */
+  /**
+   * The reply was empty, twice; or, in mode `autonomous`, a text in place of an answer, `limits.answerAttempts` times.
+   */
   | 'no_answer'
   /** The run has used its budget, and was to end then. */
   | 'budget_spent'

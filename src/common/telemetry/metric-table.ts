@@ -211,8 +211,8 @@ export const metricTable = {
 const latencyBuckets = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000]
 
 /**
- * Upper bounds of the buckets of each histogram of the engine, for `histogramBucketOverrides` of Temporal's runtime. Its
- * default buckets end at 10 seconds.
+ * Upper bounds of the buckets of each histogram of the engine, for `histogramBucketOverrides` of Temporal's runtime.
+ * Its default buckets end at 10 seconds.
  */
 export const histogramBuckets: Readonly<Record<string, number[]>> = Object.fromEntries(
   Object.entries(metricTable)

@@ -8,8 +8,8 @@ import type { BedrockProviderOptions } from './options.js'
 const secretVariables = ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK']
 
 /**
- * Claude on Amazon Bedrock: the Messages API, signed and in AWS's event stream, which the SDK translates. Credentials are
- * those that AWS's libraries find: variables, a profile, a role.
+ * Claude on Amazon Bedrock: the Messages API, signed and in AWS's event stream, which the SDK translates. Credentials
+ * are those that AWS's libraries find: variables, a profile, a role.
  *
  * @throws PtcError CONFIG_INVALID for invalid options
  */

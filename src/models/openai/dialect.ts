@@ -17,7 +17,9 @@ export interface Dialect {
 const unsupported =
   /unsupported|not supported|unrecognized|unknown|unexpected|extra|not permitted|not allowed|forbidden/i
 
-/** `max_tokens is too large: 32000. This model supports at most 16384 completion tokens…`; `Expected a value <= 16384`. */
+/**
+ * `max_tokens is too large: 32000. This model supports at most 16384 completion tokens…`; `Expected a value <= 16384`.
+ */
 const tooManyTokens = /max_(?:completion_|output_)?tokens.*(?:at most|<=) (\d+)/
 
 /**

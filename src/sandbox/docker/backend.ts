@@ -58,8 +58,8 @@ export interface DockerBackend extends SandboxBackend {
   /** Measures what the running containers of a namespace use, at most `limit`. @throws PtcError SANDBOX_UNAVAILABLE */
   sampleUsage(namespace: string, limit: number): Promise<SandboxUsage>
   /**
-   * Removes expired sandboxes, and those that ended because no worker lived, and returns them. Also removes expired idle
-   * containers.
+   * Removes expired sandboxes, and those that ended because no worker lived, and returns them. Also removes expired
+   * idle containers.
    */
   removeExpired(options: ReapOptions): Promise<readonly SessionContainer[]>
 }

@@ -2,8 +2,8 @@ import { PtcError } from '../../common/errors.js'
 
 /**
  * A frame is a 4-byte big-endian length and that many bytes of UTF-8: JSON, and after a line break the text of a value.
- * Frames are shorter than 16 MiB and their text has no zero byte. So a frame starts at a zero byte with a brace after the
- * length: a reader that connects in the middle of a frame finds the next frame this way.
+ * Frames are shorter than 16 MiB and their text has no zero byte. So a frame starts at a zero byte with a brace after
+ * the length: a reader that connects in the middle of a frame finds the next frame this way.
  */
 const headerBytes = 4
 const openingBrace = 0x7b

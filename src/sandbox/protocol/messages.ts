@@ -92,7 +92,9 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly cell: number
-      /** The value of variable `input_data`, set before the code runs. `ref`: a value that was sent in pieces before. */
+      /**
+       * The value of variable `input_data`, set before the code runs. `ref`: a value that was sent in pieces before.
+       */
       readonly input_data?: { readonly value: JsonValue } | { readonly ref: string }
     } & StepDigest &
       StepRequestFields &

@@ -6,7 +6,9 @@ const settleMs = 300
 /** The same while a turn or a call has not ended. */
 const openSettleMs = 3_000
 
-/** Calls wait for approvals: without an event for so long, they are shown. Calls that were made together come together. */
+/**
+ * Calls wait for approvals: without an event for so long, they are shown. Calls that were made together come together.
+ */
 const quietMs = 500
 
 export type MessageEvent =

@@ -28,8 +28,8 @@ interface WaitingCall {
 const maxChecks = 10
 
 /**
- * Turns the events of a message into the parts of the AI SDK's UI message stream. A turn is a step. Code is the input of
- * the tool `execute_code`, and its output the output of that tool. Calls of tools are parts of their own.
+ * Turns the events of a message into the parts of the AI SDK's UI message stream. A turn is a step. Code is the input
+ * of the tool `execute_code`, and its output the output of that tool. Calls of tools are parts of their own.
  */
 export class UiMessageStream {
   /** Texts that have begun and not ended, by id. */
@@ -105,8 +105,8 @@ export class UiMessageStream {
   }
 
   /**
-   * Requests the approvals of these calls, and ends the response: a front end sends its decisions afterwards. They are in
-   * a step of their own, because the code that made the calls has not ended.
+   * Requests the approvals of these calls, and ends the response: a front end sends its decisions afterwards. They are
+   * in a step of their own, because the code that made the calls has not ended.
    *
    * @param waiting keys of the calls that wait, as far as the history says so
    * @returns nothing when none of the calls waits: the response goes on
@@ -243,7 +243,9 @@ export class UiMessageStream {
     return [{ type: 'tool-output-error', toolCallId, errorText: status, ...toolFlags }]
   }
 
-  /** The protocol can't take parts back: a turn says that they are void, and what a cell has printed is not sent yet. */
+  /**
+   * The protocol can't take parts back: a turn says that they are void, and what a cell has printed is not sent yet.
+   */
   #reset({ unit }: EventOf<'reset'>): readonly UiChunk[] {
     if (!unit.startsWith('turn/')) {
       if (this.#cell) this.#cell = { ...this.#cell, output: this.#cell.output.filter((each) => each.unit !== unit) }

@@ -1,6 +1,6 @@
 /*
- * `src/serve/messages-api` owns `POST /v1/messages`: the Messages API with programmatic tool calling, whose code runs in
- * our sandboxes. A container of the API is a conversation with client tools.
+ * `src/serve/messages-api` owns `POST /v1/messages`: the Messages API with programmatic tool calling, whose code runs
+ * in our sandboxes. A container of the API is a conversation with client tools.
  *
  * Boundary: requests and responses of that API on one side, the client library on the other. It keeps no state.
  *

@@ -23,8 +23,8 @@ const maxSweepIntervalMs = 60_000
 const suffix = '.jsonl'
 
 /**
- * Streams as files, one for each workflow id: for workers and clients on one machine. What was appended survives the end
- * of every process, but not always a crash of the machine.
+ * Streams as files, one for each workflow id: for workers and clients on one machine. What was appended survives the
+ * end of every process, but not always a crash of the machine.
  *
  * @throws PtcError CONFIG_INVALID
  */

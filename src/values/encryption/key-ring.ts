@@ -19,7 +19,10 @@ export interface EncryptionKey {
 const keyBytes = 32
 const base64Pattern = /^[A-Za-z0-9+/]{43}=$/
 
-/** The id becomes part of names of files and variables, and it comes from payloads: whoever writes to a history chooses it. */
+/**
+ * The id becomes part of names of files and variables, and it comes from payloads: whoever writes to a history chooses
+ * it.
+ */
 export const keyIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /**

@@ -4,9 +4,9 @@
  *   header  magic (8 bytes), length of the key id (1), key id, salt (32)
  *   chunk   64 KiB of the value (the last one: the rest), encrypted by AES-256-GCM, and its tag (16)
  *
- * A key of its own is derived for each value (HKDF-SHA-256 of the key and the salt). The nonce of a chunk is its number,
- * and whether it is the last one, so no chunk can be moved, left out or added. The header is associated data of each
- * chunk. No byte of a chunk is passed on before its tag is checked.
+ * A key of its own is derived for each value (HKDF-SHA-256 of the key and the salt). The nonce of a chunk is its
+ * number, and whether it is the last one, so no chunk can be moved, left out or added. The header is associated data of
+ * each chunk. No byte of a chunk is passed on before its tag is checked.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { EncryptionKey, KeyRing } from './key-ring.js'

@@ -24,14 +24,14 @@ export interface PtcConfig {
   /** Agents that runs may choose by name, from `defineAgent`. Default: none. */
   readonly agents?: readonly Pick<Agent, 'name'>[]
   /**
-   * Where the credentials of tools come from, by the name that tools declare: an environment variable, a file, a command,
-   * or a function of the call. docs/guides/tools.md describes them. Default: none.
+   * Where the credentials of tools come from, by the name that tools declare: an environment variable, a file, a
+   * command, or a function of the call. docs/guides/tools.md describes them. Default: none.
    */
   readonly credentials?: Readonly<Record<string, CredentialSource>>
   readonly model?: {
     /**
-     * `PROVIDER/MODEL`, such as `openai/gpt-5.6`, or a model of Anthropic. A list: when the first one fails, the next one
-     * answers.
+     * `PROVIDER/MODEL`, such as `openai/gpt-5.6`, or a model of Anthropic. A list: when the first one fails, the next
+     * one answers.
      */
     readonly name?: string | readonly string[]
     /** Maximum output tokens of one reply. Default 8,192. */
@@ -42,8 +42,8 @@ export interface PtcConfig {
      */
     readonly contextWindow?: number
     /**
-     * With more tools than this, each request has one line of each tool that code can call, and the model searches their
-     * documentation. Default 40. docs/guides/context.md describes it.
+     * With more tools than this, each request has one line of each tool that code can call, and the model searches
+     * their documentation. Default 40. docs/guides/context.md describes it.
      */
     readonly documentedTools?: number
     /**
@@ -116,7 +116,10 @@ export interface PtcConfig {
     readonly park?: Duration
     /** An agent that runs no code for this long releases its sandbox. Default 270 seconds. */
     readonly idle?: Duration
-    /** Time that running tools and model calls get when a worker is stopped; then they are cancelled. Default 10 seconds. */
+    /**
+     * Time that running tools and model calls get when a worker is stopped; then they are cancelled. Default 10
+     * seconds.
+     */
     readonly shutdown?: Duration
   }
   readonly sessions?: {
@@ -135,8 +138,8 @@ export interface PtcConfig {
         /** Share of the window in use, from 0.2 to 0.95. Default 0.8. */
         readonly threshold?: number
         /**
-         * The API clears old results by itself before that, where it can (Anthropic). What the model read is then not in
-         * the history. Default false.
+         * The API clears old results by itself before that, where it can (Anthropic). What the model read is then not
+         * in the history. Default false.
          */
         readonly provider?: boolean
       }
@@ -187,8 +190,8 @@ export interface PtcConfig {
    */
   readonly stream?: StreamSink
   /**
-   * Traces: `new OpenTelemetryPlugin({ resource, spanProcessor })` of `@temporalio/interceptors-opentelemetry`. Default:
-   * none. docs/guides/monitoring.md has an example.
+   * Traces: `new OpenTelemetryPlugin({ resource, spanProcessor })` of `@temporalio/interceptors-opentelemetry`.
+   * Default: none. docs/guides/monitoring.md has an example.
    */
   readonly tracing?: TracingPlugin
   /** What `ptc worker` serves by HTTP. Its options and environment variables come first. Default: nothing. */

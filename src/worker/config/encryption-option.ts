@@ -10,8 +10,8 @@ export interface EncryptionOption {
    */
   readonly currentKeyId: string
   /**
-   * Finds a key by its id: 32 bytes, or their base64. Undefined: there is no such key. Called once for each id, and again
-   * after it has failed.
+   * Finds a key by its id: 32 bytes, or their base64. Undefined: there is no such key. Called once for each id, and
+   * again after it has failed.
    */
   readonly key: (id: string) => KeyMaterial | undefined | Promise<KeyMaterial | undefined>
 }

@@ -17,8 +17,8 @@ export interface HealthServer {
 }
 
 /**
- * Serves `/healthz` (200 while the event loop answers) and `/readyz` (200 when the worker can do its work, else 503), both
- * with JSON.
+ * Serves `/healthz` (200 while the event loop answers) and `/readyz` (200 when the worker can do its work, else 503),
+ * both with JSON.
  *
  * @param address IP address and port; port 0: a free one
  * @throws PtcError CONFIG_INVALID

@@ -40,8 +40,8 @@ export interface EnginePluginOptions {
 }
 
 /**
- * Adds durable-ptc to Temporal's own objects: activities, workflows and shared resources to a worker, the value store and
- * the encryption to the data converter of workers, clients and replayers, our workflows to a bundle.
+ * Adds durable-ptc to Temporal's own objects: activities, workflows and shared resources to a worker, the value store
+ * and the encryption to the data converter of workers, clients and replayers, our workflows to a bundle.
  */
 export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, NativeConnectionPlugin {
   readonly name = 'durable-ptc'

@@ -1,5 +1,6 @@
 /*
- * The plugin (entry point `durable-ptc/worker`) adds durable-ptc to Temporal's own Worker, Client, bundler and replayer.
+ * The plugin (entry point `durable-ptc/worker`) adds durable-ptc to Temporal's own Worker, Client, bundler and
+ * replayer.
  *
  * Owns: the task queues of a process and their workers, the options that durable-ptc adds, and the bundle of a user's
  * workflows with ours. Boundary: Temporal's plugin interfaces; `resources/` has what the activities share.

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../common/json/json.js'
 import { tenantOf } from '../../common/runs/search-attributes.js'
 
 /**
- * Adds the tool, the agent and the tenant to every log entry of a tool call: those of the tool and those of the SDK. The
- * SDK adds the ids of workflow, run and activity, and the attempt.
+ * Adds the tool, the agent and the tenant to every log entry of a tool call: those of the tool and those of the SDK.
+ * The SDK adds the ids of workflow, run and activity, and the attempt.
  */
 export const logAttributes: ActivityInterceptorsFactory = () => {
   let attributes: Record<string, string> = {}

@@ -39,9 +39,9 @@ const processOptions = z.object({
  * Adds durable-ptc to a Temporal worker, client, bundle or replayer.
  *
  * Give it to the connection of a worker, so that the watchdog thread can connect as well:
- * `NativeConnection.connect({ address, plugins: [ptc] })`. Every worker on this connection then runs agents and programs
- * of its own task queue, beside its own workflows and activities. `new Client({ connection, plugins: [ptc] })` and
- * `bundleWorkflowCode({ workflowsPath, plugins: [ptc] })` take it, too.
+ * `NativeConnection.connect({ address, plugins: [ptc] })`. Every worker on this connection then runs agents and
+ * programs of its own task queue, beside its own workflows and activities. `new Client({ connection, plugins: [ptc] })`
+ * and `bundleWorkflowCode({ workflowsPath, plugins: [ptc] })` take it, too.
  */
 export class PtcPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, NativeConnectionPlugin {
   readonly name = 'durable-ptc'

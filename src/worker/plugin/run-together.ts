@@ -10,8 +10,8 @@ export interface RunningUserWorker {
 }
 
 /**
- * Runs the workers of durable-ptc beside that of the user. When the user's worker shuts down, or one fails, all are shut
- * down.
+ * Runs the workers of durable-ptc beside that of the user. When the user's worker shuts down, or one fails, all are
+ * shut down.
  *
  * @throws the first failure
  */

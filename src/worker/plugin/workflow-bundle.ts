@@ -13,7 +13,10 @@ const files = {
   'traced-encrypted': built('workflow-bundle-traced-encrypted.js'),
 }
 
-/** `traced`: with the interceptors of OpenTelemetry, which add a header to each activity. `encrypted`: failures are encoded. */
+/**
+ * `traced`: with the interceptors of OpenTelemetry, which add a header to each activity. `encrypted`: failures are
+ * encoded.
+ */
 export type BundleKind = keyof typeof files
 
 /** The bundle for a worker. */

@@ -14,8 +14,8 @@ interface UsageOptions {
 }
 
 /**
- * Returns a function that samples what the sandboxes of this namespace use. A daemon that does not answer is reported by
- * readiness.
+ * Returns a function that samples what the sandboxes of this namespace use. A daemon that does not answer is reported
+ * by readiness.
  */
 export function usageSampler({ docker, owner }: UsageOptions): () => Promise<void> {
   /** By container id, the latest sample last. */

@@ -32,12 +32,12 @@ const maxExecutions = 500
 const maxLines = 10_000
 
 /**
- * The attempts that this process has in progress, in a file that outlives it. A line for each begin and each end, written
- * without waiting for the disk: the operating system has them when the process is killed. What can't be written costs
- * time only, so problems are ignored.
+ * The attempts that this process has in progress, in a file that outlives it. A line for each begin and each end,
+ * written without waiting for the disk: the operating system has them when the process is killed. What can't be written
+ * costs time only, so problems are ignored.
  *
- * The SDK does not say which workflow tasks are in progress. A worker that runs activities of an execution often has its
- * workflow tasks, too.
+ * The SDK does not say which workflow tasks are in progress. A worker that runs activities of an execution often has
+ * its workflow tasks, too.
  */
 export class AttemptRecord {
   readonly #descriptor: number

@@ -17,7 +17,8 @@ const unhandledFailure = 14
 const concurrency = 10
 
 /**
- * Milliseconds after which the server is asked: it may still give tasks to the connection of the dead worker for a moment.
+ * Milliseconds after which the server is asked: it may still give tasks to the connection of the dead worker for a
+ * moment.
  */
 const askedAfterMs = [0, 500, 2_000] as const
 

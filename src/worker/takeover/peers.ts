@@ -17,8 +17,8 @@ export interface PeersOptions {
 
 /**
  * The other workers with the same host identity, on this machine. Each listens on a Unix socket and is connected to all
- * others. The operating system closes the connections of a process that ends, however it ends; a process that is stopped
- * keeps them.
+ * others. The operating system closes the connections of a process that ends, however it ends; a process that is
+ * stopped keeps them.
  */
 export class Peers {
   /** Name of this worker's files in the folder. */

@@ -1,9 +1,9 @@
 import protobuf from 'protobufjs'
 
 /**
- * The fields of a task token that a Temporal server needs to find a workflow task: `temporal.server.api.token.v1.Task` in
- * the server's repository (proto/internal/temporal/server/api/token/v1/message.proto). It is no part of the public API.
- * A server that has changed it refuses the token, and the workflow task ends with its timeout.
+ * The fields of a task token that a Temporal server needs to find a workflow task: `temporal.server.api.token.v1.Task`
+ * in the server's repository (proto/internal/temporal/server/api/token/v1/message.proto). It is no part of the public
+ * API. A server that has changed it refuses the token, and the workflow task ends with its timeout.
  */
 const taskToken = new protobuf.Type('Task')
   .add(new protobuf.Field('namespaceId', 1, 'string'))

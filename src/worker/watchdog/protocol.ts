@@ -38,7 +38,8 @@ export type FromWatchdog =
   | { readonly type: 'stop'; readonly id: number; readonly reason: 'CANCELLED' | 'NOT_FOUND' }
 
 /**
- * Names of tools of which one blocks the event loop, and activities of the user as `activity NAME`. Empty when none runs.
+ * Names of tools of which one blocks the event loop, and activities of the user as `activity NAME`. Empty when none
+ * runs.
  */
 export type SuspectedTools = readonly string[]
 

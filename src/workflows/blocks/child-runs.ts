@@ -50,8 +50,8 @@ export function runAgent(input: AgentInput, options: ChildRunOptions = {}): Prom
 }
 
 /**
- * Runs a program as a child workflow, and waits for its result, as {@link runAgent}. Code that fails is a result, not an
- * error.
+ * Runs a program as a child workflow, and waits for its result, as {@link runAgent}. Code that fails is a result, not
+ * an error.
  *
  * @throws ChildWorkflowFailure, with the error code of durable-ptc as the type of its cause
  */

@@ -5,8 +5,8 @@
  * Boundary: the blocks are made of the parts of our own workflows, and add no decision of their own.
  *
  * Invariants:
- * 1. As `src/workflows/index.ts`, with one exception: modules keep the sessions and calls of their workflow. The SDK loads
- *    them for each workflow anew.
+ * 1. As `src/workflows/index.ts`, with one exception: modules keep the sessions and calls of their workflow. The SDK
+ *    loads them for each workflow anew.
  * 2. Calls have an identity of their own: no other session of this workflow, and no execution that
  *    continues it as new, has a call with the same idempotency key.
  * 3. A session is closed by its workflow, or by the reaper of its host when the workflow has ended.

@@ -24,8 +24,8 @@ export interface WorkflowSession {
 }
 
 /**
- * Opens a session in this workflow. Its sandbox starts with the first execution. Close it in a `finally`, and before the
- * workflow continues as new.
+ * Opens a session in this workflow. Its sandbox starts with the first execution. Close it in a `finally`, and before
+ * the workflow continues as new.
  *
  * @throws ActivityFailure when the configuration can't be read
  */

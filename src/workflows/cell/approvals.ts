@@ -5,8 +5,8 @@
  * approval is completed like the result of a deferred call.
  *
  * Invariants:
- * 1. A call of a tool with a rule starts only after activity `tool.approval` has said that it needs no approval, or after
- *    an approval.
+ * 1. A call of a tool with a rule starts only after activity `tool.approval` has said that it needs no approval, or
+ *    after an approval.
  * 2. A request is made once for each call: a rebuild, a reset and continue-as-new find the call by its idempotency key.
  * 3. A call that waits holds no slot of the run or of its tool, and no activity.
  */

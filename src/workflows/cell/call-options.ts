@@ -33,7 +33,8 @@ export function retryPolicyOf(
   nonRetryable: readonly string[] = [],
 ): RetryPolicy {
   const { initialMs = '500ms', maximumMs = '30s', backoffCoefficient } = retry
-  // The worker of a tool of ours knows the errors that are not retried; a remote one has the names of Temporal's failures.
+  // The worker of a tool of ours knows the errors that are not retried; a remote one has the names of Temporal's
+  // failures.
   const types = remote ? [...(retry.nonRetryableErrorTypes ?? []), refusal] : nonRetryable
   return {
     initialInterval: initialMs,

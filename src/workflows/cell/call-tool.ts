@@ -107,7 +107,9 @@ function isCompensable({ kind }: Run, { compensates }: ToolConfig): boolean {
   return compensates === true && kind !== 'session' && kind !== 'embedded'
 }
 
-/** Runs the activity of a deferred call. When it succeeds, `deferredCalls` has the call, and the outcome is not used. */
+/**
+ * Runs the activity of a deferred call. When it succeeds, `deferredCalls` has the call, and the outcome is not used.
+ */
 async function startDeferredCall(
   run: Run,
   call: DescribedCall,

@@ -207,8 +207,8 @@ type WaitResult =
   | { readonly type: 'interrupted' }
 
 /**
- * Waits until the program can continue, or its cell must stop. Parks the sandbox when that takes long. Time during which
- * a deferred call waits does not count towards the time limit of the cell.
+ * Waits until the program can continue, or its cell must stop. Parks the sandbox when that takes long. Time during
+ * which a deferred call waits does not count towards the time limit of the cell.
  *
  * @throws what a call threw: the cancellation of the run
  */

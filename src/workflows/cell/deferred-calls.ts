@@ -12,8 +12,8 @@
  *    the expiry comes first. A result that is not valid changes nothing.
  * 3. A result that arrives while the activity runs is kept, and replaces the outcome of the activity.
  * 4. Only the token of a call completes it: its signature is made with a secret of the run.
- * 5. The state has every waiting call, and every outcome that nobody took. No result is accepted while the run continues
- *    as new.
+ * 5. The state has every waiting call, and every outcome that nobody took. No result is accepted while the run
+ *    continues as new.
  * 6. With an audit log, the decision on a call is stored there before the code gets the outcome.
  */
 
@@ -194,8 +194,8 @@ export class DeferredCalls {
   /**
    * Completes a call. A second completion with the same result does nothing.
    *
-   * @throws ApplicationFailure CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED; ActivityFailure when the result is not valid,
-   *   or the audit log can't store the decision
+   * @throws ApplicationFailure CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED; ActivityFailure when the result is not
+   *   valid, or the audit log can't store the decision
    */
   async complete(input: CompleteCallInput): Promise<void> {
     const { idempotencyKey, digest, result, by } = input

@@ -62,8 +62,8 @@ function executeApprovedCall(
   const tool = tools.get(call.tool)
   if (tool?.concurrency === undefined) return execute()
   const key = deriveIdempotencyKey(identity, position, call.digest)
-  // A call that has a slot from the execution before this one must give it back, even if it is refused now. A limit that
-  // refuses the call now may not refuse it a moment later: nothing but a slot of its tool lets it pass.
+  // A call that has a slot from the execution before this one must give it back, even if it is refused now. A limit
+  // that refuses the call now may not refuse it a moment later: nothing but a slot of its tool lets it pass.
   const refused = toolSlots.has(key) ? undefined : refusalOf(run, call, caller)
   if (refused) {
     record({ outcome: refused, followUps: [] })

@@ -21,7 +21,9 @@ export function localCallAllowance(
   return { maxCalls, turn: cell.turn, cell: cell.number, firstExecutionRunId, resultBytes, ...identity }
 }
 
-/** The step after these calls, if the worker of the call may execute it: the program waits for one call, and no timer. */
+/**
+ * The step after these calls, if the worker of the call may execute it: the program waits for one call, and no timer.
+ */
 export function prepareFollowUp(
   run: Run,
   { pendingCalls, session }: CodeRuntime,

@@ -35,7 +35,9 @@ export interface CellCall {
 /** Records the outcome of a call. */
 export type RecordOutcome = (outcome: CallOutcome) => void
 
-/** What a call waits for without an activity: a slot of the run or of its tool, an approval, or a result from outside. */
+/**
+ * What a call waits for without an activity: a slot of the run or of its tool, an approval, or a result from outside.
+ */
 type CallWait = 'slot' | 'approval' | 'result' | undefined
 
 /** Called when a call begins to wait for something else than its activity, and when it no longer does. */

@@ -9,8 +9,8 @@
  *    `maxRemoteArgumentBytes`. Its result reaches the code after activity `tool.result` has checked it.
  * 2. At most `largeCalls` arguments and results over `inlineBytes` are in commands at once: a workflow task has at most
  *    4 MiB.
- * 3. Every call ends: an activity has a schedule-to-start and a start-to-close timeout, a workflow and a Nexus operation
- *    have one timeout for everything.
+ * 3. Every call ends: an activity has a schedule-to-start and a start-to-close timeout, a workflow and a Nexus
+ *    operation have one timeout for everything.
  * 4. A cancelled call cancels what executes it, and does not wait for that.
  * 5. With an audit log, the begin of a call is stored before the call is scheduled. A cancelled call has no end there.
  */
@@ -281,7 +281,9 @@ function executeNexusOperation(
   }) as Promise<RawValue | undefined>
 }
 
-/** Only the arguments, so that a function with one parameter takes them in each SDK, unless the tool asks for the call. */
+/**
+ * Only the arguments, so that a function with one parameter takes them in each SDK, unless the tool asks for the call.
+ */
 function inputOf(
   run: Run,
   tool: ToolConfig,

@@ -2,7 +2,8 @@
  * Mode `plan`: the model submits a plan, does its steps one after the other, and answers.
  *
  * Owns: the plan, the order of its steps, and the messages that each step begins with.
- * Boundary: `turns/` takes the turns of the planning, of a step, and of the answer. `plan-steps.ts` is the plan as data.
+ * Boundary: `turns/` takes the turns of the planning, of a step, and of the answer. `plan-steps.ts` is the plan as
+ * data.
  *
  * Invariants:
  * 1. Every step, and the answer, continue the messages after which the model submitted the plan: they refer to the same

@@ -41,8 +41,9 @@ export interface SessionState {
  *
  * Owns: the journal of steps, the follow-up steps that the cell has yet to take, the sandbox, its snapshots, the
  * interruption of the current cell.
- * Boundary: it schedules no tool call, and does not know what a cell is for (`src/workflows/cell`). It reaches a sandbox
- * only through `Sandbox` and `Snapshots`, which call activities, and through the worker of a call (`prepareFollowUp`).
+ * Boundary: it schedules no tool call, and does not know what a cell is for (`src/workflows/cell`). It reaches a
+ * sandbox only through `Sandbox` and `Snapshots`, which call activities, and through the worker of a call
+ * (`prepareFollowUp`).
  *
  * Invariants:
  * 1. A step with a recorded result is executed again only to rebuild a lost sandbox.

@@ -1,7 +1,7 @@
 /*
  * The failure converter of workers that encrypt: message and stack of a failure are in a payload, which the codec
- * encrypts. Used in two places: in the bundles for workers that encrypt (`dist/workflow-bundle-encrypted.js`), and by the
- * worker for its activities. Reading needs nothing: the SDK's own converter reads both forms.
+ * encrypts. Used in two places: in the bundles for workers that encrypt (`dist/workflow-bundle-encrypted.js`), and by
+ * the worker for its activities. Reading needs nothing: the SDK's own converter reads both forms.
  */
 import { ApplicationFailure, DefaultFailureConverter, type ProtoFailure } from '@temporalio/common'
 import type { ErrorCode } from '../../common/errors.js'

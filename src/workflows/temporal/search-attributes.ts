@@ -67,8 +67,8 @@ export async function publishEnd<Result>(
 }
 
 /**
- * The search attributes for the next execution of the chain, with the cost so far. The SDK would pass those of the start
- * of this execution.
+ * The search attributes for the next execution of the chain, with the cost so far. The SDK would pass those of the
+ * start of this execution.
  */
 export function continuedSearchAttributes(run: PublishedRun): SearchAttributePair[] | undefined {
   const own = inheritableSearchAttributes().filter(({ key }) => key.name !== 'PtcCostUsd')

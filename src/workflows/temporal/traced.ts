@@ -1,6 +1,6 @@
 /*
- * Interceptor module of the bundle for workers that trace (`dist/workflow-bundle-traced.js`). It comes after the official
- * interceptors, which register the tracer provider of the isolate.
+ * Interceptor module of the bundle for workers that trace (`dist/workflow-bundle-traced.js`). It comes after the
+ * official interceptors, which register the tracer provider of the isolate.
  */
 import { trace } from '@opentelemetry/api'
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow'

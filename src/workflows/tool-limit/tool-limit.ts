@@ -11,8 +11,8 @@
  * 2. Every signal may arrive twice, late, or never. A second request of a holder repeats the grant; the release of an
  *    unknown call does nothing; a run returns a grant for a call that it does not have.
  * 3. A slot is free again when its run releases it, when its run has ended (the server can't deliver a signal), and at
- *    the latest when `maxHoldMs` is over. While calls wait, holders are asked again and again by a repeated grant: after
- *    5 seconds, then after twice the time before, up to 10 minutes.
+ *    the latest when `maxHoldMs` is over. While calls wait, holders are asked again and again by a repeated grant:
+ *    after 5 seconds, then after twice the time before, up to 10 minutes.
  * 4. At most `maxWaitingForSlot` calls wait; one more is refused.
  * 5. Between two signals nothing is pending but one timer. The state is everything, so each moment is good for
  *    continue-as-new; grants whose delivery is not confirmed are sent again by the next execution.

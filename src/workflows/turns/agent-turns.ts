@@ -2,17 +2,17 @@
  * Turns of a model: from a message to its answer, with the code and the tools that the model uses on the way.
  *
  * Owns: the loop of turns, its limits, how it ends, its interruption, and what it takes through continue-as-new.
- * Boundary: `message-history.ts` has the messages, `compaction.ts` shortens them, `interpret-reply.ts` says what a reply
- * asks for, `execute-tool-uses.ts` executes its tool uses, `cell/` runs its code. The workflow that has the turns
+ * Boundary: `message-history.ts` has the messages, `compaction.ts` shortens them, `interpret-reply.ts` says what a
+ * reply asks for, `execute-tool-uses.ts` executes its tool uses, `cell/` runs its code. The workflow that has the turns
  * decides what the next message is, and what an answer means: the end of workflow `agent`, one message of workflow
- * `conversation`.
- * No workflow has the text of earlier messages: activity `model.turn` keeps them in the value store.
+ * `conversation`. No workflow has the text of earlier messages: activity `model.turn` keeps them in the value store.
  *
  * Invariants:
  * 1. A turn is counted before the model is asked. A message has at most `limits.turns` turns, repeated ones included.
- * 2. A reply enters the history with all tool uses, or not at all (truncated, empty). A tool use of a reply that did not
- *    enter it is not executed.
- * 3. The next turn starts when every tool use of the last reply has its result: also after an interruption or a failure.
+ * 2. A reply enters the history with all tool uses, or not at all (truncated, empty). A tool use of a reply that did
+ *    not enter it is not executed.
+ * 3. The next turn starts when every tool use of the last reply has its result: also after an interruption or a
+ *    failure.
  * 4. A run continues as new between two turns, or while a cell waits. No call is in progress then, and results that are
  *    recorded are not computed again.
  */

@@ -6,8 +6,8 @@ import { modelTurn } from '../temporal/model-activities.js'
 import { isContainerExpired } from './turn-request.js'
 
 /**
- * Asks the model of the run for one turn. When the model fails, the next of its fallbacks answers, and the run stays with
- * it: the model that failed becomes the last fallback.
+ * Asks the model of the run for one turn. When the model fails, the next of its fallbacks answers, and the run stays
+ * with it: the model that failed becomes the last fallback.
  *
  * @throws the failure of the last model
  */

@@ -17,8 +17,8 @@ const growthShare = 1 / 20
 const forcedShare = 3 / 4
 
 /**
- * When the messages of a run are compacted, by activity `model.compact`. Decided from recorded results alone: the tokens
- * that the provider counted, and the recorded configuration, which runs of earlier versions lack.
+ * When the messages of a run are compacted, by activity `model.compact`. Decided from recorded results alone: the
+ * tokens that the provider counted, and the recorded configuration, which runs of earlier versions lack.
  */
 export class Compaction {
   readonly #run: Run

@@ -57,8 +57,8 @@ export interface ToolUseInterruption {
 }
 
 /**
- * Executes every tool_use that has no result, and returns one tool_result for each, in the same order. Direct calls run in
- * parallel. Cells share one session and run one after the other, beside the direct calls.
+ * Executes every tool_use that has no result, and returns one tool_result for each, in the same order. Direct calls run
+ * in parallel. Cells share one session and run one after the other, beside the direct calls.
  *
  * @param suspended the cell to continue
  * @param history the messages, of which `read_more` reads results

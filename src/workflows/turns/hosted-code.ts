@@ -1,15 +1,15 @@
 /*
  * Hosted code: the code of an agent that Anthropic executes.
  *
- * Owns: the container, the server tool uses that have no result yet, the numbers of their calls, and what happens to code
- * whose results come too late.
+ * Owns: the container, the server tool uses that have no result yet, the numbers of their calls, and what happens to
+ * code whose results come too late.
  * Boundary: pure functions over a state that `message-history.ts` keeps. `execute-tool-uses.ts` executes the calls, and
  * activity `model.turn` sends the container and ends lost code.
  *
  * Invariants:
  * 1. While code waits, the next request has its container, and its user message has nothing but results.
- * 2. Code whose container has expired, or that a message interrupts, is lost: its server tool uses end with an error, and
- *    the model reads which calls it had made. A result is never sent to code that may have given it up.
+ * 2. Code whose container has expired, or that a message interrupts, is lost: its server tool uses end with an error,
+ *    and the model reads which calls it had made. A result is never sent to code that may have given it up.
  * 3. A lost container is not sent again, so a turn is repeated at most once for it.
  */
 

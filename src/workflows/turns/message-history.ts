@@ -9,8 +9,8 @@
  * 1. The history changes only by `commitTurn`, `compact` and `replace`. A turn that is not committed is repeated with
  *    the same history, or with the same messages compacted.
  * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
- * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once for a message.
- *    Answers that do not fit the output schema are counted.
+ * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once for a
+ *    message. Answers that do not fit the output schema are counted.
  * 4. The state does not grow with the conversation: the earlier messages are in the value store.
  */
 

@@ -4,8 +4,8 @@ import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults } from '../support/fault-plan.js'
 
 /**
- * The second container was created after the approval: 11 steps were repeated in it. It dies in the second cell, and the
- * third one repeats 14 steps.
+ * The second container was created after the approval: 11 steps were repeated in it. It dies in the second cell, and
+ * the third one repeats 14 steps.
  */
 const rebuilding = [
   ['open.begins', 3],

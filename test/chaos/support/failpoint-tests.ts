@@ -44,8 +44,8 @@ const tripShards = 6
 const tripPoints = failpoints.filter((point) => point !== 'session.started')
 
 /**
- * Declares tests of the scenario of a trip for every other failpoint of the code: a worker is killed at the first hit, at the
- * one in the middle and at the last one. A failpoint that this scenario does not hit fails its test.
+ * Declares tests of the scenario of a trip for every other failpoint of the code: a worker is killed at the first hit,
+ * at the one in the middle and at the last one. A failpoint that this scenario does not hit fails its test.
  */
 export function describeTripFailpoints(shard: number): void {
   const plans = tripPoints.flatMap(tripPlans).filter((_, index) => index % tripShards === shard)

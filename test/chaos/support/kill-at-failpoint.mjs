@@ -1,6 +1,6 @@
 // node --import kill-at-failpoint.mjs: the process kills itself with SIGKILL at a failpoint.
-// PTC_FAILPOINT: `point#n`, the n-th time the process passes it; absent: never. PTC_FAILPOINT_LOG: a file that gets a line for each
-// failpoint the process passes.
+// PTC_FAILPOINT: `point#n`, the n-th time the process passes it; absent: never. PTC_FAILPOINT_LOG: a file that gets a
+// line for each failpoint the process passes.
 import { appendFileSync } from 'node:fs'
 
 const { PTC_FAILPOINT: at = '', PTC_FAILPOINT_LOG: log = '' } = process.env

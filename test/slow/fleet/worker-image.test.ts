@@ -17,7 +17,9 @@ const run = async (command: string, ...args: readonly string[]): Promise<string>
 
 const docker = (...args: readonly string[]): Promise<string> => run('docker', ...args)
 
-/** The image may come from a registry, or is made here: `PTC_BASE_IMAGE` with the Node.js and the npm of this process. */
+/**
+ * The image may come from a registry, or is made here: `PTC_BASE_IMAGE` with the Node.js and the npm of this process.
+ */
 async function nodeImageArguments(): Promise<readonly string[]> {
   const base = process.env['PTC_BASE_IMAGE']
   if (base === undefined) return []

@@ -66,7 +66,10 @@ describe('the package, packed and installed into an empty project', () => {
     await rm(project, { recursive: true, force: true })
   })
 
-  /** Errors of the compiler. Those in declarations of Temporal's packages, which `skipLibCheck` would hide, are left out. */
+  /**
+   * Errors of the compiler. Those in declarations of Temporal's packages, which `skipLibCheck` would hide, are left
+   * out.
+   */
   async function compileErrors(args: readonly string[], cwd: string): Promise<readonly string[]> {
     const { stdout } = await run(process.execPath, [compiler, ...args], { cwd }).catch(
       (thrown: { readonly stdout: string }) => thrown,

@@ -129,8 +129,8 @@ interface ExecutedStep {
 }
 
 /**
- * The program of one session. It executes each step once, and returns the recorded result when a step is requested again.
- * A new epoch continues at its first step, as after a rebuild.
+ * The program of one session. It executes each step once, and returns the recorded result when a step is requested
+ * again. A new epoch continues at its first step, as after a rebuild.
  */
 class FakeSession {
   #epoch = 0

@@ -15,8 +15,8 @@ export function sharedServer(): { readonly address: string; readonly namespace: 
 let ownNamespace: string | undefined
 
 /**
- * Gives this test file a namespace of its own on the shared server. Garbage collection reads every run of a namespace, and
- * refuses to remove anything where one is encrypted with a key that it has not got.
+ * Gives this test file a namespace of its own on the shared server. Garbage collection reads every run of a namespace,
+ * and refuses to remove anything where one is encrypted with a key that it has not got.
  */
 export async function useOwnNamespace(): Promise<void> {
   const { connection, workflowService } = await connectClient()

@@ -1,11 +1,11 @@
-"""The results of steps that the workflow may request again: of the last step, and of those that are not recorded yet."""
+"""The results of steps that the workflow may request again: the last step, and those that are not recorded yet."""
 
 MAXIMUM_BYTES = 1 << 20  # of all kept results but the last one
 MAXIMUM_COUNT = 1_000
 
 
 class KeptResults:
-    """Results by step number, in the order of the steps. A result that was dropped for space costs a rebuild at most."""
+    """Results by step number, in step order. A result that was dropped for space costs a rebuild at most."""
 
     def __init__(self):
         self.results = {}  # number -> (digest, result, bytes)

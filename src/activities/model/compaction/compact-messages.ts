@@ -2,8 +2,8 @@
  * Compaction: makes the messages of a run shorter, because the context window of its model gets full.
  *
  * Phase 1 shortens the results of tools in old messages. If that is not enough, phase 2 asks the model for a summary of
- * the early messages, which takes their place. How far each goes is decided by the tokens that the provider counts, or else
- * by estimates.
+ * the early messages, which takes their place. How far each goes is decided by the tokens that the provider counts, or
+ * else by estimates.
  *
  * Boundary: the workflow decides when (`src/workflows/turns/compaction.ts`), and adopts the new messages.
  *

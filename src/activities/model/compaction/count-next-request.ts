@@ -12,8 +12,8 @@ const countMs = 5_000
 type TokenCounter = (messages: readonly Message[]) => Promise<number>
 
 /**
- * Counts by the counter of the provider. Where the provider has none, and after a failure of its counter, the tokens are
- * estimated by the characters that a change has removed.
+ * Counts by the counter of the provider. Where the provider has none, and after a failure of its counter, the tokens
+ * are estimated by the characters that a change has removed.
  *
  * @param stored the messages that `input.tokens` is for
  */

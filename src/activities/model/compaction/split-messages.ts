@@ -22,8 +22,8 @@ function safeSplits(messages: readonly Message[]): readonly number[] {
 const fewestMessages = 3
 
 /**
- * The position of the first message that stays, so that as many as fit into `keptCharacters` stay, and the last reply in
- * any case. Undefined when the messages have no safe split.
+ * The position of the first message that stays, so that as many as fit into `keptCharacters` stay, and the last reply
+ * in any case. Undefined when the messages have no safe split.
  */
 export function splitMessages(messages: readonly Message[], keptCharacters: number): number | undefined {
   let characters = 0

@@ -38,7 +38,9 @@ function openingPhase(reason: 'new' | 'unpark' | 'rebuild', cell: number | undef
   return { type: reason === 'unpark' ? 'waking' : 'rebuilding', cell }
 }
 
-/** Calls without an open activity: they wait for a free slot, for the next workflow task, or for a result from outside. */
+/**
+ * Calls without an open activity: they wait for a free slot, for the next workflow task, or for a result from outside.
+ */
 function countWaitingCalls(run: RunDraft): number {
   const calls = [...(runningCell(run)?.calls.values() ?? [])]
   const notScheduled = calls.filter(isWithoutActivity)

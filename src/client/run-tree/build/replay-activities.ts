@@ -26,7 +26,9 @@ export class ActivityReplay {
   readonly #settled: RunDraft
   #settledCount = 0
 
-  /** @param carriedState the state that continue-as-new carried over, when the server no longer has the first executions */
+  /**
+   * @param carriedState the state that continue-as-new carried over, when the server no longer has the first executions
+   */
   constructor(startedAt: number, carriedState: RunState | undefined) {
     this.#settled = createRunDraft(startedAt, carriedState)
   }

@@ -12,8 +12,8 @@ const failedCompletion = z.object({
 type FailedCompletion = z.infer<typeof failedCompletion>
 
 /**
- * The updates that fail a deferred call. No activity checks a failure, so nothing else in the history says when the call
- * has it.
+ * The updates that fail a deferred call. No activity checks a failure, so nothing else in the history says when the
+ * call has it.
  */
 export class FailedCompletions {
   readonly #reader: PayloadReader

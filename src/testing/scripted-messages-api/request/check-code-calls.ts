@@ -7,8 +7,8 @@ interface CodeRequest extends Pick<MessagesRequest, 'tool_choice' | 'tools' | 'm
 }
 
 /**
- * Checks the rules of programmatic tool calling. Where no public source quotes the API's text, the text is this server's
- * own.
+ * Checks the rules of programmatic tool calling. Where no public source quotes the API's text, the text is this
+ * server's own.
  *
  * @param expiryOf when a container of this server expires, in milliseconds since the epoch; undefined for any other id
  * @throws ApiError

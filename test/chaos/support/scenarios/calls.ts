@@ -17,10 +17,10 @@ const config = fileURLToPath(new URL('../../../fixtures/chaos.config.ts', import
 
 /**
  * The scenario: sequential, parallel and local calls, a tool that fails with ToolError, a large value, an approval that
- * takes longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by cells,
- * a direct call beside a cell, a `once` call, a deferred call, a call of another worker, a call that a person approves,
- * a budget that pauses the run after the second turn until it is raised, and input data. Its live stream is read
- * meanwhile.
+ * takes longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by
+ * cells, a direct call beside a cell, a `once` call, a deferred call, a call of another worker, a call that a person
+ * approves, a budget that pauses the run after the second turn until it is raised, and input data. Its live stream is
+ * read meanwhile.
  */
 const cells = [
   `

@@ -23,9 +23,10 @@ const outputCharacters = 8_000
 
 /**
  * The scenario of a trip that is cancelled: all features of agents in one run. Code books in parallel, a sub-agent with
- * a lease works while a call waits for approval and the sandbox is parked, the budget pauses the run until it is raised,
- * the messages are compacted with a summary, and snapshots shorten rebuilds. Then the model gives up, and the bookings
- * are compensated. Those of the sub-agent are kept, because it has answered. The live stream is read meanwhile.
+ * a lease works while a call waits for approval and the sandbox is parked, the budget pauses the run until it is
+ * raised, the messages are compacted with a summary, and snapshots shorten rebuilds. Then the model gives up, and the
+ * bookings are compensated. Those of the sub-agent are kept, because it has answered. The live stream is read
+ * meanwhile.
  */
 function cellsWith(fees: Fees): readonly string[] {
   return [

@@ -38,7 +38,7 @@ async function nodeImageArguments(): Promise<readonly string[]> {
     ...(certificates === undefined ? [] : ['ENV NODE_EXTRA_CA_CERTS=/usr/local/lib/node_modules/npm/certificates.pem']),
   ]
   await writeFile(join(folder, 'Dockerfile'), lines.join('\n'))
-  await docker('build', '--quiet', '--tag', nodeImage, folder)
+  await docker('build', '--quiet', '--network', 'none', '--tag', nodeImage, folder)
   return ['--build-arg', `NODE_IMAGE=${nodeImage}`]
 }
 

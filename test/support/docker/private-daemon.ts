@@ -32,7 +32,6 @@ export class PrivateDockerDaemon {
     const configuration = {
       experimental: true,
       'live-restore': liveRestore,
-      // No network, so that this daemon does not change the network of another one.
       bridge: 'none',
       iptables: false,
       'data-root': this.#data,
@@ -139,7 +138,8 @@ export class PrivateDockerDaemon {
   /** Starts the daemon process and waits until it responds. */
   async startProcess(): Promise<void> {
     const log = openSync(join(this.#root, 'log'), 'a')
-    const child = spawn('dockerd', ['--config-file', join(this.#root, 'daemon.json')], {
+    // In a network namespace of its own: a daemon without a bridge removes docker0, which the machine's daemon uses.
+    const child = spawn('unshare', ['--net', 'dockerd', '--config-file', join(this.#root, 'daemon.json')], {
       stdio: ['ignore', log, log],
       // containerd leaves the files of unpacked checkpoints there.
       env: { ...process.env, TMPDIR: this.#root },

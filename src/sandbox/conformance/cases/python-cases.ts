@@ -87,13 +87,14 @@ else:
     requires: 'supportsProcesses',
     async run(context) {
       const harness = await context.newHarness()
+      // One write, because the child prints at the same time.
       const source = `
-import os
+import os, sys
 await get(1)
 if os.fork() == 0:
     print("child")
 else:
-    print("parent", (await get(2))["a"])`
+    sys.stdout.write(f"parent {(await get(2))['a']}\\n")`
       const { output, calls } = await harness.runCell(source)
       assert.match(output, /parent 2\n/)
       assert.equal(calls.length, 2)

@@ -31,8 +31,9 @@ it('of the retries that a stalled worker receives together only the last one run
     }
     return attempt
   })
-  // The watch thread sends its first heartbeat after a second: too late for these attempts.
-  const env = await TestEnvironment.start({ tools: [counted, stalls], timeouts: { heartbeat: '700ms' } })
+  // The watch thread sends its first heartbeat after a second: too late for these attempts, also when the server ends
+  // them half a second late.
+  const env = await TestEnvironment.start({ tools: [counted, stalls], timeouts: { heartbeat: '400ms' } })
   const { outcome } = await env.runProgram('import asyncio\nprint(await asyncio.gather(counted(), stalls()))')
   expect(outcome).toMatchObject({ status: 'ok', output: expect.stringMatching(/^\[\d+, \d+\]\n$/) })
   // Temporal scheduled a retry after each missed heartbeat, and all retries were waiting when the stall ended. The

@@ -6,6 +6,7 @@ import { resetToCall } from '../../support/environment/reset.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { scheduledCount } from '../../support/environment/waits.js'
 import { limitedTool } from '../../support/limited-tool.js'
+import { inMode } from '../../support/mode.js'
 
 const gather = (count: number) =>
   `import asyncio\nprint(sum(await asyncio.gather(*(work(id=1) for _ in range(${count})))))`
@@ -38,7 +39,14 @@ describe('a tool with a concurrency limit', () => {
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '60\n' }, toolCalls: 60 })
     expect(work.calls).toBe(60)
     expect(work.most).toBe(2)
-    expect((await env.executionHistories(handle)).length).toBeGreaterThan(2)
+    const chain = await env.executionHistories(handle)
+    expect(chain.length).toBeGreaterThan(2)
+    // The server refuses commands after the one that continues as new, and the workflow task times out. A workflow task
+    // that replays everything may time out on a busy machine.
+    const timeouts = chain
+      .flatMap(({ events }) => events ?? [])
+      .filter((event) => event.workflowTaskTimedOutEventAttributes)
+    if (!inMode('always-replay')) expect(timeouts).toEqual([])
     await env.expectCleanEnd(handle)
     await expectReplays(env.client, limiter)
   })

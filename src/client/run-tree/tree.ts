@@ -53,9 +53,7 @@ interface RunTreeBase {
    * missing key); the server retries it.
    */
   readonly failure: Failure | undefined
-  /**
-   * Task queues on which the run waits while no worker polls them, and Nexus endpoints that do not start operations.
-   */
+  /** Task queues on which the run waits and that no worker polls, and Nexus endpoints that do not start operations. */
   readonly unserved: readonly Unserved[]
   /** A program without a model has one turn, number 0. */
   readonly turns: readonly TurnNode[]
@@ -239,10 +237,7 @@ export interface CellOwner {
   readonly toolCalls: number | undefined
 }
 
-/**
- * A call that waits for its approval, or a deferred call that waits for its result. Times are in milliseconds since the
- * epoch.
- */
+/** A call that waits for its approval, or a deferred call that waits for its result. Milliseconds since the epoch. */
 export interface DeferredWait {
   readonly since: number
   readonly expiresAt: number

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
+import { describeTaskQueue } from '../../../src/client/temporal/task-queue.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { PostgresTemporal, postgresTemporalBinaries } from '../../support/temporal/postgres-temporal.js'
 import { connectClient } from '../../support/temporal/shared-server.js'
@@ -19,6 +20,8 @@ it.skipIf(!temporal)('a run does not wait behind the earlier runs of another ten
   await start('late')
 
   const { namespace } = client.options
+  // The server adds a started run to the task queue a moment later.
+  await expect.poll(async () => (await describeTaskQueue(client, taskQueue, 'workflow')).backlog).toBe(busy + 1)
   const poll = { namespace, taskQueue: { name: taskQueue }, identity: 'test' }
   const order: string[] = []
   while (order.at(-1) !== 'late') {

@@ -1,25 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { startScriptedMessagesApi } from '../dist/testing/index.js'
 import { benchmark } from './support/benchmark.js'
 import { type Execution, executionsOf, eventsOf } from './support/executions.js'
 import { type ResultRow, summarize } from './support/measure.js'
 import { sampleMemory } from './support/memory.js'
 import { startStack } from './support/stack.js'
+import { startUnparsedModel } from './support/unparsed-model.js'
 
 // One agent with very many turns, each with a cell and a call: compares the last with the first. `--calls 100` makes
 // 500.
 await benchmark('turns', async (context) => {
-  const { progress, defer } = context
+  const { progress } = context
   const turns = context.calls * 5
-  const code = { type: 'tool_use', name: 'execute_code', input: { code: 'print(await ping(value=1))' } } as const
-  const cells = Array.from({ length: turns - 1 }, () => ({ reply: { content: [code] } }))
-  const api = await startScriptedMessagesApi({
-    script: [...cells, { reply: { content: [{ type: 'text', text: 'done' }] } }],
-  })
-  defer(() => api.close())
+  const baseURL = await startUnparsedModel(context, turns, 'print(await ping(value=1))')
   const { client, taskQueue } = await startStack(context, {
     roles: ['workflow', 'model', 'tools', 'sandbox'],
-    modelApi: { baseURL: api.url, apiKey: 'scripted' },
+    modelApi: { baseURL, apiKey: 'not-used' },
   })
   progress(`${turns} turns`)
   const memory = sampleMemory()

@@ -130,9 +130,9 @@ export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promi
     continuesAsNew = thrown instanceof ContinueAsNew
     throw thrown
   } finally {
-    // The next execution has the calls that wait. A cancelled one would send a command after the last one.
+    if (continuesAsNew) runtime.toolSlots.handOver()
+    scope.cancel() // calls that code started and did not await
     if (!continuesAsNew) {
-      scope.cancel() // calls that code started and did not await
       await closeRuntime(runtime)
       // Updates that were accepted have a response.
       if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished))

@@ -70,6 +70,7 @@ export class ToolSlots {
   readonly #timer = new DurableTimer()
   /** That of the run: the cancellation of one call does not cancel the timer. */
   readonly #timerScope = new CancellationScope()
+  #isHandedOver = false
 
   /** @param state of the same run in the execution before this one */
   constructor(timeouts: Timeouts, state: ToolSlotsState = []) {
@@ -129,6 +130,14 @@ export class ToolSlots {
     await CancellationScope.nonCancellable(() => condition(() => this.#calls.size === 0))
   }
 
+  /**
+   * The run continues as new, with the state: a cancelled call keeps its slot. A signal after the command that continues
+   * as new makes the server refuse the workflow task.
+   */
+  handOver(): void {
+    this.#isHandedOver = true
+  }
+
   async #hold(limited: LimitedCall, call: Call): Promise<void> {
     try {
       await this.#waitForSlot(limited, call)
@@ -178,6 +187,7 @@ export class ToolSlots {
   }
 
   #release(call: Call): void {
+    if (this.#isHandedOver) return
     if (this.#calls.get(call.key) !== call || call.state === 'returning') return
     if (call.state === 'queued' || call.state === 'refused') return this.#forget(call)
     call.state = 'returning'

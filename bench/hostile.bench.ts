@@ -1,5 +1,7 @@
 import { defaultLimits } from '../dist/common/runs/limits.js'
 import type { BackendName } from '../dist/common/runs/run-config.js'
+import type { PtcClient } from '../dist/client/index.js'
+import { startServer } from '../dist/serve/index.js'
 import { createWasmBackend } from '../dist/sandbox/wasm/index.js'
 import type { SessionHost } from '../dist/sandbox/session/session-host.js'
 import {
@@ -10,6 +12,7 @@ import {
   stringFamilies,
   maxUnitsOf,
 } from '../test/support/faults/hostile-frames.js'
+import { hostileBodies } from '../test/support/faults/hostile-bodies.js'
 import { monitorEventLoopDelay } from '../test/support/faults/event-loop-delay.js'
 import { benchmark } from './support/benchmark.js'
 import { type ResultRow, summarize } from './support/measure.js'
@@ -128,7 +131,7 @@ async function measureIdle(host: SessionHost): Promise<{ readonly stall: number;
   }
 }
 
-// The cost of a hostile program's frames for the worker and its other sessions.
+// The cost of a hostile program's frames for the worker and its other sessions, and of a hostile client for a server.
 await benchmark('hostile', async (context) => {
   const { runs, progress } = context
   const hosts = {
@@ -159,6 +162,7 @@ await benchmark('hostile', async (context) => {
     }
   }
   if (nameFilter === '') rows.push(...(await idleRows(hosts.docker, runs)))
+  rows.push(...(await httpRows(runs)))
   const missed = rows.filter(isMissed).map(({ name }) => `${name} is over its target`)
   if (missed.length > 0) {
     process.stderr.write(`bench hostile: ${missed.join('; ')}\n`)
@@ -176,6 +180,29 @@ async function idleRows(host: SessionHost, runs: number): Promise<ResultRow[]> {
     { name: `${what}: worst stall`, unit: 'ms', samples: idle.map(({ stall }) => stall), target: stallMs },
     { name: `${what}: worker CPU per second`, unit: 'x', samples: idle.map(({ share }) => share) },
   ]
+}
+
+/** Bodies for `ptc serve`, which refuses each: the client is never called. */
+async function httpRows(runs: number): Promise<ResultRow[]> {
+  const server = await startServer({ ptc: { taskQueue: 'hostile' } as unknown as PtcClient, port: 0 })
+  const rows: ResultRow[] = []
+  try {
+    for (const { name, path, body } of hostileBodies.filter((each) => each.name.includes(nameFilter))) {
+      const samples: number[] = []
+      for (let run = 0; run < runs; run += 1) {
+        const sent = body()
+        const stalls = monitorEventLoopDelay()
+        const response = await fetch(server.url + path, { method: 'POST', body: sent })
+        samples.push(stalls.stop().maxDelayMs)
+        await response.text()
+        if (response.status !== 400) throw new Error(`${name}: the server answered ${response.status}`)
+      }
+      rows.push({ name: `HTTP, ${name}: worst stall`, unit: 'ms', samples, target: stallMs })
+    }
+  } finally {
+    await server.close()
+  }
+  return rows
 }
 
 /**

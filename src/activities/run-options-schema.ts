@@ -8,6 +8,7 @@ import { maxContextBytes, type RunConfigInput } from '../common/runs/runs.js'
 import { taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { clientRegistry } from '../tools/client-tools.js'
+import { describeIssues } from '../tools/validation/describe-issues.js'
 import { measureJson } from '../tools/validation/measure-json.js'
 import { budgetSchema } from './budget-schema.js'
 import { limitsSchema } from './limits-schema.js'
@@ -15,7 +16,10 @@ import { modelSettingFields } from './model-settings-schema.js'
 
 const name = z.string().min(1)
 
-const jsonObject = z.record(z.string(), z.json()) as z.ZodType<JsonObject>
+/** Not `z.json()`, which tries each member of a union for each value. */
+const jsonObject = z
+  .custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'not an object')
+  .superRefine((value, context) => addJsonIssue(value, Infinity, context))
 
 const clientTool = z.strictObject({
   name,
@@ -102,5 +106,5 @@ export function checkRunOptions(options: RunConfigInput): void {
       : undefined
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', `the options of the run: ${problem}`)
   const { error } = schema.safeParse(options)
-  if (error) throw new PtcError('RUN_INPUT_INVALID', `the options of the run are not valid:\n${z.prettifyError(error)}`)
+  if (error) throw new PtcError('RUN_INPUT_INVALID', `the options of the run are not valid:\n${describeIssues(error)}`)
 }

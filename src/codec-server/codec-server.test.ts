@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { externalValue } from '../common/json/external-value.js'
 import type { JsonValue } from '../common/json/json.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
 import { EncryptionCodec } from '../values/encryption/payload-codec.js'
@@ -96,6 +97,31 @@ describe('a codec server', () => {
     expect(await decode(server, payloadOf(result))).toEqual(result)
     const stored = await decode(server, await storedPayload(payloadOf(large)))
     expect(stored).toMatchObject({ preview: expect.stringMatching(/^\{"rows":/), bytes: expect.any(Number) })
+  })
+
+  it('limits what planted references make it load', async () => {
+    const ref = await values.store('x'.repeat(600), new AbortController().signal)
+    const server = await start({ maxBytes: 1_000 })
+    const planted = (bytes: number) => externalValue({ ...ref, bytes })
+
+    expect(await decode(server, payloadOf([externalValue(ref)]))).toEqual(['x'.repeat(600)])
+    for (const bytes of [-1e12, 10, 0.5, ref.bytes + 1]) {
+      const value = { a: planted(bytes), b: planted(bytes) }
+      expect(await decode(server, payloadOf(value)), String(bytes)).toEqual(value)
+    }
+    const many = Array.from({ length: 1_500 }, () => payloadOf([externalValue(ref)]))
+    const response = await post(server, many, { origin })
+    const { payloads } = (await response.json()) as { payloads: { data: string }[] }
+    const expanded = payloads.filter(({ data }) => Buffer.from(data, 'base64').length > 600)
+    expect(payloads).toHaveLength(1_500)
+    expect(expanded).toHaveLength(1_000)
+  })
+
+  it('does not search payloads that are larger than a decoded payload may be', async () => {
+    const ref = externalValue(await values.store(large, new AbortController().signal))
+    const value = [ref, ...Array.from({ length: 1_000 }, () => [])]
+    expect(await decode(await start({ maxBytes: 1_000 }), payloadOf(value))).toEqual(value)
+    expect(await decode(await start(), payloadOf(value))).toEqual([large, ...value.slice(1)])
   })
 
   it('decrypts payloads, those in the store included, and encrypts those of /encode', async () => {

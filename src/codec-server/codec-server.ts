@@ -39,6 +39,9 @@ export const defaultMaxBytes = 1024 * 1024
 /** A history page of the UI has up to 4 MB of payloads. */
 const maxRequestBytes = 8 * 1024 * 1024
 const requestTimeoutMs = 30_000
+/** What a request may load from the value store; a single value of `maxBytes` always fits. */
+const maxLoadedBytes = 16 * 1024 * 1024
+const maxLoadedValues = 1_000
 
 /**
  * Starts a codec server.
@@ -84,7 +87,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, access
   if (request.method !== 'POST') return end(response, 405, 'only POST is allowed')
   const body = await readBody(request, maxRequestBytes)
   if (body === undefined) return end(response, 413, `a request has at most ${maxRequestBytes} bytes`)
-  const payloads = parsePayloads(body)
+  const payloads = parsePayloads(body.toString())
   if (payloads === undefined) return end(response, 400, 'the body is not {"payloads": […]}')
   const result =
     operation === 'encode' ? await encodeAll(payloads, access) : await decodeAll(payloads, response, access)
@@ -105,8 +108,10 @@ async function decodeAll(
   const controller = new AbortController()
   response.once('close', () => controller.abort())
   const { signal } = controller
+  const allowance = { bytes: Math.max(maxBytes, maxLoadedBytes), values: maxLoadedValues }
   const decoded: Payload[] = []
-  for (const payload of payloads) decoded.push(await decodePayload(payload, { values, codec, maxBytes, signal }))
+  for (const payload of payloads)
+    decoded.push(await decodePayload(payload, { values, codec, maxBytes, allowance, signal }))
   return decoded
 }
 

@@ -1,7 +1,8 @@
 import type { Payload } from '@temporalio/common'
 import type { JsonValue } from '../common/json/json.js'
-import { externalValue } from '../common/json/external-value.js'
-import { parseRef } from '../client/run-tree/values/external-values.js'
+import { externalValue, externalValueKey, type ValueRef } from '../common/json/external-value.js'
+import { z } from 'zod'
+import { byteCount, digest, parseRef } from '../client/run-tree/values/external-values.js'
 import { storageReference } from '../client/run-tree/history/storage-reference.js'
 import type { EncryptionCodec } from '../values/encryption/payload-codec.js'
 import { decodePayload as decodeStored, isOwnDriver } from '../values/payload-storage.js'
@@ -13,7 +14,15 @@ export interface DecodeOptions {
   readonly codec: EncryptionCodec | undefined
   /** Bytes that a decoded payload may have; a larger value keeps its reference, which has a preview. */
   readonly maxBytes: number
+  /** What the payloads of the request may still load together. */
+  readonly allowance: Allowance
   readonly signal: AbortSignal
+}
+
+/** What one request may load from the value store: its references are chosen by whoever wrote the payloads. */
+export interface Allowance {
+  bytes: number
+  values: number
 }
 
 /**
@@ -29,12 +38,14 @@ export async function decodePayload(payload: Payload, options: DecodeOptions): P
   }
 }
 
-async function loadStored(payload: Payload, { values, maxBytes, signal }: DecodeOptions): Promise<Payload> {
+const stored = z.object({ sha256: digest, bytes: z.coerce.number().pipe(byteCount), preview: z.string().optional() })
+
+async function loadStored(payload: Payload, { values, maxBytes, allowance, signal }: DecodeOptions): Promise<Payload> {
   const reference = storageReference(payload)
   if (!reference || !isOwnDriver(reference.driverName)) return payload
-  const { sha256 = '', bytes = '', preview = '' } = reference.claimData
-  if (Number(bytes) > maxBytes) return jsonPayload({ preview, bytes: Number(bytes), sha256 })
-  return decodeStored(values.valueStore, { sha256, bytes: Number(bytes) }, signal)
+  const { sha256, bytes, preview = '' } = stored.parse(reference.claimData)
+  if (bytes > maxBytes || !take(allowance, bytes)) return jsonPayload({ preview, bytes, sha256 })
+  return decodeStored(values.valueStore, { sha256, bytes }, signal)
 }
 
 async function decrypt(payload: Payload, { codec }: DecodeOptions): Promise<Payload> {
@@ -42,34 +53,52 @@ async function decrypt(payload: Payload, { codec }: DecodeOptions): Promise<Payl
   return decrypted
 }
 
-/** Replaces values by reference inside of JSON, as long as all together fit. */
-async function expandReferences(payload: Payload, { values, maxBytes, signal }: DecodeOptions): Promise<Payload> {
+/**
+ * Replaces values by reference inside of JSON, as long as all together fit. A loaded value is not searched for more
+ * references: the engine writes none into it.
+ */
+async function expandReferences(payload: Payload, options: DecodeOptions): Promise<Payload> {
+  const { values, maxBytes, allowance, signal } = options
   const text = Buffer.from(payload.data ?? []).toString()
-  if (encodingOf(payload) !== 'json/plain' || !text.includes('"ptc.value"')) return payload
+  const isSearched = text.length <= maxBytes && text.includes(`"${externalValueKey}"`)
+  if (!isSearched || encodingOf(payload) !== 'json/plain') return payload
+  const root = { value: JSON.parse(text) as JsonValue }
   let left = maxBytes - text.length
-  const expand = async (value: JsonValue): Promise<JsonValue> => {
-    const ref = parseRef(value)
-    if (ref !== undefined) {
-      if (ref.bytes > left) return value
-      left -= ref.bytes
-      return values.load(externalValue(ref), 'a payload', signal).catch(() => value)
-    }
-    if (Array.isArray(value)) return mapInOrder(value, expand)
-    if (typeof value !== 'object' || value === null) return value
-    const members = await mapInOrder(Object.entries(value), async ([name, member]) => [name, await expand(member)])
-    return Object.fromEntries(members) as JsonValue
+  for (const { holder, key, ref } of referencesIn(root)) {
+    if (ref.bytes > left || !take(allowance, ref.bytes)) continue
+    left -= ref.bytes
+    const load = values.load(externalValue(ref), 'a payload', signal)
+    holder[key] = await load.catch(() => externalValue(ref))
   }
-  return jsonPayload(await expand(JSON.parse(text) as JsonValue), payload)
+  return jsonPayload(root.value, payload)
 }
 
-/** One after the other, so that the first values of a payload are those that fit. */
-async function mapInOrder<Item, Result>(
-  items: readonly Item[],
-  map: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  for (const item of items) results.push(await map(item))
-  return results
+interface FoundReference {
+  readonly holder: Record<PropertyKey, JsonValue>
+  readonly key: PropertyKey
+  readonly ref: ValueRef
+}
+
+/** In the order of the text, so that the first values of a payload are those that fit. */
+function referencesIn(root: object): FoundReference[] {
+  const found: FoundReference[] = []
+  const search = (holder: Record<PropertyKey, JsonValue>): void => {
+    for (const [key, member] of Object.entries(holder)) {
+      if (typeof member !== 'object' || member === null) continue
+      const ref = parseRef(member)
+      if (ref === undefined) search(member as Record<PropertyKey, JsonValue>)
+      else found.push({ holder, key, ref })
+    }
+  }
+  search(root as Record<PropertyKey, JsonValue>)
+  return found
+}
+
+function take(allowance: Allowance, bytes: number): boolean {
+  if (allowance.values < 1 || allowance.bytes < bytes) return false
+  allowance.values -= 1
+  allowance.bytes -= bytes
+  return true
 }
 
 function jsonPayload(value: JsonValue, { metadata }: Payload = {}): Payload {

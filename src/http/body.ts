@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The body of a request as text; undefined when it has more than `maxBytes`. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+/** The body of a request; undefined when it has more than `maxBytes`. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of request as AsyncIterable<Buffer>) {
@@ -9,5 +9,5 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
     if (bytes > maxBytes) return undefined
     pieces.push(piece)
   }
-  return Buffer.concat(pieces).toString()
+  return Buffer.concat(pieces)
 }

@@ -14,16 +14,24 @@ export interface Access {
  *
  * @throws HttpError FORBIDDEN
  */
-export function checkOrigin({ headers }: IncomingMessage, response: ServerResponse, { token, origins }: Access): void {
-  const { host = '', origin } = headers
+export function checkOrigin(
+  { method, headers, headersDistinct }: IncomingMessage,
+  response: ServerResponse,
+  { token, origins }: Access,
+): void {
+  const { host = '', origin, 'sec-fetch-site': site } = headers
+  // A proxy may check another one than the one that counts here.
+  if ((headersDistinct['host']?.length ?? 0) > 1) throw new HttpError('BAD_REQUEST', 'the request has two Host headers')
   // Whoever owns a domain can make its name that of this machine (DNS rebinding). A page there has no token.
   if (token === undefined && !isLoopback(hostNameOf(host)))
-    throw new HttpError('FORBIDDEN', `${host} is no name of this machine, and the server has no token`)
+    throw new HttpError('FORBIDDEN', `${host} is not a name of this machine, and the server has no token`)
   response.setHeader('Vary', 'Origin')
   if (origin === undefined) {
-    // A page of another site may cause a GET without an origin, as by an image.
-    if (headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate')
-      throw new HttpError('FORBIDDEN', 'pages of other sites are not allowed')
+    // Programs that are not browsers send neither header.
+    const isOwnPage = site === undefined || site === 'same-origin' || site === 'none'
+    // A page of another site may cause a GET without an origin, as by an image; a link to this page is allowed.
+    const isLink = method === 'GET' && (site === 'same-site' || headers['sec-fetch-mode'] === 'navigate')
+    if (!isOwnPage && !isLink) throw new HttpError('FORBIDDEN', 'pages of other sites are not allowed')
     return
   }
   if (URL.canParse(origin) && new URL(origin).host === host) return
@@ -38,7 +46,12 @@ export function checkOrigin({ headers }: IncomingMessage, response: ServerRespon
 export function checkToken(request: IncomingMessage, response: ServerResponse, { token }: Access): void {
   if (hasToken(request, token, 'x-api-key')) return
   response.setHeader('WWW-Authenticate', 'Bearer')
-  throw new HttpError('UNAUTHORIZED', 'a token is needed: Authorization: Bearer TOKEN')
+  const { authorization, 'x-api-key': key } = request.headers
+  const isGiven = authorization !== undefined || key !== undefined
+  throw new HttpError(
+    'UNAUTHORIZED',
+    isGiven ? 'the token is not the token of the server' : 'a token is needed: Authorization: Bearer TOKEN',
+  )
 }
 
 function hostNameOf(host: string): string {

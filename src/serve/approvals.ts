@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { waitingCalls, waitingCallsOf } from '../client/calls/waiting-calls.js'
-import { callActivityId } from '../common/names.js'
+import type { PtcClient } from '../client/index.js'
+import { decodeCompletionToken } from '../common/calls/completion-token.js'
 import { PtcError } from '../common/errors.js'
+import type { JsonValue } from '../common/json/json.js'
+import { callActivityId } from '../common/names.js'
 import { conversationNameOf, jsonObject } from './conversations.js'
 import { type Exchange, readJson, type Reply, type Route } from './router.js'
 
@@ -14,18 +17,31 @@ const concurrency = 5
  * `GET /approvals`: the calls that wait for an approval or an answer; with `?conversation=NAME` or `?run=ID`, of one
  * run.
  */
-async function listApprovals({ ptc, query, signal }: Exchange): Promise<Reply> {
+async function listApprovals({ ptc, query }: Exchange): Promise<Reply> {
   const name = query.get('conversation')
   const run = name === null ? query.get('run') : ptc.conversation(name).workflowId
-  const runs =
-    run === null ? (await ptc.list({ status: 'running', limit: maxRuns })).map((each) => each.workflowId) : [run]
+  return { body: await (run === null ? sharedScan(ptc) : callsOf(ptc, run, false)) }
+}
+
+const scans = new WeakMap<PtcClient, Promise<readonly unknown[]>>()
+
+/** Reads the histories of all runs. Requests that come meanwhile share the result. */
+async function sharedScan(ptc: PtcClient): Promise<readonly unknown[]> {
+  const current = scans.get(ptc)
+  if (current) return current
+  const scan = callsOfAll(ptc).finally(() => scans.delete(ptc))
+  scans.set(ptc, scan)
+  return scan
+}
+
+async function callsOfAll(ptc: PtcClient): Promise<readonly unknown[]> {
+  const runs = await ptc.list({ status: 'running', limit: maxRuns })
   const calls: unknown[] = []
   for (let from = 0; from < runs.length; from += concurrency) {
-    signal.throwIfAborted()
-    const found = runs.slice(from, from + concurrency).map((each) => callsOf(ptc, each, run === null))
+    const found = runs.slice(from, from + concurrency).map(({ workflowId }) => callsOf(ptc, workflowId, true))
     calls.push(...(await Promise.all(found)).flat())
   }
-  return { body: calls }
+  return calls
 }
 
 /** @param mayBeGone the run was found in a list, and may have been removed since */
@@ -61,13 +77,14 @@ const decision = z.discriminatedUnion('decision', [
     compensate: z.boolean().exactOptional(),
     by,
   }),
-  z.strictObject({ decision: z.literal('answer'), value: z.json(), by }),
+  z.strictObject({ decision: z.literal('answer'), value: z.custom<JsonValue>((value) => value !== undefined), by }),
 ])
 
 /** `POST /approvals/:token`: decides on a call, or answers its question. */
 async function decide(exchange: Exchange): Promise<Reply> {
   const { ptc, params } = exchange
   const { token = '' } = params
+  decodeCompletionToken(token)
   const body = await readJson(exchange, decision)
   const decider = body.by === undefined ? {} : { by: body.by }
   switch (body.decision) {

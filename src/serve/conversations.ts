@@ -4,13 +4,18 @@ import { parseMessages } from '../client/conversations/conversation-options.js'
 import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
-import { mediaTypes } from '../common/runs/attachments.js'
+import { attachmentLimits, mediaTypes } from '../common/runs/attachments.js'
+import { maxContextBytes } from '../common/runs/runs.js'
 import { isOffset, type StreamEvent } from '../stream/index.js'
 import { EventStream } from './event-stream.js'
 import { toErrorReply } from './errors.js'
-import { type Exchange, type Handler, maxMessageBytes, readJson, type Reply, type Route } from './router.js'
+import { type Exchange, type Handler, maxMessageBytes, readJson, type Reply, type Route, shortArray } from './router.js'
 
-export const jsonObject = z.record(z.string(), z.json()) as z.ZodType<JsonObject>
+/** An object of JSON, as it was parsed: its size is limited by the body, and its depth, too. */
+export const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'not an object',
+)
 
 /** Bytes as base64. The server reads no files for a client. */
 const attachmentBody = z.strictObject({
@@ -21,12 +26,17 @@ const attachmentBody = z.strictObject({
 
 const sendBody = z.strictObject({
   text: z.string(),
-  attachments: z.array(attachmentBody).exactOptional(),
+  attachments: shortArray(attachmentBody, attachmentLimits.count).exactOptional(),
   id: z.string().min(1).max(200).exactOptional(),
   steer: z.boolean().exactOptional(),
   agent: z.string().exactOptional(),
   session: z.string().exactOptional(),
-  context: jsonObject.exactOptional(),
+  context: jsonObject
+    .refine(
+      (value) => Buffer.byteLength(JSON.stringify(value)) <= maxContextBytes,
+      `at most ${maxContextBytes} bytes of JSON`,
+    )
+    .exactOptional(),
 })
 
 /** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` its answer. */

@@ -11,6 +11,7 @@
  * 3. Every error is JSON with a code. Text of a model, a sandbox or a person is never part of HTML or of a script.
  * 4. A message has one id: a repeated request is not worked on again.
  * 5. A stream ends when its client leaves and when the server closes. A client that resumes gets no event twice.
- * 6. Bodies, waiting for slow clients, and the time to close have limits.
+ * 6. Bodies, waiting for slow clients, and the time to close have limits. A body is limited before it is parsed and
+ *    walked; a connection without a whole request keeps no other client out.
  */
 export { type ServeOptions, startServer } from './server.js'

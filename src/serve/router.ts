@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { PtcClient } from '../client/index.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import { attachmentLimits } from '../common/runs/attachments.js'
+import { countStructuralBytes } from '../common/json/structural-bytes.js'
+import { truncateEnd } from '../common/text/text.js'
 import { readBody } from '../http/index.js'
 import { HttpError } from './errors.js'
 
@@ -86,7 +88,17 @@ const maxTextBytes = 2 * 1024 * 1024
 export const maxMessageBytes = maxTextBytes + Math.ceil((attachmentLimits.totalBytes * 4) / 3)
 
 /**
- * The body of a request. Without a body: `{}`.
+ * Bytes of a body outside of strings. A body is checked and walked in the thread of all requests, and each value costs
+ * two or three of these bytes: a message, a chat of some thousand messages and a large tool schema have fewer.
+ */
+const maxStructuralBytes = 400_000
+const maxDepth = 200
+const maxIssues = 10
+const maxProblemCharacters = 2_000
+
+/**
+ * The body of a request. Without a body: `{}`. Its size, its structure and its depth are limited before it is parsed,
+ * so a schema sees a bounded number of values.
  *
  * @throws PtcError RUN_INPUT_INVALID; HttpError BODY_TOO_LARGE
  */
@@ -95,16 +107,30 @@ export async function readJson<Schema extends z.ZodType>(
   schema: Schema,
   maxBytes = maxTextBytes,
 ): Promise<z.output<Schema>> {
-  const text = await readBody(request, maxBytes)
-  if (text === undefined) throw new HttpError('BODY_TOO_LARGE', `a body has at most ${maxBytes} bytes`)
-  const { error, data } = schema.safeParse(parse(text === '' ? '{}' : text))
-  if (error) throw new PtcError('RUN_INPUT_INVALID', `the body is not valid:\n${z.prettifyError(error)}`)
+  const bytes = await readBody(request, maxBytes)
+  if (bytes === undefined) throw new HttpError('BODY_TOO_LARGE', `a body has at most ${maxBytes} bytes`)
+  const { error, data } = schema.safeParse(bytes.length === 0 ? {} : parse(bytes))
+  if (error) throw new PtcError('RUN_INPUT_INVALID', `the body is not valid:\n${describeProblems(error)}`)
   return data
 }
 
-function parse(text: string): unknown {
+/** A message for a person: the schema lists each wrong value, and repeats each unknown key. */
+export function describeProblems({ issues }: z.core.$ZodError): string {
+  const shown = z.prettifyError({ issues: issues.slice(0, maxIssues) })
+  const rest = issues.length > maxIssues ? `\n… and ${issues.length - maxIssues} more` : ''
+  return truncateEnd(shown, maxProblemCharacters) + rest
+}
+
+/** An array whose length is checked before its elements are. */
+export function shortArray<Item extends z.ZodType>(item: Item, maxItems: number) {
+  return z.array(z.unknown()).max(maxItems).pipe(z.array(item))
+}
+
+function parse(bytes: Buffer): unknown {
+  const limit = { bytes: maxStructuralBytes, depth: maxDepth }
+  countStructuralBytes(bytes, limit, (problem) => new PtcError('RUN_INPUT_INVALID', `the body ${problem}`))
   try {
-    return JSON.parse(text)
+    return JSON.parse(bytes.toString())
   } catch (cause) {
     throw new PtcError('RUN_INPUT_INVALID', `the body is not JSON: ${messageOf(cause)}`, { cause })
   }

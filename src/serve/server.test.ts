@@ -1,10 +1,15 @@
 import { once } from 'node:events'
-import { request, type IncomingMessage } from 'node:http'
+import { createServer, request, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { PtcClient, StreamEvent } from '../client/index.js'
+import { monitorEventLoopDelay } from '../../test/support/faults/event-loop-delay.js'
+import { hostileBodies } from '../../test/support/faults/hostile-bodies.js'
+import { deferred } from '../common/async/deferred.js'
 import { PtcError } from '../common/errors.js'
 import { type ServeOptions, startServer } from './index.js'
+import { limitConnections } from './server.js'
 
 /** A client of which a test gives the functions that it needs. */
 function clientWith(conversation: object, handle: object = {}): PtcClient {
@@ -24,9 +29,9 @@ async function start(ptc: PtcClient, options: Partial<ServeOptions> = {}) {
 const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
   fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers })
 
-/** With a Host header, which fetch does not allow. */
-async function getAs(url: string, headers: Record<string, string>): Promise<IncomingMessage> {
-  const sent = request(url, { headers })
+/** With headers that fetch does not allow, or replaces. */
+async function getAs(url: string, headers: Record<string, string>, method = 'GET'): Promise<IncomingMessage> {
+  const sent = request(url, { headers, method })
   sent.end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   response.resume()
@@ -78,6 +83,36 @@ describe('access', () => {
       204,
       expect.stringContaining('Authorization'),
     ])
+  })
+
+  it('refuses what browsers send for pages of other sites, and two Host headers', async () => {
+    const { url } = await start(ptc)
+    const statusOf = async (method: string, headers: Record<string, string>) =>
+      (await getAs(`${url}/conversations/a`, headers, method)).statusCode
+    expect(await statusOf('GET', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(200)
+    expect(await statusOf('GET', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).toBe(403)
+    for (const site of ['same-site', 'cross-site'])
+      for (const mode of ['navigate', 'cors'])
+        expect(await statusOf('POST', { 'sec-fetch-site': site, 'sec-fetch-mode': mode })).toBe(403)
+    expect(await statusOf('POST', { 'sec-fetch-site': 'same-origin' })).toBe(405)
+
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.end('GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
+  })
+
+  it('serves a client while other connections never complete a request', async () => {
+    const server = createServer((_request, response) => response.end('ok'))
+    limitConnections(server, 10)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => server.closeAllConnections())
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const slow = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+    for (const socket of slow) socket.write('GET / HTTP/1.1\r\n')
+    await vi.waitFor(() => expect(slow.filter((socket) => socket.closed).length).toBeGreaterThanOrEqual(20))
+    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('ok')
   })
 
   it('serves the page with a policy that allows no other origin and no inline script', async () => {
@@ -221,4 +256,38 @@ describe('a stream', () => {
     expect(ended).toHaveBeenCalledOnce()
     await expect(fetch(server.url)).rejects.toThrow()
   })
+})
+
+describe('bodies', () => {
+  const ptc = clientWith({ send: () => Promise.resolve({ id: 'm' }), reset: () => Promise.resolve() })
+
+  it.each(hostileBodies)('of hostile clients are refused without blocking other requests: $name', async (hostile) => {
+    const { url } = await start(ptc)
+    const body = hostile.body()
+    const delay = monitorEventLoopDelay()
+    const response = await post(url + hostile.path, body)
+    const { maxDelayMs } = delay.stop()
+    const answer = await response.text()
+    expect(response.status).toBe(400)
+    expect(answer.length).toBeLessThan(3_000)
+    expect(answer).not.toContain('INTERNAL')
+    expect(maxDelayMs).toBeLessThan(1_000)
+  })
+})
+
+it('reads the histories of runs once for requests that come at the same time', async () => {
+  const listed: unknown[] = []
+  const result = deferred<readonly unknown[]>()
+  const list = (options: unknown) => {
+    listed.push(options)
+    return result.promise
+  }
+  const { url } = await start({ ...clientWith({}), list } as unknown as PtcClient)
+  const requests = [fetch(`${url}/approvals`), fetch(`${url}/approvals`)]
+  await vi.waitFor(() => expect(listed).toHaveLength(1))
+  result.resolve([])
+  for (const response of await Promise.all(requests)) expect(await response.json()).toEqual([])
+  expect(listed).toHaveLength(1)
+  expect(await (await fetch(`${url}/approvals`)).json()).toEqual([])
+  expect(listed).toHaveLength(2)
 })

@@ -1,4 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setMaxListeners } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { PtcClient } from '../client/index.js'
 import { PtcError } from '../common/errors.js'
 import { listen, type ListeningServer } from '../http/index.js'
@@ -27,11 +29,15 @@ export interface ServeOptions {
   readonly onError?: (thrown: unknown) => void
 }
 
-/** Milliseconds in which a request must have arrived. */
+/** Milliseconds in which a request must have arrived, and its headers. */
 const requestTimeoutMs = 30_000
+const headersTimeoutMs = 10_000
+/** How often these times are checked. */
+const connectionsCheckingInterval = 5_000
+/** Longer than proxies keep idle connections (60 s), so that none sends a request on a connection that closes. */
+const keepAliveTimeoutMs = 75_000
 /** Milliseconds in which requests may end when the server closes. Streams end at once. */
 const graceMs = 3_000
-/** One more is not accepted until another one ends. */
 const maxConnections = 1_000
 
 const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes, ...messagesApiRoutes]
@@ -44,12 +50,16 @@ const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes, ...mes
 export async function startServer(options: ServeOptions): Promise<ListeningServer> {
   const { host = '127.0.0.1', port, token, origins = [] } = options
   const closing = new AbortController()
+  // Each request listens.
+  setMaxListeners(0, closing.signal)
   const access: Access = { token, origins: new Set(origins) }
-  const server = createServer((request, response) => {
+  const server = createServer({ connectionsCheckingInterval }, (request, response) => {
     answer(request, response, { ...options, access, closing: closing.signal }).catch(() => response.destroy())
   })
   server.requestTimeout = requestTimeoutMs
-  server.maxConnections = maxConnections
+  server.headersTimeout = headersTimeoutMs
+  server.keepAliveTimeout = keepAliveTimeoutMs
+  limitConnections(server, maxConnections)
   const tokenHint = 'Set PTC_SERVE_TOKEN: whoever reaches the server can use the agents. Or leave out --host.'
   const listening = await listen(server, { name: 'the server', host, port, token, tokenHint, graceMs })
   return {
@@ -59,6 +69,32 @@ export async function startServer(options: ServeOptions): Promise<ListeningServe
       return listening.close()
     },
   }
+}
+
+/**
+ * Closes the oldest connection without a request when there are too many: connections on which requests never become
+ * complete keep nobody out.
+ */
+export function limitConnections(server: Server, maximum: number): void {
+  const waiting = new Set<Socket>()
+  let open = 0
+  server.on('connection', (socket: Socket) => {
+    open += 1
+    waiting.add(socket)
+    socket.once('close', () => {
+      open -= 1
+      waiting.delete(socket)
+    })
+    if (open <= maximum) return
+    const [oldest = socket] = waiting
+    oldest.destroy()
+  })
+  server.on('request', ({ socket }: IncomingMessage, response) => {
+    waiting.delete(socket)
+    response.once('close', () => {
+      if (!socket.destroyed) waiting.add(socket)
+    })
+  })
 }
 
 interface Answering extends Pick<ServeOptions, 'ptc' | 'onError'> {

@@ -116,8 +116,8 @@ describe('describeCall', () => {
     })
   })
 
-  it('uses the summary of the tool, as one plain line', () => {
-    expect(describeIt('custom_summary', good).summary).toBe('expenses of ENG001')
+  it('uses the summary of the tool, as one plain line in which direction marks are visible', () => {
+    expect(describeIt('custom_summary', good).summary).toBe('expenses of<U+202E> ENG001')
   })
 
   it.each(['throwing_summary', 'undefined_summary'])('uses the default summary for tool %s', (name) => {

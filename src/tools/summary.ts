@@ -41,5 +41,11 @@ export function redactSummary({ redact }: { readonly redact: Redact }, tool: str
 
 function oneLine(text: string): string {
   // The inner truncation bounds the work on hostile text.
-  return truncate(toPlainLine(truncate(text, maxSummaryCharacters * 10)), maxSummaryCharacters)
+  const shown = truncate(text, maxSummaryCharacters * 10).replaceAll(/[\p{Cf}\p{Co}]/gu, codePoint)
+  return truncate(toPlainLine(shown), maxSummaryCharacters)
+}
+
+/** A person who approves a call must see a character that is invisible, or that changes the direction of a text. */
+function codePoint(character: string): string {
+  return `<U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}>`
 }

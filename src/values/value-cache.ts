@@ -14,9 +14,10 @@ export class ValueCache {
     return bytes <= this.#capacity / 32
   }
 
-  get(sha256: string): Uint8Array | undefined {
+  /** @param bytes the size that the reference names; a reference with another size is not of this value */
+  get(sha256: string, bytes: number): Uint8Array | undefined {
     const value = this.#values.get(sha256)
-    if (value === undefined) return undefined
+    if (value?.byteLength !== bytes) return undefined
     // A Map keeps insertion order: the first entry is the least recently used one.
     this.#values.delete(sha256)
     this.#values.set(sha256, value)
@@ -24,7 +25,7 @@ export class ValueCache {
   }
 
   add(sha256: string, value: Uint8Array): void {
-    if (!this.fits(value.byteLength) || this.get(sha256) !== undefined) return
+    if (!this.fits(value.byteLength) || this.#values.has(sha256)) return
     this.#values.set(sha256, value)
     this.#bytes += value.byteLength
     for (const [oldest, { byteLength }] of this.#values) {

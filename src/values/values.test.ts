@@ -85,6 +85,7 @@ describe('inlineSize', () => {
     ['inline', { a: ['é', '"', 1e20, -0.5] }],
     ['external', 'x'.repeat(5_000)],
     ['external, with a preview of multi-byte characters', '€'.repeat(5_000)],
+    ['external, because it contains a reference', [{ a: externalValue({ sha256: '', bytes: 0, preview: '' }) }]],
     ['external, because it has the form of a reference', { [externalValueKey]: { sha256: '', bytes: 0, preview: '' } }],
   ])('returns the size of the externalized value or slightly more, and stores nothing: %s', async (_what, value) => {
     const bytes = values.inlineSize(value)

@@ -8,7 +8,8 @@
  *
  * Invariants:
  * 1. An external value is stored completely before its reference exists.
- * 2. A value that has the form of a reference is always externalized, so nobody outside can forge a reference.
+ * 2. A value that has the form of a reference, or contains one, is always externalized, so nobody outside can forge a
+ *    reference.
  * 3. A loaded value is verified: its bytes match the key of its reference.
  * 4. Memory is bounded: the JSON text of a large value is never in memory as a whole.
  * 5. With encryption keys (encryption/), nothing is stored unencrypted, and no name in the store says what a value is.
@@ -23,7 +24,7 @@ import { utf8Length } from '../common/text/text.js'
 import {
   type Externalizable,
   externalValue,
-  isExternal,
+  externalValueKey,
   previewCharacters,
   refOf,
   type ValueRef,
@@ -70,20 +71,21 @@ export class Values {
    * reason
    */
   async externalize<Value extends JsonValue>(value: Value, signal: AbortSignal): Promise<Externalizable<Value>> {
-    if (this.isInline(value)) return value
     const json = stringifyUpTo(value, this.#inlineBytes)
+    if (isInlineText(json)) return value
     return externalValue(await this.#putValue(value, json, signal))
   }
 
   /** Whether {@link externalize} would return the value itself. */
   isInline(value: JsonValue): boolean {
-    return stringifyUpTo(value, this.#inlineBytes).isComplete && !isExternal(value)
+    return isInlineText(stringifyUpTo(value, this.#inlineBytes))
   }
 
   /** Upper estimate of the bytes of JSON that {@link externalize} would return. Stores nothing. */
   inlineSize(value: JsonValue): number {
-    const { start, isComplete } = stringifyUpTo(value, this.#inlineBytes)
-    if (isComplete && !isExternal(value)) return utf8Length(start)
+    const json = stringifyUpTo(value, this.#inlineBytes)
+    const { start } = json
+    if (isInlineText(json)) return utf8Length(start)
     const [preview = ''] = splitText(start, previewCharacters)
     const longest = { sha256: '0'.repeat(64), bytes: Number.MAX_SAFE_INTEGER }
     const stored = this.valueStore instanceof EncryptedStore && { stored: longest }
@@ -186,7 +188,7 @@ export class Values {
   }
 
   async *#readBytes(ref: ValueRef, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
-    const cached = this.#cache.get(ref.sha256)
+    const cached = this.#cache.get(ref.sha256, ref.bytes)
     if (cached !== undefined) return yield cached
     const pieces: Uint8Array[] | undefined = this.#cache.fits(ref.bytes) ? [] : undefined
     for await (const piece of this.valueStore.read(ref, signal)) {
@@ -208,6 +210,13 @@ interface PartialJson {
   readonly start: string
   readonly rest: Iterable<string>
   readonly isComplete: boolean
+}
+
+const referenceText = JSON.stringify(externalValueKey)
+
+/** By its text, because a reference may be at any depth. A text that only names the key is externalized, too. */
+function isInlineText({ start, isComplete }: PartialJson): boolean {
+  return isComplete && !start.includes(referenceText)
 }
 
 /** Serializes JSON until it is complete or longer than the limit. */

@@ -9,8 +9,8 @@ import type { StepResult } from '../../src/common/session/steps.js'
 import type { SandboxConnection, SandboxEnd } from '../../src/sandbox/backend.js'
 import { FrameDecoder, parseFrame } from '../../src/sandbox/protocol/frames.js'
 import { runnerMessageSchema } from '../../src/sandbox/protocol/messages.js'
+import { checkStructure } from '../../src/sandbox/protocol/read-messages.js'
 import { runnerFrameLimits } from '../../src/sandbox/protocol/runner-limits.js'
-import { countStructuralBytes } from '../../src/sandbox/protocol/structural-bytes.js'
 import { SessionDriver } from '../../src/sandbox/session/session-driver.js'
 import { Random } from '../support/random.js'
 import { monitorEventLoopDelay } from '../support/faults/event-loop-delay.js'
@@ -102,7 +102,7 @@ describe('B08 fuzzed', () => {
       try {
         for (const piece of fuzzedChunks(random)) {
           for (const body of decoder.push(piece)) {
-            countStructuralBytes(body, frameLimits.structuralBytes)
+            checkStructure(body, frameLimits.structuralBytes)
             messages += runnerMessageSchema.safeParse(parseFrame(body)).success ? 1 : 0
           }
         }

@@ -6,7 +6,6 @@ import { type CallDescription, describeCall, type UncheckedCall } from '../../to
 import { measureJson } from '../../tools/validation/measure-json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
-import { isExternal } from '../../common/json/external-value.js'
 import type { Values } from '../../values/values.js'
 
 /** Maximum bytes of the described calls of one result, which keeps the payload under Temporal's 2 MiB. */
@@ -47,7 +46,7 @@ export async function describeStepResult(
   const yielder = new Yielder()
   for (const call of inspected.calls) {
     await yielder.yieldIfDue()
-    calls.push({ ...call, arguments: await externalizeArguments(call, values, signal) })
+    calls.push({ ...call, arguments: await values.externalize(call.arguments, signal) })
   }
   return { ...inspected, calls, output }
 }
@@ -76,15 +75,6 @@ type InspectedStepResult = StepResult<DescribedCall>
  */
 function visibleArguments({ arguments: args }: UncheckedCall, { refused }: CallDescription): JsonObject {
   return refused === null || measureJson(args, maxRefusedArgumentBytes).type === 'json' ? args : {}
-}
-
-/** Externalizes arguments. Those of a refused call are small, but may have the form of a reference. */
-async function externalizeArguments(
-  { arguments: args, refused }: DescribedCall,
-  values: Values,
-  signal: AbortSignal,
-): Promise<JsonObject> {
-  return refused === null || isExternal(args) ? values.externalize(args, signal) : args
 }
 
 /**

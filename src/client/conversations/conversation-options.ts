@@ -44,14 +44,21 @@ export function checkConversationOptions(options: ConversationOptions): void {
   if (messages) parseMessages(messages)
 }
 
+/** Of one message. */
+const maxBlocks = 10_000
+
 const block = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string',
   'no content block: an object with a type',
 )
 
-const messagesSchema = z.array(
-  z.strictObject({ role: z.enum(['user', 'assistant']), content: z.union([z.string(), z.array(block)]) }),
-)
+/** Their number is checked before the blocks are. */
+const blocks = z.array(z.unknown()).max(maxBlocks).pipe(z.array(block))
+
+const messageSchema = z.strictObject({
+  role: z.enum(['user', 'assistant']),
+  content: z.union([z.string(), blocks]),
+})
 
 /**
  * Parses messages from elsewhere: their shape, and that the next message of a person can follow.
@@ -59,8 +66,16 @@ const messagesSchema = z.array(
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function parseMessages(value: unknown): readonly ProviderMessage[] {
-  const { error, data: messages } = messagesSchema.safeParse(value)
-  if (error) throw new PtcError('RUN_INPUT_INVALID', `the messages are not valid:\n${z.prettifyError(error)}`)
+  if (!Array.isArray(value)) throw new PtcError('RUN_INPUT_INVALID', 'the messages are not valid: not an array')
+  const messages = value.map((each: unknown, index) => {
+    // One by one: the first that is wrong ends the work.
+    const { error, data } = messageSchema.safeParse(each)
+    if (!error) return data
+    throw new PtcError(
+      'RUN_INPUT_INVALID',
+      `message ${index + 1} is not valid:\n${z.prettifyError({ issues: error.issues.slice(0, 10) })}`,
+    )
+  })
   const last = messages.at(-1)
   if (last && last.role !== 'assistant')
     throw new PtcError('RUN_INPUT_INVALID', 'the last of the messages is not of the assistant', {

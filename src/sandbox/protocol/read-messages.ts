@@ -3,7 +3,7 @@ import { FrameDecoder, parseFrame } from './frames.js'
 import { type RunnerMessage, runnerMessageSchema } from './messages.js'
 import { yieldToEventLoop, RateLimiter } from './rate-limiter.js'
 import type { RunnerFrameLimits } from './runner-limits.js'
-import { countStructuralBytes } from './structural-bytes.js'
+import { countStructuralBytes } from '../../common/json/structural-bytes.js'
 
 /** Bytes that are decoded without a pause; a stream may deliver a MiB at once. */
 const sliceBytes = 64 * 1024
@@ -51,7 +51,7 @@ export async function* readMessages(
         if (!isExpectingMessage()) continue
         const isSmall = body.length <= smallFrameBytes
         if (!isSmall) await yieldToEventLoop()
-        const structuralBytes = countStructuralBytes(body, limits.structuralBytes)
+        const structuralBytes = checkStructure(body, limits.structuralBytes)
         await rateLimiter.consume(costs.frame + costs.structure * structuralBytes)
         const message = validateMessage(parseFrame(body))
         // The consumer of the message needs time for it, too.
@@ -60,6 +60,22 @@ export async function* readMessages(
       }
     }
   }
+}
+
+/** An honest runner can't send deeper nesting: Python's encoder stops at a depth of about 1,000. */
+const maxDepth = 5_000
+
+/**
+ * Counts the bytes of a frame outside of strings.
+ *
+ * @throws PtcError SANDBOX_PROTOCOL
+ */
+export function checkStructure(frame: Uint8Array, maxBytes: number): number {
+  return countStructuralBytes(
+    frame,
+    { bytes: maxBytes, depth: maxDepth },
+    (problem) => new PtcError('SANDBOX_PROTOCOL', `the sandbox sent a frame that ${problem}`),
+  )
 }
 
 function validateMessage(frame: unknown): RunnerMessage {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { type Attachment, mediaTypes } from '../../common/runs/attachments.js'
+import { describeProblems, shortArray } from '../router.js'
 
 const textPart = z.object({ type: z.literal('text'), text: z.string() })
 
@@ -14,6 +15,9 @@ const filePart = z.object({
 
 const userPart = z.discriminatedUnion('type', [textPart, filePart])
 
+/** Each text of a message may have its own part. */
+const maxParts = 1_000
+
 /**
  * The text and the files of a message of the user.
  *
@@ -23,9 +27,9 @@ export function messageOfParts(parts: readonly unknown[]): {
   readonly text: string
   readonly attachments: readonly Attachment[]
 } {
-  const { error, data = [] } = z.array(userPart).safeParse(parts)
+  const { error, data = [] } = shortArray(userPart, maxParts).safeParse(parts)
   if (error) {
-    const problem = z.prettifyError(error)
+    const problem = describeProblems(error)
     throw new PtcError('RUN_INPUT_INVALID', `a message may have texts, images and PDFs:\n${problem}`)
   }
   const texts = data.flatMap((part) => (part.type === 'text' ? [part.text] : []))

@@ -1,6 +1,6 @@
 // Cards of calls that wait for a person.
 
-import { append, attempt, post } from './requests.js'
+import { append, attempt, post, visibleJson } from './requests.js'
 
 /** Keeps the cards of calls that still wait: a person may be typing in one. */
 export function showCalls(list, calls) {
@@ -23,14 +23,14 @@ function callCard(call) {
   const button = (text, decision) => append(card, 'button', '', text).addEventListener('click', () => decide(decision))
   if (call.waitsFor === 'result') {
     const answer = field(card, 'textarea', 'Answer', '')
-    button('Answer', () => ({ decision: 'answer', value: answer.value }))
+    const isJson = checkbox(card, 'Send as JSON')
+    button('Answer', () => ({ decision: 'answer', value: isJson.checked ? JSON.parse(answer.value) : answer.value }))
     return card
   }
-  const original = JSON.stringify(call.arguments, undefined, 2)
+  const original = visibleJson(call.arguments, 2)
   const args = field(card, 'textarea', 'Arguments', original)
   const reason = field(card, 'input', 'Reason', '')
-  const remember = field(card, 'input', 'Approve later calls of this tool, too', '')
-  remember.type = 'checkbox'
+  const remember = checkbox(card, 'Approve later calls of this tool, too')
   button('Approve', () => ({
     decision: 'approve',
     ...(args.value !== original && { arguments: JSON.parse(args.value) }),
@@ -38,6 +38,12 @@ function callCard(call) {
   }))
   button('Deny', () => ({ decision: 'deny', reason: reason.value || 'denied' }))
   return card
+}
+
+function checkbox(parent, label) {
+  const element = field(parent, 'input', label, '')
+  element.type = 'checkbox'
+  return element
 }
 
 function field(parent, tag, label, value) {

@@ -1,7 +1,18 @@
 // One conversation: its history, its stream, its status, and what waits for a person.
 
 import { showCalls } from './approvals.js'
-import { append, attempt, byId, pause, persist, post, read, request, serverSentEvents } from './requests.js'
+import {
+  append,
+  attempt,
+  byId,
+  pause,
+  persist,
+  post,
+  read,
+  request,
+  serverSentEvents,
+  visibleJson,
+} from './requests.js'
 
 const reconnectMs = 1_000
 const pollMs = 1_000
@@ -115,7 +126,7 @@ export class Chat {
     if (block.type === 'tool_use') {
       const { code } = block.input
       if (block.name === 'execute_code' && typeof code === 'string') append(this.log, 'pre', 'code', code)
-      else append(this.log, 'p', 'call', `${block.name} ${JSON.stringify(block.input)}`)
+      else append(this.log, 'p', 'call', `${block.name} ${visibleJson(block.input)}`)
     }
     if (block.type === 'tool_result')
       append(this.log, 'pre', block.is_error ? 'output error' : 'output', toText(block.content))
@@ -261,7 +272,11 @@ function describe(status) {
   if (!status) return 'the first message starts the conversation'
   const { state, queued, turns, toolCalls, costUsd } = status
   const cost = typeof costUsd === 'number' ? `, ${costUsd.toFixed(4)} USD` : ''
-  return `${state}; ${queued} queued, ${turns} turns, ${toolCalls} calls${cost}`
+  return `${state}; ${queued} queued, ${plural(turns, 'turn')}, ${plural(toolCalls, 'call')}${cost}`
+}
+
+function plural(count, noun) {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** A message of a person: it has no results of tools. */

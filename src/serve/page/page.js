@@ -77,6 +77,16 @@ byId('all').addEventListener('toggle', () => {
   if (byId('all').open) void attempt(async () => showCalls(byId('all-approvals'), await read('/approvals')))
 })
 
+/** An address that somebody typed may have no encoded name. */
+function nameInAddress() {
+  const encoded = location.hash.slice(1)
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
+}
+
 void listNames()
 void pollAll()
-if (location.hash.length > 1) openChat(decodeURIComponent(location.hash.slice(1)))
+if (location.hash.length > 1) openChat(nameInAddress())

@@ -13,6 +13,21 @@ export function append(parent, tag, className, text = '') {
   return element
 }
 
+/**
+ * A value as text of JSON, in which a person sees every character: those that are invisible or change the direction of
+ * a text are escaped. Parsed again, the text is the same value.
+ */
+export function visibleJson(value, indent = 0) {
+  const text = JSON.stringify(value, undefined, indent)
+  return text.replace(/[\p{Cf}\p{Co}\p{Cc}]/gu, (character) =>
+    character === '\n'
+      ? character
+      : [...Array(character.length).keys()]
+          .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+          .join(''),
+  )
+}
+
 export function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

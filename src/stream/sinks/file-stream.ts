@@ -18,6 +18,9 @@ export interface FileStreamOptions {
 /** The first line of a file is a random id: positions of a file that was removed mean nothing in its successor. */
 const headerBytes = 37
 const pollMs = 25
+/** The pause between two looks at a file to which nothing was added for a while. */
+const idlePollMs = 100
+const idleAfterMs = 10_000
 const maxReadBytes = 256 * 1024
 const maxSweepIntervalMs = 60_000
 const suffix = '.jsonl'
@@ -39,6 +42,8 @@ class FileStream implements StreamSink {
   readonly #cut = new Set<string>()
   #sweptAt = Number.NEGATIVE_INFINITY
   #sweeping: Promise<void> = Promise.resolve()
+  /** By path. Readers of one file share its watch. */
+  readonly #watches = new Map<string, FileWatch>()
 
   constructor(folder: string, expiresMs: number) {
     this.#folder = folder
@@ -67,7 +72,13 @@ class FileStream implements StreamSink {
   }
 
   reader(stream: string): StreamReader {
-    return new FileReader(this.#pathOf(stream))
+    const path = this.#pathOf(stream)
+    let watch = this.#watches.get(path)
+    if (watch === undefined) {
+      watch = new FileWatch(path, () => this.#watches.delete(path))
+      this.#watches.set(path, watch)
+    }
+    return new FileReader(path, watch)
   }
 
   async close(): Promise<void> {
@@ -123,23 +134,101 @@ class FileStream implements StreamSink {
   }
 }
 
+/** Looks at a file for all that read it. */
+class FileWatch {
+  readonly #path: string
+  readonly #onUnused: () => void
+  #readers = 0
+  /** Each waits for a state of the file that it has not seen. */
+  readonly #waiting = new Map<() => void, string>()
+  #isPolling = false
+
+  constructor(path: string, onUnused: () => void) {
+    this.#path = path
+    this.#onUnused = onUnused
+  }
+
+  open(): void {
+    this.#readers += 1
+  }
+
+  close(): void {
+    this.#readers -= 1
+    if (this.#readers === 0) this.#onUnused()
+  }
+
+  /** Changes when something is added, and when another file takes the place of this one. */
+  async state(): Promise<string> {
+    try {
+      const { ino, size } = await stat(this.#path)
+      return `${ino}:${size}`
+    } catch (thrown) {
+      if (hasErrorCode(thrown, 'ENOENT')) return ''
+      throw thrown
+    }
+  }
+
+  /** Resolves when the file is in another state than the one that was seen, or after a time. */
+  changed(seen: string, waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(end)
+        resolve()
+      }
+      const timer = setTimeout(end, waitMs)
+      this.#waiting.set(end, seen)
+      if (!this.#isPolling) void this.#poll()
+    })
+  }
+
+  async #poll(): Promise<void> {
+    this.#isPolling = true
+    let changedAt = performance.now()
+    while (this.#waiting.size > 0) {
+      // A reader meets the error itself.
+      const state = await this.state().catch(() => undefined)
+      for (const [end, seen] of this.#waiting) {
+        if (seen === state) continue
+        changedAt = performance.now()
+        end()
+      }
+      await delay(performance.now() - changedAt > idleAfterMs ? idlePollMs : pollMs)
+    }
+    this.#isPolling = false
+  }
+}
+
 class FileReader implements StreamReader {
   readonly #path: string
+  readonly #watch: FileWatch
+  #isClosed = false
+  /** The state of the file that has nothing after the position. */
+  #read: { readonly state: string; readonly id: string | undefined } | undefined
 
-  constructor(path: string) {
+  constructor(path: string, watch: FileWatch) {
     this.#path = path
+    this.#watch = watch
+    watch.open()
   }
 
   async read(id: string | undefined, waitMs: number): Promise<readonly StreamEntry[]> {
     const end = performance.now() + waitMs
     for (;;) {
-      const entries = await this.#readNow(id)
-      if (entries.length > 0 || performance.now() >= end) return entries
-      await delay(pollMs)
+      // Before it is read: what is added afterwards changes the state.
+      const state = await this.#watch.state()
+      const isRead = this.#read?.state === state && this.#read.id === id
+      const entries = isRead ? [] : await this.#readNow(id)
+      if (entries.length === 0) this.#read = { state, id }
+      const leftMs = end - performance.now()
+      if (entries.length > 0 || leftMs <= 0) return entries
+      await this.#watch.changed(state, leftMs)
     }
   }
 
   close(): Promise<void> {
+    if (!this.#isClosed) this.#watch.close()
+    this.#isClosed = true
     return Promise.resolve()
   }
 

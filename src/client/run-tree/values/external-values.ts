@@ -7,7 +7,10 @@ import {
   externalValueKey,
 } from '../../../common/json/external-value.js'
 
-const bytes = { sha256: z.string(), bytes: z.number() }
+export const digest = z.string().regex(/^[0-9a-f]{64}$/)
+export const byteCount = z.int().min(0)
+
+const bytes = { sha256: digest, bytes: byteCount }
 const externalValueSchema = z.object({
   [externalValueKey]: z.object({ ...bytes, preview: z.string(), stored: z.object(bytes).exactOptional() }),
 })

@@ -1,8 +1,3 @@
-import { PtcError } from '../../common/errors.js'
-
-/** An honest runner can't send deeper nesting: Python's encoder stops at a depth of about 1,000. */
-const maximumDepth = 5_000
-
 const quote = 0x22
 const backslash = 0x5c
 
@@ -10,9 +5,13 @@ const backslash = 0x5c
  * Counts the bytes of JSON text outside of strings, in one pass and constant memory. These bytes make parsing
  * expensive: a parser creates an object for every two or three of them, while it only copies the bytes of strings.
  *
- * @throws PtcError SANDBOX_PROTOCOL when there are more than `limit`, or values are nested too deeply
+ * @param toError makes the error when there are more than `limit.bytes`, or values are nested deeper than `limit.depth`
  */
-export function countStructuralBytes(json: Uint8Array, limit: number): number {
+export function countStructuralBytes(
+  json: Uint8Array,
+  limit: { readonly bytes: number; readonly depth: number },
+  toError: (problem: string) => Error,
+): number {
   let count = 0
   let depth = 0
   for (let at = 0; at < json.length; at += 1) {
@@ -24,7 +23,7 @@ export function countStructuralBytes(json: Uint8Array, limit: number): number {
       case 0x5b: // [
       case 0x7b: // {
         depth += 1
-        if (depth > maximumDepth) throw frameError(`is nested more than ${maximumDepth} levels deep`)
+        if (depth > limit.depth) throw toError(`is nested more than ${limit.depth} levels deep`)
         break
       case 0x5d: // ]
       case 0x7d: // }
@@ -33,7 +32,7 @@ export function countStructuralBytes(json: Uint8Array, limit: number): number {
       default:
     }
     count += 1
-    if (count > limit) throw frameError(`has more than ${limit} bytes outside of strings`)
+    if (count > limit.bytes) throw toError(`has more than ${limit.bytes} bytes outside of strings`)
   }
   return count
 }
@@ -43,8 +42,4 @@ function endOfString(json: Uint8Array, start: number): number {
   let at = start + 1
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
   return at
-}
-
-function frameError(problem: string): PtcError {
-  return new PtcError('SANDBOX_PROTOCOL', `the sandbox sent a frame that ${problem}`)
 }

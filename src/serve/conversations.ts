@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Conversation } from '../client/index.js'
+import type { Conversation, ConversationAnswer } from '../client/index.js'
 import { parseMessages } from '../client/conversations/conversation-options.js'
 import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { PtcError } from '../common/errors.js'
@@ -8,7 +8,7 @@ import { attachmentLimits, mediaTypes } from '../common/runs/attachments.js'
 import { maxContextBytes } from '../common/runs/runs.js'
 import { isOffset, type StreamEvent } from '../stream/index.js'
 import { EventStream } from './event-stream.js'
-import { toErrorReply } from './errors.js'
+import { publicError, toErrorReply } from './errors.js'
 import { type Exchange, type Handler, maxMessageBytes, readJson, type Reply, type Route, shortArray } from './router.js'
 
 /** An object of JSON, as it was parsed: its size is limited by the body, and its depth, too. */
@@ -50,8 +50,13 @@ async function sendMessage(exchange: Exchange): Promise<Reply> {
   }
   const conversation = ptc.conversation(nameOf(params), started)
   const { id } = await whenAccepted(signal, conversation.send(text, options))
-  if (query.has('wait')) return { body: await conversation.answer(id, { signal }) }
+  if (query.has('wait')) return { body: await publicAnswer(conversation.answer(id, { signal })) }
   return { status: 202, body: { id, stream: `/conversations/${encodeURIComponent(conversation.name)}/stream` } }
+}
+
+async function publicAnswer(answering: Promise<ConversationAnswer>): Promise<ConversationAnswer> {
+  const { error, ...answer } = await answering
+  return { ...answer, ...(error && { error: publicError(error) }) }
 }
 
 /** A message that no worker takes waits in the server; its client learns of it. */
@@ -95,7 +100,10 @@ async function streamConversation({ ptc, params, query, request, response, signa
 async function sendEvents(events: AsyncIterable<StreamEvent>, stream: EventStream): Promise<void> {
   using _ = stream
   try {
-    for await (const event of events) await stream.send(event, event.offset)
+    for await (const event of events) {
+      const isFailure = event.type === 'end' && event.error !== undefined
+      await stream.send(isFailure ? { ...event, error: publicError(event.error) } : event, event.offset)
+    }
   } catch (thrown) {
     // To a client that has left, this throws the same again.
     await stream.send({ type: 'error', ...toErrorReply(thrown).body })
@@ -158,7 +166,7 @@ export const conversationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/conversations/:name/messages/:id',
     handler: withConversation(async (conversation, { params: { id = '' }, signal }) => ({
-      body: await conversation.answer(id, { signal }),
+      body: await publicAnswer(conversation.answer(id, { signal })),
     })),
   },
   { method: 'GET', path: '/conversations/:name/stream', handler: streamConversation },

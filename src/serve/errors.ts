@@ -54,6 +54,18 @@ export interface ErrorBody {
   readonly error: { readonly code: string; readonly message: string; readonly hint?: string }
 }
 
+/** Users of an agent can do something about these. The messages of all others are for the operators of the agent. */
+function isForUsers(code: string): boolean {
+  if (code === 'WORKER_MISSING' || code === 'RUN_BUSY') return true
+  return Object.hasOwn(statusOfCode, code) && (statusOfCode[code as ErrorCode] ?? 500) < 500
+}
+
+/** An error of a run as users of the agent may see it. Its code stays; the run has its message. */
+export function publicError(error: ErrorBody['error']): ErrorBody['error'] {
+  if (isForUsers(error.code)) return error
+  return { code: error.code, message: "the agent can't work now; its operators find the reason with `ptc show`" }
+}
+
 /**
  * The response to a request that failed. What is no error of this package is not shown: it may name what is internal.
  */
@@ -64,7 +76,7 @@ export function toErrorReply(thrown: unknown): { readonly status: number; readon
   }
   if (PtcError.isInstance(thrown)) {
     const { code, message, hint } = thrown
-    const error = { code, message, ...(hint !== undefined && { hint }) }
+    const error = publicError({ code, message, ...(hint !== undefined && { hint }) })
     return { status: statusOfCode[code] ?? 500, body: { error } }
   }
   return {

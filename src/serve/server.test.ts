@@ -148,7 +148,7 @@ describe('requests', () => {
     expect(send).not.toHaveBeenCalled()
   })
 
-  it('sends errors with their code, and says nothing of unexpected ones', async () => {
+  it('sends errors with their code, and reports the message of those that are not for users', async () => {
     const thrown: unknown[] = []
     const failures = [
       new PtcError('CONVERSATION_FULL', 'too many', { hint: 'Wait.' }),
@@ -166,10 +166,10 @@ describe('requests', () => {
     expect(replies).toEqual([
       [429, { code: 'CONVERSATION_FULL', message: 'too many', hint: 'Wait.' }],
       [404, { code: 'CONVERSATION_NOT_FOUND', message: 'none' }],
-      [500, { code: 'INTERNAL', message: 'odd' }],
+      [500, { code: 'INTERNAL', message: expect.stringContaining('ptc show') }],
       [500, { code: 'INTERNAL', message: 'the request failed; see the log of the server' }],
     ])
-    expect(thrown).toMatchObject([{ message: '/home/secret' }])
+    expect(thrown).toMatchObject([{ message: 'odd' }, { message: '/home/secret' }])
   })
 
   it('answers when no worker takes a message', async () => {
@@ -217,7 +217,7 @@ describe('a stream', () => {
     }
     const { url } = await start(clientWith({}, { stream }))
     const body = await (await fetch(`${url}/conversations/a/stream`)).text()
-    expect(body).toContain('data: {"type":"error","error":{"code":"TEMPORAL_UNREACHABLE","message":"gone"}}\n\n')
+    expect(body).toContain('data: {"type":"error","error":{"code":"TEMPORAL_UNREACHABLE","message":"the agent can')
   })
 
   /** A stream that ends when its signal is aborted. */

@@ -25,7 +25,7 @@ export interface ServeOptions {
   readonly token?: string | undefined
   /** Origins of other web pages that may ask, such as `https://app.example.com`. */
   readonly origins?: readonly string[]
-  /** Gets what is thrown and is no error of this package. */
+  /** Gets what is thrown and is not the fault of a client. */
   readonly onError?: (thrown: unknown) => void
 }
 
@@ -116,7 +116,8 @@ async function answer(
     ended.abort(new Error('the client has left'))
   })
   const report = (thrown: unknown): void => {
-    if (!PtcError.isInstance(thrown) && !(thrown instanceof HttpError)) onError?.(thrown)
+    if (thrown instanceof HttpError || (PtcError.isInstance(thrown) && toErrorReply(thrown).status < 500)) return
+    onError?.(thrown)
   }
   response.setHeader('Cache-Control', 'no-store')
   response.setHeader('X-Content-Type-Options', 'nosniff')

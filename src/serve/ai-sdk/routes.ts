@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { whenAccepted } from '../conversations.js'
+import { toErrorReply } from '../errors.js'
 import { EventStream } from '../event-stream.js'
 import { type Exchange, maxMessageBytes, readJson, type Reply, type Route } from '../router.js'
 import { type ApprovalResponse, approvalResponses, decideApprovals, waitingApprovals } from './approvals.js'
@@ -134,7 +135,7 @@ async function sendParts(
     }
   } catch (thrown) {
     signal.throwIfAborted()
-    const { code, message } = PtcError.isInstance(thrown) ? thrown : { code: 'INTERNAL', message: 'the request failed' }
+    const { code, message } = toErrorReply(thrown).body.error
     await stream.send({ type: 'error', errorText: `${code}: ${message}` })
   }
   await stream.send('[DONE]')

@@ -1,5 +1,6 @@
 import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
 import { executeCodeTool } from '../../common/names.js'
+import { publicError } from '../errors.js'
 import { type ApprovalResponse, approvalIdOf } from './approvals.js'
 import { type FinishReason, toolFlags, type UiChunk } from './chunks.js'
 
@@ -152,7 +153,7 @@ export class UiMessageStream {
         },
       )
     if (this.#isInStep) chunks.push({ type: 'finish-step' })
-    if (error) chunks.push({ type: 'error', errorText: `${error.code}: ${error.message}` })
+    if (error) chunks.push({ type: 'error', errorText: `${error.code}: ${publicError(error).message}` })
     if (status === 'interrupted') chunks.push({ type: 'abort', reason: 'interrupted' })
     return [...chunks, { type: 'finish', finishReason: finishReasons[status] ?? 'other', messageMetadata: { status } }]
   }

@@ -28,6 +28,7 @@ const knownLanguages = ['ts', 'python', 'json', 'sh', 'console', 'mermaid']
 /** Files that the pages leave to the reader. */
 const filesOfReader: Readonly<Record<string, string>> = {
   'my-backend.ts': `import type { SandboxBackend } from 'durable-ptc/sandbox'\nexport declare const MyBackend: new () => SandboxBackend\n`,
+  'tools.ts': `import type { Tool } from 'durable-ptc'\nimport type { z } from 'zod'\nexport declare const stock: Tool<z.ZodObject<{ article: z.ZodString }>, z.ZodObject<{ pieces: z.ZodNumber }>>\n`,
   'agents.ts': `import type { Agent } from 'durable-ptc'\nimport type { z } from 'zod'\nexport declare const analyst: Agent<z.ZodObject<{ total: z.ZodNumber }>>\n`,
 }
 

@@ -19,8 +19,13 @@ export async function checkAuditLog(settings: AuditSettings | undefined): Promis
     return [ok(name, `${target} can be written`)]
   } catch (thrown) {
     const remedy = 'Make its folder, writable for the user of the worker. Until then every call fails.'
-    return [{ name, status: 'error', message: `${target} can't be written: ${messageOf(thrown)}`, remedy }]
+    return [{ name, status: 'error', message: `${target} can't be written: ${reasonOf(thrown)}`, remedy }]
   }
+}
+
+/** Without the path, which may be that of our own file. */
+function reasonOf(thrown: unknown): string {
+  return messageOf(thrown).replace(/, open '.*$/, '')
 }
 
 /** Opens the file as a worker does, or makes and removes another one beside it where it does not exist yet. */

@@ -72,6 +72,9 @@ export const memoKeys = {
 /** Key in heartbeat details and result metadata: what blocked the worker's event loop during the activity. */
 export const eventLoopBlockKey = 'blocked'
 
+/** Key in heartbeat details: what the activity waits for while it tries again by itself. */
+export const waitNoteKey = 'waits'
+
 /** The default task queue. */
 export const defaultTaskQueue = 'durable-ptc'
 

@@ -29,11 +29,14 @@ export interface UnservedEndpoint {
   /** When the operation was scheduled, in milliseconds since the epoch. */
   readonly waitingSince: number
   readonly attempts: number
-  /** Why the last attempt failed. */
+  /** Why the last attempt failed, or what the activity waits for. */
   readonly reason: string
 }
 
-/** An activity of the engine that fails and is tried again. Calls and turns have attempts of their own. */
+/**
+ * An activity of the engine that fails and is tried again, or any activity that waits for the value store. Failed
+ * attempts of calls and turns are in their nodes.
+ */
 export interface FailingActivity {
   /** Activity type: `session.open`. */
   readonly activity: string

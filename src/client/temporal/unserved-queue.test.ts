@@ -32,6 +32,10 @@ test.each<[Parameters<typeof describeUnserved>[0], string]>([
       '`ptc worker --roles sandbox` starts one where it has this sandbox',
   ],
   [
+    { activity: 'charge', failedAttempts: 0, reason: 'the folder of values /v is gone' },
+    'charge waits, and tries again by itself: the folder of values /v is gone',
+  ],
+  [
     { activity: 'session.open', failedAttempts: 7, reason: 'could not start:\nno daemon' },
     'session.open is tried again: 7 attempts failed, the last one: could not start: no daemon',
   ],

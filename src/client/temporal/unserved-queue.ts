@@ -32,8 +32,10 @@ function describeEndpoint(
 }
 
 function describeFailing({ activity, failedAttempts, reason }: FailingActivity): string {
+  const name = toPlainLine(activity)
+  if (failedAttempts === 0) return `${name} waits, and tries again by itself: ${shorten(reason)}`
   const attempts = pluralize(failedAttempts, 'attempt')
-  return `${toPlainLine(activity)} is tried again: ${attempts} failed, the last one: ${shorten(reason)}`
+  return `${name} is tried again: ${attempts} failed, the last one: ${shorten(reason)}`
 }
 
 function shorten(reason: string): string {

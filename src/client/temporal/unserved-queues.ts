@@ -65,20 +65,25 @@ async function findFailingActivities(
   client: Client,
   { raw }: WorkflowDescription,
 ): Promise<readonly FailingActivity[]> {
-  const failing = (raw.pendingActivities ?? [])
-    .filter(({ activityType, attempt, lastFailure }) => {
-      const type = activityType?.name
-      return lastFailure && (attempt ?? 1) > 1 && isEngineActivity(type) && !attemptsShownElsewhere.includes(type ?? '')
+  const pending = (raw.pendingActivities ?? []).filter(
+    ({ state, lastFailure, heartbeatDetails }) =>
+      lastFailure || (heartbeatDetails && Number(state) === pendingStates.started),
+  )
+  if (pending.length === 0) return []
+  const reader = new PayloadReader(client.options.loadedDataConverter)
+  const messages = pending.flatMap(({ lastFailure, heartbeatDetails }) => [lastFailure ?? [], heartbeatDetails ?? []])
+  await reader.prepare(messages.flat())
+  return pending
+    .flatMap(({ activityType, attempt, lastFailure, heartbeatDetails }) => {
+      const activity = activityType?.name ?? ''
+      const failedAttempts = (attempt ?? 1) - 1
+      const waits = reader.waitNote(heartbeatDetails)
+      if (waits !== undefined) return [{ activity, failedAttempts, reason: waits }]
+      const isShown = !isEngineActivity(activity) || attemptsShownElsewhere.includes(activity)
+      if (isShown || failedAttempts === 0 || !lastFailure) return []
+      return [{ activity, failedAttempts, reason: reader.failure(lastFailure)?.message ?? '' }]
     })
     .slice(0, maxFailing)
-  if (failing.length === 0) return []
-  const reader = new PayloadReader(client.options.loadedDataConverter)
-  await reader.prepare(failing.flatMap(({ lastFailure }) => lastFailure ?? []))
-  return failing.map(({ activityType, attempt, lastFailure }) => ({
-    activity: activityType?.name ?? '',
-    failedAttempts: (attempt ?? 1) - 1,
-    reason: reader.failure(lastFailure)?.message ?? '',
-  }))
 }
 
 /** Task queues on which the child workflows of remote tools wait. */

@@ -1,5 +1,6 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 import { messageOf, PtcError } from '../common/errors.js'
+import { isLogged, markLogged } from '../common/telemetry/logged-failures.js'
 
 /**
  * Converts an error to a Temporal failure. The failure's type is the error's code, and the table in common/errors.ts
@@ -22,5 +23,5 @@ export function toFailure(thrown: unknown, lastAttempt = false): Error {
   })
   // The Temporal UI shows the stack of the original error.
   if (stack !== undefined) failure.stack = stack
-  return failure
+  return isLogged(thrown) ? markLogged(failure) : failure
 }

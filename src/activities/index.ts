@@ -13,6 +13,7 @@
 
 import type { AuditLog } from '../audit/index.js'
 import { activityNames } from '../common/names.js'
+import type { BackendName } from '../common/runs/run-config.js'
 import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProviders } from '../models/providers.js'
 import type { StreamPublisher } from '../stream/index.js'
@@ -100,10 +101,14 @@ export function modelActivities(
 }
 
 /** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */
-export function sandboxActivities(executor: StepExecutor, followUps: FollowUps, hostQueue: string) {
+export function sandboxActivities(
+  executor: StepExecutor,
+  followUps: FollowUps,
+  hostQueueOf: (backend: BackendName) => string,
+) {
   const { host, registry, values } = executor
   return {
-    anyHost: { [activityNames.openSession]: openSession(host, registry, values, hostQueue) },
+    anyHost: { [activityNames.openSession]: openSession(host, registry, values, hostQueueOf) },
     ownHost: {
       [activityNames.executeStep]: executeStep(executor, followUps),
       [activityNames.interruptSession]: interruptSession(host),

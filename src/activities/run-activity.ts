@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity'
 import { toFailure } from './failures.js'
-import { type ActivityChannel, activityChannelOf } from './activity-channel.js'
+import { type ActivityChannel, activityChannelOf, withWaitNote } from './activity-channel.js'
 
 /** The context of an activity's work. */
 export interface ActivityScope {
@@ -45,7 +45,7 @@ export async function runActivity<Result>(
   let sent = details
   const sendHeartbeat = (): void => {
     sent = details
-    channel.heartbeat(details)
+    channel.heartbeat(withWaitNote(context, details))
   }
   const timer = heartbeatTimeoutMs ? setInterval(sendHeartbeat, heartbeatTimeoutMs / 3) : undefined
   try {

@@ -3,7 +3,7 @@ import { messageOf, PtcError } from '../common/errors.js'
 import type { BudgetItem } from '../common/runs/budget.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
 import type { ClientTool } from '../common/runs/client-tools.js'
-import { entityNamePattern } from '../common/names.js'
+import { backendNamePattern, entityNamePattern } from '../common/names.js'
 import { maxContextBytes, type RunConfigInput } from '../common/runs/runs.js'
 import { taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
@@ -42,7 +42,7 @@ export const runOptionFields = {
   agent: name.optional(),
   model: z.union([name, z.array(name).min(1)]).optional(),
   ...modelSettingFields,
-  sandbox: name.optional(),
+  sandbox: z.string().regex(backendNamePattern, 'not the name of a sandbox').optional(),
   limits: limitsSchema.partial().optional(),
   budget: budgetSchema.optional(),
   mode: z.enum(taskModes).optional(),

@@ -2,9 +2,11 @@
 import { buildProgram } from './program.js'
 import { reportError } from './process/report-error.js'
 import { exitCodes } from './process/exit-code.js'
+import { hideWarnings } from './process/hidden-warnings.js'
 import { flushOutput, printStatus, handleOutputErrors } from './process/stdio.js'
 
 handleOutputErrors()
+hideWarnings()
 try {
   await buildProgram().parseAsync()
 } catch (thrown) {

@@ -55,6 +55,8 @@ export const errorTable = {
   MODEL_STREAM: { retryable: true },
   // sandbox
   SANDBOX_UNAVAILABLE: { retryable: true },
+  /** What a backend needs outside of the worker does not answer, such as the Docker daemon. Runs wait for it. */
+  SANDBOX_BACKEND_DOWN: { retryable: true },
   /** A worker prepares the image when it starts, so this means a removal afterwards; the next start repairs it. */
   SANDBOX_IMAGE_MISSING: { retryable: true },
   /** The backend could run code, but can't enforce its limits, or has no seccomp. */

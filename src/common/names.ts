@@ -1,4 +1,5 @@
 import type { CallPosition } from './calls/calls.js'
+import type { BackendChoice, BackendName } from './runs/run-config.js'
 import type { ToolConfig } from './runs/tool-config.js'
 
 /** Workflow types. */
@@ -71,6 +72,9 @@ export const memoKeys = {
 /** Key in heartbeat details and result metadata: what blocked the worker's event loop during the activity. */
 export const eventLoopBlockKey = 'blocked'
 
+/** Key in heartbeat details: what the activity waits for while it tries again by itself. */
+export const waitNoteKey = 'waits'
+
 /** The default task queue. */
 export const defaultTaskQueue = 'durable-ptc'
 
@@ -132,6 +136,9 @@ export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 /** Names of sessions and conversations, which are a part of the id of a workflow. */
 export const entityNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 
+/** Names of sandbox backends, which are a part of the names of task queues. */
+export const backendNamePattern = /^[a-z][a-z0-9-]{0,39}$/
+
 /** The roles of a worker. A worker may have several. */
 export const roles = ['workflow', 'model', 'tools', 'sandbox'] as const
 
@@ -176,9 +183,41 @@ export function toolLimitId(taskQueue: string, tool: string): string {
   return `tool-limit:${taskQueue}:${tool}`
 }
 
-/** The task queue that only the worker with this host id polls. */
-export function hostQueue(taskQueue: string, hostId: string): string {
-  return `${taskQueue}.host.${hostId}`
+/**
+ * The task queue for opening sandboxes. Only workers that have the backend poll the queue of a backend; workers with any
+ * backend poll that of `auto`.
+ */
+export function sandboxQueue(taskQueue: string, backend: BackendChoice): string {
+  const queue = roleQueue(taskQueue, 'sandbox')
+  return backend === 'auto' ? queue : `${queue}.${backend}`
+}
+
+/** The backend of a queue from {@link sandboxQueue}; undefined for any other queue. */
+export function backendOfQueue(taskQueue: string, queue: string): BackendChoice | undefined {
+  const any = sandboxQueue(taskQueue, 'auto')
+  if (queue === any) return 'auto'
+  return queue.startsWith(`${any}.`) ? queue.slice(any.length + 1) : undefined
+}
+
+/**
+ * The task queue of the sessions with this backend on the host with this id. Workers of the host that lack the backend
+ * do not poll it: to them, the sandboxes are lost.
+ */
+export function hostQueue(taskQueue: string, hostId: string, backend: BackendName): string {
+  return `${hostQueuePrefix(taskQueue)}${hostId}.${backend}`
+}
+
+function hostQueuePrefix(taskQueue: string): string {
+  return `${taskQueue}.host.`
+}
+
+/** Whether the queue is one of durable-ptc's own, which no tool may have. */
+export function isReservedQueue(taskQueue: string, queue: string): boolean {
+  return (
+    roles.some((role) => roleQueue(taskQueue, role) === queue) ||
+    backendOfQueue(taskQueue, queue) !== undefined ||
+    queue.startsWith(hostQueuePrefix(taskQueue))
+  )
 }
 
 /** The activity id of a call: readable in the Temporal UI, unique in a run. */

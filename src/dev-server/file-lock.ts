@@ -1,8 +1,9 @@
-import { link, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { link, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasErrorCode } from '../common/system-error.js'
+import { makeFolder } from '../platform/make-folder.js'
 
 const heartbeatMs = 1_000
 /**
@@ -24,7 +25,7 @@ interface Heartbeat {
  * @throws the signal's reason when it fires while waiting, and what `work` throws
  */
 export async function withFileLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  await mkdir(dirname(path), { recursive: true })
+  await makeFolder(dirname(path))
   let seen: Heartbeat | undefined
   while (!(await tryAcquire(path))) {
     const heartbeat = await lastHeartbeat(path)

@@ -1,7 +1,8 @@
-import { mkdtemp, open, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasErrorCode } from '../common/system-error.js'
+import { makeFolder } from '../platform/make-folder.js'
 
 /** The output of a server: `temporal.log` of the state directory, or a temporary file. */
 export interface ServerLog {
@@ -19,7 +20,7 @@ const tailLines = 12
 /** Opens a new log and renames the previous one to `temporal.log.1`. */
 export async function openServerLog(stateDirectory: string | undefined): Promise<ServerLog> {
   const folder = stateDirectory ?? (await mkdtemp(join(tmpdir(), 'durable-ptc-temporal-')))
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   const path = join(folder, 'temporal.log')
   await rotateLog(path)
   const file = await open(path, 'a', 0o600)

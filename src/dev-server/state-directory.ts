@@ -1,7 +1,8 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { requireTrusted } from '../worker/trusted-path.js'
 import { hasErrorCode } from '../common/system-error.js'
+import { makeFolder } from '../platform/make-folder.js'
 
 const hint = 'Make a folder .ptc of your own beside your files, or set TEMPORAL_ADDRESS.'
 
@@ -21,7 +22,7 @@ export function requireOwnState(directory: string): void {
  * @throws PtcError CONFIG_INVALID when it belongs to another user
  */
 export async function prepareStateDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await makeFolder(directory, 0o700)
   requireOwnState(directory)
   // A folder that the user made may be open to others. Fails for a folder of root or of the sudo user, which stays as
   // it is.

@@ -1,4 +1,5 @@
 import { PtcError } from '../common/errors.js'
+import { backendNamePattern } from '../common/names.js'
 import type { Limits } from '../common/runs/limits.js'
 import type { SandboxBackend } from './backend.js'
 
@@ -23,7 +24,6 @@ export interface BackendDefinition {
 }
 
 const reservedNames = ['auto', 'docker', 'wasm', 'anthropic']
-const namePattern = /^[a-z][a-z0-9-]{0,39}$/
 
 /** Validates the definition of a custom backend. @throws PtcError CONFIG_INVALID */
 export function defineBackend(definition: BackendDefinition): BackendDefinition {
@@ -40,7 +40,7 @@ export function isBackendDefinition(value: unknown): value is BackendDefinition 
 function definitionProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'it must be an object with a name and a function create'
   const { name, create } = value as Readonly<Record<string, unknown>>
-  if (typeof name !== 'string' || !namePattern.test(name)) {
+  if (typeof name !== 'string' || !backendNamePattern.test(name)) {
     return 'its name must be at most 40 lower-case letters, digits and dashes, with a letter first'
   }
   if (reservedNames.includes(name)) return `the name ${name} is reserved`

@@ -3,6 +3,7 @@ import type { ToolCallInput } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json/json.js'
 import type { Limits } from '../common/runs/limits.js'
+import { markLogged } from '../common/telemetry/logged-failures.js'
 import { metrics } from '../common/telemetry/metrics.js'
 import { toolSpan, withSpan } from '../common/telemetry/tracing.js'
 import { type CallStatus, toCallStatus } from '../common/calls/outcomes.js'
@@ -170,12 +171,13 @@ export async function runAttempt(
       }
       return await runMonitored(() => execute(toolContext))
     } catch (thrown) {
-      if (!abortController.signal.aborted)
-        log.warn(`${tool.name} threw`, {
-          attempt: context.attempt,
-          stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
-        })
-      throw toToolError(thrown, tool, redactor)
+      const error = toToolError(thrown, tool, redactor)
+      if (abortController.signal.aborted) throw error
+      log.warn(`${tool.name} threw`, {
+        attempt: context.attempt,
+        stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
+      })
+      throw markLogged(error)
     }
   }
   try {

@@ -43,6 +43,8 @@ export interface ValuesOptions {
   readonly inlineBytes?: number
   /** Milliseconds to retry while the store is full or unavailable. Default 2 minutes. */
   readonly retryForMs?: number
+  /** Called with the reason while operations are retried, and with undefined afterwards. */
+  readonly onWait?: (reason: string | undefined) => void
   /** Capacity of the cache of small values, in bytes. Default 32 MiB. */
   readonly cacheBytes?: number
 }
@@ -52,6 +54,7 @@ export class Values {
   readonly valueStore: ValueStore
   readonly #inlineBytes: number
   readonly #retryForMs: number
+  readonly #onWait: ValuesOptions['onWait']
   readonly #cache: ValueCache
 
   constructor(options: ValuesOptions) {
@@ -59,6 +62,7 @@ export class Values {
     this.valueStore = store
     this.#inlineBytes = inlineBytes
     this.#retryForMs = retryForMs
+    this.#onWait = options.onWait
     this.#cache = new ValueCache(cacheBytes)
   }
 
@@ -166,9 +170,9 @@ export class Values {
 
   async #putValue(value: JsonValue, { start, rest }: PartialJson, signal: AbortSignal): Promise<ValueRef> {
     let attempts = 0
-    const stored = await retryWhileUnavailable(this.#retryForMs, signal, () =>
-      this.valueStore.put(encodeUtf8(attempts++ === 0 ? [[start], rest] : [stringifyInPieces(value)]), signal),
-    ).catch(countFailure)
+    const put = () =>
+      this.valueStore.put(encodeUtf8(attempts++ === 0 ? [[start], rest] : [stringifyInPieces(value)]), signal)
+    const stored = await retryWhileUnavailable(this.#retryForMs, signal, put, this.#onWait).catch(countFailure)
     metrics.add('ptc_value_bytes_total', stored.bytes, { direction: 'written' })
     const [preview = ''] = splitText(start, previewCharacters)
     return { ...stored, preview }
@@ -181,7 +185,7 @@ export class Values {
     work: () => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await retryWhileUnavailable(this.#retryForMs, signal, work).catch(countFailure)
+      return await retryWhileUnavailable(this.#retryForMs, signal, work, this.#onWait).catch(countFailure)
     } catch (thrown) {
       throw toLoadError(thrown, neededBy, ref)
     }

@@ -1,6 +1,7 @@
 import { noopMetricMeter } from '@temporalio/common'
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker'
 import { messageOf, PtcError } from '../common/errors.js'
+import { isLogged } from '../common/telemetry/logged-failures.js'
 import { histogramBuckets } from '../common/telemetry/metric-table.js'
 import { queryRefusedMessage } from '../common/names.js'
 
@@ -23,7 +24,7 @@ const expectedWarnings = [
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void, metricsAddress?: string): void {
   const writeFiltered = (entry: LogEntry): void => {
-    if (level === 'DEBUG' || !isExpectedWarning(entry)) write(entry)
+    if (level === 'DEBUG' || !(isExpectedWarning(entry) || isRepeated(entry))) write(entry)
   }
   const prometheus = metricsAddress && { bindAddress: metricsAddress, histogramBucketOverrides: histogramBuckets }
   try {
@@ -53,6 +54,11 @@ export function isMetricsExported(): boolean {
 /** True for a warning about normal operation. */
 export function isExpectedWarning(entry: Pick<LogEntry, 'message' | 'meta'>): boolean {
   return expectedWarnings.some((message) => entry.message.startsWith(message)) || isRefusedQuery(entry)
+}
+
+/** The failure of an attempt whose tool threw: the entry before has the tool's name and its whole stack. */
+function isRepeated({ message, meta }: Pick<LogEntry, 'message' | 'meta'>): boolean {
+  return message === 'Activity failed' && isLogged(meta?.['error'])
 }
 
 /** The SDK logs a rejected query as a failure of the worker. The sender of the query gets the error. */

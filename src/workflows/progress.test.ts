@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { defaultLimits } from '../common/runs/limits.js'
 import { zeroUsage } from '../common/runs/runs.js'
-import { describeProgress, Progress, type RunActivity, showCall, showProgress } from './progress.js'
+import { describeProgress, Progress, type RunActivity, showCall, showOpening, showProgress } from './progress.js'
 
 const shown = vi.hoisted(() => ({ details: '' }))
 vi.mock('@temporalio/workflow', () => ({ setCurrentDetails: (details: string) => (shown.details = details) }))
@@ -33,6 +33,19 @@ describe('current details', () => {
           'tokens 1.2k in, 0 out · cost $0.0123',
       ].join('\n\n'),
     )
+    vi.useRealTimers()
+  })
+
+  it('say which sandbox a run waits for, until it is open', () => {
+    vi.setSystemTime(Date.UTC(2026, 0, 1, 10, 20, 30))
+    const run = shownRun()
+    showProgress(run, { type: 'cell', cell: 3 })
+    const hide = showOpening(run, 'docker')
+    expect(shown.details).toContain('Waits for a worker with the sandbox `docker` since 2026-01-01 10:20:30 UTC.')
+    hide()
+    expect(shown.details).not.toContain('Waits for a worker')
+    showOpening(run, 'auto')
+    expect(shown.details).toContain('Waits for a worker with a sandbox since')
     vi.useRealTimers()
   })
 

@@ -1,6 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow'
 import { type ContextUse, describeContextUse } from '../common/runs/context-window.js'
-import type { RunConfig } from '../common/runs/run-config.js'
+import type { BackendChoice, RunConfig } from '../common/runs/run-config.js'
 import { promptTokens, type RunCounts } from '../common/runs/runs.js'
 import type { PlanStepResult } from '../common/runs/task-modes.js'
 import { formatCompactNumber, pluralize, toMarkdownCode, truncateEnd } from '../common/text/text.js'
@@ -52,6 +52,8 @@ export class Progress {
   since = 0
   /** The steps of a run in mode `plan`, once there are some. */
   plan: readonly PlanStepResult[] | undefined
+  /** The sandbox that is being opened. */
+  opening: { readonly backend: BackendChoice; readonly since: number } | undefined
   /** By activity id, in the order of their start. */
   readonly openCalls = new Map<string, OpenCall>()
 
@@ -100,6 +102,19 @@ export function showCall(
   }
 }
 
+/** Shows that a sandbox of this backend is being opened, until the returned function is called. */
+export function showOpening(run: ShownRun, backend: BackendChoice): () => void {
+  const { progress } = run
+  const opening = { backend, since: Date.now() }
+  progress.opening = opening
+  render(run)
+  return () => {
+    if (progress.opening !== opening) return
+    progress.opening = undefined
+    render(run)
+  }
+}
+
 /** Many calls may start at once. The number of those that are not listed may be out of date until the next activity. */
 function renderIfListed(run: ShownRun): void {
   if (run.progress.openCalls.size <= maxListedCalls + 1) render(run)
@@ -114,13 +129,14 @@ const maxListedCalls = 10
 
 /** The current details: Markdown. Text of a model or a sandbox is neutral in it. */
 export function describeProgress({ kind, config, counts, progress }: ShownRun): string {
-  const { about, activity, since, openCalls, plan = [] } = progress
+  const { about, activity, since, opening, openCalls, plan = [] } = progress
   if (!activity) return ''
   const calls = [...openCalls.values()].slice(0, maxListedCalls)
   const hidden = openCalls.size - calls.length
   return [
     ...(about === undefined ? [] : [about]),
     `**${describeActivity(activity, openCalls.size)}** since ${formatTime(since)}`,
+    ...(opening ? [describeOpening(opening)] : []),
     ...(activity.type === 'waiting' ? [describeWait(activity, isDeferred(openCalls))] : []),
     ...(calls.length === 0
       ? []
@@ -128,6 +144,12 @@ export function describeProgress({ kind, config, counts, progress }: ShownRun): 
     ...(plan.length === 0 ? [] : [describePlan(plan, config.isRedacted === true)]),
     describeCounts(kind, config, counts, progress.context),
   ].join('\n\n')
+}
+
+/** Opening takes a second, so whoever reads this reads of a wait. */
+function describeOpening({ backend, since }: NonNullable<Progress['opening']>): string {
+  const sandbox = backend === 'auto' ? 'a sandbox' : `the sandbox ${toMarkdownCode(backend)}`
+  return `Waits for a worker with ${sandbox} since ${formatTime(since)}.`
 }
 
 function describeCall({ summary, since, expiresAt, waitsFor = 'result', waitsForSlotOf }: OpenCall): string {

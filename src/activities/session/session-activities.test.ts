@@ -52,22 +52,15 @@ describe('session.open', () => {
         return Promise.resolve({ session, description: 'container', supportsCheckpoint: false })
       },
     })
-    const activity = openSession(host, registry, openValues().values, 'queue.host')
+    const activity = openSession(host, registry, openValues().values, (backend) => `queue.host.${backend}`)
     const result: unknown = await new MockActivityEnvironment().run(() => activity(input))
-    expect(result).toEqual({ session, description: 'container', supportsCheckpoint: false, hostQueue: 'queue.host' })
+    expect(result).toEqual({
+      session,
+      description: 'container',
+      supportsCheckpoint: false,
+      hostQueue: 'queue.host.docker',
+    })
     expect(opened).toMatchObject({ workflowId: 'test', limits, tools: registry.signatures() })
-  })
-
-  it('tries another host when this one lacks the backend, and fails at the fifth attempt', async () => {
-    const open = () => Promise.reject(new PtcError('SANDBOX_UNAVAILABLE', 'no daemon'))
-    const attempt = (attempt: number, supports: boolean) => {
-      const activity = openSession(hostOf({ open, supports: () => supports }), registry, openValues().values, 'queue')
-      return failureOf(new MockActivityEnvironment({ attempt }).run(() => activity(input)))
-    }
-    expect(await attempt(4, false)).toMatchObject({ type: 'SANDBOX_UNAVAILABLE', nonRetryable: false })
-    expect(await attempt(5, false)).toMatchObject({ type: 'SANDBOX_UNAVAILABLE', nonRetryable: true })
-    // The host has the backend, which may come back.
-    expect(await attempt(5, true)).toMatchObject({ nonRetryable: false })
   })
 })
 

@@ -1,6 +1,7 @@
 import { failpoint } from '../../common/failpoint.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { PtcError } from '../../common/errors.js'
+import type { BackendName } from '../../common/runs/run-config.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
@@ -8,27 +9,24 @@ import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
 import { loadSignatures } from '../run/tool-set.js'
 
-/** Not every host has every backend. After this many attempts on hosts without the backend, opening fails. */
-const maxBackendAttempts = 5
-
-/** Activity `session.open`: opens a sandbox on any host, and returns the task queue of that host. */
-export function openSession(host: SessionHost, registry: ToolRegistry, values: Values, hostQueue: string) {
+/** Activity `session.open`: opens a sandbox on any host, and returns the task queue of its backend on that host. */
+export function openSession(
+  host: SessionHost,
+  registry: ToolRegistry,
+  values: Values,
+  hostQueueOf: (backend: BackendName) => string,
+) {
   return ({ session, limits, tools, reason }: OpenInput): Promise<OpenedSession> =>
-    runActivity(
-      async ({ workflowId, runId, signal }) => {
-        failpoint('open.begins')
-        const signatures = await loadSignatures(tools, registry, values, signal)
-        const opened = await host.open(
-          session,
-          { workflowId, runId, limits, ...(signatures && { tools: signatures }) },
-          signal,
-        )
-        metrics.add('ptc_session_opens_total', 1, { backend: opened.session.backend, reason })
-        failpoint('open.ends')
-        return { ...opened, hostQueue }
-      },
-      (attempt) => attempt >= maxBackendAttempts && !host.supports(session.backend),
-    )
+    runActivity(async ({ workflowId, runId, signal }) => {
+      failpoint('open.begins')
+      const signatures = await loadSignatures(tools, registry, values, signal)
+      const spec = { workflowId, runId, limits, ...(signatures && { tools: signatures }) }
+      const opened = await host.open(session, spec, signal)
+      const { backend } = opened.session
+      metrics.add('ptc_session_opens_total', 1, { backend, reason })
+      failpoint('open.ends')
+      return { ...opened, hostQueue: hostQueueOf(backend) }
+    })
 }
 
 /** Activity `session.interrupt`: interrupts the code of a running step. Retried until the step runs on this worker. */

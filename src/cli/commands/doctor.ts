@@ -18,11 +18,11 @@ export function doctorCommand(): Command {
 async function runDoctor({ config, json }: ConfigOption & JsonOption): Promise<void> {
   const { runChecks } = await import('../doctor/index.js')
   const { stateDirectory } = await import('../environment/project.js')
-  const { checkWorkers } = await import('../doctor/check-workers.js')
-  const found = await Promise.all([runChecks({ config, stateDirectory: stateDirectory() }), checkWorkers(config)])
-  const checks = found.flat()
+  const onCheck = (check: Check): void => {
+    if (json !== true) printStyled(formatCheck(check))
+  }
+  const checks = await runChecks({ config, stateDirectory: stateDirectory(), onCheck })
   if (json === true) print(JSON.stringify(checks, null, 2))
-  else printStyled(checks.map(formatCheck).join('\n'))
   if (checks.some(({ status }) => status === 'error')) process.exitCode = exitCodes.failed
 }
 

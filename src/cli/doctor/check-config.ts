@@ -19,6 +19,16 @@ export async function checkConfig(
     const check = isAbsent
       ? warning('Configuration', messageOf(thrown), thrown.hint ?? '')
       : failed('Configuration', thrown)
-    return { config: undefined, check }
+    return { config: undefined, check: { ...check, message: listProblems(check.message) } }
   }
+}
+
+/** One line for each problem: zod writes a mark before it, and the place of the value in a line of its own. */
+export function listProblems(message: string): string {
+  return message
+    .replaceAll(/\n\s*→ at (\S+)/g, ' (at $1)')
+    .split('\n')
+    .map((line) => line.trim().replace(/^✖ /, ''))
+    .filter((line) => line !== '')
+    .join('\n')
 }

@@ -37,6 +37,20 @@ describe('checkModel', () => {
     expect(check).toMatchObject({ status: 'error', message: "ANTHROPIC_API_KEY has a character that can't be sent" })
   })
 
+  it('says why the API does not answer, and which proxy the check does not use', async () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
+    const refuse = () => Promise.reject(new TypeError('fetch failed', { cause: refused }))
+    expect(await checkModel(anthropic, key, refuse)).toMatchObject({
+      status: 'warning',
+      message: 'ANTHROPIC_API_KEY is set; the API does not answer: fetch failed: connect ECONNREFUSED 127.0.0.1:1',
+    })
+    const both = new AggregateError([new Error('connect ECONNREFUSED ::1:1'), refused])
+    const refuseBoth = () => Promise.reject(new TypeError('fetch failed', { cause: both }))
+    expect(await checkModel(anthropic, { ...key, HTTPS_PROXY: 'http://proxy' }, refuseBoth)).toMatchObject({
+      message: expect.stringMatching(/::1:1, connect .*\(HTTPS_PROXY is set; this check does not use it\)$/),
+    })
+  })
+
   it('warns when the API does not answer', async () => {
     const check = await checkModel(anthropic, key, () => Promise.reject(new Error('fetch failed')))
     expect(check).toMatchObject({

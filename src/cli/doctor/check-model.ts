@@ -68,8 +68,31 @@ export async function checkModel(
     return checkStatus(status, found, { variable, model, hasCustomUrl: suffix !== '' })
   } catch (thrown) {
     const remedy = `Check the network and ${urlSource} where the worker runs.`
-    return warning(name, `${found}; the API does not answer: ${messageOf(thrown)}`, remedy)
+    return warning(
+      name,
+      `${found}; the API does not answer: ${describeFetchError(thrown)}${proxyNote(environment)}`,
+      remedy,
+    )
   }
+}
+
+/** `fetch failed` with the reason, which Node has in the causes. */
+function describeFetchError(thrown: unknown): string {
+  const reasons: string[] = []
+  for (let each = thrown; each instanceof Error; each = each.cause) {
+    const { errors } = each as { readonly errors?: readonly unknown[] }
+    // Of a name with several addresses: one error for each.
+    const text = each.message || (errors ?? []).map(messageOf).join(', ')
+    if (text !== '' && !reasons.includes(text)) reasons.push(text)
+  }
+  return reasons.length === 0 ? messageOf(thrown) : reasons.join(': ')
+}
+
+const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
+
+function proxyNote(environment: EnvironmentVariables): string {
+  const variable = proxyVariables.find((each) => (environment[each] ?? '') !== '')
+  return variable === undefined ? '' : ` (${variable} is set; this check does not use it)`
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

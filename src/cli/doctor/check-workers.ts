@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client'
-import { messageOf } from '../../common/errors.js'
-import { defaultTaskQueue, roles } from '../../common/names.js'
+import { defaultTaskQueue, type Role, roles, sandboxQueue } from '../../common/names.js'
+import { type BackendName, sandboxBackends } from '../../common/runs/run-config.js'
 import type { ToolConfig } from '../../common/runs/tool-config.js'
 import { pluralize } from '../../common/text/text.js'
 import { resolveTemporal } from '../../dev-server/index.js'
-import { type Check, failed, ok, warning } from './index.js'
+import { type Check, failed, ok, warning } from './check.js'
 import { connectClient } from '../../client/connect.js'
 import {
   describeRoleQueue,
@@ -12,9 +12,9 @@ import {
   isUnserved,
   type TaskQueueStatus,
 } from '../../client/temporal/task-queue.js'
-import { formatDuration } from '../rendering/index.js'
+import { describeUnserved, formatDuration } from '../rendering/index.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
-import { loadConfigIfPresent, type LoadedConfig, stateDirectory } from '../environment/project.js'
+import { idleRoles, type LoadedConfig, stateDirectory } from '../environment/project.js'
 
 const name = 'Workers'
 
@@ -22,12 +22,12 @@ const name = 'Workers'
  * Reports the workers and the backlog of each role. Skipped when the configuration, which has the task queue, can't be
  * loaded. Empty when no server is found: checkTemporal reports that. Never throws.
  */
-export async function checkWorkers(config: string | undefined): Promise<readonly Check[]> {
-  let loadedConfig: LoadedConfig | undefined
-  try {
-    loadedConfig = await loadConfigIfPresent(config)
-  } catch (thrown) {
-    const reason = `skipped: the task queue is in the configuration, which can't be loaded: ${messageOf(thrown)}`
+export async function checkWorkers(
+  loadedConfig: LoadedConfig | undefined,
+  isConfigBroken: boolean,
+): Promise<readonly Check[]> {
+  if (isConfigBroken) {
+    const reason = "skipped: the task queue is in the configuration, which can't be loaded"
     return [warning(name, reason, 'Correct the configuration, then run `ptc doctor` again.')]
   }
   const server = await resolveTemporal({ stateDirectory: stateDirectory(), onProgress: () => undefined }).catch(
@@ -38,8 +38,16 @@ export async function checkWorkers(config: string | undefined): Promise<readonly
     const taskQueue = loadedConfig?.taskQueue ?? defaultTaskQueue
     const client = await connectClient(server)
     const queues = await Promise.all(roles.map((role) => describeRoleQueue(client, taskQueue, role)))
-    const check = toWorkersCheck(taskQueue, queues, loadedConfig?.registry.names.length === 0, Date.now())
-    return [check, ...(await checkToolQueues(client, taskQueue, loadedConfig?.registry.toolConfigs() ?? []))]
+    const check = toWorkersCheck(taskQueue, queues, loadedConfig ? idleRoles(loadedConfig) : [], Date.now())
+    const backends = [
+      ...sandboxBackends,
+      ...(loadedConfig?.sandbox.customBackend ? [loadedConfig.sandbox.customBackend.name] : []),
+    ]
+    return [
+      check,
+      ...(await checkSandboxQueues(client, taskQueue, backends)),
+      ...(await checkToolQueues(client, taskQueue, loadedConfig?.registry.toolConfigs() ?? [])),
+    ]
   } catch (thrown) {
     return [failed(name, thrown)]
   }
@@ -47,17 +55,17 @@ export async function checkWorkers(config: string | undefined): Promise<readonly
 
 /**
  * @param queues one for each role, in the order of `roles`
- * @param hasNoTools true when no worker needs role `tools`
+ * @param idle roles that have nothing to do
  */
 export function toWorkersCheck(
   taskQueue: string,
   queues: readonly TaskQueueStatus[],
-  hasNoTools: boolean,
+  idle: readonly Role[],
   now: number,
 ): Check {
   const served = roles.flatMap((role, index) => {
     const queue = queues[index]
-    return queue === undefined || (role === 'tools' && hasNoTools) ? [] : [{ role, queue }]
+    return queue === undefined || idle.includes(role) ? [] : [{ role, queue }]
   })
   const missing = served.filter(({ queue }) => queue.pollers === 0 || isUnserved(queue)).map(({ role }) => role)
   const message = [
@@ -67,6 +75,22 @@ export function toWorkersCheck(
   if (missing.length === 0) return ok(name, message)
   const option = missing.length === served.length ? '' : ` --roles ${missing.join(',')}`
   return warning(name, message, `Start one with \`ptc worker${option}\`, or everything at once with \`ptc dev\`.`)
+}
+
+/** The backends for which sessions wait, and no worker has them. */
+async function checkSandboxQueues(
+  client: Client,
+  taskQueue: string,
+  backends: readonly BackendName[],
+): Promise<readonly Check[]> {
+  const queues = await Promise.all(
+    backends.map(async (sandbox) => {
+      const queue = await describeTaskQueue(client, sandboxQueue(taskQueue, sandbox), 'activity')
+      return isUnserved(queue) ? [describeUnserved({ ...queue, role: 'sandbox', sandbox }, Date.now())] : []
+    }),
+  )
+  const lines = queues.flat()
+  return lines.length === 0 ? [] : [warning('Sandbox queues', lines.join('\n'), 'The runs wait for such a worker.')]
 }
 
 /** The task queues of tools that have their own, and of remote tools. Empty when there are none. */

@@ -22,3 +22,27 @@ export function failed(name: string, thrown: unknown): Check {
   const remedy = PtcError.isInstance(thrown) ? thrown.hint : undefined
   return { name, status: 'error', message: messageOf(thrown), ...(remedy === undefined ? {} : { remedy }) }
 }
+
+/** Milliseconds that a check may take. Each has shorter limits of its own where it waits for another process. */
+const limitMs = 20_000
+
+/** The results of a check; that it failed when it throws or takes too long. */
+export async function withinLimit(
+  name: string,
+  run: () => Promise<readonly Check[]>,
+  milliseconds = limitMs,
+): Promise<readonly Check[]> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_resolve, reject) => {
+    const hint = 'What it waits for hangs: a disk, a server, or code of the configuration.'
+    const error = new PtcError('INTERNAL', `no result within ${milliseconds / 1_000} s`, { hint })
+    timer = setTimeout(() => reject(error), milliseconds)
+  })
+  try {
+    return await Promise.race([run(), timeout])
+  } catch (thrown) {
+    return [failed(name, thrown)]
+  } finally {
+    clearTimeout(timer)
+  }
+}

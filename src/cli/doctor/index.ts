@@ -5,22 +5,27 @@
  * Boundary: returns `Check`s; the command prints them.
  *
  * Invariants:
- * 1. A check never throws: a failure is a `Check` with status `error` or `warning`.
+ * 1. A check never throws, and ends within a time limit: a failure is a `Check` with status `error` or `warning`.
  * 2. A check leaves nothing behind: it installs nothing, starts no server, creates no state directory and deletes its
- *    test value.
+ *    test value. A collector of traces gets one span.
  * 3. No check shows a credential.
  */
 import type { ResolvedConfig } from '../../worker/config/parse-config.js'
 import { defaultProvider } from '../../worker/config/providers-option.js'
+import { checkAuditLog } from './check-audit.js'
 import { checkConfig } from './check-config.js'
 import { checkCredentials } from './check-credentials.js'
 import { checkModel, type ConfiguredModel } from './check-model.js'
 import { checkWarmPool } from './check-warm-pool.js'
 import { checkSandboxes } from './check-sandboxes.js'
+import { checkStream } from './check-stream.js'
 import { checkTemporal } from './check-temporal.js'
+import { checkTracing } from './check-tracing.js'
 import { checkValues } from './check-values.js'
 import { checkNode, checkPackages } from './check-versions.js'
-import type { Check } from './check.js'
+import { checkWorkers } from './check-workers.js'
+import { type Check, withinLimit } from './check.js'
+import type { LoadedConfig } from '../environment/project.js'
 
 export { type Check, failed, ok, warning } from './check.js'
 
@@ -28,6 +33,8 @@ interface DoctorOptions {
   /** Configuration file; undefined: searched as by `loadConfig`. */
   readonly config: string | undefined
   readonly stateDirectory: string
+  /** Called with each result as soon as it is known. */
+  readonly onCheck: (check: Check) => void
 }
 
 /** Without a configuration: Anthropic, and any model. */
@@ -38,16 +45,35 @@ function configuredModel(config: ResolvedConfig | undefined): ConfiguredModel {
   return { provider, model, option: config.providers[provider] ?? anthropic }
 }
 
-/** Runs all checks but those of workers. Takes some seconds at most. */
-export async function runChecks({ config: file, stateDirectory }: DoctorOptions): Promise<readonly Check[]> {
-  const { check, config } = await checkConfig(file)
-  const [temporal, sandboxes, pool, values, credentials, model] = await Promise.all([
-    checkTemporal(stateDirectory),
-    checkSandboxes(config),
-    checkWarmPool(config),
-    checkValues(config, stateDirectory),
-    checkCredentials(config),
-    checkModel(configuredModel(config)),
+/** Runs all checks, side by side. Returns their results in a fixed order. */
+export async function runChecks({ config: file, stateDirectory, onCheck }: DoctorOptions): Promise<readonly Check[]> {
+  const report = async (name: string, run: () => Promise<readonly Check[]>): Promise<readonly Check[]> => {
+    const checks = await withinLimit(name, run)
+    for (const check of checks) onCheck(check)
+    return checks
+  }
+  const versions = report('Versions', () => Promise.resolve([checkNode(), checkPackages()]))
+  const temporal = report('Temporal', () => checkTemporal(stateDirectory))
+  let config: LoadedConfig | undefined
+  const configuration = report('Configuration', async () => {
+    const loaded = await checkConfig(file)
+    ;({ config } = loaded)
+    return [loaded.check]
+  })
+  const isBroken = (await configuration).some(({ status }) => status === 'error')
+  const found = await Promise.all([
+    versions,
+    configuration,
+    temporal,
+    report('Sandboxes', () => checkSandboxes(config)),
+    report('Warm pool', async () => [await checkWarmPool(config)]),
+    report('Values', async () => [await checkValues(config, stateDirectory)]),
+    report('Audit log', () => checkAuditLog(config?.audit)),
+    report('Live stream', () => checkStream(config?.stream)),
+    report('Traces', () => checkTracing(config?.tracing)),
+    report('Credentials', () => checkCredentials(config)),
+    report('Model', async () => [await checkModel(configuredModel(config))]),
+    report('Workers', () => checkWorkers(config, isBroken)),
   ])
-  return [checkNode(), checkPackages(), check, ...temporal, ...sandboxes, pool, values, ...credentials, model]
+  return found.flat()
 }

@@ -17,7 +17,16 @@ import { closeTimeoutMs, exitedShutdownTimeoutMs, type Interrupts, waitAtMost } 
 import { printStatus } from '../process/stdio.js'
 import type { StreamSink } from '../../stream/index.js'
 import type { CliWorker } from './cli-worker.js'
-import { keysOf, type LoadedProject, type Project, type ProjectOptions, resolveProject, withStream } from './project.js'
+import {
+  idleRoles,
+  keysOf,
+  type LoadedConfig,
+  type LoadedProject,
+  type Project,
+  type ProjectOptions,
+  resolveProject,
+  withStream,
+} from './project.js'
 import { resolveServer, type ResolveServerOptions } from './server.js'
 
 /*
@@ -73,12 +82,20 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
     // The process exit closes the connection. On a closed connection the SDK's own retries throw uncaught errors.
     const dataConverter = extendDataConverter(undefined, { open: () => values.valueStore, keys })
     const plugins = config?.tracing ? [config.tracing] : []
+    if (config?.tracing) stack.defer(() => sendTraces(config))
     const client = await raceWithSignal(interrupts.first, connectClient(server, dataConverter, plugins))
     return new Environment({ project, server, values, worker, client, stack, interrupts })
   } catch (thrown) {
     await closeAll(stack, closeTimeoutMs, interrupts)
     throw thrown
   }
+}
+
+/** The spans of the client; a worker sends its own. */
+async function sendTraces({ tracing }: LoadedConfig): Promise<void> {
+  const { flushTraces } = await import('../../worker/plugin/tracing.js')
+  const problem = await flushTraces(tracing)
+  if (problem !== undefined) printStatus(`ptc: ${problem}`)
 }
 
 async function startWorker(
@@ -158,9 +175,12 @@ export class Environment implements AsyncDisposable {
   async requireWorkers(roles: readonly Role[]): Promise<void> {
     const { worker, project, client } = this.#parts
     if (worker !== undefined) return
-    // A worker without tools does not poll the tools queue.
-    const hasNoTools = project.config?.registry.names.length === 0
-    await requireWorkers(client, project.taskQueue, hasNoTools ? roles.filter((role) => role !== 'tools') : roles)
+    const idle = project.config ? idleRoles(project.config) : []
+    await requireWorkers(
+      client,
+      project.taskQueue,
+      roles.filter((role) => !idle.includes(role)),
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

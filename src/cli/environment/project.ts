@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { PtcError } from '../../common/errors.js'
-import { defaultTaskQueue } from '../../common/names.js'
+import { defaultTaskQueue, type Role } from '../../common/names.js'
+import { hostedBackend } from '../../common/runs/hosted-code.js'
 import type { TemporalServer } from '../../dev-server/index.js'
 import { fileStream } from '../../stream/index.js'
 import { KeyRing } from '../../values/encryption/key-ring.js'
@@ -120,4 +121,12 @@ function findConfigFile(statePath: string): string | undefined {
 /** Relative to the current folder. */
 export function displayPath(path: string): string {
   return relative(process.cwd(), path) || path
+}
+
+/** The roles that have nothing to do with this configuration: their workers poll no queue. */
+export function idleRoles({ registry, sandbox }: LoadedConfig): readonly Role[] {
+  return [
+    ...(registry.names.length === 0 ? (['tools'] as const) : []),
+    ...(sandbox.backend === hostedBackend ? (['sandbox'] as const) : []),
+  ]
 }

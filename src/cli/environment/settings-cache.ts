@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { cacheDirectory } from '../../sandbox/cache-directory.js'
 import type { StoreSettings } from '../../values/settings.js'
 import type { ResolvedConfig } from '../../worker/config/parse-config.js'
 import { parseStore } from '../../worker/config/values-option.js'
+import { makeFolder } from '../../platform/make-folder.js'
 
 /** The settings of a configuration that commands need which only read. */
 export interface CachedSettings {
@@ -33,7 +34,7 @@ export async function cacheSettings(
   const temporaryFile = `${path}.${process.pid}`
   const settings: CachedSettings = { taskQueue, store: values.store, currentKeyId: encryption?.currentKeyId }
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makeFolder(dirname(path), 0o700)
     await writeFile(temporaryFile, JSON.stringify(settings), { mode: 0o600 })
     await rename(temporaryFile, path)
   } catch {

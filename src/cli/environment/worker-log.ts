@@ -1,10 +1,11 @@
-import { createWriteStream, mkdirSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Redact, unredacted } from '../../common/text/redact.js'
 import { truncateEnd } from '../../common/text/text.js'
 import type { LogLevel } from '../../worker/index.js'
 import { oneLine } from '../rendering/text/sanitize.js'
 import { printStatus } from '../process/stdio.js'
+import { makeFolderSync } from '../../platform/make-folder.js'
 
 /** A log entry of Temporal's runtime. */
 interface LogEntry {
@@ -118,7 +119,7 @@ function stackOf(name: string, value: unknown): string | undefined {
 
 /** Appends to a file that only its user can read. Write errors are ignored. */
 export function fileLog(path: string): (entry: LogEntry) => void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolderSync(dirname(path), 0o700)
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
   stream.on('error', () => undefined)
   return (entry) => void stream.write(`${formatLogEntry(entry)}\n`)

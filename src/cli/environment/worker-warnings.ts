@@ -1,8 +1,9 @@
 import { PtcError } from '../../common/errors.js'
-import { programRoles, type Role, roles } from '../../common/names.js'
+import { programRoles, type Role, roles, sandboxQueue } from '../../common/names.js'
 import { waitForTaskPickup } from '../../client/temporal/worker-availability.js'
-import { describeRoleQueue, isUnserved } from '../../client/temporal/task-queue.js'
+import { describeRoleQueue, describeTaskQueue, isUnserved } from '../../client/temporal/task-queue.js'
 import { describeUnserved } from '../rendering/index.js'
+import { sandboxBackends } from '../../common/runs/run-config.js'
 import type { RunInfo } from '../../client/run/run-info.js'
 import type { ExecutionRef } from '../../client/temporal/history-pages.js'
 import type { Environment } from './environment.js'
@@ -28,15 +29,17 @@ export async function warnUnservedRoles(
   if (running.length === 0) return
   const requiredRoles: readonly Role[] = running.some(({ type }) => type === 'agent') ? roles : programRoles
   const now = Date.now()
-  const lines = await Promise.all(
-    requiredRoles.map(async (role) => {
-      const queue = await describeRoleQueue(client, taskQueue, role)
-      // A worker without tools does not poll the tools queue.
-      const isMissing = queue.pollers === 0 && role !== 'tools'
-      return isMissing || isUnserved(queue) ? [`ptc: ${describeUnserved({ ...queue, role }, now)}`] : []
-    }),
-  )
-  for (const line of lines.flat()) printStatus(line)
+  const ofRoles = requiredRoles.map(async (role) => {
+    const queue = await describeRoleQueue(client, taskQueue, role)
+    // A worker polls no queue for tools or sandboxes that it does not have.
+    const isMissing = queue.pollers === 0 && role !== 'tools' && role !== 'sandbox'
+    return isMissing || isUnserved(queue) ? [`ptc: ${describeUnserved({ ...queue, role }, now)}`] : []
+  })
+  const ofBackends = sandboxBackends.map(async (sandbox) => {
+    const queue = await describeTaskQueue(client, sandboxQueue(taskQueue, sandbox), 'activity')
+    return isUnserved(queue) ? [`ptc: ${describeUnserved({ ...queue, role: 'sandbox', sandbox }, now)}`] : []
+  })
+  for (const line of (await Promise.all([...ofRoles, ...ofBackends])).flat()) printStatus(line)
 }
 
 /** Warns when no worker takes the task of a signal or cancellation. Returns true when it warned. */

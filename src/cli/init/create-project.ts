@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import { configFileNames } from '../../worker/config/load-config.js'
 import { packageFile, projectFiles, type ProjectFile } from './project-files.js'
+import { makeFolder } from '../../platform/make-folder.js'
 
 interface CreatedProject {
   /** Names of the files, relative to the folder. */
@@ -27,7 +28,7 @@ export async function createProject(folder: string): Promise<CreatedProject> {
   const existing = [...names].filter((name) => existsSync(join(path, name)))
   if (existing.length > 0) throw existingFilesError(folder, existing)
   try {
-    await mkdir(path, { recursive: true })
+    await makeFolder(path)
     if (!(await stat(path)).isDirectory()) throw new Error('it is not a folder')
     for (const file of files) await writeNewFile(path, file)
   } catch (cause) {

@@ -4,7 +4,7 @@ import type { CallNode, RunTree, Span, TurnNode } from '../../client/run-tree/in
 export function withIsoTimes(tree: RunTree): object {
   const unserved = tree.unserved.map((each) => ({
     ...each,
-    waitingSince: iso(each.waitingSince),
+    ...('waitingSince' in each && { waitingSince: iso(each.waitingSince) }),
     ...('lastPolledAt' in each && { lastPolledAt: iso(each.lastPolledAt) }),
   }))
   return { ...isoSpan(tree), unserved, turns: tree.turns.map(isoTurn) }

@@ -1,10 +1,10 @@
 import type { Caller, CallPosition } from '../../common/calls/calls.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { ToolUseCaller, Usage } from '../../common/runs/messages.js'
-import type { Role } from '../../common/names.js'
 import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs/runs.js'
 import type { ValueRef } from '../../common/json/external-value.js'
+import type { Unserved } from './unserved.js'
 
 /**
  * A run according to its history, over its continue-as-new chain. Times are in milliseconds since the epoch, by the
@@ -69,36 +69,6 @@ export interface Failure {
   /** An error code of this library, or derived from Temporal's failure: `TIMED_OUT_HEARTBEAT`, `CANCELLED`. */
   readonly code: string
   readonly message: string
-}
-
-/** What a run waits for in vain. */
-export type Unserved = UnservedQueue | UnservedEndpoint
-
-/** A task queue that no worker has polled since a task waits on it. Times are in milliseconds since the epoch. */
-export interface UnservedQueue {
-  readonly taskQueue: string
-  /** Role of its workers; undefined for the queue of a sandbox host, and of a remote tool. */
-  readonly role: Role | undefined
-  /** What waits, if a tool has its own task queue or is remote: an activity or workflow type, or a Nexus operation. */
-  readonly waitingType?: string
-  /** Only of the target of a Nexus endpoint in another namespace. */
-  readonly namespace?: string
-  /** When the oldest waiting task was scheduled. */
-  readonly waitingSince: number
-  /** Undefined when there was no poll in the last 5 minutes. */
-  readonly lastPolledAt: number | undefined
-}
-
-/** A Nexus endpoint of which an operation has not started, after at least one attempt. */
-export interface UnservedEndpoint {
-  readonly endpoint: string
-  /** Service and operation: `quotes.quote`. */
-  readonly operation: string
-  /** When the operation was scheduled, in milliseconds since the epoch. */
-  readonly waitingSince: number
-  readonly attempts: number
-  /** Why the last attempt failed. */
-  readonly reason: string
 }
 
 /** What a run currently does. */

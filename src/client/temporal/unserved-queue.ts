@@ -1,4 +1,4 @@
-import type { UnservedEndpoint, UnservedQueue } from '../run-tree/index.js'
+import type { FailingActivity, UnservedEndpoint, UnservedQueue } from '../run-tree/index.js'
 import { formatDuration } from '../../common/text/format.js'
 import { pluralize, toPlainLine, truncateMiddle } from '../../common/text/text.js'
 
@@ -9,12 +9,16 @@ const maxReasonCharacters = 500
 type UnservedQueueStatus = Omit<UnservedQueue, 'waitingSince'> & { readonly waitingSince: number | undefined }
 
 /**
- * Says which task queue no worker polls, for how long, and what to do; or why a Nexus operation does not start. A
- * worker with no free slot does not poll either, so the text does not claim that no worker runs.
+ * Says which task queue no worker polls, for how long, and what to do; or why a Nexus operation does not start, or an
+ * activity fails. A worker with no free slot does not poll either, so the text does not claim that no worker runs.
  *
  * @param now milliseconds since the epoch
  */
-export function describeUnserved(unserved: UnservedQueueStatus | UnservedEndpoint, now: number): string {
+export function describeUnserved(
+  unserved: UnservedQueueStatus | UnservedEndpoint | FailingActivity,
+  now: number,
+): string {
+  if ('activity' in unserved) return describeFailing(unserved)
   return 'endpoint' in unserved ? describeEndpoint(unserved, now) : describeQueue(unserved, now)
 }
 
@@ -24,11 +28,22 @@ function describeEndpoint(
 ): string {
   const waited = `waiting for ${formatDuration(now - waitingSince)}, ${pluralize(attempts, 'attempt')}`
   const subject = `Nexus endpoint ${toPlainLine(endpoint)} has not started ${toPlainLine(operation)}`
-  return `${subject}: ${waited}, the last failed: ${truncateMiddle(toPlainLine(reason), maxReasonCharacters)}`
+  return `${subject}: ${waited}, the last failed: ${shorten(reason)}`
+}
+
+function describeFailing({ activity, failedAttempts, reason }: FailingActivity): string {
+  const name = toPlainLine(activity)
+  if (failedAttempts === 0) return `${name} waits, and tries again by itself: ${shorten(reason)}`
+  const attempts = pluralize(failedAttempts, 'attempt')
+  return `${name} is tried again: ${attempts} failed, the last one: ${shorten(reason)}`
+}
+
+function shorten(reason: string): string {
+  return truncateMiddle(toPlainLine(reason), maxReasonCharacters)
 }
 
 function describeQueue(
-  { taskQueue, namespace, role, waitingType, waitingSince, lastPolledAt }: UnservedQueueStatus,
+  { taskQueue, namespace, role, sandbox = 'auto', waitingType, waitingSince, lastPolledAt }: UnservedQueueStatus,
   now: number,
 ): string {
   const polled =
@@ -38,8 +53,11 @@ function describeQueue(
       ? `start the worker that has ${toPlainLine(waitingType)}`
       : role === undefined
         ? 'its sandbox host is gone or busy'
-        : `\`ptc worker --roles ${role}\` starts one`
+        : sandbox === 'docker'
+          ? 'start Docker and restart the worker, or start a worker where Docker runs'
+          : `\`ptc worker --roles ${role}\` starts one${sandbox === 'auto' ? '' : ' where it has this sandbox'}`
   const waited = waitingSince === undefined ? '' : `waiting for ${formatDuration(now - waitingSince)}, `
   const queue = toPlainLine(taskQueue) + (namespace === undefined ? '' : ` in namespace ${toPlainLine(namespace)}`)
-  return `no worker takes tasks from ${queue}: ${waited}${polled}; ${remedy}`
+  const worker = sandbox === 'auto' ? 'no worker' : `no worker with the sandbox ${toPlainLine(sandbox)}`
+  return `${worker} takes tasks from ${queue}: ${waited}${polled}; ${remedy}`
 }

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { defaultDataConverter } from '@temporalio/common'
 import { expect, test } from 'vitest'
 import { taskQueueTypes } from '../api-enums.js'
 import type { WorkflowDescription } from '../run-tree/history/event.js'
@@ -16,14 +17,16 @@ function serverWith(polledAgo: Readonly<Record<string, number>>) {
     const ago = polledAgo[name]
     return Promise.resolve({ pollers: ago === undefined ? [] : [{ lastAccessTime: secondsAgo(ago) }] })
   }
-  const client = { workflowService: { describeTaskQueue }, options: { namespace: 'default' } } as unknown as Client
+  const options = { namespace: 'default', loadedDataConverter: defaultDataConverter }
+  const client = { workflowService: { describeTaskQueue }, options } as unknown as Client
   return { client, requestedQueues }
 }
 
-const activity = (queue: string, state: number, waitedSeconds: number) => ({
+const activity = (queue: string, state: number, waitedSeconds: number, more: object = {}) => ({
   state,
   scheduledTime: secondsAgo(waitedSeconds),
   activityOptions: { taskQueue: { name: queue } },
+  ...more,
 })
 
 const runWith = (raw: object) => ({ taskQueue: 'q', raw }) as unknown as WorkflowDescription
@@ -37,7 +40,9 @@ test('a queue is unserved when it was not polled since a task waits on it', asyn
         activity('q', 1, 20),
         activity('q', 1, 30),
         activity('q.model', 1, 15),
-        activity('q.host.box', 1, 10),
+        activity('q.host.box.docker', 1, 10),
+        activity('q.sandbox', 1, 10),
+        activity('q.sandbox.docker', 1, 10),
       ],
       pendingWorkflowTask: { state: 1, scheduledTime: secondsAgo(60) },
     }),
@@ -46,9 +51,12 @@ test('a queue is unserved when it was not polled since a task waits on it', asyn
     { taskQueue: 'q', role: 'workflow', lastPolledAt: undefined },
     { taskQueue: 'q', role: 'tools', lastPolledAt: expect.any(Number) },
     { taskQueue: 'q.model', role: 'model' },
-    { taskQueue: 'q.host.box', role: undefined },
+    { taskQueue: 'q.host.box.docker', role: undefined },
+    { taskQueue: 'q.sandbox', role: 'sandbox', sandbox: 'auto' },
+    { taskQueue: 'q.sandbox.docker', role: 'sandbox', sandbox: 'docker' },
   ])
-  expect(Date.now() - (found[1]?.waitingSince ?? 0)).toBeGreaterThan(28_000)
+  const [, tools] = found
+  expect(tools && 'waitingSince' in tools ? Date.now() - tools.waitingSince : 0).toBeGreaterThan(28_000)
 })
 
 test('a queue that was polled since its task was scheduled is served', async () => {
@@ -62,4 +70,22 @@ test('sends no request for tasks that are started, just scheduled, or in retry b
   const pendingWorkflowTask = { state: 2, scheduledTime: secondsAgo(60) }
   expect(await findUnservedQueues(client, runWith({ pendingActivities, pendingWorkflowTask }))).toEqual([])
   expect(requestedQueues).toEqual([])
+})
+
+test('an activity of the engine that fails again and again is told with its reason; not a call, a turn or an interrupt', async () => {
+  const { client } = serverWith({})
+  const failed = (type: string, attempt: number) =>
+    activity('q', 1, -10, { attempt, activityType: { name: type }, lastFailure: { message: `no ${type}` } })
+  const pendingActivities = [
+    failed('session.open', 8),
+    failed('run.config', 2),
+    failed('journal.append', 1),
+    failed('model.turn', 3),
+    failed('session.interrupt', 9),
+    failed('charge', 3),
+  ]
+  expect(await findUnservedQueues(client, runWith({ pendingActivities }))).toEqual([
+    { activity: 'session.open', failedAttempts: 7, reason: 'no session.open' },
+    { activity: 'run.config', failedAttempts: 1, reason: 'no run.config' },
+  ])
 })

@@ -1,13 +1,17 @@
 import type { Client } from '@temporalio/client'
-import { activityNames, type Role, roleQueue, roles } from '../../common/names.js'
+import { activityNames, backendOfQueue, type Role, roleQueue, roles } from '../../common/names.js'
 import { pendingStates } from '../api-enums.js'
 import { type WorkflowDescription, toMilliseconds } from '../run-tree/history/event.js'
-import type { Unserved, UnservedQueue } from '../run-tree/index.js'
+import { PayloadReader } from '../run-tree/history/payload-reader.js'
+import type { FailingActivity, Unserved, UnservedQueue } from '../run-tree/index.js'
 import { describeTaskQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } from './task-queue.js'
 import { findUnservedOperations } from './unserved-operations.js'
 
-/** The queues of the roles and of the sandbox host are seven; the others are of tools. */
+/** The queues of the roles and of the sandbox are eight; the others are of tools. */
 const maxQueues = 20
+
+/** Failing activities of the engine that are returned. */
+const maxFailing = 3
 
 /** Child workflows that are described, in the order of their start. */
 const maxChildren = 5
@@ -22,7 +26,7 @@ interface WaitingQueue {
 
 /**
  * The task queues on which a task of the run waits while no worker polls, and Nexus endpoints that do not start an
- * operation. Sends a request only for what has waited for {@link unservedAfterMs}.
+ * operation; and the engine's activities that fail and are tried again. Sends a request only for what has waited for {@link unservedAfterMs}.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE, ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
  */
@@ -37,10 +41,49 @@ export async function findUnservedQueues(
       const queue: TaskQueueStatus = { ...(await describeTaskQueue(client, taskQueue, type)), waitingSince }
       if (!isUnserved(queue)) return []
       const role = waitingType === undefined ? roleOf(taskQueue, type, workflowQueue) : undefined
-      return [{ ...toUnservedQueue(queue, role), ...(waitingType !== undefined && { waitingType }) }]
+      const sandbox = role === 'sandbox' ? backendOfQueue(workflowQueue, taskQueue) : undefined
+      const waits = { ...(sandbox !== undefined && { sandbox }), ...(waitingType !== undefined && { waitingType }) }
+      return [{ ...toUnservedQueue(queue, role), ...waits }]
     }),
   )
-  return [...queues.flat(), ...(await findUnservedOperations(client, description))]
+  const [operations, failing] = await Promise.all([
+    findUnservedOperations(client, description),
+    findFailingActivities(client, description),
+  ])
+  return [...queues.flat(), ...operations, ...failing]
+}
+
+/** Their attempts are shown as those of a turn or a call, or say nothing: an interrupt is sent until its code runs. */
+const attemptsShownElsewhere: readonly string[] = [
+  activityNames.modelTurn,
+  activityNames.compactMessages,
+  activityNames.clientCall,
+  activityNames.interruptSession,
+]
+
+async function findFailingActivities(
+  client: Client,
+  { raw }: WorkflowDescription,
+): Promise<readonly FailingActivity[]> {
+  const pending = (raw.pendingActivities ?? []).filter(
+    ({ state, lastFailure, heartbeatDetails }) =>
+      lastFailure || (heartbeatDetails && Number(state) === pendingStates.started),
+  )
+  if (pending.length === 0) return []
+  const reader = new PayloadReader(client.options.loadedDataConverter)
+  const messages = pending.flatMap(({ lastFailure, heartbeatDetails }) => [lastFailure ?? [], heartbeatDetails ?? []])
+  await reader.prepare(messages.flat())
+  return pending
+    .flatMap(({ activityType, attempt, lastFailure, heartbeatDetails }) => {
+      const activity = activityType?.name ?? ''
+      const failedAttempts = (attempt ?? 1) - 1
+      const waits = reader.waitNote(heartbeatDetails)
+      if (waits !== undefined) return [{ activity, failedAttempts, reason: waits }]
+      const isShown = !isEngineActivity(activity) || attemptsShownElsewhere.includes(activity)
+      if (isShown || failedAttempts === 0 || !lastFailure) return []
+      return [{ activity, failedAttempts, reason: reader.failure(lastFailure)?.message ?? '' }]
+    })
+    .slice(0, maxFailing)
 }
 
 /** Task queues on which the child workflows of remote tools wait. */
@@ -113,5 +156,7 @@ function isEngineActivity(type: string | null | undefined): boolean {
 
 /** @param workflowQueue task queue of the run's workflow; the names of the roles' queues derive from it */
 function roleOf(taskQueue: string, type: WaitingQueue['type'], workflowQueue: string): Role | undefined {
-  return type === 'workflow' ? 'workflow' : roles.find((role) => roleQueue(workflowQueue, role) === taskQueue)
+  if (type === 'workflow') return 'workflow'
+  if (backendOfQueue(workflowQueue, taskQueue) !== undefined) return 'sandbox'
+  return roles.find((role) => roleQueue(workflowQueue, role) === taskQueue)
 }

@@ -39,6 +39,9 @@ export interface InputData {
 /** `anthropic`: no sandbox of ours, Anthropic executes the code. */
 export type BuiltInBackend = 'docker' | 'wasm' | 'anthropic'
 
+/** The built-in backends that execute code on hosts of workers. */
+export const sandboxBackends = ['docker', 'wasm'] as const satisfies readonly BuiltInBackend[]
+
 /** A built-in backend, or one from the configuration. */
 export type BackendName = BuiltInBackend | (string & {})
 

@@ -21,7 +21,7 @@ import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/runs/limits.js'
 import { metrics } from '../../common/telemetry/metrics.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
+import type { BackendChoice, BackendName } from '../../common/runs/run-config.js'
 import type { OpenedSession, SessionRef } from '../../common/session/session.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
 import type { SandboxBackend, SandboxConnection, SandboxId } from '../backend.js'
@@ -204,9 +204,9 @@ export class SessionHost {
     await this.#backend(session.backend).remove(this.#sandboxId(session))
   }
 
-  /** Whether this host has this backend. */
-  supports(backend: BackendChoice): boolean {
-    return backend === 'auto' ? this.#backends.size > 0 : this.#backends.has(backend)
+  /** The names of the backends of this host. */
+  get backends(): readonly BackendName[] {
+    return this.#options.backends.map(({ name }) => name)
   }
 
   /** Whether this process is connected to the sandbox. A reaper must not remove it then, however old it is. */

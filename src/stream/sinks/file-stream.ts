@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, link, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, link, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasErrorCode } from '../../common/system-error.js'
 import type { Duration } from '../../tools/duration.js'
 import type { StreamEntry, StreamReader, StreamSink } from '../sink.js'
 import { expiryMs } from './expiry.js'
+import { makeFolder } from '../../platform/make-folder.js'
 
 export interface FileStreamOptions {
   /** For all workers and clients of one machine. Relative to the working directory. */
@@ -102,7 +103,7 @@ class FileStream implements StreamSink {
 
   /** By a link, so that a file has its first line from the beginning. */
   async #create(path: string): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await makeFolder(this.#folder, 0o700)
     const id = randomUUID()
     const temporary = join(this.#folder, `${id}.new`)
     try {

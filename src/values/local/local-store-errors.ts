@@ -1,7 +1,8 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG']
-const refusedCodes: readonly string[] = ['EROFS', 'EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG']
+const readOnly = 'EROFS'
+const refusedCodes: readonly string[] = [readOnly, 'EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG']
 
 /** Converts an error of the file system. Unknown errors are retryable: network disks may become available again. */
 export function toLocalStoreError(thrown: unknown, directory: string): PtcError {
@@ -14,8 +15,12 @@ export function toLocalStoreError(thrown: unknown, directory: string): PtcError 
     })
   }
   if (refusedCodes.includes(code)) {
+    const hint =
+      code === readOnly
+        ? 'Its file system is read-only: mount it writable, or configure another folder.'
+        : 'The folder must be readable and writable for the user of the worker.'
     return new PtcError('VALUE_STORE_REFUSED', `values can't be kept in ${directory}: ${messageOf(thrown)}`, {
-      hint: 'The folder must be readable and writable for the user of the worker.',
+      hint,
       cause: thrown,
     })
   }

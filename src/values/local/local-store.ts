@@ -6,6 +6,7 @@ import { failpoint } from '../../common/failpoint.js'
 import { verifyContent, ContentHasher, corruptError, isKey, missingError, assertKey } from '../content.js'
 import { systemErrorCode, toLocalStoreError } from './local-store-errors.js'
 import type { StoredContent, ValueStat, ValueStore } from '../store.js'
+import { makeFolder } from '../../platform/make-folder.js'
 
 /** Age after which a temporary file of a killed process is removed. Long, because clocks may jump. */
 const staleUploadMs = 6 * 3_600_000
@@ -185,7 +186,7 @@ export class LocalStore implements ValueStore {
   }
 
   async #makeFolders(): Promise<void> {
-    await this.#toStoreErrors(() => mkdir(this.#incoming, { recursive: true, mode: 0o700 }))
+    await this.#toStoreErrors(() => makeFolder(this.#incoming, 0o700))
     for (const name of await this.#listNames(this.#incoming, /./)) {
       const path = join(this.#incoming, name)
       const found = await this.#ifPresent(() => stat(path))

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { TransformOptions, TransformResult } from 'jiti'
 import { cacheDirectory } from '../../sandbox/cache-directory.js'
 import { requireTrusted } from '../trusted-path.js'
+import { makeFolderSync } from '../../platform/make-folder.js'
 
 /** How jiti marks code that it could not compile. */
 const compileError = '__JITI_ERROR__'
@@ -45,7 +46,7 @@ function readTrusted(path: string): string | undefined {
 function tryWrite(path: string, text: string): void {
   const temporaryFile = `${path}.${process.pid}`
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolderSync(dirname(path), 0o700)
     writeFileSync(temporaryFile, text, { mode: 0o600 })
     renameSync(temporaryFile, path)
   } catch {

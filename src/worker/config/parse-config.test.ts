@@ -167,8 +167,7 @@ describe('parseConfig', () => {
     ['nothing', undefined, '✖ Invalid input: expected object, received undefined'],
     ['a list', [], '✖ Invalid input: expected object, received array'],
     ['no tools', {}, '✖ Invalid input: expected array, received undefined\n  → at tools'],
-    ['a misspelt key', { tools: [], limit: {} }, '✖ Unrecognized key: "limit"'],
-    ['a misspelt limit', { tools: [], limits: { turn: 1 } }, '✖ Unrecognized key: "turn"\n  → at limits'],
+    ['a misspelt key', { tools: [], limit: {} }, '✖ Unrecognized key: "limit". Did you mean "limits"?'],
     ['no turns', { tools: [], limits: { turns: 0 } }, '✖ Too small: expected number to be >=1\n  → at limits.turns'],
     [
       'a result limit that no tool can reach',

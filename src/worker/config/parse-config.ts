@@ -23,6 +23,7 @@ import { auditOption, type AuditSettings, auditSettings } from './audit-option.j
 import { compactionConfig, compactionOption } from './compaction-option.js'
 import { createCredentials, credentialsOption } from './credentials-option.js'
 import type { TracingPlugin } from './define-config.js'
+import { describeIssues } from './describe-issues.js'
 import { durationOption } from './duration-option.js'
 import { encryptionOption } from './encryption-option.js'
 import { configuredModel, type ProviderOption, providersOption, withBuiltInProviders } from './providers-option.js'
@@ -162,9 +163,13 @@ export interface ResolvedConfig {
 export function parseConfig(config: unknown, source: string, baseDirectory = process.cwd()): ResolvedConfig {
   const parsed = schema.safeParse(config)
   if (!parsed.success) {
-    throw new PtcError('CONFIG_INVALID', `${source} is not a valid configuration:\n${z.prettifyError(parsed.error)}`, {
-      hint: 'docs/reference/configuration.md lists all options.',
-    })
+    throw new PtcError(
+      'CONFIG_INVALID',
+      `${source} is not a valid configuration:\n${describeIssues(parsed.error, schema)}`,
+      {
+        hint: 'docs/reference/configuration.md lists all options.',
+      },
+    )
   }
   const {
     model,

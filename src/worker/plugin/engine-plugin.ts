@@ -1,5 +1,6 @@
 import type { ClientOptions, ClientPlugin } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
+import { Runtime } from '@temporalio/worker'
 import type {
   BundleOptions,
   BundlerPlugin,
@@ -22,7 +23,7 @@ import { joinHealth, type WorkerHealth } from '../health/health.js'
 import { defaultHostId } from '../host-id.js'
 import type { OpenedResources, ProcessSettings } from '../resources/open-resources.js'
 import { bundleWorkflows } from './bundle-workflows.js'
-import { startTracing, withoutContent } from './tracing.js'
+import { flushTraces, startTracing, withoutContent } from './tracing.js'
 import { WorkerGroup } from './worker-group.js'
 import { bundleKind, encodedFailuresPath, lenientFailuresPath, workflowBundle } from './workflow-bundle.js'
 
@@ -128,6 +129,9 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     } finally {
       this.#groups.delete(key)
       if (this.#groups.size === 0) await this.#closeStore()
+      // The process may end now.
+      const problem = await flushTraces(this.#tracing)
+      if (problem !== undefined) Runtime.instance().logger.warn(problem)
     }
   }
 

@@ -7,7 +7,8 @@ import {
   workflowActivities,
 } from '../../activities/index.js'
 import { PtcError } from '../../common/errors.js'
-import { hostQueue, type Role, roleQueue, roles as allRoles, toolQueue } from '../../common/names.js'
+import { hostQueue, isReservedQueue, type Role, roleQueue, sandboxQueue, toolQueue } from '../../common/names.js'
+import type { BackendName } from '../../common/runs/run-config.js'
 import { environmentVariable } from '../../sandbox/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
@@ -16,7 +17,8 @@ import type { Resources } from '../resources/open-resources.js'
 
 /**
  * A task queue that a worker process polls. `main`: workflow tasks and tool calls; `tools`: calls of tools with a task
- * queue of their own; `host`: the sessions of this host; the others: activities of one role.
+ * queue of their own; `sandbox`: opening sessions of one backend, or of any; `host`: the sessions of one backend on
+ * this host; the others: activities of one role.
  */
 export interface EngineQueue {
   readonly kind: 'main' | 'tools' | 'workflow' | 'model' | 'sandbox' | 'host'
@@ -32,6 +34,8 @@ interface QueueOptions {
   readonly roles: ReadonlySet<Role>
   readonly hostId: string
   readonly registry: ToolRegistry
+  /** The sandbox backends that this process has; none without role `sandbox`. */
+  readonly backends: readonly BackendName[]
 }
 
 /** True when a worker with this role has tool calls to execute, or results of remote tools to check. */
@@ -44,30 +48,31 @@ export function servesTools(roles: ReadonlySet<Role>, registry: ToolRegistry): b
  *
  * @throws PtcError CONFIG_INVALID when a tool names a queue that has another purpose
  */
-export function engineQueues({ taskQueue, roles, hostId, registry }: QueueOptions): readonly EngineQueue[] {
+export function engineQueues({ taskQueue, roles, hostId, registry, backends }: QueueOptions): readonly EngineQueue[] {
   const hasTools = servesTools(roles, registry)
   const hasWorkflows = roles.has('workflow')
   const main = { kind: 'main', name: taskQueue, hasWorkflows, hasActivities: hasTools } as const
-  const forRoles = (['workflow', 'model', 'sandbox'] as const)
+  const forRoles = (['workflow', 'model'] as const)
     .filter((role) => roles.has(role))
     .map((role) => activityQueue(role, roleQueue(taskQueue, role)))
-  const forHost = roles.has('sandbox') ? [activityQueue('host', hostQueue(taskQueue, hostId))] : []
+  const choices = backends.length === 0 ? [] : (['auto', ...backends] as const)
+  const forSandboxes = choices.map((backend) => activityQueue('sandbox', sandboxQueue(taskQueue, backend)))
+  const forHost = backends.map((backend) => activityQueue('host', hostQueue(taskQueue, hostId, backend)))
   const forTools = hasTools ? queuesOfTools(taskQueue, registry) : []
-  return [...(hasWorkflows || hasTools ? [main] : []), ...forRoles, ...forTools, ...forHost]
+  return [...(hasWorkflows || hasTools ? [main] : []), ...forRoles, ...forSandboxes, ...forTools, ...forHost]
 }
 
 /** Besides the task queue of the workflows. */
 function queuesOfTools(taskQueue: string, registry: ToolRegistry): readonly EngineQueue[] {
-  const reserved = new Set(allRoles.map((role) => roleQueue(taskQueue, role)))
   const queues = new Map<string, EngineQueue>()
   for (const tool of registry.toolConfigs().filter(({ remote }) => !remote)) {
     const name = toolQueue(taskQueue, tool)
-    if (tool.taskQueue !== undefined && (reserved.has(name) || name.startsWith(hostQueue(taskQueue, '')))) {
+    if (tool.taskQueue !== undefined && isReservedQueue(taskQueue, name)) {
       throw new PtcError('CONFIG_INVALID', `tool ${tool.name}: taskQueue ${name} has another purpose`, {
         hint: 'Leave it out, or give the tool a task queue of its own.',
       })
     }
-    if (reserved.has(name)) continue
+    if (isReservedQueue(taskQueue, name)) continue
     queues.set(name, { ...activityQueue('tools', name), ...(tool.rate && { maxPerSecond: tool.rate.perSecond }) })
   }
   return [...queues.values()]
@@ -82,8 +87,8 @@ export type Activities = Readonly<Record<string, (...input: never[]) => Promise<
 export interface ActivityOptions {
   readonly config: ResolvedConfig
   readonly namespace: string
-  /** Name of the task queue of this host. */
-  readonly hostQueue: string
+  /** The task queue of the sessions with a backend on this host. */
+  readonly hostQueueOf: (backend: BackendName) => string
   readonly hasTools: boolean
   readonly resources: Resources
 }
@@ -96,7 +101,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
   const { limits } = runConfig
   const shared = { registry, values, audit, stream }
   const followUps = host && new FollowUps({ ...shared, host, namespace, limits, credentials, hasTools })
-  const sandbox = host && followUps && sandboxActivities({ ...shared, host }, followUps, options.hostQueue)
+  const sandbox = host && followUps && sandboxActivities({ ...shared, host }, followUps, options.hostQueueOf)
   const callTool = toolCall(registry, values, limits, { followUps, audit, stream, credentials })
   return {
     main: { ...toolActivities(registry, values, audit, config.onApprovalRequest, stream), default: callTool },

@@ -1,7 +1,8 @@
 import type { WorkflowInfo } from '@temporalio/workflow'
 import type { WorkerOptions } from '@temporalio/worker'
-import { PtcError } from '../../common/errors.js'
+import { messageOf, PtcError } from '../../common/errors.js'
 import { useTracer } from '../../common/telemetry/tracing.js'
+import type { TracingPlugin } from '../config/define-config.js'
 
 /**
  * Lets the engine make spans in this process, with OpenTelemetry's global tracer provider.
@@ -18,6 +19,67 @@ export async function startTracing(): Promise<void> {
       cause,
     })
   }
+}
+
+/** Milliseconds that a process waits at its end for a collector that does not answer. */
+const flushTimeoutMs = 5_000
+
+/**
+ * Sends the spans that wait in this process: those of OpenTelemetry's global provider and of the plugin, each by its
+ * `forceFlush`, if it has one. Never rejects.
+ *
+ * @returns why spans may be lost; undefined when all were sent
+ */
+export async function flushTraces(tracing: TracingPlugin | undefined): Promise<string | undefined> {
+  if (tracing === undefined) return undefined
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const { trace } = await import('@opentelemetry/api')
+    const provider = trace.getTracerProvider()
+    const targets = [provider, delegateOf(provider), tracing, spanProcessorOf(tracing)].filter(isFlushable)
+    const flushed = Promise.all([...new Set(targets)].map((target) => target.forceFlush()))
+    const timeout = new Promise((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${flushTimeoutMs / 1_000} s`)), flushTimeoutMs)
+    })
+    await Promise.race([flushed, timeout])
+    return undefined
+  } catch (thrown) {
+    return `traces may be incomplete: the last spans were not sent: ${messageOf(thrown)}`
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Whether spans of this process go anywhere. */
+export async function hasTracerProvider(): Promise<boolean> {
+  const { trace } = await import('@opentelemetry/api')
+  const provider = trace.getTracerProvider()
+  return isFlushable(delegateOf(provider) ?? provider)
+}
+
+interface Flushable {
+  forceFlush(): Promise<void>
+}
+
+function isFlushable(value: unknown): value is Flushable {
+  return isObject(value) && typeof value['forceFlush'] === 'function'
+}
+
+/** The provider that the user has registered; OpenTelemetry's API hides it behind one of its own. */
+function delegateOf(provider: object): unknown {
+  return 'getDelegate' in provider && typeof provider.getDelegate === 'function'
+    ? (provider.getDelegate() as unknown)
+    : undefined
+}
+
+/** The official plugin exports the spans of workflow code by a span processor, which may be another one. */
+function spanProcessorOf(tracing: object): unknown {
+  const { otelOptions } = tracing as { readonly otelOptions?: unknown }
+  return isObject(otelOptions) ? otelOptions['spanProcessor'] : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 /**

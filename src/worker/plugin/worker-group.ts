@@ -11,6 +11,7 @@ import {
 } from '@temporalio/worker'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, type Role } from '../../common/names.js'
+import type { BackendName } from '../../common/runs/run-config.js'
 import { checkHealth, type WorkerHealth } from '../health/health.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
@@ -72,17 +73,17 @@ export class WorkerGroup {
     assertCanAddEngine(requested, config)
     const { registry } = config
     const hasTools = servesTools(roles, registry)
-    const queues = engineQueues({ taskQueue, roles, hostId, registry })
-    if (queues.length === 0 && !hasOwnWork(requested)) {
-      throw new PtcError('CONFIG_INVALID', 'this worker has nothing to do', {
-        hint: 'Role tools needs a tool in the configuration.',
-      })
-    }
     metrics.use(Runtime.instance().metricMeter)
     const resources = await openResources({ ...options, namespace, taskQueue, hasTools })
     try {
-      const ownHostQueue = hostQueue(taskQueue, hostId)
-      const activities = engineActivities({ config, namespace, hostQueue: ownHostQueue, hasTools, resources })
+      const queues = engineQueues({ taskQueue, roles, hostId, registry, backends: resources.host?.backends ?? [] })
+      if (queues.length === 0 && !hasOwnWork(requested)) {
+        throw new PtcError('CONFIG_INVALID', 'this worker has nothing to do', {
+          hint: 'Role tools needs a tool in the configuration, and role sandbox a sandbox other than anthropic.',
+        })
+      }
+      const hostQueueOf = (backend: BackendName): string => hostQueue(taskQueue, hostId, backend)
+      const activities = engineActivities({ config, namespace, hostQueueOf, hasTools, resources })
       return new WorkerGroup(requested, options, resources, queues, activities)
     } catch (thrown) {
       await resources.close()

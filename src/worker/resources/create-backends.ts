@@ -93,6 +93,7 @@ async function createDocker(
     await docker.close()
     if (sandbox.backend === 'docker' || !PtcError.isInstance(thrown)) throw thrown
     onProgress(`Docker can't be used: ${thrown.message}`)
+    onProgress('runs that use Docker wait until a worker with Docker runs; this one takes none of them')
     return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { noteWait } from '../../activities/activity-channel.js'
 import { openStore } from '../../values/open-store.js'
 import { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
@@ -8,5 +9,5 @@ export async function createValues({
   encryption,
 }: Pick<ResolvedConfig, 'values' | 'encryption'>): Promise<Values> {
   const { store, inlineBytes, retryForMs } = values
-  return new Values({ store: await openStore(store, encryption), inlineBytes, retryForMs })
+  return new Values({ store: await openStore(store, encryption), inlineBytes, retryForMs, onWait: noteWait })
 }

@@ -191,8 +191,6 @@ function startSamplers(options: ResourceOptions, docker: DockerBackend | undefin
   if (!isMetricsExported()) return []
   return [
     ...(docker ? [startSampler(usageSampler({ docker, owner }))] : []),
-    ...(options.roles.has('workflow')
-      ? [startRunSampler(options), startQueueSampler({ ...options, registry: options.config.registry })]
-      : []),
+    ...(options.roles.has('workflow') ? [startRunSampler(options), startQueueSampler(options)] : []),
   ]
 }

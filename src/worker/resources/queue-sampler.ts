@@ -1,9 +1,10 @@
 import proto from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
 import { metrics } from '../../common/telemetry/metrics.js'
-import { roleQueue, roles } from '../../common/names.js'
+import { roleQueue, roles, sandboxQueue } from '../../common/names.js'
+import { sandboxBackends } from '../../common/runs/run-config.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
-import type { ToolRegistry } from '../../tools/registry.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
 import { type Sampler, startSampler } from './sampler.js'
 
 const { TaskQueueType } = proto.temporal.api.enums.v1
@@ -12,7 +13,7 @@ interface QueueSamplerOptions {
   readonly connection: Pick<NativeConnection, 'workflowService'>
   readonly namespace: string
   readonly taskQueue: string
-  readonly registry: ToolRegistry
+  readonly config: Pick<ResolvedConfig, 'registry' | 'sandbox'>
 }
 
 interface SampledQueue {
@@ -22,7 +23,7 @@ interface SampledQueue {
 }
 
 /**
- * Samples for how long the oldest task of each role has waited, and of each tool with a task queue of its own. Temporal
+ * Samples for how long the oldest task of each role and sandbox backend has waited, and of each tool with a task queue of its own. Temporal
  * knows it: a role without a worker reports nothing itself.
  */
 export function startQueueSampler(options: QueueSamplerOptions): Sampler {
@@ -46,13 +47,20 @@ export function startQueueSampler(options: QueueSamplerOptions): Sampler {
 }
 
 /** Calls of a tool with a `rate` wait without a fault, so its task queue is left out. */
-function sampledQueues({ taskQueue, registry }: QueueSamplerOptions): readonly SampledQueue[] {
+function sampledQueues({ taskQueue, config }: QueueSamplerOptions): readonly SampledQueue[] {
+  const { registry, sandbox } = config
+  const backends = [...sandboxBackends, ...(sandbox.customBackend ? [sandbox.customBackend.name] : [])]
   const tools = registry.toolConfigs().filter(({ rate }) => !rate)
   return [
     ...roles.map((role) => ({
       name: role === 'workflow' ? taskQueue : roleQueue(taskQueue, role),
       type: role === 'workflow' ? ('workflow' as const) : ('activity' as const),
       labels: { task_queue: taskQueue, role },
+    })),
+    ...backends.map((backend) => ({
+      name: sandboxQueue(taskQueue, backend),
+      type: 'activity' as const,
+      labels: { task_queue: sandboxQueue(taskQueue, backend), role: 'sandbox' },
     })),
     ...ownToolQueues(taskQueue, tools).map(({ name, type }) => ({
       name,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { makeFolderSync } from '../../platform/make-folder.js'
 
 const socketSuffix = '.sock'
 
@@ -43,7 +44,7 @@ export class Peers {
 
   /** @throws Error when the folder or the socket can't be made */
   static async start(options: PeersOptions): Promise<Peers> {
-    mkdirSync(options.folder, { recursive: true, mode: 0o700 })
+    makeFolderSync(options.folder, 0o700)
     const peers = new Peers(options)
     await new Promise<void>((resolve, reject) => {
       peers.#server.once('error', reject).listen(peers.#socketOf(peers.name), resolve)

@@ -100,7 +100,8 @@ export class EventLoopWatchdog implements ActivityWatchdog {
     this.connection = connection
     this.dataConverter = dataConverter
     this.#toolTimeouts = new Map(registry.toolConfigs().map(({ name, timeoutMs }) => [name, timeoutMs]))
-    this.#tick()
+    // The first tick has none before it: the time until then is that of no block.
+    this.#state.lastTickAt = monotonicMs()
     const { port1, port2 } = new MessageChannel()
     const { address, tls, apiKey, metadata } = connectionOptions
     const workerData: WatchdogThreadData = {

@@ -157,8 +157,12 @@ async function runToCompletion(
     return { end, output: output.text }
   }
   let cell = state
+  let { openingMs } = session
   let result = await executeFirstStep?.(outputLimit())
   for (;;) {
+    // A wait for a worker with the backend is no fault of the code.
+    cell = { ...cell, deadline: cell.deadline + session.openingMs - openingMs }
+    ;({ openingMs } = session)
     if (result) {
       if ('output' in result) output.add(result.output)
       if (result.type !== 'suspended') return finish(cellEndOf(result, pendingCalls))

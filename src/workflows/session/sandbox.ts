@@ -4,7 +4,9 @@ import { pickStepLimits } from '../../common/runs/limits.js'
 import { requesterOf } from '../../common/runs/requester.js'
 import type { BackendChoice, RunConfig } from '../../common/runs/run-config.js'
 import type { ExecuteStepInput, StepActivityResult } from '../../common/session/steps.js'
-import type { SessionRef, SessionTools } from '../../common/session/session.js'
+import type { OpenedSession, OpenInput, SessionRef, SessionTools } from '../../common/session/session.js'
+import { showOpening } from '../progress.js'
+import type { Run } from '../run.js'
 import * as activities from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
 import { externalBytes, payloadBytes, type StoredBytes } from '../stored-bytes.js'
@@ -25,18 +27,23 @@ export interface SerializedSandbox {
  * Invariants:
  * 1. Every sandbox that was opened is closed, parked, or left to the reaper of a host that does not answer.
  * 2. A host that does not answer fails no run: the result of the step is `lost`.
+ * 3. Opening waits without a limit for a worker that has the backend, and while the backend is down. The backend of a
+ *    session never changes: its state may not fit another one.
  */
 export class Sandbox {
+  readonly #run: Run
   readonly #config: RunConfig
   readonly #stored: StoredBytes
   #ref: SessionRef
   #state: SandboxState
+  #openingMs = 0
   /** Settles when every sandbox that was parked so far is on its host's disk, or removed. */
   #parking: Promise<unknown> = Promise.resolve()
 
-  constructor(config: RunConfig, stored: StoredBytes, { ref, state }: SerializedSandbox) {
-    this.#config = config
-    this.#stored = stored
+  constructor(run: Run, { ref, state }: SerializedSandbox) {
+    this.#run = run
+    this.#config = run.config
+    this.#stored = run.stored
     this.#ref = ref
     this.#state = state
   }
@@ -60,17 +67,39 @@ export class Sandbox {
     return hostQueueOf(this.#state) ?? ''
   }
 
-  /** Opens a new sandbox, of the next epoch, on any host. */
+  /** Milliseconds for which this execution of the chain has waited for sandboxes. */
+  get openingMs(): number {
+    return this.#openingMs
+  }
+
+  /** Opens a new sandbox, of the next epoch, on any host that has the backend. Waits for one. */
   async open(): Promise<void> {
     const isParked = this.#state.type === 'parked'
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
-    const { limits, timeouts } = this.#config
+    const { limits } = this.#config
     const reason = this.#ref.epoch === 1 ? 'new' : isParked ? 'unpark' : 'rebuild'
     const input = { session: this.#ref, limits, tools: this.#tools(false), reason } as const
-    const opened = await activities.openSession(input, timeouts, describeOpen(this.#ref, isParked))
+    const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
     const { session, hostQueue, supportsCheckpoint } = opened
     this.#ref = { ...this.#ref, backend: session.backend }
     this.#apply({ type: 'opened', hostQueue, supportsCheckpoint })
+  }
+
+  async #openWhenUp(input: OpenInput, summary: string): Promise<OpenedSession> {
+    const startedAt = Date.now()
+    const hide = showOpening(this.#run, input.session.backend)
+    try {
+      for (let isDown = false; ; isDown = true) {
+        try {
+          return await activities.openSession(input, this.#config.timeouts, summary, isDown)
+        } catch (thrown) {
+          if (failureCodeOf(thrown) !== backendDown) throw thrown
+        }
+      }
+    } finally {
+      hide()
+      this.#openingMs += Date.now() - startedAt
+    }
   }
 
   /**
@@ -203,8 +232,12 @@ function describeOpen({ epoch, backend }: SessionRef, isParked: boolean): string
 
 /** True when the sandbox has executed later steps than this run: another run before a reset, or a lost attempt. */
 function isFencedFailure(thrown: unknown): boolean {
-  if (!(thrown instanceof ActivityFailure)) return false
-  return thrown.cause instanceof ApplicationFailure && thrown.cause.type === fenced
+  return failureCodeOf(thrown) === fenced
+}
+
+function failureCodeOf(thrown: unknown): string | undefined {
+  if (!(thrown instanceof ActivityFailure) || !(thrown.cause instanceof ApplicationFailure)) return undefined
+  return thrown.cause.type ?? undefined
 }
 
 const fenced: ErrorCode = 'SANDBOX_FENCED'
@@ -215,7 +248,9 @@ function hostLossReason(thrown: unknown): string | undefined {
   const { cause } = thrown
   if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
   // After all retries, for minutes: the daemon of the host is unavailable.
-  return cause instanceof ApplicationFailure && cause.type === unavailable ? cause.message : undefined
+  const code = failureCodeOf(thrown)
+  return code === unavailable || code === backendDown ? cause?.message : undefined
 }
 
 const unavailable: ErrorCode = 'SANDBOX_UNAVAILABLE'
+const backendDown: ErrorCode = 'SANDBOX_BACKEND_DOWN'

@@ -8,6 +8,7 @@ import { countStoredBytes, externalBytes, type StoredBytes } from '../stored-byt
 import type { Run } from '../run.js'
 import { appendJournal } from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
+import { describeStep } from './describe-step.js'
 import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
@@ -67,17 +68,23 @@ export class Session {
   readonly interruption = new Interruption()
 
   /** @param state of the same session in the execution before this one */
-  constructor({ config, stored, identity }: Run, state?: SessionState) {
+  constructor(run: Run, state?: SessionState) {
+    const { config, stored, identity } = run
     this.#config = config
     this.#stored = stored
     this.#startedAt = state?.startedAt ?? Date.now()
     this.#lastResultAt = state?.lastResultAt
     const id = digestJson([identity.workflowId, identity.firstExecutionRunId]).slice(0, 20)
     const ref = { id, epoch: 0, backend: config.backend, startedAt: this.#startedAt }
-    this.#sandbox = new Sandbox(config, stored, state?.sandbox ?? { ref, state: { type: 'none' } })
+    this.#sandbox = new Sandbox(run, state?.sandbox ?? { ref, state: { type: 'none' } })
     this.#journal = new Journal(state?.journal)
     this.#snapshots = new Snapshots(config, this.#journal, state?.snapshots)
     this.#followUps = new FollowUpQueue(state?.followUps)
+  }
+
+  /** Milliseconds spent on waiting for sandboxes, which do not count towards the time limit of a cell. */
+  get openingMs(): number {
+    return this.#sandbox.openingMs
   }
 
   /** State and backend of the sandbox, for the inspect query. */
@@ -274,15 +281,6 @@ export class Session {
     if (result.type === 'lost' && result.hostUnreachable) discarded.catch(() => undefined)
     else await discarded
   }
-}
-
-/** What a step does: the summary of the activity. */
-function describeStep({ input }: Step): string {
-  if (input.type === 'cell') return `run cell ${input.cell}`
-  if (input.type === 'stop') return 'stop the cell'
-  return input.results.length === 0
-    ? 'continue: a timer is due'
-    : `continue with ${pluralize(input.results.length, 'result')}`
 }
 
 /** For a cell that was not executed, because an earlier cell did not repeat its steps. */

@@ -14,7 +14,7 @@
  * 4. The options depend only on the input and on the recorded configuration of the run.
  */
 
-import { ApplicationFailure } from '@temporalio/workflow'
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { ProviderMessage } from '../../common/runs/conversation.js'
 import type {
@@ -26,7 +26,7 @@ import type {
 import type { CompensableCall } from '../../common/calls/compensation.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import { activityNames, callActivityId, clientToolRole, type Role } from '../../common/names.js'
+import { activityNames, callActivityId, clientToolRole, type Role, sandboxQueue } from '../../common/names.js'
 import type { ValueLog, ValueLogSegment } from '../../common/json/value-log.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
@@ -48,6 +48,9 @@ const snapshotRestoreMs = 180_000
 /** A run that has variables to lose retries for about ten minutes, for example while a full disk is cleaned up. */
 const rebuildAttempts = 25
 
+/** While a backend is down, its caller schedules the activity again and again: each time for most of an hour. */
+const whileDown = { initialInterval: '10s', maximumAttempts: 100 } as const
+
 /** Reads the configuration of the run: the first activity of every run. */
 export function loadRunConfig(options: RunConfigInput): Promise<RunConfig> {
   return scheduleEngineActivity(activityNames.loadRunConfig, options, {
@@ -60,10 +63,19 @@ export function loadRunConfig(options: RunConfigInput): Promise<RunConfig> {
   })
 }
 
-/** Opens a sandbox on any host. */
-export function openSession(input: OpenInput, timeouts: Timeouts, summary: string): Promise<OpenedSession> {
+/**
+ * Opens a sandbox on any host that has the backend. Waits without a limit for a worker that polls its queue.
+ *
+ * @param isDown the backend has been down for all attempts of the activity before
+ */
+export function openSession(
+  input: OpenInput,
+  timeouts: Timeouts,
+  summary: string,
+  isDown: boolean,
+): Promise<OpenedSession> {
   return scheduleEngineActivity(activityNames.openSession, input, {
-    ...onRoleQueue('sandbox'),
+    taskQueue: sandboxQueue(workflowInfo().taskQueue, input.session.backend),
     startToCloseTimeout: timeouts.openMs,
     heartbeatTimeout: timeouts.heartbeatMs,
     // If the run is cancelled meanwhile, the workflow must learn of the new sandbox, so that it closes it.
@@ -71,6 +83,7 @@ export function openSession(input: OpenInput, timeouts: Timeouts, summary: strin
     retry: {
       ...defaultRetry,
       maximumAttempts: input.reason === 'new' ? defaultRetry.maximumAttempts : rebuildAttempts,
+      ...(isDown && whileDown),
     },
     summary,
   })

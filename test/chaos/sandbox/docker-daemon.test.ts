@@ -144,7 +144,7 @@ describePrivateDaemon('a Docker daemon without live-restore', () => {
       const opening = await env.startProgram('print("opened")')
       const others = await env.startAgent({ question: 'no sandbox' })
       expect(await env.agentResult(others)).toMatchObject({ status: 'answered', toolCalls: 2 })
-      const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
+      const waiting = { activity: 'session.open', code: 'SANDBOX_BACKEND_DOWN' }
       await expect
         .poll(() => retryingActivities(opening))
         .toMatchObject([{ ...waiting, message: expect.stringContaining('no answer within') }])
@@ -166,7 +166,7 @@ describePrivateDaemon('a Docker daemon without live-restore', () => {
     daemon().suspend()
     onTestFinished(() => daemon().resume())
     ledger.releaseReplies('b')
-    const waiting = { activity: 'session.step', code: 'SANDBOX_UNAVAILABLE' }
+    const waiting = { activity: 'session.step', code: 'SANDBOX_BACKEND_DOWN' }
     await expect.poll(() => retryingActivities(handle)).toMatchObject([waiting])
     daemon().resume()
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })

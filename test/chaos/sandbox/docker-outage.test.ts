@@ -25,7 +25,7 @@ describePrivateDaemon('a Docker daemon that is down for minutes', () => {
     await daemon.kill()
     ledger.releaseReplies('b')
     await delay(downtimeMs)
-    const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
+    const waiting = { activity: 'session.open', code: 'SANDBOX_BACKEND_DOWN' }
     await expect.poll(() => retryingActivities(handle)).toMatchObject([waiting])
     const { code, body } = await readiness(url)
     expect(code).toBe(503)

@@ -153,19 +153,19 @@ describe('a session in a workflow of a user', () => {
     expect(effects).toEqual(['A', 'B'])
   })
 
-  test('fails the workflow with a typed error when it is asked for an unknown backend', async ({
+  test('fails the workflow with a typed error when it is asked for what is no name of a sandbox', async ({
     taskQueue,
     workflowId,
   }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath })
     const options = { taskQueue, workflowId }
-    const run = clientOf(connection).workflow.execute<typeof blocks.inUnknownBackend>('inUnknownBackend', options)
+    const run = clientOf(connection).workflow.execute<typeof blocks.inInvalidSandbox>('inInvalidSandbox', options)
     const failure = await worker.runUntil(run).then(
       () => undefined,
       (thrown: WorkflowFailedError) => thrown.cause,
     )
-    expect(failure).toMatchObject({ cause: { type: 'SANDBOX_UNAVAILABLE' } })
+    expect(failure).toMatchObject({ cause: { type: 'RUN_INPUT_INVALID' } })
   })
 })
 

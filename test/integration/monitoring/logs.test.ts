@@ -5,6 +5,21 @@ import { answerResult, call, turn } from '../../support/script.js'
 
 const config = fileURLToPath(new URL('../../fixtures/logging.config.ts', import.meta.url))
 
+it('a failed attempt of a tool is logged once, with the name and the stack of the tool', async () => {
+  const env = await TestEnvironment.startProcesses({
+    config,
+    script: [turn(call('note', { text: 'later' })), answerResult],
+    environment: { PTC_LOG_FORMAT: 'json' },
+    initialWorkers: [{ roles: ['workflow', 'model', 'tools'] }],
+  })
+  expect(await env.agentResult(await env.startAgent())).toMatchObject({ answer: 'later' })
+  await env.workers.stop()
+  const lines = env.workers.first.log.split('\n').filter((line) => line.includes('no ink'))
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: 'WARN', message: 'note threw', tool: 'note', stack: expect.stringContaining('logging.config') },
+  ])
+})
+
 it('what a tool logs has the agent and the tenant of the run', async () => {
   const env = await TestEnvironment.startProcesses({
     config,

@@ -23,6 +23,7 @@ describeDocker('the metrics of a worker', () => {
   it('count calls, turns, cells, sessions and recoveries at one address with those of Temporal', async () => {
     const address = await freeAddress()
     const environment = { PTC_METRICS_ADDRESS: address }
+    const startedAt = performance.now()
     const { env, ledger } = await startWithLedger(script, { environment })
     ledger.holdReplies('b')
     const handle = await env.startAgent()
@@ -30,6 +31,8 @@ describeDocker('the metrics of a worker', () => {
     const waiting = await scrape(address)
     expect(total(waiting, 'ptc_tool_calls_running')).toBe(1)
     expect(total(waiting, 'ptc_sessions_open')).toBe(1)
+    const stalledMs = total(waiting, 'ptc_event_loop_stall_milliseconds_sum')
+    expect(stalledMs).toBeLessThan(performance.now() - startedAt)
     await expectMeasured(env, handle.workflowId)
     await killContainer(handle)
     ledger.releaseReplies('b')

@@ -32,7 +32,6 @@ test('a trace goes from the client to the model, the cells and the tools', async
     await started.result()
     return started
   })
-  await tracing.flush()
   const { spans } = receiver
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
   expect(pathOf(spans, 'execute_tool plus')).toEqual([
@@ -92,7 +91,6 @@ test('a run on workers of separate roles has one trace, also after it continued 
   const run = await createPtcClient({ client: tracedClient, taskQueue }).startAgent({ question: 'Count.' })
   const running = [workflows, ...others].map(({ worker }) => worker.runUntil(() => run.result()))
   for (const result of await Promise.all(running)) expect(result).toMatchObject({ status: 'answered', turns: 3 })
-  await tracing.flush()
   const { spans } = receiver
   const named = (name: string) => spans.filter((span) => span.name === name)
   const executions = (await executionHistories(client, run)).length
@@ -117,18 +115,17 @@ async function startModel(script: Script): Promise<void> {
   vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')
 }
 
-/** A tracer provider of this process, as a user sets it up, and the official plugin. */
+/** A tracer provider of this process, as a user sets it up, and the official plugin. Only a flush sends spans. */
 function startTracing(url: string) {
   const resource = new Resource({ 'service.name': 'test' })
-  const spanProcessor = new BatchSpanProcessor(new OTLPTraceExporter({ url }), { scheduledDelayMillis: 100 })
+  const spanProcessor = new BatchSpanProcessor(new OTLPTraceExporter({ url }), { scheduledDelayMillis: 600_000 })
   const provider = new NodeTracerProvider({ resource, spanProcessors: [spanProcessor] })
   provider.register()
   onTestFinished(async () => {
     await provider.shutdown()
     for (const api of [trace, context, propagation]) api.disable()
   })
-  const plugin = new OpenTelemetryPlugin({ resource, spanProcessor })
-  return { plugin, flush: () => spanProcessor.forceFlush() }
+  return { plugin: new OpenTelemetryPlugin({ resource, spanProcessor }) }
 }
 
 /** @param index of those with this name, in the order of their end */

@@ -16,6 +16,8 @@ export interface InProcessWorkerOptions {
   /** Default: the agents of the environment. */
   readonly agents?: PtcConfig['agents']
   /** Default: that of the environment. */
+  readonly sandbox?: PtcConfig['sandbox']
+  /** Default: that of the environment. */
   readonly encryption?: PtcConfig['encryption'] | undefined
 }
 
@@ -31,8 +33,14 @@ export class InProcessWorkers extends WorkerPool<RunningWorker, InProcessWorkerO
     const server = { address, namespace, connectionOptions: { address } }
     const modelApi = { baseURL: modelUrl, apiKey: 'test-key' }
     const common = { server, modelApi, hostId: uniqueName('test'), onProgress: () => undefined }
-    super(({ tools = config.tools, agents = config.agents, encryption = config.encryption, ...options }) =>
-      startWorker({ ...common, ...options, config: parseConfig({ ...config, tools, agents, encryption }, 'test') }),
-    )
+    super(({ tools, agents, encryption, sandbox, ...options }) => {
+      const own = {
+        tools: tools ?? config.tools,
+        agents: agents ?? config.agents,
+        encryption: encryption ?? config.encryption,
+        ...(sandbox && { sandbox }),
+      }
+      return startWorker({ ...common, ...options, config: parseConfig({ ...config, ...own }, 'test') })
+    })
   }
 }

@@ -39,7 +39,7 @@ export class FakeSandboxes {
   open =
     (hostQueue: string) =>
     ({ session }: { readonly session: SessionRef }): OpenedSession => ({
-      session: { ...session, backend: 'fake' },
+      session,
       hostQueue,
       description: 'fake',
       // Both ways to park: with a checkpoint, and without.

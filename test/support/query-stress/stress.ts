@@ -5,7 +5,7 @@ import { NativeConnection, Worker } from '@temporalio/worker'
 import { onTestFinished } from 'vitest'
 import type { PtcClient } from '../../../src/client/index.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
-import { activityNames, hostQueue, queryRefusedMessage, roleQueue } from '../../../src/common/names.js'
+import { activityNames, hostQueue, queryRefusedMessage, roleQueue, sandboxQueue } from '../../../src/common/names.js'
 import { messageOf } from '../../../src/common/errors.js'
 import { isolateTimeout } from '../../../src/worker/plugin/isolate-timeout.js'
 import { workflowBundle } from '../../../src/worker/plugin/workflow-bundle.js'
@@ -120,14 +120,14 @@ async function activityWorkers(
   taskQueue: string,
   model: FakeModel,
 ): Promise<readonly Worker[]> {
-  const own = hostQueue(taskQueue, 'fake')
+  const own = hostQueue(taskQueue, 'fake', 'wasm')
   const sandboxes = new FakeSandboxes()
   const create = (queue: string, activities: object): Promise<Worker> =>
     Worker.create({ connection, namespace: sharedServer().namespace, taskQueue: queue, activities })
   return Promise.all([
     create(roleQueue(taskQueue, 'model'), { [activityNames.modelTurn]: model.turn }),
     create(roleQueue(taskQueue, 'tools'), { work: sandboxes.call, look: sandboxes.call }),
-    create(roleQueue(taskQueue, 'sandbox'), { [activityNames.openSession]: sandboxes.open(own) }),
+    create(sandboxQueue(taskQueue, 'wasm'), { [activityNames.openSession]: sandboxes.open(own) }),
     create(own, {
       [activityNames.executeStep]: sandboxes.executeStep,
       [activityNames.interruptSession]: sandboxes.interrupt,

@@ -88,9 +88,11 @@ export function unservedMilestones({ unserved }: RunTree, columns: number): read
 /** Its key changes when a worker has polled in between, or the failure is another one: then it is printed again. */
 function unservedMilestone(unserved: Unserved, columns: number): Milestone {
   const parts =
-    'endpoint' in unserved
-      ? [unserved.endpoint, unserved.operation, unserved.reason]
-      : [unserved.taskQueue, unserved.role ?? '', unserved.lastPolledAt ?? '']
+    'activity' in unserved
+      ? [unserved.activity, unserved.reason]
+      : 'endpoint' in unserved
+        ? [unserved.endpoint, unserved.operation, unserved.reason]
+        : [unserved.taskQueue, unserved.role ?? '', unserved.lastPolledAt ?? '']
   return {
     key: `unserved ${parts.join(' ')}`,
     lines: () => unservedLines(unserved, Date.now(), columns),

@@ -7,7 +7,7 @@ import {
   TerminatedFailure,
   TimeoutFailure,
 } from '@temporalio/common'
-import { eventLoopBlockKey } from '../../../common/names.js'
+import { eventLoopBlockKey, waitNoteKey } from '../../../common/names.js'
 import { encryptionKeyId } from '../../../values/encryption/payload-codec.js'
 import { collectPayloads, decodeWith, isEncryptionError, notDecrypted } from '../../temporal/encrypted-payloads.js'
 import type { FailurePayload, Payload, Payloads } from './event.js'
@@ -70,9 +70,18 @@ export class PayloadReader {
   blockedNote(heartbeatDetails: Payloads | null | undefined, result?: Payloads | null): string | undefined {
     const metadataNote = result?.payloads?.[0]?.metadata?.[eventLoopBlockKey]
     if (metadataNote) return new TextDecoder().decode(metadataNote)
+    return this.#noteIn(heartbeatDetails, eventLoopBlockKey)
+  }
+
+  /** What an activity waits for, by its heartbeat details. */
+  waitNote(heartbeatDetails: Payloads | null | undefined): string | undefined {
+    return this.#noteIn(heartbeatDetails, waitNoteKey)
+  }
+
+  #noteIn(heartbeatDetails: Payloads | null | undefined, key: string): string | undefined {
     const details = this.first(heartbeatDetails)
-    const hasNote = typeof details === 'object' && details !== null && eventLoopBlockKey in details
-    const note = hasNote ? details[eventLoopBlockKey] : undefined
+    if (typeof details !== 'object' || details === null) return undefined
+    const note = (details as Readonly<Record<string, unknown>>)[key]
     return typeof note === 'string' ? note : undefined
   }
 

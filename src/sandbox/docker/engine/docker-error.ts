@@ -19,7 +19,21 @@ export function statusOf(thrown: unknown): number | undefined {
 export function dockerError(error: unknown, action: string): PtcError {
   if (PtcError.isInstance(error)) return error
   const message = `could not ${action}: ${messageOf(error).trim()}`
-  return new PtcError('SANDBOX_UNAVAILABLE', message, { hint: hintFor(error), cause: error })
+  const code = isDown(error) ? 'SANDBOX_BACKEND_DOWN' : 'SANDBOX_UNAVAILABLE'
+  return new PtcError(code, message, { hint: hintFor(error), cause: error })
+}
+
+const connectionCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']
+
+/** Whether the daemon does not answer: this says nothing of the request, which is right when the daemon is back. */
+function isDown(error: unknown): boolean {
+  if (error instanceof TimeoutError) return true
+  const isConnecting = isObject(error) && (error['syscall'] === 'connect' || error['syscall'] === 'getaddrinfo')
+  return isConnecting || connectionCodes.includes(systemCodeOf(error) ?? '')
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 const hints = [
@@ -44,6 +58,5 @@ function hintFor(error: unknown): string {
 }
 
 function systemCodeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
+  return isObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined
 }

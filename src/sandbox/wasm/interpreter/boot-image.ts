@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { access, constants, mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, constants, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { messageOf, PtcError } from '../../../common/errors.js'
 import { childEnvironment, type JailCommand } from '../jail/jail-command.js'
+import { makeFolder } from '../../../platform/make-folder.js'
 
 const createTimeoutMs = 60_000
 const staleFileMs = 3_600_000
@@ -68,7 +69,7 @@ export class BootImage {
     const temporaryFile = `${this.#file}.${randomUUID()}`
     try {
       const image = await runForOutput(command, signal)
-      await mkdir(path.dirname(this.#file), { recursive: true })
+      await makeFolder(path.dirname(this.#file))
       await removeStaleFiles(path.dirname(this.#file))
       await writeFile(temporaryFile, Buffer.concat([sha256(image), image]))
       await rename(temporaryFile, this.#file)

@@ -56,8 +56,8 @@ export async function childRuns(question: string, source: string): Promise<[Agen
   return Promise.all([runAgent({ question }), runProgram({ source })])
 }
 
-export async function inUnknownBackend(): Promise<CellOutcome> {
-  const session = await openSession({ sandbox: 'nowhere' })
+export async function inInvalidSandbox(): Promise<CellOutcome> {
+  const session = await openSession({ sandbox: 'No/where' })
   try {
     return await session.execute('print(1)')
   } finally {

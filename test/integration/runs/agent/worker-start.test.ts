@@ -53,9 +53,3 @@ it('a worker with the embedded sandbox executes the same run', async () => {
   })
   expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: '42', cells: 2 })
 })
-
-it('a run that requests a backend that no worker has fails with a typed error', async () => {
-  const env = await TestEnvironment.start({ backend: 'wasm' })
-  const handle = await env.startProgram('print(1)', { sandbox: 'docker' })
-  await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'SANDBOX_UNAVAILABLE' } } })
-})

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { expect, it, onTestFinished } from 'vitest'
-import { activityNames, hostQueue, roleQueue } from '../../../../src/common/names.js'
+import { activityNames, hostQueue, sandboxQueue } from '../../../../src/common/names.js'
 import type { OpenedSession, SessionRef } from '../../../../src/common/session/session.js'
 import { sharedServer } from '../../../support/temporal/shared-server.js'
 import { expectReplays } from '../../../support/environment/histories.js'
@@ -10,12 +10,12 @@ import { tool } from '../../../support/tools.js'
 
 it('H1: a program whose sandboxes are all fenced loses its cell after eleven sandboxes', async () => {
   const tools = [tool('unused', () => null)]
-  const env = await TestEnvironment.start({ tools, initialWorkers: [{ roles: ['tools'] }] })
-  const own = hostQueue(env.taskQueue, 'fenced')
+  const env = await TestEnvironment.start({ backend: 'wasm', tools, initialWorkers: [{ roles: ['tools'] }] })
+  const own = hostQueue(env.taskQueue, 'fenced', 'wasm')
   let opened = 0
   const open = ({ session }: { readonly session: SessionRef }): OpenedSession => {
     opened += 1
-    return { session: { ...session, backend: 'fake' }, hostQueue: own, description: 'fake', supportsCheckpoint: false }
+    return { session, hostQueue: own, description: 'fake', supportsCheckpoint: false }
   }
   const advance = (): never => {
     throw ApplicationFailure.nonRetryable('fenced off', 'SANDBOX_FENCED')
@@ -26,7 +26,7 @@ it('H1: a program whose sandboxes are all fenced loses its cell after eleven san
     Worker.create({
       connection,
       namespace,
-      taskQueue: roleQueue(env.taskQueue, 'sandbox'),
+      taskQueue: sandboxQueue(env.taskQueue, 'wasm'),
       activities: { [activityNames.openSession]: open },
     }),
     Worker.create({

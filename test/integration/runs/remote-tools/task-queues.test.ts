@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { renderTree } from '../../../../src/cli/rendering/index.js'
 import { metrics } from '../../../../src/common/telemetry/metrics.js'
 import { defineTool } from '../../../../src/index.js'
-import { createRegistry, type ToolRegistry } from '../../../../src/tools/registry.js'
+import type { PtcConfig } from '../../../../src/worker/config/define-config.js'
+import { parseConfig } from '../../../../src/worker/config/parse-config.js'
 import { startQueueSampler } from '../../../../src/worker/resources/queue-sampler.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { pollOptions } from '../../../support/poll-options.js'
@@ -32,7 +33,7 @@ for error in await asyncio.gather(look_up(), pay(), review(), return_exceptions=
     .toMatch(new RegExp(`no worker takes tasks from ${taskQueue}: waiting for .*start the worker that has lookup`))
   await expect.poll(shown, pollOptions).toContain('start the worker that has review')
   await expect
-    .poll(() => sampledAges(env, createRegistry(tools), taskQueue), pollOptions)
+    .poll(() => sampledAges(env, tools, taskQueue), pollOptions)
     .toEqual({
       tools: expect.any(Number),
       workflow: expect.any(Number),
@@ -107,7 +108,7 @@ for kind in ["final", "again"]:
 /** What a worker with role `workflow` reports about a task queue of tools, by role: only tasks that wait. */
 async function sampledAges(
   { client, taskQueue }: TestEnvironment,
-  registry: ToolRegistry,
+  tools: PtcConfig['tools'],
   sampledQueue: string,
 ): Promise<object> {
   const ages: Record<string, number> = {}
@@ -117,7 +118,8 @@ async function sampledAges(
   const instrument = () => ({ set, add: set, record: set })
   metrics.use({ createCounter: instrument, createGauge: instrument, createHistogram: instrument })
   const { namespace } = client.options
-  await startQueueSampler({ connection: client.connection, namespace, taskQueue, registry }).close()
+  const config = parseConfig({ tools }, 'test')
+  await startQueueSampler({ connection: client.connection, namespace, taskQueue, config }).close()
   metrics.use(undefined)
   return ages
 }

@@ -35,7 +35,7 @@ afterEach(() => {
 
 test('every operation rejects at the timeout when the daemon hangs', async () => {
   const backend = await createBackend(fakeDaemon(undefined), 300)
-  const unavailable = { code: 'SANDBOX_UNAVAILABLE', message: expect.stringContaining('no answer within 300 ms') }
+  const unavailable = { code: 'SANDBOX_BACKEND_DOWN', message: expect.stringContaining('no answer within 300 ms') }
   await Promise.all([
     expect(backend.open(spec, neverAborted)).rejects.toMatchObject(unavailable),
     expect(backend.attach(spec, neverAborted)).rejects.toMatchObject(unavailable),
@@ -64,7 +64,7 @@ test('check reports a daemon that hangs, at the timeout', async () => {
 test('without a daemon the error has a hint how to start one', async () => {
   const backend = createBackendFor('unix:///nowhere/docker.sock')
   await expect(backend.open(spec, neverAborted)).rejects.toMatchObject({
-    code: 'SANDBOX_UNAVAILABLE',
+    code: 'SANDBOX_BACKEND_DOWN',
     hint: expect.stringContaining('Start Docker'),
   })
   expect(await backend.check()).toMatchObject({

@@ -67,7 +67,7 @@ describeDocker('a connection to a sandbox', () => {
     proxy.stopResponding()
     // Connections that dockerode reuses would still get a response.
     proxy.dropConnections(/^(?!.*(attach|wait)\?)/)
-    await expect(client.connection.kill()).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+    await expect(client.connection.kill()).rejects.toMatchObject({ code: 'SANDBOX_BACKEND_DOWN' })
     expect(await client.connection.ended).toMatchObject({ reason: 'disconnected' })
   })
 

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { messageOf } from '../../common/errors.js'
+import { streamName, type StreamSink } from '../../stream/index.js'
+import { type Check, ok, warning } from './check.js'
+
+const name = 'Live stream'
+
+/** Appends, reads and removes an entry. Runs work without their stream. No check without one. */
+export async function checkStream(sink: StreamSink | undefined): Promise<readonly Check[]> {
+  if (sink === undefined) return []
+  const stream = streamName('doctor', randomUUID())
+  try {
+    await sink.append(stream, ['{}'])
+    try {
+      const reader = sink.reader(stream)
+      const read = await reader.read(undefined, 2_000)
+      await reader.close()
+      if (read.length > 0) return [ok(name, 'takes entries and gives them back')]
+      return [warning(name, 'an entry that was appended can not be read', remedy)]
+    } finally {
+      await sink.remove(stream)
+    }
+  } catch (thrown) {
+    return [warning(name, `fails: ${messageOf(thrown)}`, remedy)]
+  } finally {
+    await sink.close().catch(() => undefined)
+  }
+}
+
+const remedy = 'Correct `stream` in the configuration. Runs work without it; nobody can watch their text and output.'

@@ -1,0 +1,18 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { hideWarnings } from './hidden-warnings.js'
+
+it('hides the warning of a TLS server name that is an IP address, and no other', async () => {
+  const before = process.listeners('warning')
+  onTestFinished(() => {
+    process.removeAllListeners('warning')
+    for (const listener of before) process.on('warning', listener)
+  })
+  const shown: string[] = []
+  process.removeAllListeners('warning')
+  process.on('warning', ({ message }) => void shown.push(message))
+  hideWarnings()
+  process.emitWarning('a server name', 'DeprecationWarning', 'DEP0123')
+  process.emitWarning('another', 'DeprecationWarning', 'DEP9999')
+  process.emitWarning('a plain one')
+  await expect.poll(() => shown).toEqual(['another', 'a plain one'])
+})

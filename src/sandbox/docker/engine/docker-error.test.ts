@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { dockerError } from './docker-error.js'
+
+test.each([
+  [{ code: 'ENOENT', syscall: 'connect' }, 'SANDBOX_BACKEND_DOWN'],
+  [{ code: 'ECONNREFUSED', syscall: 'connect' }, 'SANDBOX_BACKEND_DOWN'],
+  [{ code: 'EACCES', syscall: 'connect' }, 'SANDBOX_BACKEND_DOWN'],
+  [{ code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'SANDBOX_BACKEND_DOWN'],
+  [{ code: 'ECONNRESET' }, 'SANDBOX_BACKEND_DOWN'],
+  [{ code: 'ENOENT', syscall: 'open' }, 'SANDBOX_UNAVAILABLE'],
+  [{ code: 'EMFILE', syscall: 'socket' }, 'SANDBOX_UNAVAILABLE'],
+  [{ statusCode: 500 }, 'SANDBOX_UNAVAILABLE'],
+  [{ statusCode: 400 }, 'SANDBOX_UNAVAILABLE'],
+  [{}, 'SANDBOX_UNAVAILABLE'],
+])('an error of a daemon %j is %s', (fields, code) => {
+  expect(dockerError(Object.assign(new Error('no'), fields), 'create a container')).toMatchObject({ code })
+})

@@ -1,0 +1,54 @@
+import { ActivityFailure, ApplicationFailure, RetryState } from '@temporalio/common'
+import { beforeEach, expect, it, vi } from 'vitest'
+import type { ErrorCode } from '../../common/errors.js'
+import { defaultLimits } from '../../common/runs/limits.js'
+import { zeroCounts } from '../../common/runs/runs.js'
+import { Progress } from '../progress.js'
+import type { Run } from '../run.js'
+import { openSession } from '../temporal/activities.js'
+import { Sandbox } from './sandbox.js'
+
+vi.mock('../temporal/activities.js', () => ({ openSession: vi.fn() }))
+
+const open = vi.mocked(openSession)
+
+beforeEach(() => {
+  open.mockReset()
+})
+
+const failed = (code: ErrorCode): ActivityFailure =>
+  new ActivityFailure(
+    'failed',
+    'session.open',
+    '1',
+    RetryState.MAXIMUM_ATTEMPTS_REACHED,
+    undefined,
+    ApplicationFailure.nonRetryable('no daemon', code),
+  )
+
+function createSandbox(): Sandbox {
+  const config = { limits: defaultLimits, toolSet: { digest: 'd', signatures: [] } }
+  const run = { kind: 'embedded', config, counts: zeroCounts, progress: new Progress(), stored: { bytes: 0 } }
+  const ref = { id: 's', epoch: 0, backend: 'docker', startedAt: 0 }
+  return new Sandbox(run as unknown as Run, { ref, state: { type: 'none' } })
+}
+
+it('opens again for as long as the backend is down, with the same epoch and backend', async () => {
+  open.mockRejectedValueOnce(failed('SANDBOX_BACKEND_DOWN')).mockRejectedValueOnce(failed('SANDBOX_BACKEND_DOWN'))
+  open.mockImplementationOnce(({ session }) =>
+    Promise.resolve({ session, hostQueue: 'q.host.box.docker', description: 'x', supportsCheckpoint: false }),
+  )
+  const sandbox = createSandbox()
+  await sandbox.open()
+  expect(sandbox.hostQueue).toBe('q.host.box.docker')
+  expect(open.mock.calls.map(([{ session }, , , isDown]) => [session.epoch, session.backend, isDown])).toEqual([
+    [1, 'docker', false],
+    [1, 'docker', true],
+    [1, 'docker', true],
+  ])
+})
+
+it('fails when a sandbox can not be opened for another reason', async () => {
+  open.mockRejectedValueOnce(failed('SANDBOX_UNAVAILABLE'))
+  await expect(createSandbox().open()).rejects.toMatchObject({ cause: { type: 'SANDBOX_UNAVAILABLE' } })
+})

@@ -1,4 +1,5 @@
 import { rejectOnAbort } from '../common/async/abort.js'
+import { runWork } from '../common/async/uncaught-errors.js'
 import type { ToolCallInput } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json/json.js'
@@ -132,7 +133,7 @@ export function resolveCredentials(
 
 /**
  * Races a function of the tool against its timeout and the caller's signal, so that a tool that ignores its signal
- * delays nobody.
+ * delays nobody. An uncaught error of the function is as one that it throws.
  */
 export async function runAttempt(
   tool: Tool,
@@ -149,6 +150,21 @@ export async function runAttempt(
   const onAbort = () => abortController.abort(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   const timer = setTimeout(() => abortController.abort(timeoutError(tool)), tool.timeoutMs)
+  const onThrown = (thrown: unknown, how: string): PtcError => {
+    if (!abortController.signal.aborted)
+      log.warn(`${tool.name} ${how}`, {
+        attempt: context.attempt,
+        stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
+      })
+    return toToolError(thrown, tool, redactor)
+  }
+  let hasEnded = false
+  const fail = (thrown: unknown): boolean => {
+    if (hasEnded || abortController.signal.aborted) return false
+    // The function may still run: it is told to stop.
+    abortController.abort(onThrown(thrown, 'left an error uncaught'))
+    return true
+  }
   const run = async () => {
     try {
       const heartbeat = (details?: unknown) => context.heartbeat(redactor.any(details))
@@ -170,17 +186,13 @@ export async function runAttempt(
       }
       return await runMonitored(() => execute(toolContext))
     } catch (thrown) {
-      if (!abortController.signal.aborted)
-        log.warn(`${tool.name} threw`, {
-          attempt: context.attempt,
-          stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
-        })
-      throw toToolError(thrown, tool, redactor)
+      throw onThrown(thrown, 'threw')
     }
   }
   try {
-    return await Promise.race([aborted, run()])
+    return await Promise.race([aborted, runWork({ name: `tool ${tool.name}`, redact: redactor.text, fail }, run)])
   } finally {
+    hasEnded = true
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }

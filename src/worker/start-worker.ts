@@ -84,9 +84,12 @@ function pinned(version: WorkerVersion): WorkerDeploymentOptions {
 async function runAndClose(worker: Worker, connection: NativeConnection): Promise<void> {
   try {
     await worker.run()
-  } finally {
-    await connection.close()
+  } catch (thrown) {
+    // A worker that failed may still use the connection: its failure is the cause.
+    await connection.close().catch(() => undefined)
+    throw thrown
   }
+  await connection.close()
 }
 
 async function loadOrShutDown(worker: RunningWorker, load: () => Promise<void> | undefined): Promise<void> {

@@ -120,9 +120,15 @@ function pass(thrown: unknown, work: FallibleWork): boolean {
   }
   if (work.isEngine === true) return false
   metrics.add('ptc_uncaught_errors_total', 1, { result: 'late' })
-  withoutThrowing(() => logLate(thrown, work))
+  const count = (lateErrors.get(work) ?? 0) + 1
+  lateErrors.set(work, count)
+  if (count <= maxLogged) withoutThrowing(() => logLate(thrown, work))
   return true
 }
+
+/** By work, while something refers to it. A timer may throw for ever. */
+const lateErrors = new WeakMap<FallibleWork, number>()
+const maxLogged = 3
 
 function logLate(thrown: unknown, { name, redact, isShared = false }: FallibleWork): void {
   const logger = isShared ? Runtime.instance().logger : Context.current().log

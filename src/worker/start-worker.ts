@@ -6,6 +6,7 @@ import type { ConnectConfig } from './connect-config.js'
 import type { WorkerHealth } from './health/health.js'
 import { EnginePlugin } from './plugin/engine-plugin.js'
 import type { OpenedResources, ProcessSettings } from './resources/open-resources.js'
+import { causeOfFailure } from './runtime.js'
 
 /** The version of a worker in a Temporal worker deployment. */
 export type WorkerVersion = WorkerDeploymentOptions['version']
@@ -87,7 +88,7 @@ async function runAndClose(worker: Worker, connection: NativeConnection): Promis
   } catch (thrown) {
     // A worker that failed may still use the connection: its failure is the cause.
     await connection.close().catch(() => undefined)
-    throw thrown
+    throw causeOfFailure(thrown)
   }
   await connection.close()
 }

@@ -7,7 +7,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withoutRunnerListeners } from '../../test/support/uncaught-errors.js'
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { messageOf } from '../common/errors.js'
+import { installRuntime } from './runtime.js'
 import { handleUncaughtErrors } from './uncaught-errors.js'
+
+installRuntime('ERROR', () => undefined)
 
 /** Handles errors until the end of the test; returns what belonged to no work. */
 function handle(): unknown[] {

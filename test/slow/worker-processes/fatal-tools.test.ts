@@ -7,10 +7,14 @@ import { noModel } from '../../support/script.js'
 
 const config = fileURLToPath(new URL('../../fixtures/fatal-tools.config.ts', import.meta.url))
 
+const tools = { roles: ['tools'] } as const
+
 it.each(['abort', 'exit'])(
   'a call that ends its worker (%s) leaves time for the calls of others on a fleet of three',
   async (how) => {
-    const env = await TestEnvironment.startProcesses({ script: noModel, config, initialWorkers: [{}, {}, {}] })
+    // The embedded sandboxes end with their worker.
+    const initialWorkers = [{ roles: ['workflow', 'sandbox'] }, tools, tools, tools] as const
+    const env = await TestEnvironment.startProcesses({ script: noModel, config, initialWorkers })
     const deaths: number[] = []
     let isSupervised = true
     const starting: Promise<WorkerProcess>[] = []
@@ -22,11 +26,11 @@ it.each(['abort', 'exit'])(
       await worker.waitForExit()
       if (!isSupervised) return
       deaths.push(performance.now())
-      const next = env.workers.start()
+      const next = env.workers.start(tools)
       starting.push(next)
       await supervise(await next)
     }
-    for (const worker of env.workers.all) void supervise(worker)
+    for (const worker of env.workers.all.slice(1)) void supervise(worker)
     const others = await Promise.all([1, 2, 3].map(() => env.startProgram('print(await wait(seconds=5))')))
     await env.startProgram(`print(await end(how="${how}"))`)
     for (const other of others) {

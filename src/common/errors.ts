@@ -178,7 +178,8 @@ export class PtcError extends Error {
 /** The message of any thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    return thrown instanceof Error ? String(thrown.message) : String(thrown)
+    const message: unknown = thrown instanceof Error ? thrown.message : thrown
+    return String(message)
   } catch {
     return 'something was thrown that can not be read'
   }

@@ -202,7 +202,7 @@ export const metricTable = {
   ptc_uncaught_errors_total: {
     kind: 'counter',
     unit: '1',
-    help: 'Exceptions and rejected promises that nothing caught, by result (failed: a call or activity, late: its end was reported, unattributed).',
+    help: 'Exceptions and rejected promises that nothing caught, by result (failed: so did their call or activity, late: it had ended, unattributed).',
     labels: ['result'],
   },
   ptc_audit_failures_total: {

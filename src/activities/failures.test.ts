@@ -26,6 +26,7 @@ const retried: readonly ErrorCode[] = [
   'ENCRYPTION_KEY_UNAVAILABLE',
   'AUDIT_UNAVAILABLE',
   'APPROVAL_REQUEST_FAILED',
+  'UNCAUGHT_ERROR',
 ]
 
 describe('toFailure', () => {

@@ -1,4 +1,7 @@
 import { Context } from '@temporalio/activity'
+import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
+import { PtcError } from '../common/errors.js'
+import { describeThrown } from '../tools/thrown.js'
 import { toFailure } from './failures.js'
 import { type ActivityChannel, activityChannelOf, withWaitNote } from './activity-channel.js'
 
@@ -49,7 +52,7 @@ export async function runActivity<Result>(
   }
   const timer = heartbeatTimeoutMs ? setInterval(sendHeartbeat, heartbeatTimeoutMs / 3) : undefined
   try {
-    return await work({
+    const scope: ActivityScope = {
       signal: channel.signal,
       attempt,
       workflowId: workflowExecution?.workflowId ?? '',
@@ -60,7 +63,13 @@ export async function runActivity<Result>(
       },
       elapsedMs: () => earlierAttemptsMs + performance.now() - begunAt,
       runMonitored: channel.runMonitored,
-    })
+    }
+    const { activityType } = context.info
+    return await rejectOnUncaught(
+      { name: `activity ${activityType}`, isEngine: true },
+      () => work(scope),
+      (thrown) => new PtcError('UNCAUGHT_ERROR', `an error that nothing caught: ${describeThrown(thrown)}`),
+    )
   } catch (thrown) {
     if (details !== sent) sendHeartbeat()
     throw toFailure(thrown, isLastAttempt(attempt, heartbeatDetails))

@@ -13,6 +13,7 @@
  * 4. Events are only appended.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { ToolUseCaller } from '../common/runs/messages.js'
 import { metrics } from '../common/telemetry/metrics.js'
@@ -158,7 +159,7 @@ export class AuditLog {
     const end = performance.now() + retryForMs
     for (let waitMs: number = delayMs.initial; ; waitMs = Math.min(2 * waitMs, delayMs.maximum)) {
       try {
-        return await sink.write(full)
+        return await rejectOnUncaught({ name: 'the audit sink', isShared: true }, () => sink.write(full))
       } catch (thrown) {
         if (signal?.aborted === true || performance.now() + waitMs > end) throw thrown
         await delay(waitMs)

@@ -129,6 +129,8 @@ export const errorTable = {
   TEMPORAL_UNREACHABLE: { retryable: false },
   TEMPORAL_NOT_FOUND: { retryable: false },
   LIMIT_EXCEEDED: { retryable: false },
+  /** An exception or a rejected promise that nothing caught, in the work of an activity. */
+  UNCAUGHT_ERROR: { retryable: true },
   INTERNAL: { retryable: false },
 } as const satisfies Record<string, { readonly retryable: boolean }>
 
@@ -175,7 +177,12 @@ export class PtcError extends Error {
   }
 }
 
-/** The message of any thrown value. */
+/** The message of any thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
+  try {
+    const message: unknown = thrown instanceof Error ? thrown.message : thrown
+    return String(message)
+  } catch {
+    return 'something was thrown that can not be read'
+  }
 }

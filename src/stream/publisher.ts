@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitForAbort } from '../common/async/abort.js'
+import { rejectOnUncaught, runWork } from '../common/async/uncaught-errors.js'
 import { messageOf } from '../common/errors.js'
 import { metrics } from '../common/telemetry/metrics.js'
 import type { EntryCodec } from './entry-codec.js'
@@ -37,6 +38,8 @@ const maxJoined = 8_192
 /** Characters that count for a record beside its text. */
 const recordCharacters = 200
 const closeMs = 2_000
+
+const sinkWork = { name: 'the sink of the live stream', isShared: true }
 
 interface Queue {
   readonly records: StreamRecord[]
@@ -81,7 +84,8 @@ export class StreamPublisher {
       this.#queues.set(stream, queue)
       queue.records.push(record)
       this.#waiting += sizeOf(record)
-      queue.writing ??= this.#write(stream, queue)
+      // The activity that happens to start it is not to blame for the sink.
+      queue.writing ??= runWork({ ...sinkWork, fail: () => false }, () => this.#write(stream, queue))
     }
   }
 
@@ -101,10 +105,8 @@ export class StreamPublisher {
     while (queue.records.length > 0) {
       const batch = queue.records.splice(0, maxBatch)
       try {
-        await this.#options.sink.append(
-          stream,
-          await Promise.all(batch.map((each) => this.#options.codec.encode(each))),
-        )
+        const entries = await Promise.all(batch.map((each) => this.#options.codec.encode(each)))
+        await rejectOnUncaught(sinkWork, () => this.#options.sink.append(stream, entries))
         this.#waiting -= batch.reduce((sum, record) => sum + sizeOf(record), 0)
         waitMs = retryMs.initial
         this.#isTroubled = false

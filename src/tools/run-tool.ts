@@ -1,4 +1,5 @@
 import { rejectOnAbort } from '../common/async/abort.js'
+import { runWork } from '../common/async/uncaught-errors.js'
 import type { ToolCallInput } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json/json.js'
@@ -133,7 +134,7 @@ export function resolveCredentials(
 
 /**
  * Races a function of the tool against its timeout and the caller's signal, so that a tool that ignores its signal
- * delays nobody.
+ * delays nobody. An uncaught error of the function is as one that it throws.
  */
 export async function runAttempt(
   tool: Tool,
@@ -150,6 +151,22 @@ export async function runAttempt(
   const onAbort = () => abortController.abort(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   const timer = setTimeout(() => abortController.abort(timeoutError(tool)), tool.timeoutMs)
+  const onThrown = (thrown: unknown, how: string): PtcError => {
+    const error = toToolError(thrown, tool, redactor)
+    if (abortController.signal.aborted) return error
+    log.warn(`${tool.name} ${how}`, {
+      attempt: context.attempt,
+      stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
+    })
+    return markLogged(error)
+  }
+  let hasEnded = false
+  const fail = (thrown: unknown): boolean => {
+    if (hasEnded || abortController.signal.aborted) return false
+    // The function may still run: it is told to stop.
+    abortController.abort(onThrown(thrown, 'left an error uncaught'))
+    return true
+  }
   const run = async () => {
     try {
       const heartbeat = (details?: unknown) => context.heartbeat(redactor.any(details))
@@ -171,18 +188,13 @@ export async function runAttempt(
       }
       return await runMonitored(() => execute(toolContext))
     } catch (thrown) {
-      const error = toToolError(thrown, tool, redactor)
-      if (abortController.signal.aborted) throw error
-      log.warn(`${tool.name} threw`, {
-        attempt: context.attempt,
-        stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
-      })
-      throw markLogged(error)
+      throw onThrown(thrown, 'threw')
     }
   }
   try {
-    return await Promise.race([aborted, run()])
+    return await Promise.race([aborted, runWork({ name: `tool ${tool.name}`, redact: redactor.text, fail }, run)])
   } finally {
+    hasEnded = true
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }

@@ -22,8 +22,10 @@ export function describeThrown(thrown: unknown, redact: Redact = keep): string {
 }
 
 const maxStackCharacters = 8_000
-/** The frame of the engine that called the tool. Frames after it are not the tool's. */
-const engineFrames = ['ts', 'js'].map((kind) => `${new URL('run-tool.', import.meta.url).pathname}${kind}:`)
+/** The frame of the engine that called the tool, or its microtask. Frames after it are not the tool's. */
+const engineFrames = ['run-tool.', '../worker/uncaught-errors.'].flatMap((file) =>
+  ['ts', 'js'].map((kind) => `${new URL(file, import.meta.url).pathname}${kind}:`),
+)
 
 /** For the operator's log: the tool's own frames, and those of causes. Undefined when there is no stack to read. */
 export function toolStackOf(thrown: unknown, redact: Redact = keep, depth = 1): string | undefined {

@@ -1,6 +1,7 @@
+import { Runtime } from '@temporalio/worker'
 import { expect, test } from 'vitest'
 import { queryRefusedMessage } from '../common/names.js'
-import { isExpectedWarning } from './runtime.js'
+import { causeOfFailure, installRuntime, isExpectedWarning } from './runtime.js'
 
 test.each([
   ['Activity not found on completion. This may happen if the activity has already been cancelled', undefined],
@@ -18,4 +19,15 @@ test.each([
   ['Activity not found', undefined],
 ])('%s (%j) is logged', (message, meta) => {
   expect(isExpectedWarning({ message, ...(meta && { meta }) })).toBe(false)
+})
+
+test('the cause of a failure is what the SDK has logged first, not what ending the worker threw', () => {
+  installRuntime('ERROR', () => undefined)
+  const ended = new Error('Workflow execution context should have been disposed first')
+  expect(causeOfFailure(ended)).toBe(ended)
+  for (const message of ['the cause', 'a consequence']) {
+    Runtime.instance().logger.error('Worker failed', { error: new Error(message) })
+  }
+  expect(causeOfFailure(ended)).toMatchObject({ message: 'the cause' })
+  expect(causeOfFailure(ended)).toBe(ended)
 })

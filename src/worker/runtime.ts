@@ -24,6 +24,7 @@ const expectedWarnings = [
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void, metricsAddress?: string): void {
   const writeFiltered = (entry: LogEntry): void => {
+    if (entry.message === 'Worker failed') loggedFailure ??= entry.meta?.['error']
     if (level === 'DEBUG' || !(isExpectedWarning(entry) || isRepeated(entry))) write(entry)
   }
   const prometheus = metricsAddress && { bindAddress: metricsAddress, histogramBucketOverrides: histogramBuckets }
@@ -45,6 +46,21 @@ export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void
     })
   }
 }
+
+/**
+ * Why a Temporal worker of this process has failed. The SDK logs it, and then throws what ending the worker threw, such
+ * as "Workflow execution context should have been disposed first".
+ */
+export function causeOfFailure(thrown: unknown): unknown {
+  const { logger } = Runtime.instance()
+  // The runtime buffers entries for a moment.
+  if ('flush' in logger && typeof logger.flush === 'function') logger.flush()
+  const cause = loggedFailure ?? thrown
+  loggedFailure = undefined
+  return cause
+}
+
+let loggedFailure: unknown
 
 /** True when the runtime of this process exports metrics. */
 export function isMetricsExported(): boolean {

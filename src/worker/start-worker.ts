@@ -6,6 +6,7 @@ import type { ConnectConfig } from './connect-config.js'
 import type { WorkerHealth } from './health/health.js'
 import { EnginePlugin } from './plugin/engine-plugin.js'
 import type { OpenedResources, ProcessSettings } from './resources/open-resources.js'
+import { causeOfFailure } from './runtime.js'
 
 /** The version of a worker in a Temporal worker deployment. */
 export type WorkerVersion = WorkerDeploymentOptions['version']
@@ -84,9 +85,12 @@ function pinned(version: WorkerVersion): WorkerDeploymentOptions {
 async function runAndClose(worker: Worker, connection: NativeConnection): Promise<void> {
   try {
     await worker.run()
-  } finally {
-    await connection.close()
+  } catch (thrown) {
+    // A worker that failed may still use the connection: its failure is the cause.
+    await connection.close().catch(() => undefined)
+    throw causeOfFailure(thrown)
   }
+  await connection.close()
 }
 
 async function loadOrShutDown(worker: RunningWorker, load: () => Promise<void> | undefined): Promise<void> {

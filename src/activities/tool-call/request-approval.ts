@@ -1,12 +1,14 @@
 import { activityInfo, log } from '@temporalio/activity'
 import { approvalKey, type RequestApprovalInput, type RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { Caller } from '../../common/calls/calls.js'
-import { messageOf, PtcError } from '../../common/errors.js'
+import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
+import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { CallingRun, Tool } from '../../tools/tool.js'
 import type { GatedCall } from '../../tools/definition/approval.js'
+import { describeThrown } from '../../tools/thrown.js'
 import { parseArguments } from '../../tools/validation/check-arguments.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
@@ -56,7 +58,7 @@ export function requestApproval(
       const token = completionTokenOf(approvalKey(input.idempotencyKey), deferred)
       const request = { tool: name, summary, arguments: args, caller, run, context, token, expiresMs }
       try {
-        await onRequest?.(structuredClone(request))
+        await rejectOnUncaught({ name: `approvals.onRequest for ${name}` }, () => onRequest?.(structuredClone(request)))
       } catch (cause) {
         throw new PtcError('APPROVAL_REQUEST_FAILED', `the approval of ${name} could not be requested`, { cause })
       }
@@ -72,9 +74,11 @@ async function needsApproval(tool: Tool, args: JsonObject, call: GatedCall): Pro
   // The tool refuses these arguments itself.
   if (!input.ok) return false
   try {
-    return await tool.approval(input.value as never, structuredClone(call))
+    const { name, approval } = tool
+    const applyRule = () => approval(input.value as never, structuredClone(call))
+    return await rejectOnUncaught({ name: `the approval rule of ${name}` }, applyRule)
   } catch (thrown) {
-    log.warn(`the approval rule of ${tool.name} threw: the call needs approval`, { error: messageOf(thrown) })
+    log.warn(`the approval rule of ${tool.name} threw: the call needs approval`, { error: describeThrown(thrown) })
     return true
   }
 }

@@ -4,8 +4,8 @@ import type { LogLevel } from '../../worker/index.js'
 import type { TemporalServer } from '../../dev-server/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { configOption, type ConfigOption, sandboxOption, type SandboxOption, integerUpTo } from './options.js'
-import type { CliWorker } from '../environment/cli-worker.js'
 import type { LoadedProject } from '../environment/project.js'
+import type { WorkerProcess } from '../environment/worker-process.js'
 import { print, printStatus } from '../process/stdio.js'
 import { logLevels } from '../environment/worker-log.js'
 
@@ -42,11 +42,11 @@ Example:
 
 async function runDev(options: Options): Promise<void> {
   using interrupts = listenForInterrupts()
-  const { startForegroundWorker, overrideBackend } = await import('../environment/cli-worker.js')
-  const { displayPath, loadProject, withStream } = await import('../environment/project.js')
+  const { displayPath, loadProject } = await import('../environment/project.js')
   const { runUntilStopped } = await import('../environment/run-until-stopped.js')
   const { resolveServerWithUi } = await import('../environment/server.js')
   const { watchConfig } = await import('../environment/watch-config.js')
+  const { startWorkerProcess } = await import('../environment/worker-process.js')
 
   const { config: file, sandbox, logLevel, port, uiPort } = options
   const signal = interrupts.first
@@ -58,8 +58,10 @@ async function runDev(options: Options): Promise<void> {
   try {
     const ports = { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) }
     const server = await resolveServerWithUi(project, { ...ports, signal })
-    const config = overrideBackend(withStream(project, server).config, sandbox)
-    const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, logFormat: 'text', signal })
+    const worker = await startWorkerProcess({ config: file, sandbox, logLevel }, signal).catch(async (thrown) => {
+      await server.close()
+      throw thrown
+    })
     print(formatWelcome(server, worker, project))
     await runUntilStopped(worker, server, interrupts)
   } finally {
@@ -67,7 +69,7 @@ async function runDev(options: Options): Promise<void> {
   }
 }
 
-function formatWelcome(server: TemporalServer, worker: CliWorker, { config, statePath }: LoadedProject): string {
+function formatWelcome(server: TemporalServer, worker: WorkerProcess, { config, statePath }: LoadedProject): string {
   const { registry, taskQueue, path } = config
   const serverOrigin =
     server.origin === 'configured' ? 'configured' : `state in ${relative(process.cwd(), statePath) || statePath}`

@@ -1,6 +1,7 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 import { raceWithSignal } from '../../common/async/abort.js'
+import { deferred } from '../../common/async/deferred.js'
 import {
   installRuntime,
   type LogLevel,
@@ -13,6 +14,7 @@ import { type HealthServer, startHealthServer } from '../../worker/health/health
 import type { WorkerHealth } from '../../worker/health/health.js'
 import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
 import type { TemporalServer } from '../../dev-server/index.js'
+import { describeThrown } from '../../tools/thrown.js'
 import { closeTimeoutMs } from '../process/interrupts.js'
 import { printStatus, printStep } from '../process/stdio.js'
 import type { LoadedConfig } from './project.js'
@@ -31,6 +33,8 @@ export interface CliWorker {
   readonly health: () => Promise<WorkerHealth>
   /** Resolves when the worker exits by itself. */
   readonly unexpectedExit: Promise<PtcError>
+  /** Resolves when an error has left the process in an unknown state: the worker should be closed. */
+  readonly uncaughtError: Promise<PtcError>
   /** Idempotent. */
   close(): Promise<void>
 }
@@ -91,10 +95,13 @@ export async function startForegroundWorker(options: ForegroundWorkerOptions): P
     if (health) inform(`health: ${health.url}/readyz`)
     const stallLog = watchdogLogFor(logLevel)
     const onProgress = logFormat === 'text' ? printStep : inform
-    const starting = startCliWorker({ ...workerOptions, stallLog, logFormat, preloadsModel: true, onProgress })
-    const worker = await raceWithSignal(signal, starting)
+    const uncaught = deferred<PtcError>()
+    const onUnattributedError = (thrown: unknown): void =>
+      uncaught.resolve(new PtcError('INTERNAL', `an error that nothing caught: ${describeThrown(thrown)}`))
+    const process = { stallLog, logFormat, preloadsModel: true, onProgress, onUnattributedError }
+    const worker = await raceWithSignal(signal, startCliWorker({ ...workerOptions, ...process }))
     health?.watch(worker.health)
-    return { ...worker, close: () => closeBoth(worker, health) }
+    return { ...worker, uncaughtError: uncaught.promise, close: () => closeBoth(worker, health) }
   } catch (thrown) {
     await health?.close()
     await options.server.close()
@@ -147,6 +154,7 @@ function toCliWorker(worker: RunningWorker, { shutdownMs }: ResolvedConfig): Cli
     closeTimeoutMs: shutdownMs + closeTimeoutMs,
     health: () => worker.health(),
     unexpectedExit,
+    uncaughtError: new Promise(() => {}),
     close() {
       isClosing = true
       return worker.shutdown()

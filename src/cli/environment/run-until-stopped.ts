@@ -4,6 +4,8 @@ import { waitAtMost, Interrupted, type Interrupts, exitedShutdownTimeoutMs } fro
 import type { CliWorker } from './cli-worker.js'
 import { printStatus } from '../process/stdio.js'
 
+type StoppableWorker = Pick<CliWorker, 'closeTimeoutMs' | 'unexpectedExit' | 'uncaughtError' | 'close'>
+
 /**
  * Waits until the user stops the worker, or until the worker or the server exits; then closes both.
  *
@@ -11,26 +13,33 @@ import { printStatus } from '../process/stdio.js'
  * @throws PtcError of an unexpected exit; Interrupted on the second Ctrl-C
  */
 export async function runUntilStopped(
-  worker: CliWorker,
+  worker: StoppableWorker,
   server: TemporalServer,
   interrupts: Interrupts,
   inform = printStatus,
 ): Promise<void> {
-  const exitError = await Promise.race([worker.unexpectedExit, server.unexpectedExit, waitForAbort(interrupts.first)])
-  if (exitError === undefined) inform('\nfinishing running activities; press Ctrl-C again to stop now')
-  await waitAtMost(
-    exitError === undefined ? worker.closeTimeoutMs : exitedShutdownTimeoutMs,
-    closeBoth(worker, server),
-    interrupts.second,
-  )
-  if (exitError !== undefined) throw exitError
+  const { uncaughtError, unexpectedExit, closeTimeoutMs } = worker
+  const end = await Promise.race([
+    Promise.race([unexpectedExit, server.unexpectedExit]).then((error) => ({
+      error,
+      timeoutMs: exitedShutdownTimeoutMs,
+    })),
+    // Calls of others may end.
+    uncaughtError.then((error) => ({ error, timeoutMs: closeTimeoutMs })),
+    waitForAbort(interrupts.first).then(() => ({ error: undefined, timeoutMs: closeTimeoutMs })),
+  ])
+  if (end.error === undefined) inform('\nfinishing running activities; press Ctrl-C again to stop now')
+  else if (end.timeoutMs === closeTimeoutMs)
+    inform(`${end.error.message}\nfinishing running activities; then the worker ends`)
+  await waitAtMost(end.timeoutMs, closeBoth(worker, server), interrupts.second)
+  if (end.error !== undefined) throw end.error
   // Every finished step is recorded; only unfinished work is repeated.
   if (interrupts.second.aborted) {
     throw new Interrupted('stopped; running runs resume when a worker runs again')
   }
 }
 
-async function closeBoth(worker: CliWorker, server: TemporalServer): Promise<void> {
+async function closeBoth(worker: StoppableWorker, server: TemporalServer): Promise<void> {
   await worker.close()
   await server.close()
 }

@@ -95,5 +95,13 @@ function grpcCode(thrown: unknown): number | undefined {
 /** The message of a gRPC error begins with the code; its details do not. */
 function detailsOf(thrown: unknown): string {
   const error = thrown instanceof ServiceError ? thrown.cause : thrown
-  return isGrpcServiceError(error) && error.details !== '' ? error.details : messageOf(error)
+  return describeConnection(isGrpcServiceError(error) && error.details !== '' ? error.details : messageOf(error))
+}
+
+/** What the gRPC library says when it has no connection ends with an empty note. */
+function describeConnection(details: string): string {
+  const [, cause, note] =
+    /^No connection established\. Last error: (?:Error: )?(.*?)\. Resolution note: (.*)$/s.exec(details) ?? []
+  if (cause === undefined) return details
+  return `there is no connection: ${cause}${note === undefined || note === '' ? '' : ` (${note})`}`
 }

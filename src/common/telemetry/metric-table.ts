@@ -199,6 +199,12 @@ export const metricTable = {
     help: 'Events of live streams that were dropped, because their store failed or was slow.',
     labels: [],
   },
+  ptc_uncaught_errors_total: {
+    kind: 'counter',
+    unit: '1',
+    help: 'Exceptions and rejected promises that nothing caught, by result (failed: so did their call or activity, late: it had ended, unattributed).',
+    labels: ['result'],
+  },
   ptc_audit_failures_total: {
     kind: 'counter',
     unit: '1',

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
 import { raceWithSignal } from '../../common/async/abort.js'
+import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
 import type { CredentialRequest, CredentialSource } from './credential-source.js'
 
 /** Most bytes of a value. */
@@ -36,7 +37,11 @@ async function callFunction(
   const { signal } = request
   try {
     // A function that ignores its signal delays nobody.
-    const value: unknown = await raceWithSignal(signal, Promise.resolve(source(request)))
+    const work = { name: `the source of credential ${request.name}`, redact: () => 'its text may have the value' }
+    const value: unknown = await raceWithSignal(
+      signal,
+      rejectOnUncaught(work, () => source(request)),
+    )
     if (typeof value === 'string') return value
   } catch (thrown) {
     signal.throwIfAborted()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
 import type { Caller } from '../../common/calls/calls.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { Limits } from '../../common/runs/limits.js'
@@ -65,7 +66,8 @@ export async function parseArguments(
   args: JsonObject,
 ): Promise<Checked<Readonly<Record<string, unknown>>>> {
   try {
-    return toChecked(tool, await z.safeParseAsync(tool.input, args))
+    const work = { name: `the input schema of ${tool.name}` }
+    return toChecked(tool, await rejectOnUncaught(work, () => z.safeParseAsync(tool.input, args)))
   } catch (thrown) {
     return checkFailed(tool, thrown)
   }

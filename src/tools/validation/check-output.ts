@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { Limits } from '../../common/runs/limits.js'
@@ -40,7 +41,8 @@ export async function checkOutput(
 async function parseOutput(tool: OutputDeclaration, returned: unknown, limits: ResultLimits): Promise<unknown> {
   let result
   try {
-    result = await z.safeParseAsync(tool.output, returned)
+    const work = { name: `the output schema of ${tool.name}` }
+    result = await rejectOnUncaught(work, () => z.safeParseAsync(tool.output, returned))
   } catch (thrown) {
     // A value that contains itself overflows the stack of a recursive schema.
     const measured = measure(tool, returned, measureLimit(limits))

@@ -12,6 +12,7 @@ import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { type Takeover, startTakeover } from '../takeover/takeover.js'
+import { handleUncaughtErrors, type OnUnattributed } from '../uncaught-errors.js'
 import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
 import { openAuditLog } from './open-audit-log.js'
 import { openStream } from './open-stream.js'
@@ -40,6 +41,11 @@ export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scr
   readonly stallLog?: string | false | undefined
   /** Format of what the watchdog thread writes. Default: text. */
   readonly logFormat?: 'text' | 'json' | undefined
+  /**
+   * Gets an exception or a rejected promise that nothing caught and that belongs to no activity. Default: it has the
+   * effect that Node gives it.
+   */
+  readonly onUnattributedError?: OnUnattributed | undefined
   /** Receives a line for the user about each slow step. */
   readonly onProgress: (line: string) => void
 }
@@ -100,6 +106,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
   const { config, settings, roles, hostId, connection, connectionOptions, namespace, taskQueue } = options
   const { registry } = config
   const stack = new DisposableStack()
+  const stopHandling = handleUncaughtErrors(settings.onUnattributedError)
+  stack.defer(() => Promise.resolve(stopHandling()))
   try {
     // First: without this key no task can be answered.
     const encryptionKey = await config.encryption?.current()

@@ -10,6 +10,8 @@ const attemptSchema = executionSchema.extend({
   activityId: z.string(),
   /** From 1. */
   attempt: z.int(),
+  /** How many attempts before, in a row, have lost their workers, as far as this host knows. Default 0. */
+  lost: z.int().optional(),
 })
 
 /** One attempt of an activity. */
@@ -19,7 +21,7 @@ const lineSchema = z.union([attemptSchema.extend({ begin: z.int() }), z.object({
 
 /** What the record of a dead process says. */
 export interface Records {
-  /** In progress when the process ended. */
+  /** In progress when the process ended, in the order of their begins. */
   readonly attempts: readonly Attempt[]
   /** Executions whose activities the process has run lately, or was running: it may have had other tasks of them. */
   readonly executions: readonly Execution[]

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { NativeConnection } from '@temporalio/worker'
-import type { ErrorCode } from '../../common/errors.js'
+import { msToTs } from '@temporalio/common/lib/time.js'
+import { type NativeConnection, Runtime } from '@temporalio/worker'
 import { metrics } from '../../common/telemetry/metrics.js'
-import type { Attempt, Execution, Records } from './attempt-record.js'
+import { formatDuration } from '../../tools/duration.js'
+import type { Attempt, Execution } from './attempt-record.js'
+import { atOnceMs, type LostAttempt, retryDelayMs, workerLost } from './retry-delay.js'
 import { workflowTaskToken } from './workflow-task-token.js'
-
-const workerLost: ErrorCode = 'WORKER_LOST'
 
 /** PENDING_ACTIVITY_STATE_STARTED and PENDING_WORKFLOW_TASK_STATE_STARTED */
 const started = 2
@@ -21,6 +21,14 @@ const concurrency = 10
  * moment.
  */
 const askedAfterMs = [0, 500, 2_000] as const
+
+interface LostActivity {
+  readonly activityId: string
+  readonly type: string
+  readonly attempt: number | null | undefined
+  /** Until its next attempt. */
+  readonly delayMs: number
+}
 
 interface DeadWorkerOptions {
   readonly connection: NativeConnection
@@ -45,9 +53,8 @@ export class DeadWorker {
   }
 
   /** Settles when all requests have ended. Never rejects. */
-  async fail(records: Records): Promise<void> {
-    const { executions } = records
-    const attempts = new Set(records.attempts.map(keyOf))
+  async fail(attempts: readonly LostAttempt[], executions: readonly Execution[]): Promise<void> {
+    const begun = new Map(attempts.map((attempt) => [keyOf(attempt), attempt]))
     let waitedMs = 0
     for (const afterMs of this.#options.isOwnIdentity ? [0] : askedAfterMs) {
       if (executions.length === 0) return
@@ -56,27 +63,32 @@ export class DeadWorker {
       const waiting = [...executions]
       const askNext = async (): Promise<void> => {
         for (let execution = waiting.pop(); execution !== undefined; execution = waiting.pop())
-          await this.#failStarted(execution, attempts).catch(() => undefined)
+          await this.#failStarted(execution, begun).catch(() => undefined)
       }
       await Promise.all(Array.from({ length: concurrency }, askNext))
     }
   }
 
-  async #failStarted(execution: Execution, attempts: ReadonlySet<string>): Promise<void> {
+  async #failStarted(execution: Execution, begun: ReadonlyMap<string, LostAttempt>): Promise<void> {
     const { namespace, identity, isOwnIdentity } = this.#options
     const description = await this.#service.describeWorkflowExecution({ namespace, execution })
     const { pendingActivities, pendingWorkflowTask } = description
-    for (const { activityId, attempt, state, lastWorkerIdentity } of pendingActivities ?? []) {
+    for (const activity of pendingActivities ?? []) {
+      const { activityId, activityType, attempt, state, lastWorkerIdentity, lastFailure } = activity
       if (Number(state) !== started || lastWorkerIdentity !== identity || activityId == null) continue
+      const lost = begun.get(keyOf({ ...execution, activityId, attempt: attempt ?? 1 }))
       // Others with this identity may be our own.
-      if (isOwnIdentity && !attempts.has(keyOf({ ...execution, activityId, attempt: attempt ?? 1 }))) continue
-      await this.#failAttempt(execution, activityId)
+      if (isOwnIdentity && !lost) continue
+      // What the dead worker never received has not ended it.
+      const delayMs = lost ? retryDelayMs(lost, lastFailure) : atOnceMs
+      await this.#failAttempt(execution, { activityId, type: activityType?.name ?? '', attempt, delayMs })
     }
     if (Number(pendingWorkflowTask?.state) === started) await this.#failWorkflowTask(execution)
   }
 
-  async #failAttempt({ workflowId, runId }: Execution, activityId: string): Promise<void> {
+  async #failAttempt({ workflowId, runId }: Execution, activity: LostActivity): Promise<void> {
     const { namespace, identity } = this.#options
+    const { activityId, type, attempt, delayMs } = activity
     await this.#service.respondActivityTaskFailedById({
       namespace,
       workflowId,
@@ -86,11 +98,16 @@ export class DeadWorker {
       failure: {
         message: 'the worker of this attempt was lost',
         source: 'durable-ptc',
-        // Temporal interprets a delay of 0 as "do not retry".
-        applicationFailureInfo: { type: workerLost, nextRetryDelay: { nanos: 1_000_000 } },
+        applicationFailureInfo: { type: workerLost, nextRetryDelay: msToTs(delayMs) },
       },
     })
     metrics.add('ptc_takeover_attempts_total', 1, {})
+    if (delayMs === atOnceMs) return
+    const waits = formatDuration(delayMs)
+    Runtime.instance().logger.warn(
+      `activity ${type} was in progress when worker ${identity} died, as when a worker died before: tried again in ${waits}`,
+      { activityType: type, workflowId, runId, activityId, attempt },
+    )
   }
 
   /** A workflow task in progress is the last event of its history. Later attempts of a task are not in the history. */

@@ -15,10 +15,12 @@ import { lstatSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Context } from '@temporalio/activity'
+import { ApplicationFailure } from '@temporalio/common'
 import type { ActivityInterceptors, NativeConnection } from '@temporalio/worker'
-import { AttemptRecord, readRecords, type Records } from './attempt-record.js'
+import { type Attempt, AttemptRecord, readRecords, type Records } from './attempt-record.js'
 import { DeadWorker } from './dead-worker.js'
 import { maxSocketPathBytes, Peers } from './peers.js'
+import { type LostAttempt, lostAttempts, retryDelayMs, workerLost } from './retry-delay.js'
 
 export interface TakeoverOptions {
   readonly connection: NativeConnection
@@ -47,12 +49,17 @@ export async function startTakeover({ connection, namespace, group }: TakeoverOp
     const peers = await Peers.start({ folder, onEnd: (name) => void takeOver(name) })
     const path = join(folder, `${peers.name}.attempts`)
     const record = new AttemptRecord(path)
+    const delayed = new Map<string, DelayedAttempt>()
     const takeOver = async (name: string): Promise<void> => {
-      const records = claim(join(folder, `${name}.attempts`), `${path}.taken`)
+      const { attempts, executions } = claim(join(folder, `${name}.attempts`), `${path}.taken`)
+      const lost = lostAttempts(attempts)
+      const now = performance.now()
+      for (const [key, { until }] of delayed) if (until + rememberedMs < now) delayed.delete(key)
+      for (const each of lost) delayed.set(keyOf(each), { ...each, until: now + retryDelayMs(each) })
       const [processId = ''] = name.split('-')
       const isOwnIdentity = processId === String(process.pid)
       const identity = workerIdentity(processId)
-      await new DeadWorker({ connection, namespace, identity, isOwnIdentity }).fail(records)
+      await new DeadWorker({ connection, namespace, identity, isOwnIdentity }).fail(lost, executions)
     }
     return {
       interceptors: ({ info }) => ({
@@ -60,7 +67,8 @@ export async function startTakeover({ connection, namespace, group }: TakeoverOp
           async execute(input, next) {
             const { workflowExecution, activityId, attempt } = info
             if (workflowExecution === undefined) return next(input)
-            const end = record.begin({ ...workflowExecution, activityId, attempt })
+            const lost = takeDelayed(delayed, { ...workflowExecution, activityId, attempt })
+            const end = record.begin({ ...workflowExecution, activityId, attempt, ...(lost > 0 && { lost }) })
             try {
               return await next(input)
             } finally {
@@ -79,6 +87,38 @@ export async function startTakeover({ connection, namespace, group }: TakeoverOp
   } catch {
     return undefined
   }
+}
+
+/** How long an attempt is remembered after its delay: it may wait for a slot. */
+const rememberedMs = 600_000
+
+interface DelayedAttempt extends LostAttempt {
+  /** By the clock of `performance.now()`. */
+  readonly until: number
+}
+
+/**
+ * The server has timed out an attempt before its worker was missed, and gives its next attempt to this worker at once.
+ *
+ * @returns how many attempts before, in a row, have lost their workers
+ * @throws ApplicationFailure when this attempt comes too early
+ */
+function takeDelayed(delayed: Map<string, DelayedAttempt>, attempt: Attempt): number {
+  const key = keyOf(attempt)
+  const found = delayed.get(key)
+  if (!found || attempt.attempt <= found.attempt) return 0
+  const waitMs = found.until - performance.now()
+  // The delay of the server counts from a moment later, or by another clock.
+  if (waitMs > 500) {
+    const message = `the workers of ${found.lost} attempts were lost: the next one waits`
+    throw ApplicationFailure.create({ message, type: workerLost, nextRetryDelay: Math.ceil(waitMs) })
+  }
+  delayed.delete(key)
+  return found.lost
+}
+
+function keyOf({ runId, activityId }: Attempt): string {
+  return JSON.stringify([runId, activityId])
 }
 
 /** A folder that only this user can write to: a record makes attempts fail. */

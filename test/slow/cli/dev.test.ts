@@ -73,6 +73,40 @@ describe('ptc dev', () => {
     await dev.waitForOutput(/^\.env changed: /m)
   })
 
+  it('starts its worker again after a pause when a tool ends it, and its server runs on', async () => {
+    const end = `
+const end = defineTool({
+  name: 'end', description: 'Ends its worker.', effect: 'once', input: z.object({}), output: z.null(),
+  run: () => process.abort(),
+})
+`
+    const config = files['ptc.config.ts']
+      .replace('export default', `${end}export default`)
+      .replace('[add]', '[add, end]')
+    await using project = await TestProject.create({ ...files, 'ptc.config.ts': config, 'end.py': 'await end()\n' })
+    const dev = project.start('dev')
+    await dev.waitForOutput(/^Tools +add, end\n[^]*Ready\./m, 'stdout')
+    const ended = await project.run('exec', 'end.py')
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('ToolOutcomeUnknown') })
+    const lines =
+      /^ptc: the worker has ended: SIGABRT ended its process\nIt starts again in 1 s; the server runs on\.$/m
+    expect(dev.stderr).toMatch(lines)
+    expect(dev.stderr).toMatch(/^the worker runs again$/m)
+    expect(await project.run('exec', 'sum.py')).toMatchObject({ code: 0, stdout: '42\n' })
+    dev.signal('SIGINT')
+    expect((await dev.result).code).toBe(0)
+  })
+
+  it('ends with its server, the reason and its exit code when its worker can not start', async () => {
+    const config = files['ptc.config.ts'].replace("'wasm'", "'docker'")
+    const environment = { DOCKER_HOST: 'unix:///nope.sock' }
+    await using project = await TestProject.create({ ...files, 'ptc.config.ts': config }, environment)
+    const { code, stdout, stderr } = await project.run('dev')
+    expect(stderr).toMatch(/^ptc: .*Docker/m)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(existsSync(join(project.folder, '.ptc/temporal.json'))).toBe(false)
+  })
+
   it('ends with its server at once on the second Ctrl-C', async () => {
     await using project = await TestProject.create(files)
     const dev = project.start('dev')

@@ -1,0 +1,64 @@
+import type { ErrorCode } from '../../common/errors.js'
+import type { Attempt } from './attempt-record.js'
+
+export const workerLost: ErrorCode = 'WORKER_LOST'
+
+/** TIMEOUT_TYPE_HEARTBEAT */
+const heartbeat = 4
+
+/** Temporal interprets a delay of 0 as "do not retry". */
+export const atOnceMs = 1
+
+/** The default of the heartbeat timeout, after which an attempt of a lost host is tried again. */
+const firstDelayMs = 10_000
+const maxDoublings = 4
+
+/** The failure of the attempt before the lost one, as the server describes it. */
+export interface LastFailure {
+  readonly applicationFailureInfo?: {
+    readonly type?: string | null
+    readonly nextRetryDelay?: { readonly seconds?: unknown; readonly nanos?: number | null } | null
+  } | null
+  readonly timeoutFailureInfo?: { readonly timeoutType?: unknown } | null
+}
+
+/** An attempt whose worker has died. */
+export interface LostAttempt extends Attempt {
+  /** How many attempts in a row have lost their workers, this one included. */
+  readonly lost: number
+  /** From 0 for the youngest of the attempts that the worker had in progress, to 1 for the oldest. */
+  readonly age: number
+}
+
+/** The attempts that a worker had in progress when it died, in the order of their begins. */
+export function lostAttempts(attempts: readonly Attempt[]): readonly LostAttempt[] {
+  const last = attempts.length - 1
+  return attempts.map((attempt, index) => {
+    const age = last === 0 ? 0 : (last - index) / last
+    return { ...attempt, lost: (attempt.lost ?? 0) + 1, age }
+  })
+}
+
+/**
+ * Milliseconds until the next attempt after one whose worker has died. The first time it is tried again at once. When
+ * the attempt before has lost its worker, too, the activity may be what ends workers: the delay then grows with each
+ * lost worker, so that others have time to end. An older attempt waits up to twice as long: a call that ends a worker at
+ * once then comes before those that were only beside it, and waits again while they run.
+ *
+ * @param lastFailure of the attempt before: another worker may have had it
+ */
+export function retryDelayMs({ lost, age }: LostAttempt, lastFailure?: LastFailure | null): number {
+  const doublings = Math.max(lost - 2, doublingsOf(lastFailure))
+  return doublings < 0 ? atOnceMs : Math.round(firstDelayMs * 2 ** Math.min(doublings, maxDoublings) * (1 + age))
+}
+
+function doublingsOf(lastFailure: LastFailure | null | undefined): number {
+  if (!lastFailure || !isWorkerLost(lastFailure)) return -1
+  const { seconds, nanos } = lastFailure.applicationFailureInfo?.nextRetryDelay ?? {}
+  const earlierMs = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000
+  return earlierMs < firstDelayMs ? 0 : Math.floor(Math.log2(earlierMs / firstDelayMs)) + 1
+}
+
+function isWorkerLost({ applicationFailureInfo, timeoutFailureInfo }: LastFailure): boolean {
+  return applicationFailureInfo?.type === workerLost || Number(timeoutFailureInfo?.timeoutType) === heartbeat
+}

@@ -1,0 +1,181 @@
+import { EventEmitter } from 'node:events'
+import { createReadStream, readFile } from 'node:fs'
+import { connect } from 'node:net'
+import { PassThrough, Transform } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { withoutRunnerListeners } from '../../test/support/uncaught-errors.js'
+import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
+import { messageOf } from '../common/errors.js'
+import { installRuntime } from './runtime.js'
+import { handleUncaughtErrors } from './uncaught-errors.js'
+
+installRuntime('ERROR', () => undefined)
+
+/** Handles errors until the end of the test; returns what belonged to no work. */
+function handle(): unknown[] {
+  withoutRunnerListeners()
+  const unattributed: unknown[] = []
+  onTestFinished(handleUncaughtErrors((thrown) => unattributed.push(thrown)))
+  return unattributed
+}
+
+const never = () => new Promise<never>(() => undefined)
+
+function broken(): never {
+  throw new Error('broken')
+}
+
+const sources: Readonly<Record<string, () => void>> = {
+  'a rejected promise': () => void Promise.reject(new Error('broken')),
+  'an asynchronous function that is not awaited': () => void delay(1).then(broken),
+  'a promise of Promise.all that rejects after another': () => void Promise.all([delay(1).then(broken), never()]),
+  'the callback of setTimeout': () => void setTimeout(broken, 1),
+  'the callback of setInterval': () => {
+    const timer = setInterval(() => {
+      clearInterval(timer)
+      broken()
+    }, 1)
+  },
+  'the callback of setImmediate': () => void setImmediate(broken),
+  'the callback of process.nextTick': () => process.nextTick(broken),
+  'a microtask': () => queueMicrotask(broken),
+  'a microtask of a microtask': () => queueMicrotask(() => queueMicrotask(broken)),
+  'a promise that a timer rejects': () => void setTimeout(() => void Promise.reject(new Error('broken')), 1),
+  'the callback of a file': () => readFile('/broken', broken),
+  'a stream without a listener': () => void createReadStream('/broken'),
+  'a callback of a stream': () => void new Transform({ transform: broken }).write('x'),
+  'a listener of a stream': () => void new PassThrough().on('data', broken).write('x'),
+  'a socket without a listener': () => void connect('/broken.sock'),
+  'an error event without a listener': () => {
+    const emitter = new EventEmitter()
+    setTimeout(() => emitter.emit('error', new Error('broken')), 1)
+  },
+  'a listener of an event target': () => {
+    const target = new EventTarget()
+    target.addEventListener('x', broken)
+    target.dispatchEvent(new Event('x'))
+  },
+  'fetch without a catch': () => void fetch('http://127.0.0.1:1/broken').catch((cause) => broken.call(cause)),
+}
+
+describe('an uncaught error of', () => {
+  it.each(Object.entries(sources))('%s fails its work, and no other', async (_source, start) => {
+    const unattributed = handle()
+    const other = rejectOnUncaught({ name: 'other' }, () => delay(100, 'done'))
+    await expect(
+      rejectOnUncaught({ name: 'work' }, () => {
+        start()
+        return never()
+      }),
+    ).rejects.toThrow('broken')
+    expect(await other).toBe('done')
+    expect(unattributed).toEqual([])
+  })
+})
+
+const unreadable = new Proxy({}, { get: broken, has: broken, getPrototypeOf: broken, ownKeys: broken })
+
+describe('a promise that rejects with', () => {
+  it.each([undefined, null, '', 'cut \ud83d', 7n, Symbol('x'), Object.create(null), unreadable])(
+    'a value that is no error fails its work (%#)',
+    async (reason) => {
+      const unattributed = handle()
+      const work = rejectOnUncaught({ name: 'work' }, () => {
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+        void Promise.reject(reason)
+        return never()
+      })
+      await expect(work.catch(messageOf)).resolves.toEqual(expect.any(String))
+      expect(unattributed).toEqual([])
+    },
+  )
+})
+
+describe('an uncaught error', () => {
+  it('belongs to the innermost work', async () => {
+    handle()
+    const outer = rejectOnUncaught({ name: 'outer' }, async () => {
+      const inner = rejectOnUncaught({ name: 'inner' }, () => {
+        setTimeout(broken, 1)
+        return never()
+      })
+      return inner.catch(messageOf)
+    })
+    expect(await outer).toBe('broken')
+  })
+
+  it('that comes after the end of its work changes nothing', async () => {
+    const unattributed = handle()
+    const work = rejectOnUncaught({ name: 'work' }, () => {
+      setTimeout(broken, 5)
+      return 'done'
+    })
+    expect(await work).toBe('done')
+    await delay(20)
+    expect(unattributed).toEqual([])
+  })
+
+  it('that comes after the end of work of the engine is unattributed', async () => {
+    const unattributed = handle()
+    await rejectOnUncaught({ name: 'work', isEngine: true }, () => void setTimeout(broken, 5))
+    await vi.waitUntil(() => unattributed.length > 0)
+    expect(unattributed.map(messageOf)).toEqual(['broken'])
+  })
+
+  it('of no work is unattributed', async () => {
+    const unattributed = handle()
+    setTimeout(broken, 1)
+    setTimeout(() => void Promise.reject(new Error('rejected')), 5)
+    await vi.waitUntil(() => unattributed.length > 1)
+    expect(unattributed.map(messageOf)).toEqual(['broken', 'rejected'])
+  })
+})
+
+describe('beside listeners of a user', () => {
+  it('fails the work, and calls the listeners as Node does', async () => {
+    withoutRunnerListeners()
+    onTestFinished(handleUncaughtErrors())
+    const seen: string[] = []
+    process.on('unhandledRejection', (reason) => seen.push(`rejection: ${messageOf(reason)}`))
+    process.on('uncaughtException', (thrown) => seen.push(`exception: ${messageOf(thrown)}`))
+    const start = (run: () => void) =>
+      rejectOnUncaught({ name: 'work' }, () => {
+        run()
+        return never()
+      })
+    await expect(start(() => void Promise.reject(new Error('one')))).rejects.toThrow('one')
+    await expect(start(() => void setTimeout(broken, 1))).rejects.toThrow('broken')
+    void Promise.reject(new Error('other'))
+    setTimeout(broken, 1)
+    await vi.waitUntil(() => seen.length > 3)
+    expect(seen).toEqual(['rejection: one', 'exception: broken', 'rejection: other', 'exception: broken'])
+  })
+
+  it('adds no listener when there is none, and leaves none', () => {
+    withoutRunnerListeners()
+    const names = () =>
+      [
+        'uncaughtException',
+        'unhandledRejection',
+        'uncaughtExceptionMonitor',
+        'exit',
+        'newListener',
+        'removeListener',
+      ].map((name) => process.listenerCount(name))
+    const before = names()
+    const stop = handleUncaughtErrors()
+    const stopOther = handleUncaughtErrors()
+    expect(names().slice(0, 2)).toEqual([0, 0])
+    const listener = () => undefined
+    process.on('unhandledRejection', listener)
+    expect(process.listenerCount('unhandledRejection')).toBe(2)
+    process.off('unhandledRejection', listener)
+    expect(process.listenerCount('unhandledRejection')).toBe(0)
+    stop()
+    stop()
+    expect(process.listenerCount('uncaughtExceptionMonitor')).toBe(before[2]! + 1)
+    stopOther()
+    expect(names()).toEqual(before)
+  })
+})

@@ -4,11 +4,17 @@ import type { SandboxEnd } from './backend.js'
 /** Exit code of a process killed by SIGKILL (128 + 9), as the kernel does when memory runs out. */
 export const sigkillExitCode = 137
 
+/** Exit code of a process ended by SIGTERM (128 + 15), as by an administrator or a system that shuts down. */
+const sigtermExitCode = 143
+
 /**
  * Exit code of a sandbox that ended by itself, because no worker lived (runner/image/supervisor.c). Code can exit with
  * it, too.
  */
 export const orphanedExitCode = 124
+
+/** A daemon that restarts, or a host that reboots, leaves it for containers that ran. Code can exit with it, too. */
+const interruptedExitCode = 255
 
 const maximumQuoteCharacters = 200
 
@@ -27,7 +33,14 @@ export function quoteUntrusted(text: string): string {
 
 /** The cause with which a pending step is lost when the sandbox ends. */
 export function lostCause(end: SandboxEnd): LostCause {
-  return end.reason === 'out_of_memory' ? 'out_of_memory' : 'gone'
+  if (end.reason === 'out_of_memory') return 'out_of_memory'
+  return isOwnExit(end) ? 'exited' : 'gone'
+}
+
+/** Nobody else ends the process of a program with such a code. */
+function isOwnExit({ reason, exitCode }: SandboxEnd): boolean {
+  const othersCodes = [null, sigkillExitCode, sigtermExitCode, orphanedExitCode, interruptedExitCode]
+  return reason === 'exited' && !othersCodes.includes(exitCode)
 }
 
 /** The reason for people. */
@@ -38,5 +51,11 @@ export function lostReason(end: SandboxEnd): string {
   // The Docker daemon does not report every kill by the kernel for memory: on a busy machine it misses one in forty.
   if (end.exitCode === sigkillExitCode && !lastLine)
     return `the sandbox was killed (exit code ${sigkillExitCode}), perhaps for its memory`
+  if (isOwnExit(end) && !lastLine) return describeOwnExit(end.exitCode ?? 0)
   return `the sandbox ended with exit code ${end.exitCode ?? 'unknown'}${lastLine ? `: ${lastLine}` : ''}`
+}
+
+function describeOwnExit(exitCode: number): string {
+  if (exitCode > 128) return `the code crashed its process (signal ${exitCode - 128})`
+  return `the code ended its process with exit code ${exitCode}, as os._exit() does; exit() ends only the cell`
 }

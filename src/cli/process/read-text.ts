@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
+import { decodeText } from '../../common/text/decode-text.js'
 
 /** The text of a file; `-` is standard input. @throws PtcError RUN_INPUT_INVALID */
 export async function readText(file: string): Promise<string> {
-  if (file === '-') return text(process.stdin)
+  if (file === '-') return decodeText(await buffer(process.stdin), 'standard input', 'RUN_INPUT_INVALID')
+  return decodeText(await readBytes(file), file, 'RUN_INPUT_INVALID')
+}
+
+async function readBytes(file: string): Promise<Buffer> {
   try {
-    return await readFile(file, 'utf8')
+    return await readFile(file)
   } catch (cause) {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
     const message = isMissing ? `there is no file ${file}` : `can't read ${file}: ${messageOf(cause)}`

@@ -8,6 +8,14 @@ it.each([
   [exited(0), 'the code ended its process with exit code 0, as os._exit() does; exit() ends only the cell'],
   [exited(3), 'the code ended its process with exit code 3, as os._exit() does; exit() ends only the cell'],
   [exited(1, 'Traceback …\nOSError: x\n'), 'the sandbox ended with exit code 1: OSError: x'],
+  [
+    exited(137, 'the interpreter ended: Exit: Program terminated with exit(137)\n'),
+    'the code crashed its process (signal 9)',
+  ],
+  [
+    exited(70, 'x\nthe interpreter ended: RangeError: Maximum call stack size exceeded\n'),
+    'the code used up the stack of its interpreter: it calls itself too deeply',
+  ],
   [exited(139), 'the code crashed its process (signal 11)'],
 ])('blames the program for %j', (end, reason) => {
   expect(lostCause(end)).toBe('exited')

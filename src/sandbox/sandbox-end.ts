@@ -37,21 +37,28 @@ export function lostCause(end: SandboxEnd): LostCause {
   return isOwnExit(end) ? 'exited' : 'gone'
 }
 
-/** Nobody else ends the process of a program with such a code. */
-function isOwnExit({ reason, exitCode }: SandboxEnd): boolean {
-  const othersCodes = [null, sigkillExitCode, sigtermExitCode, orphanedExitCode, interruptedExitCode]
-  return reason === 'exited' && !othersCodes.includes(exitCode)
+/** Only a program itself ends its process like this. */
+function isOwnExit({ reason, exitCode, diagnostics }: SandboxEnd): boolean {
+  if (reason !== 'exited' || exitCode === null) return false
+  const othersCodes = [sigkillExitCode, sigtermExitCode, orphanedExitCode, interruptedExitCode]
+  return !othersCodes.includes(exitCode) || embeddedExit.test(diagnostics)
 }
+
+/** What the embedded interpreter (runner/wasm/main.mjs) prints at its end, when the program has ended it. */
+const embeddedExit = /the interpreter ended: Exit: Program terminated with exit\(\d+\)\s*$/
+const embeddedOverflow = /the interpreter ended: RangeError: Maximum call stack size exceeded\s*$/
 
 /** The reason for people. */
 export function lostReason(end: SandboxEnd): string {
   if (end.reason === 'out_of_memory') return 'the sandbox ran out of memory'
   if (end.reason === 'disconnected') return 'the connection to the sandbox broke'
   const lastLine = quoteUntrusted(end.diagnostics.trim().split('\n').at(-1) ?? '')
+  if (isOwnExit(end) && embeddedOverflow.test(end.diagnostics))
+    return 'the code used up the stack of its interpreter: it calls itself too deeply'
+  if (isOwnExit(end) && (!lastLine || embeddedExit.test(end.diagnostics))) return describeOwnExit(end.exitCode ?? 0)
   // The Docker daemon does not report every kill by the kernel for memory: on a busy machine it misses one in forty.
   if (end.exitCode === sigkillExitCode && !lastLine)
     return `the sandbox was killed (exit code ${sigkillExitCode}), perhaps for its memory`
-  if (isOwnExit(end) && !lastLine) return describeOwnExit(end.exitCode ?? 0)
   return `the sandbox ended with exit code ${end.exitCode ?? 'unknown'}${lastLine ? `: ${lastLine}` : ''}`
 }
 

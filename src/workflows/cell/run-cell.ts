@@ -156,8 +156,8 @@ async function runToCompletion(
   executeFirstStep: ExecuteFirstStep | undefined,
 ): Promise<CellRun> {
   const { limits } = run.config
-  const { session, pendingCalls, continueAsNewIfDue, outputCharacters } = runtime
-  const output = new OutputBuffer(outputCharacters, state.output)
+  const { session, pendingCalls, continueAsNewIfDue, outputCharacters, outputReader } = runtime
+  const output = new OutputBuffer(outputCharacters, outputReader, state.output)
   const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
     startIdle(runtime)

@@ -116,6 +116,7 @@ export async function runServedCell(
   const own: CodeRuntime = {
     ...runtime,
     outputCharacters,
+    outputReader: 'model',
     continueAsNewIfDue: () => undefined,
     isContinueAsNewDue: () => false,
   }

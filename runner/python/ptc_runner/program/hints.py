@@ -10,6 +10,7 @@ from time import monotonic, sleep
 from weakref import ref
 
 from ..protocol.json_codec import loads
+from ..process import EMBEDDED
 from .event_loop import running_threads
 
 # What asyncio says to code that starts a loop in a loop.
@@ -25,6 +26,7 @@ WRONG_LOOP_ERROR = (
     "A function that needs one: `await asyncio.to_thread(function, asyncio.get_running_loop())` in the cell, and "
     "`asyncio.run_coroutine_threadsafe({tool}(...), loop).result()` in the function"
 )
+NO_PROCESSES = 138  # ENOTSUP of Emscripten
 _starts_install = re.compile(r"[%!]+ *(pip3?|conda|apt|apt-get|uv)\b|(python3? -m )?pip3? install\b").match
 _starts_command = re.compile(r"(\w+ *= *)?[%!]+ *[A-Za-z]").match
 _find_fence = re.compile(r"^\s*```", re.MULTILINE).search
@@ -38,6 +40,10 @@ def hint_for_error(error):
     text = error.args[0] if type(error) is RuntimeError and error.args else None
     if type(text) is str and text in NESTED_LOOP_ERRORS:
         return "\n[hint] The cell runs in an event loop already: write `await main()`, not `asyncio.run(main())`."
+    if EMBEDDED and type(text) is str and text == "can't start new thread":
+        return "\n[hint] This sandbox has no threads: call the function itself, and await tools with asyncio.gather()."
+    if EMBEDDED and type(error) is OSError and error.errno == NO_PROCESSES:
+        return "\n[hint] This sandbox can't start processes: use Python's own library."
     return ""
 
 

@@ -15,17 +15,24 @@ export function statusOf(thrown: unknown): number | undefined {
   return typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 
-/** Turns an error of a daemon, or of the connection to it, into a PtcError. `action` completes "could not …". */
-export function dockerError(error: unknown, action: string): PtcError {
+/**
+ * Turns an error of a daemon, or of the connection to it, into a PtcError.
+ *
+ * @param action completes "could not …"
+ * @param context the Docker context that has the address of the daemon
+ */
+export function dockerError(error: unknown, action: string, context?: string): PtcError {
   if (PtcError.isInstance(error)) return error
-  const message = `could not ${action}: ${messageOf(error).trim()}`
+  const isUnreachable = systemCodeOf(error) !== undefined || error instanceof TimeoutError
+  const where = context !== undefined && isUnreachable ? ` (Docker context ${JSON.stringify(context)})` : ''
+  const message = `could not ${action}${where}: ${messageOf(error).trim()}`
   return new PtcError('SANDBOX_UNAVAILABLE', message, { hint: hintFor(error), cause: error })
 }
 
 const hints = [
   {
     codes: ['ENOENT', 'ECONNREFUSED'],
-    hint: 'Start Docker, or set DOCKER_HOST to where its daemon listens (`docker context inspect` shows it).',
+    hint: 'Start Docker, or name its daemon by `docker context use` or DOCKER_HOST (`docker context ls` shows addresses).',
   },
   {
     codes: ['EACCES', 'EPERM'],
@@ -33,7 +40,7 @@ const hints = [
   },
   {
     codes: ['ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT'],
-    hint: 'The host in DOCKER_HOST can not be reached from here.',
+    hint: 'The host in DOCKER_HOST or in the Docker context can not be reached from here.',
   },
 ]
 

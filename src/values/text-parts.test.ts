@@ -4,7 +4,7 @@ import type { JsonValue } from '../common/json/json.js'
 import { renderTextParts } from './text-parts.js'
 
 it('shows what a terminal shows of output in parts', async () => {
-  const part = (text: string) => externalValue<string>({ sha256: text, bytes: text.length, preview: '' })
+  const part = (text: string) => externalValue({ sha256: text, bytes: text.length, preview: '' })
   const values = {
     load: (value: JsonValue) => Promise.resolve(isExternal(value) ? value['ptc.value'].sha256 : value),
     excerpt: () => Promise.reject(new Error('unused')),

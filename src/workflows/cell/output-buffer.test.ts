@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { externalValue } from '../../common/json/external-value.js'
 import { OutputBuffer } from './output-buffer.js'
 
-const external = externalValue<string>({ sha256: 'a'.repeat(64), bytes: 100, preview: '' })
+const external = externalValue({ sha256: 'a'.repeat(64), bytes: 100, preview: '' })
 const empty = { parts: [], length: 0 }
 
 it('shows a model one line of a progress bar, also over steps and executions', () => {

@@ -13,10 +13,10 @@ each cell, decides:
 """
 
 import codecs
-import io
 import os
 import sys
 from fcntl import F_GETFL, F_SETFL, fcntl  # from here on: names that the program may replace
+from io import FileIO, TextIOWrapper
 from os import close, dup2, fstat, ftruncate, open as open_file, pread
 from time import monotonic
 
@@ -56,7 +56,9 @@ class OutputCapture:
             for path, target in EMBEDDED_DEVICES.items():
                 os.unlink(path)
                 os.symlink(target, path)
-        self.streams = [self._new_stream(descriptor) for descriptor in (0, 1, 2)]
+        self.streams = [TextIOWrapper.__new__(TextIOWrapper) for _ in STREAM_NAMES]
+        for descriptor in (0, 1, 2):
+            self._open_stream(descriptor)
         sys.stdin, sys.stdout, sys.stderr = self.streams
         # Under both names: a program ends a redirection of its own by `sys.stdout = sys.__stdout__`.
         sys.__stdin__, sys.__stdout__, sys.__stderr__ = self.streams
@@ -71,11 +73,14 @@ class OutputCapture:
             dup2(null, 0)
             close(null)
 
-    def _new_stream(self, descriptor):
-        if not descriptor:
-            return io.TextIOWrapper(io.FileIO(0, closefd=False))
-        file = CapturedFile(descriptor, self)
-        return io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", write_through=True)
+    def _open_stream(self, descriptor):
+        """Opens the stream, also again: the handlers of `logging` and other code have the object."""
+        stream = self.streams[descriptor]
+        if descriptor:
+            file = CapturedFile(descriptor, self)
+            TextIOWrapper.__init__(stream, file, encoding="utf-8", errors="backslashreplace", write_through=True)
+        else:
+            TextIOWrapper.__init__(stream, FileIO(0, closefd=False))
 
     def restore_streams(self):
         """Makes the streams usable for the next cell; see the table above. Returns what to tell the program.
@@ -88,24 +93,22 @@ class OutputCapture:
                 self._redirect_descriptor(descriptor)
                 if descriptor:
                     lines.append(f"descriptor {descriptor} was closed or redirected by earlier code, and is restored.")
-            if not _is_open(self.streams[descriptor]):
-                self.streams[descriptor] = self._new_stream(descriptor)
-            own = self.streams[descriptor]
-            setattr(sys, f"__{name}__", own)
-            current = getattr(sys, name, None)
-            if current is own:
-                self.replacements.pop(name, None)
-                continue
+            own, current = self.streams[descriptor], getattr(sys, name, None)
             try:
                 usable = _is_open(current)
             except BaseException:  # code of the program did not end in time
                 setattr(sys, name, own)
                 raise
+            if not _is_open(own):
+                self._open_stream(descriptor)
+            setattr(sys, f"__{name}__", own)
+            if current is own:
+                self.replacements.pop(name, None)
             if not usable:
                 setattr(sys, name, own)
                 if descriptor:
                     lines.append(f"sys.{name} was closed by earlier code, and is restored.")
-            elif descriptor and self.replacements.get(name) is not current:
+            elif descriptor and current is not own and self.replacements.get(name) is not current:
                 self.replacements[name] = current
                 lines.append(
                     f"sys.{name} is still the {type(current).__name__[:50]} of earlier code, and only what that passes on is "
@@ -202,7 +205,7 @@ def _is_open(stream):
         return False
 
 
-class CapturedFile(io.FileIO):
+class CapturedFile(FileIO):
     def __init__(self, descriptor, output):
         super().__init__(descriptor, "wb", closefd=False)
         self.output = output

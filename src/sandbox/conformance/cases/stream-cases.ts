@@ -90,9 +90,9 @@ out.close(), error.close()
     name: `can print after a cell that ${does} its standard streams, and is told once`,
     async run(context) {
       const harness = await context.newHarness()
-      await harness.runCell(`import sys\n${source}`)
-      const print = 'print("out")\nprint("error", file=sys.stderr)\nprint("by name", file=sys.__stdout__)'
-      const printed = 'out\nerror\nby name\n'
+      await harness.runCell(`import sys\nown = sys.stdout\n${source}`)
+      const print = 'print("out")\nprint("error", file=sys.stderr)\nprint("own", file=sys.__stdout__ and own)'
+      const printed = 'out\nerror\nown\n'
       const restored = (name: string) => `[hint] sys.${name} was closed by earlier code, and is restored.\n`
       const { output } = await harness.runCell(print)
       assert.equal(output, printed + restored('stdout') + restored('stderr'))

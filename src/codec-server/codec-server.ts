@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Payload } from '@temporalio/common'
 import { z } from 'zod'
+import { PtcError } from '../common/errors.js'
 import { hasToken, listen, readBody } from '../http/index.js'
 import type { KeyRing } from '../values/encryption/key-ring.js'
 import { EncryptionCodec } from '../values/encryption/payload-codec.js'
@@ -49,7 +50,11 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
   const origins = new Set(options.origins)
   const codec = options.keys && new EncryptionCodec(options.keys)
   const server = createServer((request, response) => {
-    answer(request, response, { ...options, codec, origins }).catch(() => response.destroy())
+    answer(request, response, { ...options, codec, origins }).catch((thrown: unknown) => {
+      const isBody = PtcError.isInstance(thrown) && thrown.code === 'RUN_INPUT_INVALID'
+      if (isBody && !response.headersSent) end(response, 400, thrown.message)
+      else response.destroy()
+    })
   })
   server.requestTimeout = requestTimeoutMs
   const { host = '127.0.0.1', port, token } = options

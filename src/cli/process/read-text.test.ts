@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folders.js'
 import { readJson, readText } from './read-text.js'
@@ -16,7 +16,14 @@ it('names the option of a file that has no JSON, and the file that does not exis
   const file = join(await temporaryFolder(), 'data.txt')
   await writeFile(file, 'text')
   const failure = (message: string) => ({ code: 'RUN_INPUT_INVALID', message })
-  await expect(readJson(file, '--input')).rejects.toMatchObject(failure(`--input: ${file} has no JSON`))
+  await expect(readJson(file, '--input')).rejects.toMatchObject(
+    failure(`--input: ${file} has no JSON: Unexpected token 'e', "text" is not valid JSON`),
+  )
+  await expect(readJson('{"year": 2026', '--input')).rejects.toMatchObject({
+    message: expect.stringMatching(/^--input is not JSON: /),
+    hint: expect.stringContaining('Quote it for the shell'),
+  })
+  await expect(readText(dirname(file))).rejects.toMatchObject(failure(`${dirname(file)} is a folder`))
   await expect(readJson('missing.json', '--input')).rejects.toMatchObject(failure('there is no file missing.json'))
 })
 

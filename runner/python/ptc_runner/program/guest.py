@@ -11,7 +11,7 @@ the cell that makes it, so a task of the guest must make no call in a later cell
 | variables, patched functions, handlers      | stay: all code of a session shares one interpreter         |
 
 So this prevents accidents and simple misuse. It is no boundary: code of the guest can change functions that a later
-cell calls.
+cell calls, and a thread of it can start another one.
 """
 
 from _thread import get_ident

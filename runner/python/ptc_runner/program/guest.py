@@ -25,7 +25,7 @@ from .event_loop import running_threads
 
 ENDED = 0  # the number of no cell
 
-_guest_cell = ContextVar("guest_cell")  # the number of the guest's cell; None in other cells; unset in new threads
+_guest_cell = ContextVar("guest_cell")  # the number of the guest's cell; None in later cells of others; unset in new threads
 
 
 class Guest:
@@ -40,7 +40,8 @@ class Guest:
 
     def begin_cell(self, number, is_guest):
         self.cell = number if is_guest else None
-        self.session.context.run(_guest_cell.set, self.cell)
+        if is_guest or _guest_cell in self.session.context:  # programs without guests see no variable in their contexts
+            self.session.context.run(_guest_cell.set, self.cell)
         live = set(running_threads())
         self.threads = {number: thread for number, thread in self.threads.items() if number in live}
         if is_guest:

@@ -42,8 +42,8 @@ it.each([
 ])('shows %j', (text, expected) => {
   expect(show(text)).toBe(expected)
   // Wherever the text is split: at each code point, and into two at each place.
-  expect(show(...text)).toBe(expected)
-  const points = [...text]
+  const points = Array.from(text)
+  expect(show(...points)).toBe(expected)
   for (let at = 1; at < Math.min(points.length, 300); at += 1)
     expect(show(points.slice(0, at).join(''), points.slice(at).join(''))).toBe(expected)
 })

@@ -47,6 +47,7 @@ const longestOpenLine = 4_000
 const lastColumn = 500
 
 /** A carriage return at the end of a line is part of the line break. */
+// oxlint-disable-next-line no-control-regex -- terminals are driven by control characters
 const overwriting = /\r[^\r]|\x08|\u001B\[\d*[KGCD]/
 
 function showLine(line: string): string {
@@ -62,6 +63,7 @@ function foldLine(line: string): string {
 }
 
 const tokens =
+  // oxlint-disable-next-line no-control-regex -- terminals are driven by control characters
   /\u001B\[(?<count>\d*)(?<action>[KGCD])|\u001B\[[0-?]*[ -/]*[@-~]|(?<unfinished>\u001B(\[[0-?]*[ -/]*)?$)|[^]/gu
 
 interface FoldedLine {

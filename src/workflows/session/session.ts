@@ -11,7 +11,7 @@ import { metrics } from '../temporal/metrics.js'
 import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
-import { Sandbox, type SerializedSandbox } from './sandbox.js'
+import { lossCause, Sandbox, type SerializedSandbox } from './sandbox.js'
 import { Snapshots, type SnapshotPolicyState } from './snapshots.js'
 
 /**
@@ -295,12 +295,6 @@ function describeStep({ input }: Step): string {
 /** For a cell that was not executed, because an earlier cell did not repeat its steps. */
 function withoutCodeRun(result: DivergedResult): DivergedResult {
   return { ...result, reason: `${result.reason}; nothing of the code of this cell was run` }
-}
-
-/** The cause of a loss, for the metrics. */
-function lossCause({ cause, hostUnreachable, fenced }: Extract<StepActivityResult, { type: 'lost' }>): string {
-  if (hostUnreachable === true) return 'host_unreachable'
-  return fenced === true ? 'fenced' : cause
 }
 
 type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>

@@ -52,30 +52,6 @@ say((await get("é", b=0.5))["b"] + 0.5, len(await get("large")))
     },
   },
   {
-    name: 'may trace its code with functions that raise',
-    async run(context) {
-      const harness = await context.newHarness()
-      for (const set of ['settrace', 'setprofile']) {
-        await harness.runCell(`import sys\nsys.${set}(lambda *_: 1 / 0)`)
-        const { output } = await harness.runCell('def f(): return 1\nprint(f(), sys.gettrace(), sys.getprofile())')
-        assert.equal(output, '1 None None\n')
-      }
-    },
-  },
-  {
-    name: 'can be stopped after a cell that ignores interrupts',
-    requires: 'supportsProcesses',
-    async run(context) {
-      const harness = await context.newHarness({ cellSeconds: 1 })
-      await harness.runCell(
-        'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\n' +
-          'signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGALRM})\nkept = 1',
-      )
-      expectError((await harness.runCell('while True: pass')).finalResult, 'the code was stopped')
-      assert.equal((await harness.runCell('print(kept)')).output, '1\n')
-    },
-  },
-  {
     name: 'may fork a child that exits while its parent continues',
     requires: 'supportsProcesses',
     async run(context) {

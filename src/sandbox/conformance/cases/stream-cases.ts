@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { expectResult } from '../expectations.js'
+import { expectError, expectResult } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
-/** Standard streams of ordinary Python. */
+/** Standard streams of ordinary Python, and other state of the interpreter that the runner shares with programs. */
 export const streamCases: readonly CaseDefinition[] = [
   {
     name: 'may print to descriptors and to the original streams',
@@ -135,6 +135,30 @@ out.close(), error.close()
       expectResult((await harness.runCell('exit()')).finalResult, 'completed')
       const source = 'try: input("name? ")\nexcept EOFError as error: print(error)'
       assert.equal((await harness.runCell(source)).output, 'name? EOF when reading a line\n')
+    },
+  },
+  {
+    name: 'may trace its code with functions that raise',
+    async run(context) {
+      const harness = await context.newHarness()
+      for (const set of ['settrace', 'setprofile']) {
+        await harness.runCell(`import sys\nsys.${set}(lambda *_: 1 / 0)`)
+        const { output } = await harness.runCell('def f(): return 1\nprint(f(), sys.gettrace(), sys.getprofile())')
+        assert.equal(output, '1 None None\n')
+      }
+    },
+  },
+  {
+    name: 'can be stopped after a cell that ignores interrupts',
+    requires: 'supportsProcesses',
+    async run(context) {
+      const harness = await context.newHarness({ cellSeconds: 1 })
+      await harness.runCell(
+        'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\n' +
+          'signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGALRM})\nkept = 1',
+      )
+      expectError((await harness.runCell('while True: pass')).finalResult, 'the code was stopped')
+      assert.equal((await harness.runCell('print(kept)')).output, '1\n')
     },
   },
 ]

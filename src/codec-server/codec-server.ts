@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Payload } from '@temporalio/common'
 import { z } from 'zod'
+import { PtcError } from '../common/errors.js'
+import { decodeText } from '../common/text/decode-text.js'
 import { hasToken, listen, readBody } from '../http/index.js'
 import type { KeyRing } from '../values/encryption/key-ring.js'
 import { EncryptionCodec } from '../values/encryption/payload-codec.js'
@@ -52,7 +54,11 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
   const origins = new Set(options.origins)
   const codec = options.keys && new EncryptionCodec(options.keys)
   const server = createServer((request, response) => {
-    answer(request, response, { ...options, codec, origins }).catch(() => response.destroy())
+    answer(request, response, { ...options, codec, origins }).catch((thrown: unknown) => {
+      const isBody = PtcError.isInstance(thrown) && thrown.code === 'RUN_INPUT_INVALID'
+      if (isBody && !response.headersSent) end(response, 400, thrown.message)
+      else response.destroy()
+    })
   })
   server.requestTimeout = requestTimeoutMs
   const { host = '127.0.0.1', port, token } = options
@@ -87,7 +93,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, access
   if (request.method !== 'POST') return end(response, 405, 'only POST is allowed')
   const body = await readBody(request, maxRequestBytes)
   if (body === undefined) return end(response, 413, `a request has at most ${maxRequestBytes} bytes`)
-  const payloads = parsePayloads(body.toString())
+  const payloads = parsePayloads(decodeText(body, 'the body', 'RUN_INPUT_INVALID'))
   if (payloads === undefined) return end(response, 400, 'the body is not {"payloads": […]}')
   const result =
     operation === 'encode' ? await encodeAll(payloads, access) : await decodeAll(payloads, response, access)

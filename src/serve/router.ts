@@ -4,6 +4,7 @@ import type { PtcClient } from '../client/index.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import { attachmentLimits } from '../common/runs/attachments.js'
 import { countStructuralBytes } from '../common/json/structural-bytes.js'
+import { decodeText } from '../common/text/decode-text.js'
 import { truncateEnd } from '../common/text/text.js'
 import { readBody } from '../http/index.js'
 import { HttpError } from './errors.js'
@@ -129,8 +130,9 @@ export function shortArray<Item extends z.ZodType>(item: Item, maxItems: number)
 function parse(bytes: Buffer): unknown {
   const limit = { bytes: maxStructuralBytes, depth: maxDepth }
   countStructuralBytes(bytes, limit, (problem) => new PtcError('RUN_INPUT_INVALID', `the body ${problem}`))
+  const text = decodeText(bytes, 'the body', 'RUN_INPUT_INVALID')
   try {
-    return JSON.parse(bytes.toString())
+    return JSON.parse(text)
   } catch (cause) {
     throw new PtcError('RUN_INPUT_INVALID', `the body is not JSON: ${messageOf(cause)}`, { cause })
   }

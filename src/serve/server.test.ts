@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -146,6 +147,20 @@ describe('requests', () => {
     expect(response.status).toBe(status)
     expect(await response.json()).toMatchObject({ error: { code, message: expect.any(String) as string } })
     expect(send).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['compressed', gzipSync('{"text":"x"}'), { 'content-encoding': 'gzip' }, /Content-Encoding "gzip" is not accepted/],
+    ['in UTF-16', Buffer.from('{"text":"x"}', 'utf16le'), {}, /^the body is UTF-16, not UTF-8$/],
+    ['in Latin-1', Buffer.from('{"text":"é"}', 'latin1'), {}, /^the body is not UTF-8/],
+  ])('names what is wrong with a body that is %s', async (_what, body, headers, message) => {
+    const { url } = await start(clientWith({ send: vi.fn() }))
+    const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
+    const response = await fetch(`${url}/conversations/a/messages`, options)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: { code: 'RUN_INPUT_INVALID', message: expect.stringMatching(message) as string },
+    })
   })
 
   it('sends errors with their code, and reports the message of those that are not for users', async () => {

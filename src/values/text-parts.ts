@@ -1,4 +1,5 @@
 import { HeadTailBuffer } from '../common/text/head-tail-buffer.js'
+import { TerminalText } from '../common/text/terminal-text.js'
 import type { PendingBlock, TextParts, UserBlock } from '../common/runs/messages.js'
 import { jsonToText } from '../common/text/text.js'
 import { type Externalizable, refOf } from '../common/json/external-value.js'
@@ -18,18 +19,21 @@ export async function renderTextParts(
 
 async function renderParts(
   values: Pick<Values, 'load' | 'excerpt'>,
-  { parts, limit, suffix }: TextParts,
+  { parts, limit, suffix, isTerminal }: TextParts,
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly isCut: boolean }> {
   const output = new HeadTailBuffer(limit)
+  const terminal = isTerminal ? new TerminalText((text) => output.add(text)) : undefined
   let isCut = false
   for (const part of parts) {
     const ref = refOf(part)
     if (ref !== undefined && ref.bytes > maxInMemoryBytes) {
       isCut = true
+      terminal?.flush()
       output.add(await values.excerpt(part, limit, neededBy, signal))
-    } else output.add(jsonToText(await values.load(part, neededBy, signal)))
+    } else (terminal ?? output).add(jsonToText(await values.load(part, neededBy, signal)))
   }
+  terminal?.end()
   isCut ||= output.length > limit
   if (suffix === '') return { text: output.text, isCut }
   return { text: [output.text.trimEnd(), suffix].filter((piece) => piece !== '').join('\n'), isCut }

@@ -13,6 +13,7 @@ import sys
 import time
 from asyncio import all_tasks, current_task, get_running_loop, set_event_loop  # from here on: names that the program may replace
 from builtins import eval, exec
+from sys import setprofile, settrace
 from gc import collect
 
 from .determinism import randomness, time_functions
@@ -23,6 +24,7 @@ from .program import fork, hints, tools
 from .program.cell import CellNamespace, compile_cell, format_error, is_async
 from .program.cell_timer import CellTimer
 from .program.event_loop import Loop, LoopPolicy, set_event_loop_policy
+from .program.guest import Guest
 from .program.output import OutputCapture
 from .program.suspension import CLEANUP_TIMEOUT, Suspension
 from .protocol.channel import Channel
@@ -47,6 +49,7 @@ class Session:
         self.calls_in_cell = 0
         self.calls_allowed = True  # False while a snapshot is made or read
         self.suspension = Suspension(self)
+        self.guest = Guest(self)
         self.process_started = time.time()
         self.builtins = {}  # before any cell ran
         self.modules = frozenset()  # names of the modules that were loaded before any cell ran
@@ -96,12 +99,14 @@ class Session:
         self.calls_in_cell = self.clock.reads = 0
         self.suspension.begin_cell()
         self.context = self.context.copy()  # a task that is left over from the last cell can't have entered the copy
+        self.guest.begin_cell(frame["cell"], frame.get("guest", False))
         self.output.begin_cell()
         self.timer.reset(self.limits["cell_seconds"])
         self.hints.begin_cell()
         result = self._run_cell(frame)
         self.hints.end_cell()
         fork.exit_child(result)
+        self.guest.end_cell()
         self.suspension.finish()
         try:
             self.send_result(result, self.hints.text(len(self.pending_calls)))
@@ -119,17 +124,30 @@ class Session:
         """Runs a cell to its end and returns its result."""
         try:
             self.timer.resume()
+            self.hints.streams = self.output.restore_streams()
+            self.timer.restore_interrupt()
             self._prepare_loop()
             if "input_data" in frame:
                 self.namespace.variables["input_data"] = self._resolve_value(frame["input_data"], "value")
             source = self._resolve_value(frame, "source")
             self.hints.set_source(source)
-            code = compile_cell(source, frame["cell"])
+            try:
+                code = compile_cell(source, frame["cell"])
+            except SyntaxError as error:
+                text = format_error(error) + hints.hint_for_syntax(error, source)
+                return {"type": "failed", "kind": "code_error", "error": text}
             self.protocol.values.clear()
-            if is_async(code):
-                self.loop.run_cell(eval(code, self.namespace.variables), self.context)
-            else:
-                self.context.run(exec, code, self.namespace.variables)
+            try:
+                if is_async(code):
+                    self.loop.run_cell(eval(code, self.namespace.variables), self.context)
+                else:
+                    self.context.run(exec, code, self.namespace.variables)
+            finally:  # the runner's code must not be traced by the program, whose functions may raise
+                settrace(None)  # the call of a C function is no event for it
+                try:
+                    setprofile(None)
+                except BaseException:  # for this one it is; Python removes a function that raises
+                    pass
             return {"type": "completed"}
         except HostDisconnected:
             raise
@@ -162,7 +180,13 @@ class Session:
     def _cancel_program(self):
         """Cancels the tasks of the program and forgets its open calls."""
         self._forget_calls()
-        for task in all_tasks(self.loop):
+        self.cancel_tasks(all_tasks(self.loop))
+        self._forget_calls()  # those that finally blocks made
+        collect()
+
+    def cancel_tasks(self, tasks):
+        """Cancels these tasks, and forgets their open calls."""
+        for task in tasks:
             task.cancel()
         self.loop.set_exception_handler(lambda *_: None)
         self.timer.restart(CLEANUP_TIMEOUT)
@@ -178,13 +202,18 @@ class Session:
             pass
         finally:
             self.timer.pause()
-            self._forget_calls()  # those that finally blocks made
-            collect()
+            self._forget_calls(tasks)
+            for task in tasks:
+                if task.done() and not task.cancelled():
+                    task.exception()  # without this call asyncio would print it
             self.loop.set_exception_handler(None)
 
-    def _forget_calls(self):
-        self.pending_calls.clear()
-        self.new_calls.clear()
+    def _forget_calls(self, tasks=None):
+        """Forgets the open calls of these tasks; None: of all."""
+        forgotten = [index for index, (_, _, task) in self.pending_calls.items() if tasks is None or task in tasks]
+        for index in forgotten:
+            del self.pending_calls[index]
+        self.new_calls = [call for call in self.new_calls if call["call"] in self.pending_calls]
 
     # -- called by the program
 
@@ -201,6 +230,7 @@ class Session:
         loop = get_running_loop()
         if not is_program_thread() or not isinstance(loop, Loop):
             raise RuntimeError(hints.WRONG_LOOP_ERROR.format(tool=tool))
+        self.guest.check_call(tool)
         self.call_index += 1
         future = loop.create_future()
         index = self.call_index

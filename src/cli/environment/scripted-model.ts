@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { type Role, roles as allRoles, scriptedModelName } from '../../common/names.js'
+import { decodeText } from '../../common/text/decode-text.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import type { Script } from '../../testing/scripted-messages-api/script/script.js'
 import type { ScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
@@ -51,7 +52,7 @@ export function withScriptedModelName<Config extends Pick<LoadedConfig, 'runConf
 
 async function readIfPresent(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8')
+    return decodeText(await readFile(path), path, 'CONFIG_INVALID')
   } catch (thrown) {
     if (hasErrorCode(thrown, 'ENOENT')) return undefined
     throw thrown

@@ -17,8 +17,11 @@ export class LineQueue {
   #notifyChange = (): void => undefined
 
   constructor(lines: Interface) {
+    let isFirst = true
     lines.on('line', (line) => {
-      this.#lines.push(line)
+      // Piped text may begin with a byte order mark.
+      this.#lines.push(isFirst ? line.replace(/^\uFEFF/, '') : line)
+      isFirst = false
       this.#notifyChange()
     })
     lines.on('close', () => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
 import { z } from 'zod'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { decodeText } from '../../common/text/decode-text.js'
 import type { NamedHistory } from './check-histories.js'
 
 /** The SDK reads the rest. */
@@ -14,10 +15,13 @@ export function readHistoryFiles(paths: readonly string[]): Promise<readonly Nam
 
 async function readHistoryFile(path: string): Promise<NamedHistory> {
   try {
-    const { events } = historyFromJSON(historyFile.parse(JSON.parse(await readFile(path, 'utf8'))))
+    const { events } = historyFromJSON(
+      historyFile.parse(JSON.parse(decodeText(await readFile(path), path, 'RUN_INPUT_INVALID'))),
+    )
     const workflowId = events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId || path
     return { id: path, workflowId, history: { events: events ?? [] } }
   } catch (cause) {
+    if (PtcError.isInstance(cause)) throw cause
     const reason = cause instanceof z.ZodError ? z.prettifyError(cause) : messageOf(cause)
     throw new PtcError('RUN_INPUT_INVALID', `${path} is no history of a workflow: ${reason}`, {
       hint: 'Write one with `temporal workflow show --output json`.',

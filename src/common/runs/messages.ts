@@ -67,6 +67,8 @@ export interface TextParts {
   readonly limit: number
   /** Appended in full. */
   readonly suffix: string
+  /** The reader gets what a terminal shows of it. */
+  readonly isTerminal?: true
 }
 
 /** A block of the next user message: complete, or with external parts. */

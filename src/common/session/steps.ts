@@ -53,6 +53,8 @@ export type StepInput =
       readonly source: Externalizable<string>
       /** Sets variable `input_data` before the code runs: in the first cell of a session. */
       readonly inputData?: Externalizable
+      /** Code of another run, with fewer tools than the session: the sandbox ends its tasks and timers with the cell. */
+      readonly guest?: true
     }
   /** Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
@@ -153,6 +155,8 @@ export type DescribedStepResult = StepResult<DescribedCall, Externalizable<strin
 export type LostCause =
   /** The sandbox died or disappeared. Not caused by the program. */
   | 'gone'
+  /** The process of the program ended by itself: the program ended it, or a broken connection did. */
+  | 'exited'
   /** The program exceeded its memory limit. */
   | 'out_of_memory'
   /** The program did not stop at its time limit and was killed. */

@@ -100,7 +100,7 @@ export const metricTable = {
   ptc_session_losses_total: {
     kind: 'counter',
     unit: '1',
-    help: 'Sandboxes lost, by cause (gone, host_unreachable, out_of_memory, killed_at_limit, protocol, fenced).',
+    help: 'Sandboxes lost, by cause (gone, exited, host_unreachable, out_of_memory, killed_at_limit, protocol, fenced).',
     labels: ['cause'],
   },
   ptc_session_rebuilds_total: {

@@ -72,8 +72,12 @@ export class SessionHarness {
   }
 
   /** Runs a cell to its end: handles all calls of a suspension, and advances the time to its timer. */
-  async runCell(source: string, handleCall: ToolHandler = echoTool): Promise<CellRun> {
-    const stepResults = [await this.startCell(source)]
+  async runCell(
+    source: string,
+    handleCall: ToolHandler = echoTool,
+    options: { readonly guest?: true } = {},
+  ): Promise<CellRun> {
+    const stepResults = [await this.startCell(source, options)]
     for (;;) {
       const last = stepResults.at(-1)
       if (last?.type !== 'suspended') break
@@ -89,9 +93,9 @@ export class SessionHarness {
   }
 
   /** Starts the next cell: its first step. */
-  startCell(source: string): Promise<StepResult> {
+  startCell(source: string, options: { readonly guest?: true } = {}): Promise<StepResult> {
     this.cell += 1
-    return this.executeStep({ type: 'cell', cell: this.cell, source })
+    return this.executeStep({ type: 'cell', cell: this.cell, source, ...options })
   }
 
   /** Stores a value outside of the steps, regardless of its size. */

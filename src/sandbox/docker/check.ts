@@ -30,7 +30,7 @@ export async function checkDaemon({ engine, timeoutMs, runtime, image }: CheckDa
       Promise.all([readVersion(engine, signal), readInfo(engine, signal), image.inspect(signal)]),
     )
     const problems = [
-      ...transportProblems(process.env),
+      ...transportProblems(engine.address),
       ...enforcementProblems(info, version, runtime),
       ...runcProblems(version, runtime),
       ...(inspection.usable
@@ -43,7 +43,7 @@ export async function checkDaemon({ engine, timeoutMs, runtime, image }: CheckDa
       problems,
     }
   } catch (thrown) {
-    const error = dockerError(thrown, 'reach the Docker daemon')
+    const error = dockerError(thrown, 'reach the Docker daemon', engine.address.context)
     const problem = { severity: 'error', message: error.message, remedy: error.hint ?? '' } as const
     return { usable: false, summary: 'Docker is not available', problems: [problem] }
   }

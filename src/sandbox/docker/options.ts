@@ -46,8 +46,8 @@ const schema = z
   .refine(({ warm, namespace }) => warm === 0 || namespace !== undefined, 'warm containers need a namespace')
 
 /**
- * The address of the daemon is not an option: it comes from the environment, as for the docker CLI (DOCKER_HOST,
- * DOCKER_TLS_VERIFY, DOCKER_CERT_PATH).
+ * The address of the daemon is not an option: it comes from DOCKER_HOST or the Docker context, as for the docker CLI
+ * (engine/daemon-address.ts).
  */
 export type DockerBackendOptions = z.input<typeof schema>
 

@@ -12,7 +12,7 @@ import { z } from 'zod'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 
 /** Incremented when either side would misunderstand the other. */
-export const protocolVersion = 4
+export const protocolVersion = 5
 
 /**
  * A fencing token, ordered by the epoch of the session, then the step, then the attempt of the activity. The runner
@@ -96,6 +96,8 @@ export type HostMessage =
        * The value of variable `input_data`, set before the code runs. `ref`: a value that was sent in pieces before.
        */
       readonly input_data?: { readonly value: JsonValue } | { readonly ref: string }
+      /** End the tasks and timers of the code with the cell: later cells may have tools that this one has not. */
+      readonly guest?: true
     } & StepDigest &
       StepRequestFields &
       ({ readonly source: string } | { readonly ref: string }))

@@ -166,7 +166,7 @@ describe('SessionDriver', () => {
     [
       'exited',
       { exitCode: 3, diagnostics: 'Fatal\nno such module\n' },
-      { cause: 'gone', reason: 'the sandbox ended with exit code 3: no such module' },
+      { cause: 'exited', reason: 'the sandbox ended with exit code 3: no such module' },
     ],
     ['was killed for its memory', { reason: 'out_of_memory', exitCode: 137 }, { cause: 'out_of_memory' }],
     [

@@ -163,7 +163,7 @@ export class SessionHost {
       },
     })
     failpoint('step.result')
-    return result.type === 'lost' && result.cause === 'gone' ? undefined : result
+    return result.type === 'lost' && (result.cause === 'gone' || result.cause === 'exited') ? undefined : result
   }
 
   /** The state of the program after this step, between two cells. Never rejects for what the sandbox does. */

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
+import { PtcError } from '../../common/errors.js'
+import { decodeText } from '../../common/text/decode-text.js'
 import type { CredentialRequest, CredentialSource } from './credential-source.js'
 
 /** Most bytes of a value. */
@@ -61,9 +63,10 @@ async function readFileOf(path: string): Promise<string> {
   try {
     // A pipe could block for ever.
     if (!(await stat(path)).isFile()) throw new SourceError('its path is not that of a file')
-    content = await readFile(path, 'utf8')
+    content = decodeText(await readFile(path), 'its file', 'CREDENTIAL_UNAVAILABLE')
   } catch (thrown) {
     if (thrown instanceof SourceError) throw thrown
+    if (PtcError.isInstance(thrown)) throw new SourceError(thrown.message)
     throw new SourceError(`its file can't be read: ${describeKind(thrown)}`)
   }
   if (Buffer.byteLength(content) > maxBytes) throw new SourceError(`its file is over ${maxBytes} bytes`)

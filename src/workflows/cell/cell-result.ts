@@ -38,6 +38,7 @@ function lostEnd(cause: LostCause, reason: string): CellEnd {
     case 'out_of_memory':
       return { status: 'limit_exceeded', error: `${reason}. Hold less of it at a time.`, sessionKept: false }
     case 'gone':
+    case 'exited':
     case 'protocol':
       return { status: 'lost', error: reason }
   }

@@ -17,6 +17,7 @@ import { Session, type SessionState } from '../session/session.js'
 import type { SandboxGuests } from '../shared-session/sandbox-guests.js'
 import type { SharedSession } from '../shared-session/shared-session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
+import type { OutputReader } from './output-buffer.js'
 import type { DeferredCalls } from './deferred-calls.js'
 import { PendingCalls, type PendingCallsState } from './pending-calls.js'
 import type { ToolSlots } from './tool-slots.js'
@@ -61,6 +62,7 @@ export interface CodeRuntime {
   readonly idleMs: number | null
   /** Characters of a cell's output that its reader gets. */
   readonly outputCharacters: number
+  readonly outputReader: OutputReader
   /** Called while a cell waits. Continues the run as new when that is due, and then never returns. */
   readonly continueAsNewIfDue: (cell: CellState) => Promise<void> | undefined
   /** True when {@link continueAsNewIfDue} has something to do. */
@@ -82,6 +84,8 @@ interface CodeRuntimeOptions {
   readonly idleMs?: number
   /** Default: `limits.outputCharacters`, as for a model. */
   readonly outputCharacters?: number
+  /** Default: a caller. */
+  readonly outputReader?: OutputReader
   /** Default: the run does not continue as new. */
   readonly continueAsNewIfDue?: CodeRuntime['continueAsNewIfDue']
   readonly isContinueAsNewDue?: CodeRuntime['isContinueAsNewDue']
@@ -102,6 +106,7 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
     hasMoreCells,
     idleMs,
     outputCharacters,
+    outputReader: options.outputReader ?? 'caller',
     continueAsNewIfDue: options.continueAsNewIfDue ?? (() => undefined),
     isContinueAsNewDue: options.isContinueAsNewDue ?? (() => false),
     usage: { isBusy: false, lastUsedAt: Date.now() },

@@ -1,19 +1,32 @@
 import { HeadTailBuffer } from '../../common/text/head-tail-buffer.js'
+import { TerminalText } from '../../common/text/terminal-text.js'
 import type { TextParts } from '../../common/runs/messages.js'
 import { type Externalizable, type ExternalValue, isExternal, refOf } from '../../common/json/external-value.js'
+
+export type OutputReader = 'model' | 'caller'
 
 /** The output of a cell so far: text, between external values. */
 export class OutputBuffer {
   readonly #limit: number
   readonly #parts: (HeadTailBuffer | ExternalValue)[] = []
+  /** For a model, which needs no earlier states of a progress bar. */
+  readonly #terminal: TerminalText | undefined
+  /** What a terminal shows of text after an external part depends on that part: the activity that joins them knows it. */
+  #hasExternal = false
   #length: number
 
   /**
    * @param limit characters of output that the reader gets
+   * @param reader a caller gets what was printed, a model what a terminal shows
    * @param before parts and length of the output in earlier executions of the continue-as-new chain
    */
-  constructor(limit: number, before: { readonly parts: readonly Externalizable<string>[]; readonly length: number }) {
+  constructor(
+    limit: number,
+    reader: OutputReader,
+    before: { readonly parts: readonly Externalizable<string>[]; readonly length: number },
+  ) {
     this.#limit = limit
+    this.#terminal = reader === 'model' ? new TerminalText((text) => this.#append(text)) : undefined
     for (const part of before.parts) this.add(part)
     this.#length = before.length
   }
@@ -25,28 +38,41 @@ export class OutputBuffer {
 
   add(output: Externalizable<string>): void {
     if (isExternal(output)) {
+      this.#terminal?.flush()
+      this.#hasExternal = true
       this.#parts.push(output)
       this.#length += refOf(output)?.bytes ?? 0
       return
     }
-    if (output === '') return
+    if (this.#terminal && !this.#hasExternal) this.#terminal.add(output)
+    else this.#append(output)
+    this.#length += output.length
+  }
+
+  #append(text: string): void {
+    if (text === '') return
     let last = this.#parts.at(-1)
     if (!(last instanceof HeadTailBuffer)) {
       last = new HeadTailBuffer(this.#limit)
       this.#parts.push(last)
     }
-    last.add(output)
-    this.#length += output.length
+    last.add(text)
   }
 
+  /** What was added so far. */
   get parts(): Externalizable<string>[] {
-    return this.#parts.map((part) => (part instanceof HeadTailBuffer ? part.text : part))
+    const parts = this.#parts.map((part) => (part instanceof HeadTailBuffer ? part.text : part))
+    const openLine = this.#terminal?.openLine ?? ''
+    if (openLine === '') return parts
+    const last = parts.at(-1)
+    return typeof last === 'string' ? [...parts.slice(0, -1), last + openLine] : [...parts, openLine]
   }
 
-  /** The whole output, or its parts when some of them are external. */
+  /** The whole output, or its parts when some of them are external. Nothing is added afterwards. */
   get text(): string | TextParts {
+    if (!this.#hasExternal) this.#terminal?.end()
     const [first = '', ...more] = this.parts
     if (typeof first === 'string' && more.length === 0) return first
-    return { parts: this.parts, limit: this.#limit, suffix: '' }
+    return { parts: this.parts, limit: this.#limit, suffix: '', ...(this.#terminal && { isTerminal: true }) }
   }
 }

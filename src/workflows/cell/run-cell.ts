@@ -46,12 +46,19 @@ import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import { showProgress } from '../progress.js'
 import { type Run, isStorageExhausted } from '../run.js'
 
+export interface CellOptions {
+  /** Of the tool use that has the code. */
+  readonly toolUseId?: string
+  /** The tasks and timers of the code end with the cell; see `StepInput`. */
+  readonly guest?: true
+}
+
 /** Runs one cell until it ends. */
 export async function runCell(
   run: Run,
   runtime: CodeRuntime,
   source: Externalizable<string>,
-  toolUseId?: string,
+  { toolUseId, guest }: CellOptions = {},
 ): Promise<CellRun> {
   const { sourceBytes, cellTotalSeconds, storedBytes } = run.config.limits
   const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
@@ -75,7 +82,8 @@ export async function runCell(
   return traceCell(run, runtime, cell, (outputLimit) => {
     showProgress(run, { type: 'cell', cell: cell.number })
     const localCalls = localCallAllowance(run, runtime, cell)
-    return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, { outputLimit, localCalls })
+    const input = { type: 'cell', cell: cell.number, source, ...(guest && { guest }) } as const
+    return runtime.session.executeStep(input, { outputLimit, localCalls })
   })
 }
 
@@ -148,8 +156,8 @@ async function runToCompletion(
   executeFirstStep: ExecuteFirstStep | undefined,
 ): Promise<CellRun> {
   const { limits } = run.config
-  const { session, pendingCalls, continueAsNewIfDue, outputCharacters } = runtime
-  const output = new OutputBuffer(outputCharacters, state.output)
+  const { session, pendingCalls, continueAsNewIfDue, outputCharacters, outputReader } = runtime
+  const output = new OutputBuffer(outputCharacters, outputReader, state.output)
   const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
     startIdle(runtime)

@@ -254,3 +254,13 @@ function hostLossReason(thrown: unknown): string | undefined {
 
 const unavailable: ErrorCode = 'SANDBOX_UNAVAILABLE'
 const backendDown: ErrorCode = 'SANDBOX_BACKEND_DOWN'
+
+/** The cause of a loss, for the metrics. */
+export function lossCause({
+  cause,
+  hostUnreachable,
+  fenced: isFenced,
+}: Extract<StepActivityResult, { type: 'lost' }>): string {
+  if (hostUnreachable === true) return 'host_unreachable'
+  return isFenced === true ? 'fenced' : cause
+}

@@ -12,7 +12,7 @@ import { describeStep } from './describe-step.js'
 import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
-import { Sandbox, type SerializedSandbox } from './sandbox.js'
+import { lossCause, Sandbox, type SerializedSandbox } from './sandbox.js'
 import { Snapshots, type SnapshotPolicyState } from './snapshots.js'
 
 /**
@@ -23,6 +23,9 @@ const maxFencedPerStep = 10
 
 /** Sandboxes that may be lost at one step, in a row. Only the program itself causes more than this. */
 const maxRebuildsPerStep = 2
+
+/** Times that the process of the program may end by itself at one step. A program that ends it once does so again. */
+const maxExitsPerStep = 1
 
 /** A session as the next execution of the continue-as-new chain takes it over. */
 export interface SessionState {
@@ -50,8 +53,9 @@ export interface SessionState {
  * 1. A step with a recorded result is executed again only to rebuild a lost sandbox.
  * 2. A program that can't be rebuilt loses the current cell (`lost`) or all cells (`diverged`). The session continues.
  * 3. Only one step is in progress. A step waits for a snapshot in progress, and for the end of parking.
- * 4. A step causes at most {@link maxRebuildsPerStep} rebuilds because of lost sandboxes, and at most
- *    {@link maxFencedPerStep} because of sandboxes that are ahead. So a program that kills its sandbox comes to an end.
+ * 4. A step causes at most {@link maxRebuildsPerStep} rebuilds because of lost sandboxes, of these
+ *    {@link maxExitsPerStep} because of programs that ended, and at most {@link maxFencedPerStep} because of sandboxes
+ *    that are ahead. So a program that kills its sandbox comes to an end.
  * 5. The times that the program sees are those of the workflow tasks, or of the worker for a follow-up step. They are
  *    the same in a rebuild.
  */
@@ -101,6 +105,7 @@ export class Session {
     if (input.type === 'cell') this.interruption.clear()
     const { step, executed } = this.#nextStep(this.#withInputData(input))
     let fenced = 0
+    let exits = 0
     let followUp = executed
     for (let losses = 1; ;) {
       const result: StepActivityResult = followUp ?? (await this.#attemptStep(step, limit))
@@ -121,10 +126,12 @@ export class Session {
       await this.#discardFailed(result)
       const isAhead = result.type === 'lost' && result.fenced
       if (isAhead && fenced++ < maxFencedPerStep) continue
+      if (result.type === 'lost' && result.cause === 'exited') exits += 1
       const isHopeless =
         fenced > maxFencedPerStep ||
         result.type === 'diverged' ||
-        result.cause !== 'gone' ||
+        (result.cause !== 'gone' && result.cause !== 'exited') ||
+        exits > maxExitsPerStep ||
         losses > maxRebuildsPerStep
       if (isHopeless) {
         if (result.type === 'diverged') this.#journal.clear()
@@ -286,12 +293,6 @@ export class Session {
 /** For a cell that was not executed, because an earlier cell did not repeat its steps. */
 function withoutCodeRun(result: DivergedResult): DivergedResult {
   return { ...result, reason: `${result.reason}; nothing of the code of this cell was run` }
-}
-
-/** The cause of a loss, for the metrics. */
-function lossCause({ cause, hostUnreachable, fenced }: Extract<StepActivityResult, { type: 'lost' }>): string {
-  if (hostUnreachable === true) return 'host_unreachable'
-  return fenced === true ? 'fenced' : cause
 }
 
 type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>

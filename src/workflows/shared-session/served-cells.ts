@@ -116,10 +116,14 @@ export async function runServedCell(
   const own: CodeRuntime = {
     ...runtime,
     outputCharacters,
+    outputReader: 'model',
     continueAsNewIfDue: () => undefined,
     isContinueAsNewDue: () => false,
   }
-  const { end, output } = await runOrDrop(scope, own, () => runCell(tools ? withTools(run, tools) : run, own, source))
+  const caller = tools ? withTools(run, tools) : run
+  // Only the tools of the cell that runs are checked: work that is left behind would have those of the next one.
+  const guest = caller.tools.size < run.tools.size && { guest: true as const }
+  const { end, output } = await runOrDrop(scope, own, () => runCell(caller, own, source, { ...guest }))
   return { end, output, toolCalls: run.counts.toolCalls - toolCalls }
 }
 

@@ -129,7 +129,9 @@ async function executeCell(
   if (code === undefined) return toolResult(use, `${executeCodeTool} takes {"code": "..."}`, true)
   const { text, isError } = runtime.shared
     ? await runtime.shared.execute(use.id, code)
-    : toToolResultText(await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code, use.id)))
+    : toToolResultText(
+        await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code, { toolUseId: use.id })),
+      )
   return toolResult(use, text, isError)
 }
 

@@ -23,6 +23,7 @@ export function createTurnsRuntime(
   const isContinueAsNewDue = () => policy.isDue
   const runtime = createCodeRuntime(run, {
     idleMs: run.config.timeouts.idleMs,
+    outputReader: 'model',
     isContinueAsNewDue,
     continueAsNewIfDue: inCell,
     shared: sharedSessionOf(run, isContinueAsNewDue, inSharedCell, state?.sharedSession),

@@ -30,7 +30,7 @@ class CellNamespace:
 
 def compile_cell(source, number):
     filename = f"<cell {number}>"
-    lines = source.splitlines(keepends=True)
+    lines = _split_lines(source)
     linecache.cache[filename] = (len(source), None, lines, filename)  # so that tracebacks show the lines
     try:
         return compile(source, filename, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
@@ -59,6 +59,12 @@ def _hide_runner_frames():
         original_walk_stack.__doc__,
     )
     traceback.walk_stack = walk_stack
+
+
+def _split_lines(source):
+    """Returns the lines as the compiler counts them: it does not end a line at a form feed or U+2028, as str does."""
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 def is_async(code):

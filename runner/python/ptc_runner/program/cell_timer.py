@@ -8,7 +8,8 @@ from ..process import EMBEDDED
 
 # Captured before the program may replace them. Pyodide has no timer.
 _setitimer = getattr(signal, "setitimer", None)
-_getsignal, _raise_signal = signal.getsignal, signal.raise_signal
+_getsignal, _raise_signal, _signal = signal.getsignal, signal.raise_signal, signal.signal
+_sigmask = getattr(signal, "pthread_sigmask", None)
 
 REPEAT_STOP_SECONDS = 0.5  # code that swallows the first stop is stopped again, until the host kills it
 
@@ -31,6 +32,16 @@ class CellTimer:
         signal.signal(signal.SIGINT, self._on_signal)  # sent by the host: at its own deadline, or on request of a user
         if not EMBEDDED:  # Pyodide has SIGINT only
             signal.signal(signal.SIGALRM, self._on_signal)
+
+    def restore_interrupt(self):
+        """The host stops a cell by SIGINT. A handler or mask of an earlier cell would leave only killing the sandbox.
+
+        A handler of SIGALRM stays: a program may install it in one cell and set its alarm in a later one.
+        """
+        if _getsignal(signal.SIGINT) != self._on_signal:
+            _signal(signal.SIGINT, self._on_signal)
+        if _sigmask:
+            _sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGALRM))
 
     def begin_step(self):
         self.step_started, self.interrupted_after = monotonic(), None

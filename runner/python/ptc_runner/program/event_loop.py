@@ -5,6 +5,7 @@ import selectors
 import signal
 import sys
 from _thread import get_ident
+from asyncio import current_task  # from here on: names that the program may replace
 from select import select
 from sys import _current_frames
 from time import monotonic, sleep  # the real ones: see determinism/time_functions.py
@@ -140,13 +141,23 @@ class Loop(asyncio.BaseEventLoop if EMBEDDED else asyncio.SelectorEventLoop):
             super().__init__(SuspendingSelector(session))
             self._selector.own_descriptors = len(self._selector.get_map())
             self._selector.signal_handlers = self._signal_handlers
-        self.task_factory = lambda loop, coroutine, **options: Task(coroutine, loop=loop, **options)
+        self.task_factory = self._new_task
         self.set_task_factory(self.task_factory)
         self.own_attributes = frozenset((*vars(self), "own_attributes"))
 
     def time(self):
         clock = self.session.clock
         return clock.monotonic_seconds() if is_other_thread() else clock.read_loop()
+
+    def _new_task(self, _, coroutine, **options):
+        task = Task(coroutine, loop=self, **options)
+        self.session.guest.adopt(task, current_task(self))
+        return task
+
+    def call_soon_threadsafe(self, callback, *arguments, context=None):
+        if is_other_thread():
+            context = self.session.guest.context_of_thread(context)
+        return super().call_soon_threadsafe(callback, *arguments, context=context)
 
     def create_future(self):
         return Future(loop=self)

@@ -1,5 +1,6 @@
 """Hints for the author of a cell, where Python's own messages do not say what to do."""
 
+import re
 import warnings
 import weakref
 from atexit import _ncallbacks
@@ -8,6 +9,8 @@ from threading import enumerate as all_threads  # from here on: names that the p
 from time import monotonic, sleep
 from weakref import ref
 
+from ..protocol.json_codec import loads
+from ..process import EMBEDDED
 from .event_loop import running_threads
 
 # What asyncio says to code that starts a loop in a loop.
@@ -23,14 +26,48 @@ WRONG_LOOP_ERROR = (
     "A function that needs one: `await asyncio.to_thread(function, asyncio.get_running_loop())` in the cell, and "
     "`asyncio.run_coroutine_threadsafe({tool}(...), loop).result()` in the function"
 )
+NO_PROCESSES = 138  # ENOTSUP of Emscripten
+_starts_install = re.compile(r"[%!]+ *(pip3?|conda|apt|apt-get|uv)\b|(python3? -m )?pip3? install\b").match
+_starts_command = re.compile(r"(\w+ *= *)?[%!]+ *[A-Za-z]").match
+_find_fence = re.compile(r"^\s*```", re.MULTILINE).search
+_find_escape = re.compile(r"\\[nt\"]").search
+_looks_like_code = re.compile(r"[(=\n]").search
 MANY_CLOCK_READS = 100  # in one cell: a loop waits for the clock; code that only measures reads it less often
 THREAD_EXIT_SECONDS = 0.05  # a thread whose result let the cell end may be about to end too
 
 
 def hint_for_error(error):
-    if type(error) is RuntimeError and str(error) in NESTED_LOOP_ERRORS:
+    text = error.args[0] if type(error) is RuntimeError and error.args else None
+    if type(text) is str and text in NESTED_LOOP_ERRORS:
         return "\n[hint] The cell runs in an event loop already: write `await main()`, not `asyncio.run(main())`."
+    if EMBEDDED and type(text) is str and text == "can't start new thread":
+        return "\n[hint] This sandbox has no threads: call the function itself, and await tools with asyncio.gather()."
+    if EMBEDDED and type(error) is OSError and error.errno == NO_PROCESSES:
+        return "\n[hint] This sandbox can't start processes: use Python's own library."
     return ""
+
+
+def hint_for_syntax(error, source):
+    """`error` is the compiler's. Names what is wrong with text that models send in place of a program."""
+    text = source if error.lineno == 1 else error.text or ""  # in front of the program there may be a sentence
+    hint = _syntax_hint(error.msg, (error.text or "").strip(), _find_fence(text))
+    return f"\n[hint] {hint}" if hint else ""
+
+
+def _syntax_hint(message, line, has_fence):
+    if has_fence:
+        return "The code has a Markdown fence: send it without the lines of ```."
+    if _starts_install(line):
+        return "Packages can't be installed in the sandbox: use the standard library, and what is installed."
+    if _starts_command(line):
+        return "Commands of IPython (`%name`, `!command`) do not work here: write plain Python."
+    if message == "'return' outside function":
+        return "A cell is not a function: print the result, or define a function and call it."
+    if message == "'await' outside async function":
+        return "Only the cell itself and `async def` functions can await: write `async def`, and await its calls."
+    if "line continuation" in message and _find_escape(line):
+        return "The code was escaped twice: it has \\n where a line should end."
+    return None
 
 
 def hint_for_stop(stop, clock_reads):
@@ -45,11 +82,14 @@ class CellHints:
 
     def __init__(self, variables):
         self.unawaited, self.threads, self.atexit = UnawaitedHint(variables), ThreadHint(), AtexitHint()
+        self.source = ""
+        self.streams = []  # lines about streams that were restored when the cell began
 
     def begin_cell(self):
         self.unawaited.begin_cell()
 
     def set_source(self, source):
+        self.source = source
         self.atexit.begin_cell(source)
 
     def end_cell(self):
@@ -57,6 +97,8 @@ class CellHints:
 
     def text(self, pending_calls):
         lines = [
+            *self.streams,
+            *encoded_twice_lines(self.source),
             *self.unawaited.lines(),
             *pending_calls_lines(pending_calls),
             *self.threads.lines(),
@@ -67,6 +109,21 @@ class CellHints:
 
 def pending_calls_lines(count):
     return [f"{count} tool calls were still open when the cell ended: await them in the next cell."] if count else []
+
+
+def encoded_twice_lines(source):
+    """A cell that is JSON of a program is valid Python: one expression, which does nothing."""
+    text = source.strip()
+    if not text.startswith(('"', "{")) or len(text) > 1_000_000:
+        return []
+    try:
+        value = loads(text)
+    except (ValueError, RecursionError):
+        return []
+    program = value.get("code") if isinstance(value, dict) else value
+    if not (isinstance(program, str) and _looks_like_code(program)):
+        return []
+    return ["Nothing ran: the code is a JSON text that contains a program. Send the program itself."]
 
 
 class UnawaitedHint:

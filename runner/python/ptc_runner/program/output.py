@@ -1,11 +1,23 @@
-"""Captures what user code and its children print. Keeps the head and the tail, and counts the rest."""
+"""Captures what user code and its children print. Keeps the head and the tail, and counts the rest.
+
+Code can close or replace the standard streams, and the next cell could not print. `restore_streams`, at the start of
+each cell, decides:
+
+| what an earlier cell has left                          | restored | said once                               |
+|--------------------------------------------------------|----------|-----------------------------------------|
+| `sys.stdout`, `sys.stderr`: closed, deleted or None    | yes      | yes                                     |
+| `sys.stdin`, descriptor 0: the same                    | yes      | no: `exit()` closes it, and it is empty |
+| `sys.stdout`, `sys.stderr`: replaced by an open object | no       | yes: it may be on purpose, such as a tee |
+| descriptor 1 or 2: closed, or another file             | yes      | yes: children and libraries write there |
+| `sys.__stdout__` and so on: anything                   | yes      | no: they lead back from a replacement   |
+"""
 
 import codecs
-import fcntl
-import io
 import os
 import sys
-from os import fstat, ftruncate, pread  # the program may replace those of `os`, and `monotonic`
+from fcntl import F_GETFL, F_SETFL, fcntl  # from here on: names that the program may replace
+from io import FileIO, TextIOWrapper
+from os import close, dup2, fstat, ftruncate, open as open_file, pread
 from time import monotonic
 
 from ..process import EMBEDDED, is_forked_child
@@ -17,6 +29,7 @@ CHUNK_BYTES = 1 << 20
 STREAM_SECONDS = 0.25  # between two output messages of a cell
 STREAM_CHARACTERS = 4_000
 MINIMUM_STEP_CHARACTERS = 1_000  # that every step may print, whatever its cell has printed before
+STREAM_NAMES = "stdin", "stdout", "stderr"  # by descriptor
 RESERVED_CHARACTERS = 200  # for the mark of a cut and for hints: the host cuts at the limit, and would cut them
 
 
@@ -30,28 +43,78 @@ class OutputCapture:
         self.unread = 0
         self._clear()
         self._redirect()
-        self.streams = sys.stdin, sys.stdout, sys.stderr
+        self.replacements = {}  # name -> the program's own stream of that name, once the program was told
 
     def _redirect(self):
         # One file without a name behind descriptors 1 and 2 keeps the order of prints, C extensions and children;
         # a pipe would need a thread that drains it. RLIMIT_FSIZE bounds the file, and so does draining it now and then.
         self.file = os.open(EMBEDDED_FILE, os.O_RDWR) if EMBEDDED else os.memfd_create("output")
-        fcntl.fcntl(self.file, fcntl.F_SETFL, os.O_APPEND)
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.close(null)
-        os.dup2(self.file, 1)
-        os.dup2(self.file, 2)
+        fcntl(self.file, F_SETFL, os.O_APPEND)
+        for descriptor in (0, 1, 2):
+            self._redirect_descriptor(descriptor)
         if EMBEDDED:
             for path, target in EMBEDDED_DEVICES.items():
                 os.unlink(path)
                 os.symlink(target, path)
-        sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.FileIO(0, closefd=False))
+        self.streams = [TextIOWrapper.__new__(TextIOWrapper) for _ in STREAM_NAMES]
+        for descriptor in (0, 1, 2):
+            self._open_stream(descriptor)
+        sys.stdin, sys.stdout, sys.stderr = self.streams
         # Under both names: a program ends a redirection of its own by `sys.stdout = sys.__stdout__`.
-        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = [
-            io.TextIOWrapper(CapturedFile(fd, self), encoding="utf-8", errors="backslashreplace", write_through=True)
-            for fd in (1, 2)
-        ]
+        sys.__stdin__, sys.__stdout__, sys.__stderr__ = self.streams
+        self.files = [_file_identity(descriptor) for descriptor in (0, 1, 2)]
+
+    def _redirect_descriptor(self, descriptor):
+        if descriptor:
+            dup2(self.file, descriptor)
+            return
+        null = open_file(os.devnull, os.O_RDONLY)
+        if null:  # not when 0 was closed: the lowest free number is used
+            dup2(null, 0)
+            close(null)
+
+    def _open_stream(self, descriptor):
+        """Opens the stream, also again: the handlers of `logging` and other code have the object."""
+        stream = self.streams[descriptor]
+        if descriptor:
+            file = CapturedFile(descriptor, self)
+            TextIOWrapper.__init__(stream, file, encoding="utf-8", errors="backslashreplace", write_through=True)
+        else:
+            TextIOWrapper.__init__(stream, FileIO(0, closefd=False))
+
+    def restore_streams(self):
+        """Makes the streams usable for the next cell; see the table above. Returns what to tell the program.
+
+        Runs code of the program: a replaced stream may have methods of its own.
+        """
+        lines = []
+        for descriptor, name in enumerate(STREAM_NAMES):
+            if _file_identity(descriptor) != self.files[descriptor]:
+                self._redirect_descriptor(descriptor)
+                if descriptor:
+                    lines.append(f"descriptor {descriptor} was closed or redirected by earlier code, and is restored.")
+            own, current = self.streams[descriptor], getattr(sys, name, None)
+            try:
+                usable = _is_open(current)
+            except BaseException:  # code of the program did not end in time
+                setattr(sys, name, own)
+                raise
+            if not _is_open(own):
+                self._open_stream(descriptor)
+            setattr(sys, f"__{name}__", own)
+            if current is own:
+                self.replacements.pop(name, None)
+            if not usable:
+                setattr(sys, name, own)
+                if descriptor:
+                    lines.append(f"sys.{name} was closed by earlier code, and is restored.")
+            elif descriptor and current is not own and self.replacements.get(name) is not current:
+                self.replacements[name] = current
+                lines.append(
+                    f"sys.{name} is still the {type(current).__name__[:50]} of earlier code, and only what that passes on is "
+                    f"shown. `sys.{name} = sys.__{name}__` undoes it."
+                )
+        return lines
 
     def set_limit(self, characters):
         self.capacity = characters
@@ -111,9 +174,9 @@ class OutputCapture:
 
     def take(self, note=""):
         """Returns what was printed since the last take, and the note of the runner."""
-        for stream in (sys.stdout, sys.stderr):
+        for name in ("stdout", "stderr"):
             try:
-                stream.flush()
+                getattr(sys, name).flush()
             except Exception:  # user code may have closed or replaced it
                 pass
         self._drain()
@@ -125,7 +188,24 @@ class OutputCapture:
         return text + separator + note
 
 
-class CapturedFile(io.FileIO):
+def _file_identity(descriptor):
+    """Returns which file is behind a descriptor, and how it is open; None when the descriptor is closed."""
+    try:
+        status = fstat(descriptor)
+        return status.st_dev, status.st_ino, fcntl(descriptor, F_GETFL) & os.O_ACCMODE
+    except OSError:
+        return None
+
+
+def _is_open(stream):
+    """False for a stream that is closed, detached, or none at all. A stream of the program needs no `closed`."""
+    try:
+        return stream is not None and not getattr(stream, "closed", False)
+    except Exception:  # a detached stream raises ValueError
+        return False
+
+
+class CapturedFile(FileIO):
     def __init__(self, descriptor, output):
         super().__init__(descriptor, "wb", closefd=False)
         self.output = output

@@ -20,7 +20,7 @@ export function applyStepResult(cell: CellDraft, result: StepResult, at: number)
       if (result.cause === 'killed_at_limit') return endCell(cell, 'timed_out', result.reason, at)
       if (result.cause === 'out_of_memory') return endCell(cell, 'limit_exceeded', result.reason, at)
       // A sandbox that is gone is rebuilt; one that broke the protocol is not.
-      if (result.cause !== 'gone') return endCell(cell, 'lost', result.reason, at)
+      if (result.cause !== 'gone' && result.cause !== 'exited') return endCell(cell, 'lost', result.reason, at)
       cell.lossReason = result.reason
   }
 }

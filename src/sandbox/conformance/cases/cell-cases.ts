@@ -63,6 +63,54 @@ export const cellCases: readonly CaseDefinition[] = [
     },
   },
   {
+    name: 'show the lines as the compiler counts them',
+    async run(context) {
+      const source = 'a = "\f \v \x1c \x85 \u2028"\r\ndef fail():\r    return 1 / 0  # here\nfail()'
+      expectError(
+        (await (await context.harness()).runCell(source)).finalResult,
+        /line 3, in fail\n {4}return 1 \/ 0 +# here/,
+      )
+    },
+  },
+  ...(
+    [
+      ['```python\nprint(1)\n```', /Markdown fence/],
+      ['Here is the code:\n\n```\nprint(1)\n```', /Markdown fence/],
+      ['x = 1\n%matplotlib inline', /Commands of IPython/],
+      ['files = !ls', /Commands of IPython/],
+      ['!pip install requests', /Packages can't be installed/],
+      ['pip install requests', /Packages can't be installed/],
+      ['x = 1\nreturn x', /not a function: print the result/],
+      ['def f():\n    return await get(1)', /write `async def`/],
+      ['import os\\nprint(1)', /escaped twice/],
+    ] as const
+  ).map(([source, hint]): CaseDefinition => ({
+    name: `get a hint for the text ${JSON.stringify(source)}`,
+    async run(context) {
+      const { finalResult } = await (await context.harness()).runCell(source)
+      assert.match(expectError(finalResult, /SyntaxError|IndentationError/).split('[hint]')[1] ?? '', hint)
+    },
+  })),
+  {
+    name: 'get a hint that JSON of a program runs nothing',
+    async run(context) {
+      const harness = await context.harness()
+      for (const source of [JSON.stringify('import os\nprint(1)'), JSON.stringify({ code: 'print(1)' })])
+        assert.match((await harness.runCell(source)).output, /^\[hint\] Nothing ran: /)
+      const others = ['"a text"', '{"code": 1}', '{"a": "print(1)"}', `${'{"a":'.repeat(90)}1${'}'.repeat(90)}`]
+      for (const source of others) assert.equal((await harness.runCell(source)).output, '')
+    },
+  },
+  {
+    name: 'may raise errors that can not be printed',
+    async run(context) {
+      const harness = await context.harness()
+      const source = 'class Text:\n    def __str__(self): return 1 / 0\n'
+      for (const error of ['RuntimeError(Text())', 'SyntaxError(Text(), ("<cell 1>", 1, 1, Text()))'])
+        expectError((await harness.runCell(`${source}raise ${error}`)).finalResult, /Error/)
+    },
+  },
+  {
     name: 'may use asyncio.run like a script',
     async run(context) {
       const source = 'async def main():\n    print(await get(5))\nasyncio.run(main())'

@@ -187,7 +187,10 @@ print([str(warning.message) for warning in recorded])
     async run(context) {
       const source = 'def f():\n    x = await get(1)'
       const error = expectError((await (await context.harness()).runCell(source)).finalResult, 'SyntaxError')
-      assert.match(error, /line 2\n {4}x = await get\(1\)\n {8}\^+\nSyntaxError: 'await' outside async function$/)
+      assert.match(
+        error,
+        /line 2\n {4}x = await get\(1\)\n {8}\^+\nSyntaxError: 'await' outside async function\n\[hint\] [^\n]+$/,
+      )
     },
   },
   {

@@ -1,3 +1,4 @@
+import { findDaemon } from './daemon-address.js'
 import { expect, test } from 'vitest'
 import { daemonProblems, isOldRunc, transportProblems } from './daemon-problems.js'
 import { usesUserNamespace } from './daemon-info.js'
@@ -45,7 +46,7 @@ test.each([
   [{ DOCKER_HOST: 'unix:///var/run/docker.sock' }, 0],
   [{}, 0],
 ])('the transport of %j has %i warnings', (environment, count) => {
-  const problems = transportProblems(environment)
+  const problems = transportProblems(findDaemon({ HOME: '/nonexistent', ...environment }))
   expect(problems).toHaveLength(count)
   for (const problem of problems) {
     expect(problem).toMatchObject({ severity: 'warning', message: expect.stringMatching(/is not encrypted/) })

@@ -1,5 +1,5 @@
 import type { BackendProblem } from '../../backend.js'
-import type { EnvironmentVariables } from '../../cache-directory.js'
+import type { DaemonAddress } from './daemon-address.js'
 import { isPodman, type DaemonInfo, type DaemonVersion } from './daemon-info.js'
 
 /** Everything that this daemon does not enforce, whether Docker or Podman. */
@@ -55,10 +55,8 @@ export function daemonProblems(info: DaemonInfo, runtime: string | undefined): B
   return problems
 }
 
-/** Problems of the connection to the daemon. Reads the same environment variables as dockerode. */
-export function transportProblems(environment: EnvironmentVariables): BackendProblem[] {
-  const host = environment['DOCKER_HOST'] ?? ''
-  const usesTls = environment['DOCKER_TLS_VERIFY'] === '1' || host.endsWith(':2376')
+/** Problems of the connection to the daemon. */
+export function transportProblems({ host = '', usesTls }: Pick<DaemonAddress, 'host' | 'usesTls'>): BackendProblem[] {
   if (!/^(?:tcp|http):/.test(host) || usesTls) return []
   const message = `${host} is not encrypted or authenticated: anyone who can reach it controls the daemon's host`
   const remedy =

@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Dockerode from 'dockerode'
 import { PtcError, messageOf } from '../../../common/errors.js'
+import { type DaemonAddress, findDaemon } from './daemon-address.js'
 import { withTimeout } from './with-timeout.js'
 import { dockerError, statusOf } from './docker-error.js'
 
@@ -20,19 +21,14 @@ export class DockerEngine {
   readonly #docker: Dockerode
   readonly #timeoutMs: number
 
-  /** @throws PtcError CONFIG_INVALID when the DOCKER_* environment variables are invalid */
+  readonly address: DaemonAddress
+
+  /** @throws PtcError CONFIG_INVALID when the DOCKER_* environment variables or the Docker context are invalid */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs
-    if (process.env['DOCKER_HOST']?.startsWith('ssh:') === true) {
-      // dockerode does not verify SSH host keys.
-      throw new PtcError('CONFIG_INVALID', 'DOCKER_HOST=ssh://… is not supported: host keys would not be checked', {
-        hint:
-          'Use an SSH tunnel: `ssh -N -L /tmp/docker.sock:/var/run/docker.sock user@host`, ' +
-          'and DOCKER_HOST=unix:///tmp/docker.sock.',
-      })
-    }
+    this.address = findDaemon()
     try {
-      this.#docker = new Dockerode()
+      this.#docker = new Dockerode(this.address.options)
     } catch (cause) {
       throw new PtcError('CONFIG_INVALID', `the DOCKER_* environment is not usable: ${messageOf(cause)}`, {
         hint: 'DOCKER_HOST is like unix:///var/run/docker.sock or tcp://host:2376.',
@@ -53,7 +49,7 @@ export class DockerEngine {
       if (signal?.aborted === true) throw signal.reason
       const status = statusOf(error)
       if (status !== undefined && ignoredStatuses.includes(status)) return undefined
-      throw dockerError(error, action)
+      throw dockerError(error, action, this.address.context)
     }
   }
 

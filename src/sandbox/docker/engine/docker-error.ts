@@ -15,11 +15,18 @@ export function statusOf(thrown: unknown): number | undefined {
   return typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 
-/** Turns an error of a daemon, or of the connection to it, into a PtcError. `action` completes "could not …". */
-export function dockerError(error: unknown, action: string): PtcError {
+/**
+ * Turns an error of a daemon, or of the connection to it, into a PtcError.
+ *
+ * @param action completes "could not …"
+ * @param context the Docker context that has the address of the daemon
+ */
+export function dockerError(error: unknown, action: string, context?: string): PtcError {
   if (PtcError.isInstance(error)) return error
-  const message = `could not ${action}: ${messageOf(error).trim()}`
-  const code = isDown(error) ? 'SANDBOX_BACKEND_DOWN' : 'SANDBOX_UNAVAILABLE'
+  const isBackendDown = isDown(error)
+  const where = context !== undefined && isBackendDown ? ` (Docker context ${JSON.stringify(context)})` : ''
+  const message = `could not ${action}${where}: ${messageOf(error).trim()}`
+  const code = isBackendDown ? 'SANDBOX_BACKEND_DOWN' : 'SANDBOX_UNAVAILABLE'
   return new PtcError(code, message, { hint: hintFor(error), cause: error })
 }
 
@@ -39,7 +46,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 const hints = [
   {
     codes: ['ENOENT', 'ECONNREFUSED'],
-    hint: 'Start Docker, or set DOCKER_HOST to where its daemon listens (`docker context inspect` shows it).',
+    hint: 'Start Docker, or name its daemon by `docker context use` or DOCKER_HOST (`docker context ls` shows addresses).',
   },
   {
     codes: ['EACCES', 'EPERM'],
@@ -47,7 +54,7 @@ const hints = [
   },
   {
     codes: ['ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT'],
-    hint: 'The host in DOCKER_HOST can not be reached from here.',
+    hint: 'The host in DOCKER_HOST or in the Docker context can not be reached from here.',
   },
 ]
 

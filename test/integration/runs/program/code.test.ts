@@ -151,6 +151,18 @@ except TimeoutError:
     expect((await env.runProgram('')).outcome).toEqual({ status: 'ok', output: '' })
   })
 
+  it('that ends its own process is repeated once, and reports that', async () => {
+    const env = await TestEnvironment.start({ tools: [echo] })
+    const handle = await env.startProgram('import os\nawait echo(value=1)\nos._exit(3)')
+    const reason = 'the code ended its process with exit code 3, as os._exit() does; exit() ends only the cell'
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'lost', error: reason }, toolCalls: 1 })
+    const { events } = await env.history(handle)
+    const opened = events.filter(
+      ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'session.open',
+    )
+    expect(opened).toHaveLength(2)
+  })
+
   it('that awaits a future that nothing resolves ends, and does not hang', async () => {
     const env = await TestEnvironment.start()
     const { outcome } = await env.runProgram('import asyncio\nawait asyncio.get_running_loop().create_future()')

@@ -52,6 +52,15 @@ test('code prints, and the next cell has its variables', async () => {
   expect(await runCell('print(x + 1)')).toMatchObject({ type: 'completed', output: '21\n' })
 })
 
+test('code gets a hint about threads and processes, which are not there', async () => {
+  expect(await runCell('import threading\nthreading.Thread(target=print).start()')).toMatchObject({
+    error: expect.stringContaining('[hint] This sandbox has no threads'),
+  })
+  expect(await runCell('import subprocess\nsubprocess.run(["ls"])')).toMatchObject({
+    error: expect.stringContaining("[hint] This sandbox can't start processes"),
+  })
+})
+
 test('parallel calls suspend the program once, and it continues with their results', async () => {
   const source = 'import asyncio\nprint(await asyncio.gather(add(a=1, b=2), add(a=3, b=4)))'
   const suspended = await runCell(source)

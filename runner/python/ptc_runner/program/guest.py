@@ -1,0 +1,98 @@
+"""Ends what the cell of a guest leaves behind, because a later cell may have tools that the guest has not.
+
+A guest is another run whose cell the session executes, with fewer tools. The host checks each call against the tools of
+the cell that makes it, so a task of the guest must make no call in a later cell. What is ended, and how:
+
+| left behind                                 | with the cell                                              |
+|---------------------------------------------|------------------------------------------------------------|
+| tasks, with the calls that they have made   | cancelled; one that goes on can't call tools               |
+| timers and callbacks of the event loop      | cancelled                                                  |
+| threads                                     | go on; what they give to the event loop can't call tools   |
+| variables, patched functions, handlers      | stay: all code of a session shares one interpreter         |
+
+So this prevents accidents and simple misuse. It is no boundary: code of the guest can change functions that a later
+cell calls, and a thread of it can start another one.
+"""
+
+from _thread import get_ident
+from asyncio import all_tasks, current_task
+from contextvars import ContextVar, copy_context
+from threading import _active as thread_objects  # by identifier
+from weakref import WeakSet, ref
+
+from ..errors import ToolDenied
+from .event_loop import running_threads
+
+ENDED = 0  # the number of no cell
+
+_guest_cell = ContextVar("guest_cell")  # the number of the guest's cell; None in later cells of others; unset in new threads
+
+
+class Guest:
+    """The cell of a guest, and what earlier ones have left."""
+
+    def __init__(self, session):
+        self.session = session
+        self.cell = None  # while the cell of a guest runs, its number
+        self.ended_tasks = WeakSet()
+        self.threads = {}  # identifier -> reference to the thread, or None
+        self.before = None
+
+    def begin_cell(self, number, is_guest):
+        self.cell = number if is_guest else None
+        if is_guest or _guest_cell in self.session.context:  # programs without guests see no variable in their contexts
+            self.session.context.run(_guest_cell.set, self.cell)
+        live = set(running_threads())
+        self.threads = {number: thread for number, thread in self.threads.items() if number in live}
+        if is_guest:
+            loop = self.session.loop
+            self.before = all_tasks(loop), _handles(loop), live
+
+    def end_cell(self):
+        """Ends the work of the cell. Its code may clean up for a moment, but can't call tools."""
+        if self.cell is None:
+            return
+        loop = self.session.loop
+        tasks, handles, threads = self.before
+        self.cell = self.before = None
+        # References to the handles before keep their addresses from being used again.
+        known = set(map(id, handles))
+        left = [handle for handle in _handles(loop) if id(handle) not in known]
+        new_tasks = [task for task in all_tasks(loop) if task not in tasks]
+        self.ended_tasks.update(new_tasks)
+        for number in running_threads():
+            if number not in threads:
+                thread = thread_objects.get(number)
+                self.threads[number] = None if thread is None else ref(thread)
+        if new_tasks:
+            self.session.cancel_tasks(new_tasks)
+        for handle in left:
+            handle.cancel()
+
+    def check_call(self, tool):
+        """Raises ToolDenied in code of a guest whose cell has ended."""
+        if current_task() in self.ended_tasks or _guest_cell.get(None) not in (None, self.cell):
+            message = f"{tool}() was called by code that another agent has left behind: its cell has ended"
+            raise ToolDenied(message, tool, "denied")
+
+    def adopt(self, task, creator):
+        """A task that an ended one has created is ended, too."""
+        if creator in self.ended_tasks:
+            self.ended_tasks.add(task)
+
+    def context_of_thread(self, context):
+        """Returns the context for a callback that another thread gives to the event loop."""
+        number = get_ident()
+        if number not in self.threads:
+            return context
+        reference = self.threads[number]
+        if reference is not None and reference() is not thread_objects.get(number):  # the number was given away
+            return context
+        context = (context or copy_context()).copy()
+        if _guest_cell not in context:  # `to_thread` in a later cell has set it
+            context.run(_guest_cell.set, ENDED)
+        return context
+
+
+def _handles(loop):
+    return [*loop._ready, *loop._scheduled]

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import { TerminalText } from './terminal-text.js'
+
+function show(...chunks: readonly string[]): string {
+  let shown = ''
+  const terminal = new TerminalText((text) => (shown += text))
+  for (const chunk of chunks) terminal.add(chunk)
+  terminal.end()
+  return shown
+}
+
+const bar = Array.from({ length: 101 }, (_, percent) => `\r${percent}% [${'#'.repeat(percent / 5).padEnd(20)}]`).join(
+  '',
+)
+
+it.each([
+  ['before\n' + bar + '\nRESULT: 17\n', `before\n100% [${'#'.repeat(20)}]\nRESULT: 17\n`],
+  ['no newline at the end\r100%', '100%ewline at the end'],
+  ['one\r\ntwo\r\n', 'one\r\ntwo\r\n'],
+  ['one\r', 'one\r'],
+  ['one\r\r\ntwo', 'one\r\r\ntwo'],
+  ['1\r2\r\nend', '2\r\nend'],
+  ['abc\b\nend', 'abc\nend'],
+  ['abc\u001B[2K\u001B[3Gx\n', '  x\n'],
+  ['long text\rshort\n', 'shorttext\n'],
+  ['long text\r\u001B[Kshort\n', 'short\n'],
+  ['long text\u001B[2K\rshort\n', 'short\n'],
+  ['long text\u001B[1K\rx\n', 'x        \n'],
+  ['long text\u001B[1Gx\n', 'xong text\n'],
+  ['abc\u001B[2DX\n', 'aXc\n'],
+  ['a\u001B[3Cb\n', 'a   b\n'],
+  ['  1%\b\b\b\b  2%\b\b\b\b100%\n', '100%\n'],
+  ['\b\b\bx\n', 'x\n'],
+  ['abc\b', 'abc'],
+  ['\u001B[31mred\u001B[0m\n', '\u001B[31mred\u001B[0m\n'],
+  ['x\r\u001B[31mred\u001B[0m\n', '\u001B[31mred\u001B[0m\n'],
+  ['😀😀\rx\n', 'x😀\n'],
+  ['1\r2\n\n3\r4\n', '2\n\n4\n'],
+  ['tabs\tand\fothers stay\n', 'tabs\tand\fothers stay\n'],
+  ['end\u001B[', 'end\u001B['],
+  ['', ''],
+])('shows %j', (text, expected) => {
+  expect(show(text)).toBe(expected)
+  // Wherever the text is split: at each code point, and into two at each place.
+  const points = Array.from(text)
+  expect(show(...points)).toBe(expected)
+  for (let at = 1; at < Math.min(points.length, 300); at += 1)
+    expect(show(points.slice(0, at).join(''), points.slice(at).join(''))).toBe(expected)
+})
+
+it('flushes a line that another object continues', () => {
+  let shown = ''
+  const first = new TerminalText((text) => (shown += text))
+  first.add('done\n 10%\r 20%\u001B[3D')
+  first.flush()
+  expect(show(shown, '3')).toBe('done\n 30%')
+})
+
+it('takes a time that grows with the text, whatever it has', () => {
+  const started = performance.now()
+  show(...Array.from({ length: 400 }, () => '\u001B[999999999Gx'))
+  show('\u001B[2K\u001B[999Gx'.repeat(4_000))
+  show('\r'.repeat(200_000), '\u001B['.repeat(100_000), '\u001B[;'.repeat(100_000))
+  show(...Array.from({ length: 2_000 }, () => 'a long line without an end, '))
+  expect(performance.now() - started).toBeLessThan(30_000)
+})

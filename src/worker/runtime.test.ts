@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { queryRefusedMessage } from '../common/names.js'
-import { isExpectedWarning } from './runtime.js'
+import { isExpectedWarning, safeLog } from './runtime.js'
 
 test.each([
   ['Activity not found on completion. This may happen if the activity has already been cancelled', undefined],
@@ -19,3 +19,17 @@ test.each([
 ])('%s (%j) is logged', (message, meta) => {
   expect(isExpectedWarning({ message, ...(meta && { meta }) })).toBe(false)
 })
+
+test('an entry is logged without its fields when these can not be read', () => {
+  const messages: unknown[] = []
+  const log = safeLog('INFO', ({ message, meta }) => messages.push([message, JSON.stringify(meta)]))
+  const hostile = new Proxy({}, { get: () => fail(), getPrototypeOf: () => fail() })
+  for (const value of [Object.create(null), hostile, 1n])
+    log({ level: 'WARN', message: 'a tool', timestampNanos: 0n, meta: { value } })
+  expect(messages).toHaveLength(3)
+  for (const entry of messages) expect(entry).toEqual(['a tool', expect.stringContaining('could not be read')])
+})
+
+function fail(): never {
+  throw new Error('hostile')
+}

@@ -22,14 +22,11 @@ const expectedWarnings = [
  * @throws PtcError CONFIG_INVALID when the address can't be used
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void, metricsAddress?: string): void {
-  const writeFiltered = (entry: LogEntry): void => {
-    if (level === 'DEBUG' || !isExpectedWarning(entry)) write(entry)
-  }
   const prometheus = metricsAddress && { bindAddress: metricsAddress, histogramBucketOverrides: histogramBuckets }
   try {
     Runtime.install({
       shutdownSignals: [],
-      logger: new DefaultLogger(level, writeFiltered),
+      logger: new DefaultLogger(level, safeLog(level, write)),
       telemetryOptions: {
         // Otherwise core prints to the console, in the middle of other output.
         logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
@@ -42,6 +39,21 @@ export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void
       hint: 'Give another --metrics-address, or end the process that uses this one.',
       cause,
     })
+  }
+}
+
+/**
+ * Never throws. The fields of an entry are anything that tools log and throw, and the SDK logs them where it catches
+ * nothing.
+ */
+export function safeLog(level: LogLevel, write: (entry: LogEntry) => void): (entry: LogEntry) => void {
+  return (entry) => {
+    try {
+      if (level === 'DEBUG' || !isExpectedWarning(entry)) write(entry)
+    } catch {
+      const { meta: _unreadable, ...rest } = entry
+      write({ ...rest, meta: { fields: 'could not be read' } })
+    }
   }
 }
 

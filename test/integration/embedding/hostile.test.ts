@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { Context } from '@temporalio/activity'
 import { Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
-import { describe, expect } from 'vitest'
+import proto from '@temporalio/proto'
+import { describe, expect, vi } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
 import { ToolError } from '../../../src/index.js'
 import { connect, createPlugin, createWorker } from '../../support/environment/embedded-worker.js'
@@ -10,6 +11,7 @@ import { sharedServer, temporalTest as test, uniqueName } from '../../support/te
 import { tool } from '../../support/tools.js'
 import type * as workflows from './workflows/hostile.js'
 
+const { EventType } = proto.temporal.api.enums.v1
 const workflowsPath = fileURLToPath(new URL('workflows/hostile.ts', import.meta.url))
 
 const fail = (): never => {
@@ -139,6 +141,18 @@ describe('a worker of a user', () => {
         ).rejects.toThrow()
       for (const query of ['query', half]) await expect(handle.query(query, half)).rejects.toThrow()
       await handle.terminate(half)
+
+      // Neither has arguments.
+      const limiter = await workflow.start('toolLimit', { taskQueue, workflowId: id(), args: [{ tool: 'refuse' }] })
+      await limiter.signal('request')
+      await limiter.signal('release')
+      await vi.waitFor(async () => {
+        const types = (await limiter.fetchHistory()).events?.map(({ eventType }) => eventType)
+        expect(types).not.toContain(EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
+        expect(types?.at(-1)).toBe(EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
+        expect(types).toContain(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED)
+      }, 20_000)
+      await limiter.terminate()
 
       const program = await ptc.startProgram({
         source: String.raw`

@@ -173,7 +173,11 @@ export class PtcError extends Error {
   }
 }
 
-/** The message of any thrown value. */
+/** The message of any thrown value. Never throws: reading a proxy or a getter may. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown)
+  } catch {
+    return 'something was thrown that can not be read'
+  }
 }

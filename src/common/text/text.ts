@@ -77,7 +77,7 @@ const maxSummaryBytes = 380
 
 /** A one-line summary within Temporal's size limit, without terminal control characters and Markdown links. */
 export function toTemporalSummary(text: string): string {
-  let fitting = Array.from(toPlainLine(text.slice(0, 10 * maxSummaryBytes)).slice(0, maxSummaryBytes))
+  let fitting = Array.from(takeStart(toPlainLine(text.slice(0, 10 * maxSummaryBytes)), maxSummaryBytes))
   while (utf8Length(JSON.stringify(fitting.join(''))) > maxSummaryBytes)
     fitting = fitting.slice(0, Math.floor(fitting.length * 0.9))
   return fitting.join('')

@@ -62,7 +62,7 @@ it('returns a cut result with a note, and its pages add up to the whole', async 
 it('cuts pages between characters, from any offset', async () => {
   for (const whole of ['😀'.repeat(2_300), `a${'😀'.repeat(2_300)}`]) {
     const { text, read } = await withResult(whole)
-    expect(String(text).isWellFormed()).toBe(true)
+    expect((text as string).isWellFormed()).toBe(true)
     let joined = ''
     for (let hasMore = true; hasMore;) {
       const { page, note } = await read({ id: 'a', offset: joined.length })

@@ -69,7 +69,7 @@ describe('a worker of a user', () => {
     workflowId,
   }) => {
     const refuse = tool('refuse', ({ text }) => {
-      throw new ToolError(`no ${String(text)}`)
+      throw new ToolError(`no ${text as string}`)
     })
     const activities = {
       echo: async (text: string) => text,
@@ -165,7 +165,7 @@ print("\ud83d", "😀")
 raise ValueError("\ud83d")`,
       })
       const { outcome } = await program.result()
-      const { output, error = '' } = outcome as Extract<typeof outcome, { status: 'code_error' }>
+      const { output, error } = outcome as Extract<typeof outcome, { status: 'code_error' }>
       expect(output).toMatch(/^no .\nno a.\nno ..\nno x{39}.\n\\ud83d 😀\n$/)
       expect(error).toContain('ValueError')
       expect([output.isWellFormed(), error.isWellFormed()]).toEqual([true, true])

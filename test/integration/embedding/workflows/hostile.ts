@@ -29,7 +29,7 @@ export async function throwTexts(texts: readonly string[]): Promise<readonly unk
 /** Calls the activities of the names, and returns how each failed. */
 export async function throwEach(names: readonly string[]): Promise<readonly unknown[]> {
   const activities = proxyActivities<Activities<string>>({ ...once, heartbeatTimeout: '5s' })
-  return Promise.all(names.map((name) => activities[name]?.().catch(causeOf)))
+  return Promise.all(names.map(async (name) => activities[name]?.().catch(causeOf)))
 }
 
 function causeOf(thrown: unknown): unknown {
@@ -50,9 +50,8 @@ export async function commands(text: string): Promise<string> {
   })
     .echo()
     .catch(() => undefined)
-  await proxyActivities<Activities<string>>({ ...once, activityId: `3${text}` })
-    [text]?.()
-    .catch(() => undefined)
+  const activities = proxyActivities<Activities<string>>({ ...once, activityId: `3${text}` })
+  await activities[text]?.().catch(() => undefined)
   upsertMemo({ [text]: text })
   setCurrentDetails(text)
   await sleep(1, { summary: text })

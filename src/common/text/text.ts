@@ -62,9 +62,14 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** At most the first `characters` UTF-16 units of a longer text, cut between characters, and an ellipsis. */
+/** The first `characters` characters (code points) of a longer text, and an ellipsis. */
 export function truncateEnd(text: string, characters: number): string {
-  return text.length <= characters ? text : `${takeStart(text, characters)}…`
+  if (text.length <= characters) return text
+  // A character has one or two units.
+  const start = Array.from(takeStart(text, 2 * characters))
+    .slice(0, Math.max(characters, 0))
+    .join('')
+  return start === text ? text : `${start}…`
 }
 
 /** Bytes of a text in UTF-8. */

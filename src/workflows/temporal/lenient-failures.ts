@@ -14,7 +14,7 @@ import {
   type PayloadConverter,
   type ProtoFailure,
 } from '@temporalio/common'
-import { takeStart, truncateEnd, truncateMiddle } from '../../common/text/text.js'
+import { takeStart, truncateMiddle } from '../../common/text/text.js'
 
 /** sdk-core reads messages up to a depth of 100. */
 const maxCauses = 10
@@ -85,7 +85,7 @@ function shortened(thrown: unknown): unknown {
   return Object.create(Object.getPrototypeOf(thrown) as object, {
     ...Object.getOwnPropertyDescriptors(thrown),
     message: { value: truncateMiddle(message, maxCharacters) },
-    stack: { value: truncateEnd(takeStart(stack, 10 * maxCharacters).replaceAll(longSpaces, ' '), maxCharacters) },
+    stack: { value: takeStart(takeStart(stack, 10 * maxCharacters).replaceAll(longSpaces, ' '), maxCharacters) },
   })
 }
 
@@ -129,7 +129,7 @@ function bounded(failure: ProtoFailure, depth: number): ProtoFailure {
   return {
     ...failure,
     message: truncateMiddle(textOf(message), maxCharacters),
-    stackTrace: truncateEnd(textOf(stackTrace), maxCharacters),
+    stackTrace: takeStart(textOf(stackTrace), maxCharacters),
     source: takeStart(textOf(source), maxTypeCharacters),
     ...(cause && { cause: depth < maxCauses ? bounded(cause, depth + 1) : null }),
     ...(info && {

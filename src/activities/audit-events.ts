@@ -11,6 +11,7 @@ import type { SessionRef } from '../common/session/session.js'
 import type { DescribedCall, DescribedStepResult, Step } from '../common/session/steps.js'
 import type { Values } from '../values/values.js'
 import type { ActivityScope } from './run-activity.js'
+import { takeStart } from '../common/text/text.js'
 
 type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'signal'> & {
   readonly attempt: number
@@ -132,7 +133,7 @@ export async function auditRefusals(
     const { workflowId, runId, attempt, requester } = origin
     const eventId = `${id}/${index}/call.refused`
     // The name is chosen by the model or its code.
-    const event = { tool: tool.slice(0, 100), call: index, digest, status, kind: 'call.refused' } as const
+    const event = { tool: takeStart(tool, 100), call: index, digest, status, kind: 'call.refused' } as const
     await audit?.after({ workflowId, runId, attempt, ...requester, id: eventId, ...event })
   }
 }

@@ -67,3 +67,15 @@ describe('toFailure', () => {
     expect(toFailure(thrown)).toMatchObject({ type: 'INTERNAL', nonRetryable: true, message: 'oops' })
   })
 })
+
+it('makes a failure that says so of what can not be read', () => {
+  const fail = (): never => {
+    throw new Error('a getter')
+  }
+  for (const thrown of [
+    Object.create(null),
+    { toString: fail },
+    Object.defineProperty(new Error('m'), 'message', { get: fail }),
+  ])
+    expect(toFailure(thrown)).toMatchObject({ message: 'something was thrown that can not be read', type: 'INTERNAL' })
+})

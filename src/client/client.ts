@@ -7,6 +7,7 @@ import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs/runs.js'
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
+import { makeMessagesWellFormed } from '../values/well-formed-messages.js'
 import { withStoredAttachments } from './attachments/store-attachments.js'
 import { approveCall, type ApproveOptions, denyCall, type DenyOptions } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
@@ -120,6 +121,7 @@ const optionNames = [
  */
 export function createPtcClient(options: PtcClientOptions): PtcClient {
   checkKeys('the options', options, optionNames)
+  makeMessagesWellFormed()
   const { client, taskQueue = defaultTaskQueue, values, stream, redact: hook } = options
   const redact = hook ? safeRedact(hook) : unredacted
   async function start<Result>(

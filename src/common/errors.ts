@@ -177,11 +177,10 @@ export class PtcError extends Error {
   }
 }
 
-/** The message of any thrown value. Never throws. */
+/** The message of any thrown value. Never throws: reading a proxy or a getter may. */
 export function messageOf(thrown: unknown): string {
   try {
-    const message: unknown = thrown instanceof Error ? thrown.message : thrown
-    return String(message)
+    return String(thrown instanceof Error ? thrown.message : thrown)
   } catch {
     return 'something was thrown that can not be read'
   }

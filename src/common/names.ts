@@ -13,6 +13,9 @@ export const workflowNames = {
 /** The type of the workflow that limits the concurrent calls of one tool. It is no run. */
 export const toolLimitWorkflow = 'toolLimit'
 
+/** The types of all our workflows: `src/workflows/index.ts` exports them. */
+export const allWorkflowNames: readonly string[] = [...Object.values(workflowNames), toolLimitWorkflow]
+
 /** Signals of workflow `toolLimit`. */
 export const toolLimitMessages = { request: 'request', release: 'release' } as const
 

@@ -1,5 +1,6 @@
 import type { LostCause } from '../common/session/steps.js'
 import type { SandboxEnd } from './backend.js'
+import { takeStart, truncateEnd } from '../common/text/text.js'
 
 /** Exit code of a process killed by SIGKILL (128 + 9), as the kernel does when memory runs out. */
 export const sigkillExitCode = 137
@@ -23,12 +24,12 @@ const maximumQuoteCharacters = 200
  * characters. The text is untrusted, so it must be only a part of the reason.
  */
 export function quoteUntrusted(text: string): string {
-  const head = text.slice(0, 2 * maximumQuoteCharacters)
+  const head = takeStart(text, 2 * maximumQuoteCharacters)
   const line = head
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     .replace(/[\p{Cf}\p{Surrogate}]/gu, '')
     .trim()
-  return line.length <= maximumQuoteCharacters ? line : `${line.slice(0, maximumQuoteCharacters)}…`
+  return truncateEnd(line, maximumQuoteCharacters)
 }
 
 /** The cause with which a pending step is lost when the sandbox ends. */

@@ -84,6 +84,21 @@ describe('runTool', () => {
     expect(seen).toMatchObject({ idempotencyKey: 'key-1', caller: 'code_execution', attempt: 2 })
   })
 
+  it('passes the details of heartbeats on as JSON, and refuses what is none or too large', async () => {
+    const cyclic: { self?: object } = {}
+    cyclic.self = cyclic
+    logged.length = 0
+    await run((_input, { heartbeat }) => {
+      for (const details of [1n, cyclic, 'x'.repeat(200_000)]) expect(() => heartbeat(details)).toThrow()
+      const page = { number: 1, at: new Date(0), half: '\ud83d' }
+      heartbeat(page)
+      page.number = 2
+      heartbeat()
+      return null
+    })
+    expect(logged).toEqual([[{ number: 1, at: '1970-01-01T00:00:00.000Z', half: '\ud83d' }], [undefined]])
+  })
+
   it('refuses unknown tools, callers that are not allowed, and invalid arguments', async () => {
     const never = () => {
       throw new Error('it ran')

@@ -169,7 +169,7 @@ export async function runAttempt(
   }
   const run = async () => {
     try {
-      const heartbeat = (details?: unknown) => context.heartbeat(redactor.any(details))
+      const heartbeat = (details?: unknown) => context.heartbeat(redactor.any(toHeartbeatDetails(details)))
       const { heartbeatDetails, attempt, run: callingRun, context: runContext } = context
       const toolContext = {
         signal: abortController.signal,
@@ -198,6 +198,20 @@ export async function runAttempt(
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }
+}
+
+/** They are sent again and again, and kept by the server with the call. */
+const maxHeartbeatCharacters = 100_000
+
+/**
+ * The details as JSON, as they are now. Details that can't be sent would end the call later, without a reason for its
+ * author, and very large ones the worker when the value store is unavailable.
+ */
+function toHeartbeatDetails(details: unknown): unknown {
+  const json = JSON.stringify(details) as string | undefined
+  if (json === undefined) return undefined
+  if (json.length <= maxHeartbeatCharacters) return JSON.parse(json) as unknown
+  throw new RangeError(`the details of a heartbeat have at most ${maxHeartbeatCharacters} characters of JSON`)
 }
 
 function timeoutError({ name, timeoutMs }: Tool): PtcError {

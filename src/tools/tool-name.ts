@@ -15,6 +15,7 @@ import {
   pythonKeywords,
   runnerNames,
 } from './python/reserved-names.js'
+import { takeStart } from '../common/text/text.js'
 
 /** @throws PtcError TOOL_NAME_INVALID for a name that code can't call, or that hides another name of the program */
 export function checkToolName(name: unknown): asserts name is string {
@@ -26,7 +27,7 @@ export function checkToolName(name: unknown): asserts name is string {
   }
   const problem = problemOf(name)
   if (problem === undefined) return
-  throw new PtcError('TOOL_NAME_INVALID', `tool name ${JSON.stringify(name.slice(0, 100))} ${problem}`, {
+  throw new PtcError('TOOL_NAME_INVALID', `tool name ${JSON.stringify(takeStart(name, 100))} ${problem}`, {
     hint: 'Use an identifier of letters, digits and underscores, such as get_expenses.',
   })
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PtcError } from '../common/errors.js'
 import type { StoredContent } from './store.js'
+import { takeStart } from '../common/text/text.js'
 
 const keyPattern = /^[0-9a-f]{64}$/
 
@@ -16,7 +17,7 @@ export function isKey(text: string): boolean {
  */
 export function assertKey(text: string): string {
   if (isKey(text)) return text
-  throw new PtcError('VALUE_MISSING', `${JSON.stringify(text.slice(0, 80))} is no key of a value`)
+  throw new PtcError('VALUE_MISSING', `${JSON.stringify(takeStart(text, 80))} is no key of a value`)
 }
 
 /** Computes key and size of content that is added in pieces. */

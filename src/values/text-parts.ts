@@ -1,7 +1,7 @@
 import { HeadTailBuffer } from '../common/text/head-tail-buffer.js'
 import { TerminalText } from '../common/text/terminal-text.js'
 import type { PendingBlock, TextParts, UserBlock } from '../common/runs/messages.js'
-import { jsonToText } from '../common/text/text.js'
+import { cutIndex, jsonToText, takeStart } from '../common/text/text.js'
 import { type Externalizable, refOf } from '../common/json/external-value.js'
 import type { Values } from './values.js'
 
@@ -40,25 +40,32 @@ async function renderParts(
 }
 
 /**
- * One page of a text in parts, without those before it in memory.
+ * One page of a text in parts, without those before it in memory. A page begins and ends between characters, so pages
+ * put together are the text.
  *
- * @returns the page, and whether more follows
+ * @returns the page, where it begins (before an offset within a surrogate pair), and whether more follows
  */
 export async function readPage(
   values: Pick<Values, 'load' | 'readText'>,
   parts: readonly Externalizable[],
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit: units }: { readonly offset: number; readonly limit: number },
   signal: AbortSignal,
-): Promise<{ readonly page: string; readonly hasMore: boolean }> {
-  let skip = offset
-  let page = ''
+): Promise<{ readonly page: string; readonly start: number; readonly hasMore: boolean }> {
+  // A surrogate pair is two units.
+  const limit = Math.max(units, 2)
+  // With the unit before the page, and the one after it: they say whether a cut would split a character.
+  const first = Math.max(offset - 1, 0)
+  const maximum = offset - first + limit + 1
+  let skip = first
+  let text = ''
   for await (const piece of pieces(values, parts, signal)) {
-    const rest = piece.slice(skip)
+    text += piece.slice(skip, skip + maximum - text.length)
     skip = Math.max(0, skip - piece.length)
-    page += rest.slice(0, limit + 1 - page.length)
-    if (page.length > limit) return { page: page.slice(0, limit), hasMore: true }
+    if (text.length === maximum) break
   }
-  return { page, hasMore: false }
+  const from = cutIndex(text, offset - first)
+  const page = takeStart(text.slice(from), limit)
+  return { page, start: first + from, hasMore: text.length > from + page.length }
 }
 
 async function* pieces(

@@ -1,5 +1,6 @@
 import { stringifyChunked } from '@discoveryjs/json-ext'
 import type { JsonValue } from '../common/json/json.js'
+import { cutIndex } from '../common/text/text.js'
 
 /** Characters of a piece of JSON: large enough for little overhead, small beside a value. */
 const jsonPieceCharacters = 64 * 1024
@@ -7,7 +8,7 @@ const jsonPieceCharacters = 64 * 1024
 /** Values of up to about so many characters are serialized at once: starting the serializer in pieces costs more. */
 const smallValueSize = 1_000
 
-/** Maximum characters of a decoded piece, but for one that would split a character. */
+/** Maximum characters of a decoded piece. */
 const decodedPieceCharacters = 256 * 1024
 
 /**
@@ -48,21 +49,11 @@ export async function* decodeUtf8(pieces: AsyncIterable<Uint8Array>): AsyncGener
   yield* splitText(decoder.decode(), decodedPieceCharacters)
 }
 
-/** Splits a text into pieces of about `characters` code units, never within a surrogate pair. */
+/** Splits a text into pieces of at most `characters` (2 or more) code units, never within a surrogate pair. */
 export function* splitText(text: string, characters: number): Generator<string, void, undefined> {
   for (let start = 0; start < text.length;) {
-    const end = alignToCharacter(text, start + characters)
+    const end = cutIndex(text, Math.min(start + characters, text.length))
     yield text.slice(start, end)
     start = end
   }
-}
-
-/** The index, or the next one if it is within a surrogate pair. */
-function alignToCharacter(text: string, index: number): number {
-  if (index >= text.length) return text.length
-  return isHighSurrogate(text.charCodeAt(index - 1)) ? index + 1 : index
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
 }

@@ -1,7 +1,7 @@
 import { Runtime } from '@temporalio/worker'
 import { expect, test } from 'vitest'
 import { queryRefusedMessage } from '../common/names.js'
-import { causeOfFailure, installRuntime, isExpectedWarning } from './runtime.js'
+import { causeOfFailure, installRuntime, isExpectedWarning, safeLog } from './runtime.js'
 
 test.each([
   ['Activity not found on completion. This may happen if the activity has already been cancelled', undefined],
@@ -31,3 +31,17 @@ test('the cause of a failure is what the SDK has logged first, not what ending t
   expect(causeOfFailure(ended)).toMatchObject({ message: 'the cause' })
   expect(causeOfFailure(ended)).toBe(ended)
 })
+
+test('an entry is logged without its fields when these can not be read', () => {
+  const messages: unknown[] = []
+  const log = safeLog('INFO', ({ message, meta }) => messages.push([message, JSON.stringify(meta)]))
+  const hostile = new Proxy({}, { get: () => fail(), getPrototypeOf: () => fail() })
+  for (const value of [Object.create(null), hostile, 1n])
+    log({ level: 'WARN', message: 'a tool', timestampNanos: 0n, meta: { value } })
+  expect(messages).toHaveLength(3)
+  for (const entry of messages) expect(entry).toEqual(['a tool', expect.stringContaining('could not be read')])
+})
+
+function fail(): never {
+  throw new Error('hostile')
+}

@@ -23,15 +23,11 @@ const expectedWarnings = [
  * @throws PtcError CONFIG_INVALID when the address can't be used
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void, metricsAddress?: string): void {
-  const writeFiltered = (entry: LogEntry): void => {
-    if (entry.message === 'Worker failed') loggedFailure ??= entry.meta?.['error']
-    if (level === 'DEBUG' || !(isExpectedWarning(entry) || isRepeated(entry))) write(entry)
-  }
   const prometheus = metricsAddress && { bindAddress: metricsAddress, histogramBucketOverrides: histogramBuckets }
   try {
     Runtime.install({
       shutdownSignals: [],
-      logger: new DefaultLogger(level, writeFiltered),
+      logger: new DefaultLogger(level, safeLog(level, write)),
       telemetryOptions: {
         // Otherwise core prints to the console, in the middle of other output.
         logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
@@ -61,6 +57,22 @@ export function causeOfFailure(thrown: unknown): unknown {
 }
 
 let loggedFailure: unknown
+
+/**
+ * Never throws. The fields of an entry are anything that tools log and throw, and the SDK logs them where it catches
+ * nothing.
+ */
+export function safeLog(level: LogLevel, write: (entry: LogEntry) => void): (entry: LogEntry) => void {
+  return (entry) => {
+    try {
+      if (entry.message === 'Worker failed') loggedFailure ??= entry.meta?.['error']
+      if (level === 'DEBUG' || !(isExpectedWarning(entry) || isRepeated(entry))) write(entry)
+    } catch {
+      const { meta: _unreadable, ...rest } = entry
+      write({ ...rest, meta: { fields: 'could not be read' } })
+    }
+  }
+}
 
 /** True when the runtime of this process exports metrics. */
 export function isMetricsExported(): boolean {

@@ -3,4 +3,4 @@
  * of the first module with the path of the user's workflows.
  */
 export * from 'durable-ptc-user-workflows'
-export { agent, program, session, toolLimit } from './index.js'
+export * from './index.js'

@@ -59,6 +59,29 @@ it('returns a cut result with a note, and its pages add up to the whole', async 
   })
 })
 
+it('cuts pages between characters, from any offset', async () => {
+  for (const whole of ['😀'.repeat(2_300), `a${'😀'.repeat(2_300)}`]) {
+    const { text, read } = await withResult(whole)
+    expect((text as string).isWellFormed()).toBe(true)
+    let joined = ''
+    for (let hasMore = true; hasMore;) {
+      const { page, note } = await read({ id: 'a', offset: joined.length })
+      expect(page.isWellFormed()).toBe(true)
+      expect(page.length).toBeLessThanOrEqual(1_000)
+      joined += page
+      hasMore = note.includes('has more')
+    }
+    expect(joined).toBe(whole)
+    for (const offset of [999, 1_000, whole.length - 1]) {
+      const { page, note } = await read({ id: 'a', offset })
+      const [, start, end] = /characters (\d+) to (\d+)/.exec(note) ?? []
+      expect(page).toBe(whole.slice(Number(start), Number(end)))
+      expect(page.isWellFormed()).toBe(true)
+      expect(offset - Number(start)).toBeLessThanOrEqual(1)
+    }
+  }
+})
+
 it('reads values that are too large for memory, as JSON', async () => {
   const { read } = await withResult({ rows: Array.from({ length: 500_000 }, (_, id) => ({ id })) })
   expect(await read({ id: 'a' })).toMatchObject({ page: expect.stringMatching(/^{"rows":\[{"id":0},/) as string })

@@ -20,13 +20,13 @@ export function readMore(values: Values) {
       const messages = await loadMessages(values, history, signal)
       const parts = messages.flatMap(({ whole }) => (whole && Object.hasOwn(whole, id) ? [whole[id] ?? []] : [])).at(-1)
       if (!parts) return failed(`there is no result ${JSON.stringify(id)} any more: run the code again`)
-      const { page, hasMore } = await readPage(values, parts, { offset, limit }, signal)
+      const { page, start, hasMore } = await readPage(values, parts, { offset, limit }, signal)
       if (page === '') return failed(`the result has no more than ${offset} characters`)
-      const end = offset + page.length
+      const end = start + page.length
       const next = hasMore ? `. ${readMoreTool}({"id": ${JSON.stringify(id)}, "offset": ${end}}) has more` : ', the end'
       return {
         text: await values.externalize(page, signal),
-        note: `(characters ${offset} to ${end}${next})`,
+        note: `(characters ${start} to ${end}${next})`,
         isError: false,
       }
     })

@@ -20,6 +20,7 @@ import { streamStep } from '../stream-events.js'
 import { describeStepResult } from './describe-step-result.js'
 import type { FollowUps } from './follow-ups.js'
 import { rebuildSession, type SendStep } from './rebuild-session.js'
+import { takeEnd } from '../../common/text/text.js'
 
 /** Maximum characters of printed text in the heartbeat of a running step. */
 const maxProgressCharacters = 500
@@ -75,7 +76,7 @@ function createStepSender(
 ): SendStep {
   let printed = ''
   const onOutput = (text: string): void => {
-    printed = (printed + text).slice(-maxProgressCharacters)
+    printed = takeEnd(printed + text, maxProgressCharacters)
     report({ printed: registry.redact(printed, { kind: 'output' }) })
   }
   return (step) => {

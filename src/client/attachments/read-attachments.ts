@@ -13,6 +13,7 @@ import {
   type StoredAttachment,
 } from '../../common/runs/attachments.js'
 import { hasErrorCode } from '../../common/system-error.js'
+import { takeStart } from '../../common/text/text.js'
 
 /** An attachment that a model may read. */
 export interface ReadAttachment {
@@ -57,7 +58,7 @@ async function readOne(attachment: Attachment, number: number): Promise<ReadAtta
   if (expected !== undefined && expected !== mediaType) throw fail(`it is ${mediaType}, not ${expected}`)
   const problem = problemOfSize(mediaType, bytes.length)
   if (problem !== undefined) throw fail(problem)
-  const shortName = name?.slice(0, attachmentLimits.nameCharacters)
+  const shortName = name === undefined ? undefined : takeStart(name, attachmentLimits.nameCharacters)
   return { mediaType, base64, bytes: bytes.length, ...(shortName !== undefined && { name: shortName }) }
 }
 

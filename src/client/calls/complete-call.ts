@@ -15,6 +15,7 @@ import { Turns } from './turns.js'
 import { requireWorkers } from '../temporal/task-queue.js'
 import { isFailedPrecondition } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate, isUnanswered, updateFailureType } from '../temporal/update-errors.js'
+import { takeStart } from '../../common/text/text.js'
 
 /** How long a request is repeated while the run or the server does not take it. */
 const maxRefusedMs = 120_000
@@ -76,7 +77,7 @@ export async function completeCall(
 /** @throws PtcError RUN_INPUT_INVALID */
 function deciderOf(options: CompleteOptions, client: Client): string {
   checkKeys('the options', options, ['by'])
-  const { by = client.options.identity.slice(0, maxDeciderLength) } = options
+  const { by = takeStart(client.options.identity, maxDeciderLength) } = options
   if (typeof by === 'string' && by.trim() !== '' && by.length <= maxDeciderLength) return by
   throw new PtcError('RUN_INPUT_INVALID', `by: it must be a text of 1 to ${maxDeciderLength} characters`)
 }

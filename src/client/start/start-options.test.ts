@@ -68,7 +68,7 @@ describe('startOptions', () => {
     )
   })
 
-  it.each(['', 'two words', 'x'.repeat(201)])('rejects the id %j', (workflowId) => {
+  it.each(['', 'two words', 'x'.repeat(201), 'a\0b', 'a\ud83d'])('rejects the id %j', (workflowId) => {
     expect(() => startOptions('agent', 'why?', 'queue', { workflowId })).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID' }),
     )

@@ -102,9 +102,9 @@ export function validateStart(kind: 'agent' | 'program', text: string, { workflo
       hint: 'Give large data through a tool.',
     })
   }
-  if (workflowId === undefined || /^\S{1,200}$/.test(workflowId)) return
+  if (workflowId === undefined || /^[^\s\p{Cc}\p{Surrogate}]{1,200}$/u.test(workflowId)) return
   throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(workflowId)} can't be the id of a run`, {
-    hint: 'An id has 1 to 200 characters and no spaces.',
+    hint: 'An id has 1 to 200 characters, and no spaces or control characters.',
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
-import { toolLimitWorkflow, workflowNames } from '../../common/names.js'
+import { allWorkflowNames } from '../../common/names.js'
 import type { HistoryEvent } from '../run-tree/history/event.js'
 import { historyPages } from './history-pages.js'
 import { quoteLiteral } from '../../common/runs/list-filter.js'
@@ -34,7 +34,7 @@ export async function* executionHistories(
   signal: AbortSignal,
 ): AsyncGenerator<ExecutionHistory, void, undefined> {
   const conditions = [
-    `WorkflowType IN (${[...Object.values(workflowNames), toolLimitWorkflow].map(quoteLiteral).join(', ')})`,
+    `WorkflowType IN (${allWorkflowNames.map(quoteLiteral).join(', ')})`,
     `TaskQueue = ${quoteLiteral(taskQueue)}`,
     ...(query === undefined ? [] : [`(${query})`]),
   ]

@@ -29,6 +29,22 @@ describe('HeadTailBuffer', () => {
     expect(bufferOf(60, 'a\n[... 9 characters cut ...]\nb').text).toBe('a\n[... 9 characters cut ...]\nb')
   })
 
+  it('cuts between characters, for any limit and any split into pieces', () => {
+    const text = `a${'😀'.repeat(20)}é${'😀'.repeat(20)}`
+    for (let limit = 0; limit <= text.length + 1; limit++) {
+      const whole = bufferOf(limit, text)
+      const units = Array.from({ length: text.length }, (_, index) => text.slice(index, index + 1))
+      expect(bufferOf(limit, ...units).text).toBe(whole.text)
+      expect(whole.text.isWellFormed()).toBe(true)
+      const [head = '', tail = ''] = whole.text.split(/\n\[.*\]\n/)
+      expect(head.length + tail.length).toBeLessThanOrEqual(limit)
+      expect(head.length + tail.length).toBeGreaterThanOrEqual(Math.min(limit, text.length) - 2)
+      expect(text.startsWith(head) && text.endsWith(tail)).toBe(true)
+      const cut = Number(/(\d+) characters cut/.exec(whole.text)?.[1] ?? 0)
+      expect(head.length + cut + tail.length).toBe(text.length)
+    }
+  })
+
   it('keeps the first character at a limit of one', () => {
     expect(bufferOf(1, 'ab', 'c').text).toBe('a\n[... 2 characters cut ...]\n')
   })

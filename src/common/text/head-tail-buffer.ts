@@ -1,9 +1,10 @@
-import { omissionMarker, omissionMarkers } from './text.js'
+import { omissionMarker, omissionMarkers, takeEnd, takeStart } from './text.js'
 
-/** Keeps the head and the tail of a growing text, and counts the characters omitted between them. */
+/** Keeps the head and the tail of a growing text, cut between characters, and counts the characters omitted. */
 export class HeadTailBuffer {
   readonly #headLimit: number
   readonly #tailLimit: number
+  /** With the unit after the head, and the unit before the tail: they say whether a cut would split a character. */
   #head = ''
   #tail = ''
   #length = 0
@@ -26,21 +27,21 @@ export class HeadTailBuffer {
       this.#earlierCuts.push({ position: this.#length + index, missing: Number(count) - found.length })
     }
     this.#length += text.length
-    const headSpace = this.#headLimit - this.#head.length
-    this.#head += text.slice(0, headSpace)
-    if (text.length > headSpace) this.#tail = takeLast(this.#tail + text.slice(headSpace), this.#tailLimit)
+    this.#head += text.slice(0, this.#headLimit + 1 - this.#head.length)
+    this.#tail = (this.#tail + text.slice(-this.#tailLimit - 1)).slice(-this.#tailLimit - 1)
   }
 
   /** The text, with a marker in place of omitted characters. */
   get text(): string {
-    const end = this.#length - this.#tail.length
-    if (end === this.#head.length) return this.#head + this.#tail
-    const gaps = this.#earlierCuts.filter(({ position }) => position >= this.#head.length && position < end)
-    const cut = gaps.reduce((sum, { missing }) => sum + missing, end - this.#head.length)
-    return this.#head + omissionMarker(cut) + this.#tail
+    const missing = this.#length - this.#head.length
+    if (this.#length <= this.#headLimit + this.#tailLimit) {
+      return missing > 0 ? this.#head + this.#tail.slice(-missing) : this.#head
+    }
+    const head = takeStart(this.#head, this.#headLimit)
+    const tail = takeEnd(this.#tail, this.#tailLimit)
+    const end = this.#length - tail.length
+    const gaps = this.#earlierCuts.filter(({ position }) => position >= head.length && position < end)
+    const cut = gaps.reduce((sum, { missing }) => sum + missing, end - head.length)
+    return head + omissionMarker(cut) + tail
   }
-}
-
-function takeLast(text: string, count: number): string {
-  return text.length <= count ? text : text.slice(text.length - count)
 }

@@ -1,10 +1,48 @@
 import { describe, expect, it } from 'vitest'
-import { truncateMiddle, toTemporalSummary, pluralize, formatCompactNumber, utf8Length } from './text.js'
+import {
+  formatCompactNumber,
+  pluralize,
+  takeEnd,
+  takeStart,
+  toOneLine,
+  toTemporalSummary,
+  truncateEnd,
+  truncateMiddle,
+  utf8Length,
+} from './text.js'
 
 describe('truncateMiddle', () => {
   it('keeps a text within the limit, and counts the characters omitted from a longer one', () => {
     expect(truncateMiddle('abcdef', 6)).toBe('abcdef')
     expect(truncateMiddle('abcdefgh', 5)).toBe('abc\n[... 3 characters cut ...]\ngh')
+  })
+})
+
+describe('every cut', () => {
+  const texts = ['😀'.repeat(9), `a${'😀'.repeat(9)}`, 'abcdefg', '', '\ud83d\ud83d\ude00\ude00']
+
+  it.each(texts)('of %j is between characters, and within the limit', (text) => {
+    for (let limit = -1; limit <= text.length + 1; limit++) {
+      const start = takeStart(text, limit)
+      const end = takeEnd(text, limit)
+      expect(text.startsWith(start) && text.endsWith(end)).toBe(true)
+      for (const cut of [start, end]) {
+        expect(cut.length).toBeLessThanOrEqual(Math.max(limit, 0))
+        expect(cut.length).toBeGreaterThanOrEqual(Math.min(limit, text.length) - 1)
+      }
+      // What a cut leaves is the rest of the text: no pair was split.
+      expect(takeStart(text, limit).toWellFormed() + text.slice(start.length).toWellFormed()).toBe(text.toWellFormed())
+      expect(text.slice(0, text.length - end.length).toWellFormed() + end.toWellFormed()).toBe(text.toWellFormed())
+      if (text.isWellFormed())
+        for (const cut of [truncateMiddle(text, limit), truncateEnd(text, limit)]) expect(cut.isWellFormed()).toBe(true)
+    }
+  })
+
+  it('of a line is between characters', () => {
+    for (const text of ['😀'.repeat(200), `a${'😀'.repeat(200)}`]) {
+      expect(toOneLine(text).isWellFormed()).toBe(true)
+      expect(toOneLine(text).length).toBeLessThanOrEqual(200)
+    }
   })
 })
 

@@ -8,12 +8,41 @@ export function omissionMarker(characters: number): string {
 /** Matches {@link omissionMarker}; group 1 is the count. */
 export const omissionMarkers = /\n\[\.\.\. (\d+) characters cut \.\.\.\]\n/g
 
+/**
+ * The place where a text may be cut: `index`, or the unit before it where a cut would split a surrogate pair. Half a
+ * pair makes a text ill-formed: model APIs refuse it.
+ */
+export function cutIndex(text: string, index: number): number {
+  const splits = isHighSurrogate(text.charCodeAt(index - 1)) && isLowSurrogate(text.charCodeAt(index))
+  return splits ? index - 1 : index
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
+}
+
+/** At most the first `count` UTF-16 units of a text, cut between characters. */
+export function takeStart(text: string, count: number): string {
+  return text.length <= count ? text : text.slice(0, cutIndex(text, Math.max(count, 0)))
+}
+
+/** At most the last `count` UTF-16 units of a text, cut between characters. */
+export function takeEnd(text: string, count: number): string {
+  if (text.length <= count) return text
+  const start = text.length - Math.max(count, 0)
+  return text.slice(cutIndex(text, start) === start ? start : start + 1)
+}
+
 /** Replaces the middle of a text over the limit by a marker with the number of omitted characters. */
 export function truncateMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text
-  const head = Math.ceil(limit / 2)
-  const tail = limit - head
-  return text.slice(0, head) + omissionMarker(text.length - limit) + text.slice(text.length - tail)
+  const head = takeStart(text, Math.ceil(limit / 2))
+  const tail = takeEnd(text, Math.floor(limit / 2))
+  return head + omissionMarker(text.length - head.length - tail.length) + tail
 }
 
 /** A string unchanged, any other value as JSON. */
@@ -33,9 +62,14 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** The first `characters` characters of a longer text, and an ellipsis. Never splits a character. */
+/** The first `characters` characters (code points) of a longer text, and an ellipsis. */
 export function truncateEnd(text: string, characters: number): string {
-  return text.length <= characters ? text : `${Array.from(text).slice(0, characters).join('')}…`
+  if (text.length <= characters) return text
+  // A character has one or two units.
+  const start = Array.from(takeStart(text, 2 * characters))
+    .slice(0, Math.max(characters, 0))
+    .join('')
+  return start === text ? text : `${start}…`
 }
 
 /** Bytes of a text in UTF-8. */
@@ -48,7 +82,7 @@ const maxSummaryBytes = 380
 
 /** A one-line summary within Temporal's size limit, without terminal control characters and Markdown links. */
 export function toTemporalSummary(text: string): string {
-  let fitting = Array.from(toPlainLine(text.slice(0, 10 * maxSummaryBytes)).slice(0, maxSummaryBytes))
+  let fitting = Array.from(takeStart(toPlainLine(text.slice(0, 10 * maxSummaryBytes)), maxSummaryBytes))
   while (utf8Length(JSON.stringify(fitting.join(''))) > maxSummaryBytes)
     fitting = fitting.slice(0, Math.floor(fitting.length * 0.9))
   return fitting.join('')
@@ -74,5 +108,5 @@ const maxSummaryCharacters = 200
 /** The text in one line, at most 200 characters. */
 export function toOneLine(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ')
-  return line.length <= maxSummaryCharacters ? line : `${line.slice(0, maxSummaryCharacters - 1).trimEnd()}…`
+  return line.length <= maxSummaryCharacters ? line : `${takeStart(line, maxSummaryCharacters - 1).trimEnd()}…`
 }

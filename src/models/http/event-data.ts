@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
+import { takeStart } from '../../common/text/text.js'
 
 /**
  * Parses the data of one server-sent event.
@@ -33,7 +34,7 @@ export function parseEventJson(data: string): unknown {
 
 /** Data that are no event of the API. */
 export function streamError(what: string, data: string): PtcError {
-  const message = `The model's reply can't be read: ${what} in ${JSON.stringify(data.slice(0, 80))}.`
+  const message = `The model's reply can't be read: ${what} in ${JSON.stringify(takeStart(data, 80))}.`
   const hint = 'Usually passes; if not, something between here and the API changes its replies.'
   return new PtcError('MODEL_STREAM', message, { hint })
 }

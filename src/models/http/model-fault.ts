@@ -1,6 +1,7 @@
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { mentionsSecret, redact } from './redact.js'
 import { retryAfterMsOf } from './retry-after.js'
+import { truncateEnd } from '../../common/text/text.js'
 
 /** What an error message may name, and the secrets it must not contain. */
 export interface ErrorContext {
@@ -54,6 +55,5 @@ const maxMessageCharacters = 400
 
 /** A message of an API on one line. It may be the whole page of a proxy, so it is truncated. */
 export function toOneLine(message: string): string {
-  const line = message.replaceAll(/\s+/g, ' ').trim()
-  return line.length > maxMessageCharacters ? `${line.slice(0, maxMessageCharacters)}…` : line
+  return truncateEnd(message.replaceAll(/\s+/g, ' ').trim(), maxMessageCharacters)
 }

@@ -139,6 +139,9 @@ export type HostMessage =
 
 const stepSchema = z.int().min(0)
 
+/** A text for people and models. Python's strings, and a hostile runner, may have half a surrogate pair. */
+const textSchema = z.string().overwrite((text) => text.toWellFormed())
+
 /**
  * The fence of the message that this one responds to: every attached driver receives it, and only the sender is meant.
  */
@@ -146,7 +149,7 @@ const fenceSchema = z.tuple([z.int(), z.int(), z.int()])
 
 const callSchema = z.strictObject({
   call: z.int().min(1),
-  tool: z.string().min(1).max(64),
+  tool: textSchema.min(1).max(64),
   /** Any JSON object; its content is validated later, by code that stops at a limit. */
   arguments: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
 })
@@ -172,7 +175,7 @@ const responseFields = {
 /** Fields of every response of executed code. */
 const codeResponseFields = {
   ...responseFields,
-  output: z.string(),
+  output: textSchema,
   /** Milliseconds between the start of the step and the first interrupt from outside that reached its code. */
   interrupted_after: z.int().min(0).optional(),
 }
@@ -185,10 +188,10 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     session: z.string().max(200),
     /** The last step that the runner has started; 0 when none. */
     step: stepSchema,
-    language: z.string().max(100),
+    language: textSchema.max(100),
   }),
   /** Printed text while the code runs; the response contains the authoritative copy. */
-  z.strictObject({ type: z.literal('output'), step: stepSchema, text: z.string() }),
+  z.strictObject({ type: z.literal('output'), step: stepSchema, text: textSchema }),
   /** The host's interrupt has reached the code, which may handle it. */
   z.strictObject({ type: z.literal('interrupted') }),
   z.strictObject({
@@ -205,7 +208,7 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     ...codeResponseFields,
     type: z.literal('failed'),
     kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
-    error: z.string(),
+    error: textSchema,
   }),
   /** A piece of a snapshot, in Base64; only the last may end in padding. */
   z.strictObject({
@@ -221,10 +224,10 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     type: z.literal('no_snapshot'),
     step: stepSchema,
     fence: fenceSchema,
-    reason: z.string().max(1_000),
+    reason: textSchema.max(1_000),
   }),
   /** The response to `restore`; after a problem the runner is unusable. */
-  z.strictObject({ ...responseFields, type: z.literal('restored'), problem: z.string().max(1_000).nullable() }),
+  z.strictObject({ ...responseFields, type: z.literal('restored'), problem: textSchema.max(1_000).nullable() }),
   /** The message was stale, out of order, or references a missing value; the runner ignored it. */
   z.strictObject({
     type: z.literal('refused'),
@@ -232,7 +235,7 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     fence: fenceSchema,
     /** `fenced`: a newer driver exists. `incomplete`: a value is missing pieces. `invalid`: a protocol error. */
     kind: z.enum(['fenced', 'incomplete', 'invalid']),
-    reason: z.string().max(1_000),
+    reason: textSchema.max(1_000),
   }),
 ])
 

@@ -34,6 +34,18 @@ describe('readMessages', () => {
     expect(messages.map(({ type }) => type)).toEqual(['suspended', 'completed', 'snapshot'])
   })
 
+  it('makes the texts of a runner well-formed, but not the arguments of calls', async () => {
+    const half = '\ud83d'
+    const [first, second] = await read(
+      chunks(
+        encode({ type: 'failed', kind: 'code_error', step: 1, output: half, error: `a${half}` }),
+        encode(suspended({ id: half })),
+      ),
+    )
+    expect(first).toMatchObject({ output: '\ufffd', error: 'a\ufffd' })
+    expect(second).toMatchObject({ calls: [{ arguments: { id: half } }] })
+  })
+
   it.each([
     ['more structure than calls can have', `{"a":[${'[],'.repeat(500_000)}0]}`],
     ['arguments nested without end', `{"a":${'['.repeat(6_000)}${']'.repeat(6_000)}}`],

@@ -1,3 +1,5 @@
+import { cutIndex } from '../../common/text/text.js'
+
 /**
  * A source delivers text in chunks of any size; the wire carries it in pieces of limited size.
  */
@@ -28,7 +30,7 @@ export async function* splitIntoPieces(
     buffered += chunk
     let from = 0
     while (buffered.length - from > maximumLength) {
-      const end = surrogateSafeIndex(buffered, from + maximumLength)
+      const end = cutIndex(buffered, from + maximumLength)
       yield { text: buffered.slice(from, end), last: false }
       from = end
     }
@@ -36,11 +38,3 @@ export async function* splitIntoPieces(
   }
   yield { text: buffered, last: true }
 }
-
-/** `at`, or the index before it when `at` is inside a surrogate pair. */
-function surrogateSafeIndex(text: string, at: number): number {
-  return isHighSurrogate(text.charCodeAt(at - 1)) && isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at
-}
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
-const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff

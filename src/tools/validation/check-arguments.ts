@@ -8,6 +8,7 @@ import { describeIssues } from './describe-issues.js'
 import { measureJson } from './measure-json.js'
 import type { ToolRegistry } from '../registry.js'
 import type { Tool } from '../tool.js'
+import { takeStart } from '../../common/text/text.js'
 
 /** Why a call must not run. The message is the same in the outcome for the model and in the error of `runTool`. */
 export interface Refusal {
@@ -38,7 +39,7 @@ export function findTool(registry: ToolRegistry, name: string, caller: Caller): 
       callable.length === 0
         ? 'There are none to call.'
         : `There are: ${callable.slice(0, maxListedTools).join(', ')}${ellipsis}.`
-    return refuse('TOOL_UNKNOWN', `There is no tool named ${JSON.stringify(name.slice(0, 100))}. ${known}`)
+    return refuse('TOOL_UNKNOWN', `There is no tool named ${JSON.stringify(takeStart(name, 100))}. ${known}`)
   }
   if (tool.allowedCallers.includes(caller)) return { ok: true, value: tool }
   const allowed =

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { takeStart } from '../../common/text/text.js'
 
 const maxIssues = 10
 const maxIssueCharacters = 200
@@ -33,5 +34,5 @@ export function formatPath(path: readonly PropertyKey[]): string {
 /** At most `characters` characters: the text, or its beginning and an ellipsis. Never splits a surrogate pair. */
 export function truncate(text: string, characters: number): string {
   if (text.length <= characters) return text
-  return `${text.slice(0, characters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+  return `${takeStart(text, characters - 1)}…`
 }

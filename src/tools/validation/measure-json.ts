@@ -1,4 +1,5 @@
 import { formatPath } from './describe-issues.js'
+import { takeStart } from '../../common/text/text.js'
 
 /** Deeper values overflow the stack of some parser (zod, V8, Python's json). */
 const maxDepth = 200
@@ -123,7 +124,7 @@ function problemOfInstance(value: object): Problem {
   return {
     reason:
       typeof name === 'string' && name !== ''
-        ? `it is an instance of ${name.slice(0, 60)}`
+        ? `it is an instance of ${takeStart(name, 60)}`
         : 'it is an instance of a class',
     remedy: 'Return a plain object with the fields the caller needs.',
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { BundleOptions, WorkflowBundleOption } from '@temporalio/worker'
-import { queryRefusedMessage, toolLimitWorkflow, workflowNames } from '../../common/names.js'
+import { allWorkflowNames, queryRefusedMessage } from '../../common/names.js'
 import { PtcError } from '../../common/errors.js'
 
 type WebpackConfig = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0]
@@ -59,14 +59,12 @@ const refuseSameNames: WebpackPlugin = {
   },
 }
 
-const engineNames: readonly string[] = [...Object.values(workflowNames), toolLimitWorkflow]
-
 /** @throws PtcError CONFIG_INVALID */
 function assertNoEngineName(names: readonly string[]): void {
-  const taken = engineNames.find((name) => names.includes(name))
+  const taken = allWorkflowNames.find((name) => names.includes(name))
   if (taken === undefined) return
   throw new PtcError('CONFIG_INVALID', `the workflows of this worker export ${taken}, a workflow of durable-ptc`, {
-    hint: `Rename it: ${engineNames.join(', ')} are the workflow types of durable-ptc.`,
+    hint: `Rename it: ${allWorkflowNames.join(', ')} are the workflow types of durable-ptc.`,
   })
 }
 

@@ -17,6 +17,7 @@ import { type Role, roles as allRoles } from '../../common/names.js'
 import { extendDataConverter } from '../../values/data-converter.js'
 import { openStore } from '../../values/open-store.js'
 import type { ValueStore } from '../../values/store.js'
+import { makeMessagesWellFormed } from '../../values/well-formed-messages.js'
 import type { TracingPlugin } from '../config/define-config.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { joinHealth, type WorkerHealth } from '../health/health.js'
@@ -55,6 +56,7 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   #store: Promise<ValueStore> | undefined
 
   constructor(options: EnginePluginOptions) {
+    makeMessagesWellFormed()
     this.#options = options
   }
 
@@ -71,8 +73,7 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   configureBundler(options: BundleOptions): BundleOptions {
     const traced = this.#tracing?.configureBundler?.(options) ?? options
     const bundled = bundleWorkflows(traced, this.#tracing !== undefined)
-    const ours = this.#isEncrypted ? encodedFailuresPath : lenientFailuresPath
-    return { ...bundled, failureConverterPath: bundled.failureConverterPath ?? ours }
+    return { ...bundled, failureConverterPath: bundled.failureConverterPath ?? this.#failureConverterPath }
   }
 
   configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions | Promise<ReplayWorkerOptions> {
@@ -167,10 +168,14 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     return this.#options.config.encryption !== undefined
   }
 
+  get #failureConverterPath(): string {
+    return this.#isEncrypted ? encodedFailuresPath : lenientFailuresPath
+  }
+
   /** Workers and their workflows write failures; everybody else only reads them. */
   #workerConverter(dataConverter: DataConverter | undefined): DataConverter {
-    const encoded = this.#isEncrypted && { failureConverterPath: encodedFailuresPath }
-    return this.#extendConverter({ ...encoded, ...dataConverter }, toFailure)
+    const failureConverterPath = this.#failureConverterPath
+    return this.#extendConverter({ failureConverterPath, ...dataConverter }, toFailure)
   }
 
   /** @param toError a worker reports a missing key as a failure with its code as type */

@@ -17,6 +17,7 @@ import { metrics } from '../../common/telemetry/metrics.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { openResources, type ProcessSettings, type Resources } from '../resources/open-resources.js'
 import { logAttributes } from './log-attributes.js'
+import { readableErrors } from './readable-errors.js'
 import { endNow, runTogether } from './run-together.js'
 import { type Activities, engineActivities, type EngineQueue, engineQueues, servesTools } from './task-queues.js'
 import {
@@ -165,6 +166,7 @@ export class WorkerGroup {
 function interceptorsOf({ activities = {} }: WorkerOptions, resources: Resources): ActivityInterceptorsFactory[] {
   const { takeover, watchdog } = resources
   return [
+    readableErrors,
     ...(takeover
       ? [
           (context: Context) =>

@@ -31,7 +31,7 @@ export interface BundleFeatures {
   readonly isEncrypted: boolean
 }
 
-/** The module of the failure converter in bundles without encryption. */
+/** The module of the failure converter, in the workflow bundle and in the worker. */
 export const lenientFailuresPath = built('workflows/temporal/lenient-failures.js')
 
 /** The module of the failure converter for workers that encrypt. */

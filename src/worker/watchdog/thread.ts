@@ -4,6 +4,7 @@ import { workerData } from 'node:worker_threads'
 import { Connection, defaultPayloadConverter, isGrpcServiceError } from '@temporalio/client'
 import type { ErrorCode } from '../../common/errors.js'
 import { encryptPayload } from '../../values/encryption/payload-codec.js'
+import { makeMessagesWellFormed } from '../../values/well-formed-messages.js'
 import { tickMs, monotonicMs, SharedState, type WatchdogThreadData, type ToWatchdog } from './protocol.js'
 import { type WatchdogActions, StallDetector } from './stall-detector.js'
 
@@ -14,6 +15,8 @@ const blockedErrorCode: ErrorCode = 'TOOL_BLOCKED'
 
 const { port, memory, namespace, identity, encryptionKey, log, logFormat, connectionOptions } =
   workerData as WatchdogThreadData
+
+makeMessagesWellFormed()
 
 // Connects at once: on a busy machine that takes seconds, too long when a heartbeat is due.
 const connection = Connection.lazy(connectionOptions)

@@ -30,7 +30,7 @@ import {
 } from '../../common/calls/outcomes.js'
 import type { ToolConfig } from '../../common/runs/tool-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/session/steps.js'
-import { pluralize, toTemporalSummary } from '../../common/text/text.js'
+import { pluralize, toTemporalSummary, takeStart } from '../../common/text/text.js'
 import { refOf } from '../../common/json/external-value.js'
 import { showCall } from '../progress.js'
 import { type Run, isStorageExhausted } from '../run.js'
@@ -154,7 +154,7 @@ function admitCall(run: Run, call: DescribedCall, caller: Caller): ToolConfig | 
 export function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
   const { callsPerRun, deferredCalls, compensations, storedBytes } = run.config.limits
   const tool = run.tools.get(call.tool)
-  if (!tool) return denied(`there is no tool named ${call.tool.slice(0, 100)}`)
+  if (!tool) return denied(`there is no tool named ${takeStart(call.tool, 100)}`)
   if (!tool.allowedCallers.includes(caller))
     return denied(`${call.tool} may not be called by ${callerDescriptions[caller]}`)
   if (run.quota.calls >= callsPerRun) return denied(`the run has used up its ${callsPerRun} tool calls`)

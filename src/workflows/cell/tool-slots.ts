@@ -23,7 +23,6 @@ import {
   defineSignal,
   getExternalWorkflowHandle,
   isCancellation,
-  setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
 import { slotAnswerSignal, toolLimitId, toolLimitMessages } from '../../common/names.js'
@@ -32,6 +31,7 @@ import type { Timeouts } from '../../common/runs/run-config.js'
 import { requestSlot } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import { Semaphore } from '../temporal/semaphore.js'
+import { handleSignal } from '../temporal/handle-signal.js'
 
 const repeatRequestMs = 5 * 60_000
 
@@ -222,7 +222,7 @@ const slotAnswer = defineSignal<[SlotAnswer]>(slotAnswerSignal)
  * @param runs the slots of each run of this workflow
  */
 export function handleSlotAnswers(runs: () => Iterable<ToolSlots>): void {
-  setHandler(slotAnswer, (input) => {
+  handleSignal(slotAnswer, (input) => {
     const { key, limiter, answer } = input
     const isKnown = [...runs()].some((slots) => slots.answer(input))
     if (!isKnown && answer === 'granted') releaseSlot(limiter, key).catch(() => undefined) // the limiter has ended

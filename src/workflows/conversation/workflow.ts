@@ -20,6 +20,7 @@ import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { recordSummary } from '../temporal/memo.js'
 import { publishEnd } from '../temporal/search-attributes.js'
 import { Conversation, type ConversationState } from './conversation.js'
+import { handleSignal } from '../temporal/handle-signal.js'
 
 const send = defineUpdate<AnswerResult, [SendInput]>(conversationMessages.send)
 const answer = defineUpdate<AnswerResult, [AnswerRequest]>(conversationMessages.answer)
@@ -49,8 +50,8 @@ export async function conversation(input: ConversationInput, state?: Conversatio
     setHandler(reset, ({ messages }) => failWorkflowOnError(() => instance.reset(messages)), {
       validator: ({ messages }) => instance.validateReset(messages),
     })
-    setHandler(interrupt, (request) => instance.interrupt(request))
-    setHandler(close, () => instance.close())
+    handleSignal(interrupt, (request) => instance.interrupt(request))
+    handleSignal(close, () => instance.close())
     setHandler(status, () => instance.status())
     setHandler(history, () => instance.history())
     const next: ConversationInput = {

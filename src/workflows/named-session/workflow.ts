@@ -21,6 +21,7 @@ import { serveCells } from '../shared-session/served-cells.js'
 import { recordSummary } from '../temporal/memo.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { type Execution, NamedSession } from './named-session.js'
+import { handleSignal } from '../temporal/handle-signal.js'
 
 const execute = defineUpdate<ExecuteResult, [ExecuteInput]>(sessionMessages.execute)
 const interrupt = defineSignal<[InterruptSignalInput]>(sessionMessages.interrupt)
@@ -52,8 +53,8 @@ export async function session({
       execute: (cell) => namedSession.executeCell(cell, cell.id === startedByUpdateId),
       interrupt: (id) => namedSession.interrupt({ updateId: id }),
     })
-    setHandler(interrupt, (input) => namedSession.interrupt(input))
-    setHandler(close, () => namedSession.close())
+    handleSignal(interrupt, (input) => namedSession.interrupt(input))
+    handleSignal(close, () => namedSession.close())
     setHandler(inspect, () => namedSession.status())
     try {
       return await namedSession.waitUntilEnded()

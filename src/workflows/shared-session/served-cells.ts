@@ -12,7 +12,7 @@
  * 4. A new cell of a run interrupts one that another execution of the run has left behind: a reset forgets a cell.
  */
 
-import { CancellationScope, defineSignal, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow'
+import { CancellationScope, defineSignal, getExternalWorkflowHandle } from '@temporalio/workflow'
 import { cellMessageSignal, cellReplySignal } from '../../common/names.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import type { CodeRuntime } from '../cell/code-runtime.js'
@@ -21,6 +21,7 @@ import { runCell } from '../cell/run-cell.js'
 import { failureOf } from '../conversation/failures.js'
 import type { Run } from '../run.js'
 import type { SandboxGuests } from './sandbox-guests.js'
+import { handleSignal } from '../temporal/handle-signal.js'
 
 /** Executes the cells. */
 export interface CellOwner {
@@ -39,7 +40,7 @@ const cellMessage = defineSignal<[CellMessage]>(cellMessageSignal)
 /** Serves the cells of other runs from now on. */
 export function serveCells(owner: CellOwner): ServedCells {
   const cells = new ServedCells(owner)
-  setHandler(cellMessage, (message) => cells.handle(message))
+  handleSignal(cellMessage, (message) => cells.handle(message))
   return cells
 }
 

@@ -18,7 +18,6 @@ import {
   condition,
   defineSignal,
   getExternalWorkflowHandle,
-  setHandler,
   sleep,
   uuid4,
   workflowInfo,
@@ -34,6 +33,7 @@ import type { Run } from '../run.js'
 import { startSession } from '../temporal/activities.js'
 import { type CellText, cellText, ownerName } from './cell-text.js'
 import { notStarted } from './sandbox-guests.js'
+import { handleSignal } from '../temporal/handle-signal.js'
 
 const firstCheckMs = 10_000
 const maxCheckMs = 30 * 60_000
@@ -76,7 +76,7 @@ export function sharedSessionOf(
   const { sessionOwner } = run.config
   if (!sessionOwner) return undefined
   const session = new SharedSession(run, sessionOwner, { isDue: isContinueAsNewDue, attempt: continueAsNew }, state)
-  setHandler(cellReply, (reply) => session.receive(reply))
+  handleSignal(cellReply, (reply) => session.receive(reply))
   return session
 }
 

@@ -1,14 +1,9 @@
-import {
-  CancellationScope,
-  defineSignal,
-  getExternalWorkflowHandle,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { CancellationScope, defineSignal, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow'
 import { addSubagentCounts } from '../../common/runs/leases.js'
 import { subagentUsageSignal } from '../../common/names.js'
 import { type BudgetLease, type RunCounts, zeroCounts } from '../../common/runs/runs.js'
 import type { Run } from '../run.js'
+import { handleSignal } from '../temporal/handle-signal.js'
 
 /** What a sub-agent has used that ended without a result. */
 interface UsageReport {
@@ -27,7 +22,7 @@ export function settleLease({ counts, budget }: Run, key: string, childCounts: R
 
 /** Settles the leases of sub-agents that failed or were cancelled. */
 export function handleUsageReports(run: Run): void {
-  setHandler(usageReport, ({ key, counts }) => settleLease(run, key, counts))
+  handleSignal(usageReport, ({ key, counts }) => settleLease(run, key, counts))
 }
 
 /**

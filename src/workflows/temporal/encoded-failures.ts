@@ -3,7 +3,7 @@
  * encrypts. Used in two places: in the bundles for workers that encrypt (`dist/workflow-bundle-encrypted.js`), and by
  * the worker for its activities. Reading needs nothing: the SDK's own converter reads both forms.
  */
-import { ApplicationFailure, DefaultFailureConverter, type ProtoFailure } from '@temporalio/common'
+import { ApplicationFailure, type ProtoFailure } from '@temporalio/common'
 import type { ErrorCode } from '../../common/errors.js'
 import { queryRefusedMessage } from '../../common/names.js'
 import { LenientFailureConverter } from './lenient-failures.js'
@@ -15,16 +15,21 @@ const queryMessages = [queryRefusedMessage, 'did not register a handler']
 const keyErrors: ReadonlySet<string> = new Set<ErrorCode>(['ENCRYPTION_KEY_UNAVAILABLE', 'DECRYPTION_FAILED'])
 
 class EncodedFailureConverter extends LenientFailureConverter {
-  readonly #plain = new DefaultFailureConverter()
+  readonly #plain = new LenientFailureConverter()
 
-  override errorToFailure(...args: Parameters<DefaultFailureConverter['errorToFailure']>): ProtoFailure {
+  override errorToFailure(...args: Parameters<LenientFailureConverter['errorToFailure']>): ProtoFailure {
     return isPlain(args[0]) ? this.#plain.errorToFailure(...args) : super.errorToFailure(...args)
   }
 }
 
 function isPlain(error: unknown): boolean {
-  if (error instanceof ApplicationFailure && keyErrors.has(error.type ?? '')) return true
-  return error instanceof Error && queryMessages.some((each) => error.message.includes(each))
+  try {
+    if (error instanceof ApplicationFailure && keyErrors.has(error.type ?? '')) return true
+    return error instanceof Error && queryMessages.some((each) => error.message.includes(each))
+  } catch {
+    // A proxy, or a getter.
+    return false
+  }
 }
 
 /** The name under which the SDK looks for it. */

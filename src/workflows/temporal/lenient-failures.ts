@@ -1,17 +1,64 @@
 /*
- * The failure converter of our workflows: a failure of another worker whose details or encoded attributes have an
- * unknown encoding is read without them. With the SDK's own converter it would fail the workflow task again and again.
+ * The failure converter of our workers and workflows.
+ *
+ * It reads every failure: what another worker wrote in an unknown encoding, or incompletely, is left out. With the
+ * SDK's own converter it would fail the workflow task again and again.
+ *
+ * It writes everything that can be thrown, in a size that sdk-core and the server take. A failure that can't be written
+ * would end the worker, and then the next one.
  */
-import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common'
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  DefaultFailureConverter,
+  type PayloadConverter,
+  type ProtoFailure,
+} from '@temporalio/common'
+import { takeStart, truncateMiddle } from '../../common/text/text.js'
 
-/** Reads every failure. */
+/** sdk-core reads messages up to a depth of 100. */
+const maxCauses = 10
+/** Of a message and of a stack. A failure with all its causes stays under the server's limit of 2 MB. */
+const maxCharacters = 10_000
+const maxTypeCharacters = 200
+/** Ten years. Longer delays, and negative ones, are none. */
+const maxDelaySeconds = 10 * 365 * 24 * 3_600
+
+type Rest = [PayloadConverter, Parameters<DefaultFailureConverter['failureToError']>[2]?]
+
+/** Reads every failure, and writes every thrown value. */
 export class LenientFailureConverter extends DefaultFailureConverter {
-  override failureToError(
-    failure: ProtoFailure,
-    converter: PayloadConverter,
-    ...rest: [Parameters<DefaultFailureConverter['failureToError']>[2]?]
-  ): Error {
-    return super.failureToError(failure, lenient(converter), ...rest)
+  /** Causes around the one that is being written. */
+  #depth = 0
+
+  override failureToError(failure: ProtoFailure, ...[converter, ...rest]: Rest): Error {
+    try {
+      return super.failureToError(failure, lenient(converter), ...rest)
+    } catch {
+      return new ApplicationFailure(failure.message)
+    }
+  }
+
+  override errorToFailure(thrown: unknown, ...rest: Rest): ProtoFailure {
+    const depth = this.#depth
+    try {
+      return super.errorToFailure(shortened(thrown), ...rest)
+    } catch {
+      this.#depth = depth
+      return super.errorToFailure(readableError(thrown), ...rest)
+    }
+  }
+
+  override errorToFailureInner(thrown: unknown, ...rest: Rest): ProtoFailure {
+    return bounded(super.errorToFailureInner(thrown, ...rest), this.#depth)
+  }
+
+  override optionalErrorToOptionalFailure(cause: unknown, ...rest: Rest): ProtoFailure | undefined {
+    if (this.#depth === maxCauses) return undefined
+    this.#depth += 1
+    const failure = super.optionalErrorToOptionalFailure(cause, ...rest)
+    this.#depth -= 1
+    return failure
   }
 }
 
@@ -27,6 +74,77 @@ function lenient(converter: PayloadConverter): PayloadConverter {
       }
     },
   }
+}
+
+/** The same, unless it has a long text: the time that the SDK takes for a stack is quadratic in its white space. */
+function shortened(thrown: unknown): unknown {
+  if (typeof thrown === 'string') return truncateMiddle(thrown, maxCharacters)
+  if (!(thrown instanceof Error)) return thrown
+  const [message, stack] = [textOf(thrown.message), textOf(thrown.stack)]
+  if (message.length + stack.length <= maxCharacters && !longSpace.test(stack)) return thrown
+  return Object.create(Object.getPrototypeOf(thrown) as object, {
+    ...Object.getOwnPropertyDescriptors(thrown),
+    message: { value: truncateMiddle(message, maxCharacters) },
+    stack: { value: takeStart(takeStart(stack, 10 * maxCharacters).replaceAll(longSpaces, ' '), maxCharacters) },
+  })
+}
+
+const longSpace = /\s{100}/
+const longSpaces = /\s{100,}/g
+
+/**
+ * What can be read of a thrown value: message, stack, type, and whether it is retried. Getters and proxies may throw.
+ */
+function readableError(thrown: unknown): Error {
+  const error = typeof thrown === 'object' && thrown !== null ? (thrown as Partial<ApplicationFailure>) : {}
+  const read = (name: 'message' | 'stack' | 'type'): string => attempt(() => textOf(error[name])) ?? ''
+  const text = typeof thrown === 'string' ? thrown : read('message')
+  const message = text === '' ? 'something was thrown that can not be read' : truncateMiddle(text, maxCharacters)
+  const readable = attempt(() => thrown instanceof CancelledFailure)
+    ? new CancelledFailure(message)
+    : ApplicationFailure.create({
+        message,
+        type: read('type') || 'Error',
+        nonRetryable: attempt(() => error.nonRetryable === true) ?? false,
+      })
+  readable.stack = takeStart(read('stack'), maxCharacters)
+  return readable
+}
+
+function attempt<Result>(read: () => Result): Result | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** A failure that another worker wrote may be of any size. Texts that are encoded are in the details. */
+function bounded(failure: ProtoFailure, depth: number): ProtoFailure {
+  const { message, stackTrace, source, cause, applicationFailureInfo: info } = failure
+  return {
+    ...failure,
+    message: truncateMiddle(textOf(message), maxCharacters),
+    stackTrace: takeStart(textOf(stackTrace), maxCharacters),
+    source: takeStart(textOf(source), maxTypeCharacters),
+    ...(cause && { cause: depth < maxCauses ? bounded(cause, depth + 1) : null }),
+    ...(info && {
+      applicationFailureInfo: {
+        ...info,
+        type: takeStart(textOf(info.type), maxTypeCharacters),
+        ...(info.nextRetryDelay && { nextRetryDelay: isDelay(info.nextRetryDelay) ? info.nextRetryDelay : null }),
+      },
+    }),
+  }
+}
+
+function isDelay({ seconds }: { readonly seconds?: { toNumber(): number } | null }): boolean {
+  const value = seconds?.toNumber() ?? 0
+  return value >= 0 && value <= maxDelaySeconds
 }
 
 /** The name under which the SDK looks for it. */

@@ -90,9 +90,12 @@ function inheritableSearchAttributes(): SearchAttributePair[] {
     .filter(({ key }) => !serverAttributes.test(key.name))
 }
 
-/** Undefined before the first paid reply, and when the price is unknown. */
+/**
+ * Undefined before the first paid reply, when the price is unknown, and for usage without a sum: the server refuses such
+ * a number, and with it the workflow task.
+ */
 function costOf({ counts: { costUsd, turns } }: PublishedRun): number | undefined {
-  return costUsd === null || turns === 0 ? undefined : costUsd
+  return costUsd === null || turns === 0 || !Number.isFinite(costUsd) ? undefined : costUsd
 }
 
 type Values = Partial<Readonly<Record<SearchAttributeName, string | number | undefined>>>

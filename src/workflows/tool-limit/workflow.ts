@@ -1,8 +1,9 @@
-import { condition, defineSignal, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow'
+import { condition, defineSignal, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow'
 import { toolLimitMessages } from '../../common/names.js'
 import type { SlotRelease, SlotRequest, ToolLimitInput } from '../../common/calls/tool-slots.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { ToolLimit } from './tool-limit.js'
+import { handleSignal } from '../temporal/handle-signal.js'
 
 const request = defineSignal<[SlotRequest]>(toolLimitMessages.request)
 const release = defineSignal<[SlotRelease]>(toolLimitMessages.release)
@@ -20,8 +21,8 @@ const maxEvents = 2_000
 export async function toolLimit({ tool, state }: ToolLimitInput): Promise<void> {
   return failWorkflowOnError(async () => {
     const limit = new ToolLimit(state)
-    setHandler(request, (input) => limit.request(input))
-    setHandler(release, (input) => limit.release(input))
+    handleSignal(request, (input) => limit.request(input))
+    handleSignal(release, (input) => limit.release(input))
     for (;;) {
       await condition(() => limit.isIdle || isContinueAsNewDue(limit))
       if (isContinueAsNewDue(limit)) return continueAsNew({ tool, state: limit.state })

@@ -1,15 +1,23 @@
 import { fileURLToPath } from 'node:url'
 import { Client } from '@temporalio/client'
 import type { Payload, PayloadCodec } from '@temporalio/common'
+import proto from '@temporalio/proto'
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker'
 import { describe, expect, vi } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
+import { allWorkflowNames } from '../../../src/common/names.js'
 import type { PtcPluginOptions } from '../../../src/worker/plugin/index.js'
 import { clientOf, connect, createPlugin, createWorker } from '../../support/environment/embedded-worker.js'
 import { readHistory } from '../../support/environment/histories.js'
 import { temporaryFolder } from '../../support/folders.js'
-import { sharedServer, temporalTest as test, uniqueName } from '../../support/temporal/shared-server.js'
+import {
+  sharedServer,
+  temporalTest as test,
+  terminateAfterTest,
+  uniqueName,
+} from '../../support/temporal/shared-server.js'
 
+const { EventType } = proto.temporal.api.enums.v1
 const workflowsPath = fileURLToPath(new URL('workflows/own.ts', import.meta.url))
 const conflictingPath = fileURLToPath(new URL('workflows/with-agent.ts', import.meta.url))
 const activities = { greet: (name: string) => Promise.resolve(`Hello, ${name}`) }
@@ -23,6 +31,31 @@ describe('a worker of a user with the plugin', () => {
     const client = clientOf(connection)
     const result = await worker.runUntil(client.workflow.execute('welcome', { taskQueue, workflowId, args: ['Ada'] }))
     expect(result).toMatchObject({ greeting: 'Hello, Ada', program: output42 })
+  })
+
+  test('runs each workflow of durable-ptc beside its own', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    const worker = await createWorker({ connection, taskQueue, workflowsPath })
+    const client = clientOf(connection)
+    await worker.runUntil(
+      Promise.all(
+        allWorkflowNames.map(async (name) => {
+          const workflowId = uniqueName(name)
+          await client.workflow.start(name, { taskQueue, workflowId, args: [{}] })
+          terminateAfterTest(client, workflowId)
+          // The worker would fail the first workflow task of a workflow that it has not got.
+          await vi.waitFor(
+            async () => {
+              const { events } = await readHistory(client, workflowId)
+              const types = events.map(({ eventType }) => eventType)
+              expect(types, name).toContain(EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
+              expect(types, name).not.toContain(EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
+            },
+            { timeout: 30_000, interval: 100 },
+          )
+        }),
+      ),
+    )
   })
 
   test('runs a program without workflows or activities of its own', async ({ taskQueue }) => {

@@ -78,6 +78,7 @@ def format_error(error):
             report = TracebackException.from_exception(error)
             _keep_cell_frames(report, set())
             text = "".join(report.format()).rstrip()
+            text = text.encode("utf-8", "backslashreplace").decode()  # lone surrogates, as Python prints them
     except Exception as problem:  # hostile __str__, loops of __cause__: formatting must not end the session
         text = f"{type(error).__name__} (no traceback: {type(problem).__name__})"
     if len(text) > MAXIMUM_ERROR_CHARACTERS:

@@ -1,5 +1,5 @@
 import type { StoredMessage, UserBlock } from '../../../common/runs/messages.js'
-import { utf8Length } from '../../../common/text/text.js'
+import { utf8Length, takeEnd, takeStart } from '../../../common/text/text.js'
 import { cutNote } from '../../../models/read-more-tool.js'
 import { withoutThinking } from './split-messages.js'
 
@@ -60,8 +60,8 @@ function textToShorten(block: UserBlock): string | undefined {
 }
 
 function shorten(text: string, id: string | undefined): string {
-  const head = text.slice(0, headCharacters)
-  const tail = text.slice(-tailCharacters)
+  const head = takeStart(text, headCharacters)
+  const tail = takeEnd(text, tailCharacters)
   const bytes = utf8Length(text) - utf8Length(head) - utf8Length(tail)
   const short = `${head}\n[... ${bytes} bytes of this old result were removed ...]\n${tail}`
   return id === undefined || short.endsWith(cutNote(id)) ? short : `${short}\n${cutNote(id)}`

@@ -1,6 +1,7 @@
 import { createColors } from '../text/colors.js'
 import { formatLine, part } from '../text/line.js'
 import { textBlock } from '../text/text-block.js'
+import { takeEnd } from '../../../common/text/text.js'
 
 /** What the model is writing. */
 export interface Draft {
@@ -19,7 +20,7 @@ export function renderDraft({ type, text }: Draft, terminalColumns: number, colo
   const columns = terminalColumns - 1
   const style = type === 'code' ? 'cyan' : 'plain'
   const options = { columns: columns - 2, style, limit: maxLines, keep: 'tail', prose: true } as const
-  return textBlock(text.slice(-maxCharacters), options).map(
+  return textBlock(takeEnd(text, maxCharacters), options).map(
     (line) => `${formatLine([part('│ ', 'dim'), ...line], columns, colors)}\n`,
   )
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../common/errors.js'
 import type { JsonObject } from '../../../common/json/json.js'
-import { pluralize } from '../../../common/text/text.js'
+import { pluralize, takeStart } from '../../../common/text/text.js'
 import { type CallNode, describeRef, parseRef, shortHash } from '../../../client/run-tree/index.js'
 import type { Branch } from './branch.js'
 import { formatBytes } from '../../../common/text/format.js'
@@ -55,7 +55,7 @@ export function formatArguments(args: JsonObject, full = false): string {
   const text = Object.entries(args)
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ')
-  return oneLine(full ? text : text.slice(0, maxArgumentCharacters))
+  return oneLine(full ? text : takeStart(text, maxArgumentCharacters))
 }
 
 /** For `ptc show`. */

@@ -23,6 +23,7 @@ import type {
 } from './payload-schemas.js'
 import * as shapes from './payload-schemas.js'
 import type { ModelReplySummary } from '../tree.js'
+import { takeStart } from '../../../common/text/text.js'
 
 /** Where the follow-up steps of an activity belong. */
 export interface FollowUpContext {
@@ -254,7 +255,7 @@ function toolResult(value: unknown, previewCharacters: number): Extract<Activity
   const ref = parseRef(value)
   if (ref !== undefined) return { type: 'tool', bytes: ref.bytes, ref }
   const json = JSON.stringify(value) ?? 'null'
-  return { type: 'tool', preview: json.slice(0, previewCharacters), bytes: byteLengthOf(json) }
+  return { type: 'tool', preview: takeStart(json, previewCharacters), bytes: byteLengthOf(json) }
 }
 
 /** Names of the tools with effect `once`. */

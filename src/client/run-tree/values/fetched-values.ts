@@ -1,7 +1,7 @@
 import { withTimeLimit } from '../../../common/async/abort.js'
 import { PtcError } from '../../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
-import { formatCompactNumber } from '../../../common/text/text.js'
+import { formatCompactNumber, takeStart } from '../../../common/text/text.js'
 import type { Externalizable, ValueRef } from '../../../common/json/external-value.js'
 import { externalValue } from '../../../common/json/external-value.js'
 import type { Values } from '../../../values/values.js'
@@ -85,7 +85,7 @@ export class FetchedValues {
       text += piece
       if (text.length >= this.#previewCharacters) break
     }
-    return text.slice(0, this.#previewCharacters)
+    return takeStart(text, this.#previewCharacters)
   }
 }
 

@@ -47,6 +47,15 @@ export const cellCases: readonly CaseDefinition[] = [
     },
   },
   {
+    name: 'show half surrogate pairs as escape sequences',
+    async run(context) {
+      const source = String.raw`half = "\ud83d"${'\n'}print(half, "😀")${'\n'}raise ValueError(half)`
+      const { output, finalResult } = await (await context.harness()).runCell(source)
+      assert.equal(output, '\\ud83d 😀\n')
+      expectError(finalResult, String.raw`ValueError: \ud83d`)
+    },
+  },
+  {
     name: 'get a hint that the output of atexit functions is lost',
     async run(context) {
       const harness = await context.newHarness()

@@ -4,6 +4,7 @@ import { PtcError, messageOf } from '../../../common/errors.js'
 import { environmentVariable } from '../../environment-variable.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { dockerfile, runnerDigestLabel, type ImageSource } from './image-source.js'
+import { takeStart } from '../../../common/text/text.js'
 
 export interface BuildImageOptions {
   /** Network of the build steps, such as `host`. Default: PTC_BUILD_NETWORK, or else the daemon's default. */
@@ -79,6 +80,6 @@ function parseEvent(line: string): z.infer<typeof buildEvent> {
   try {
     return buildEvent.parse(JSON.parse(line))
   } catch (error) {
-    return { status: `unexpected build output: ${line.slice(0, 200)} (${messageOf(error)})` }
+    return { status: `unexpected build output: ${takeStart(line, 200)} (${messageOf(error)})` }
   }
 }

@@ -1,8 +1,15 @@
+import { setTimeout } from 'node:timers/promises'
 import type { JsonObject } from '../../common/json/json.js'
 import type { StepLimits } from '../../common/runs/limits.js'
 import type { DescribedStepResult, DescribedCall, RequestedCall, StepResult } from '../../common/session/steps.js'
 import { truncateMiddle, utf8Length } from '../../common/text/text.js'
-import { type CallDescription, describeCall, type UncheckedCall } from '../../tools/describe-call.js'
+import {
+  type CallDescription,
+  describeCall,
+  describeUncheckedCall,
+  type UncheckedCall,
+} from '../../tools/describe-call.js'
+import { maxCheckMs } from '../../tools/validation/time-limit.js'
 import { measureJson } from '../../tools/validation/measure-json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
@@ -109,17 +116,33 @@ class Yielder {
   }
 }
 
+/** Calls of one step whose arguments may take the whole time limit of a check. Those after them are refused. */
+const maxSlowChecks = 3
+
+/** The pause after a slow check: hostile calls get a fifth of the thread that serves all runs. */
+const pauseFactor = 4
+
 async function describeCalls(
   requested: readonly RequestedCall[],
   result: Extract<StepResult, { type: 'suspended' }>,
-  { registry, registryMatchesRun, values, limits }: DescribeOptions,
+  { registry, registryMatchesRun, values, limits, signal }: DescribeOptions,
 ): Promise<InspectedStepResult> {
   const calls: DescribedCall[] = []
   const yielder = new Yielder()
   let bytes = 0
+  let slowChecks = 0
   for (const call of requested) {
     await yielder.yieldIfDue()
-    const description = describeCall(registry, limits, call, 'code_execution', registryMatchesRun)
+    const startedAt = performance.now()
+    const description =
+      slowChecks === maxSlowChecks
+        ? describeUncheckedCall(registry, call)
+        : describeCall(registry, limits, call, 'code_execution', registryMatchesRun)
+    const checkMs = performance.now() - startedAt
+    if (checkMs >= maxCheckMs) {
+      slowChecks += 1
+      await setTimeout(maxCheckMs * pauseFactor, undefined, { ref: false, signal })
+    }
     const args = visibleArguments(call, description)
     bytes += utf8Length(JSON.stringify({ ...call, arguments: null, ...description })) + values.inlineSize(args)
     if (bytes > maxCallBytes) {

@@ -69,8 +69,8 @@ export function requestApproval(
 async function needsApproval(tool: Tool, args: JsonObject, call: GatedCall): Promise<boolean> {
   if (typeof tool.approval !== 'function') return tool.approval === 'always'
   const input = await parseArguments(tool, args)
-  // The tool refuses these arguments itself.
-  if (!input.ok) return false
+  // The tool refuses these arguments itself. Only a certain refusal is the same in every process.
+  if (!input.ok) return input.refusal.isUndecided === true
   try {
     return await tool.approval(input.value as never, structuredClone(call))
   } catch (thrown) {

@@ -4,7 +4,7 @@ import type { DeferredConfig } from '../common/calls/deferred-calls.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/runs/tool-config.js'
 import type { Compensate, CompensatedCall } from './definition/compensate.js'
-import type { ApprovalRule } from './definition/approval.js'
+import type { ApprovalOptions, ApprovalRule, RememberRule } from './definition/approval.js'
 import type { ActivityTarget, NexusTarget, WorkflowTarget } from './definition/remote-target.js'
 import type { RetryDefinition } from './definition/retry.js'
 import type { AsZodObject, AsZodType, JsonSchema } from './definition/schemas.js'
@@ -117,9 +117,14 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
   readonly priority?: ToolPriority
   /**
    * Which calls need the approval of a person before they start: `'never'` (default), `'always'`, or a function of the
-   * input and of who calls. docs/guides/approvals.md says how a call is approved.
+   * input and of who calls. `{ rule, remember }` also says what an approval that is remembered covers.
+   * docs/guides/approvals.md says how a call is approved.
    */
-  readonly approval?: 'never' | 'always' | ApprovalRule<z.output<AsZodObject<Input>>>
+  readonly approval?:
+    | 'never'
+    | 'always'
+    | ApprovalRule<z.output<AsZodObject<Input>>>
+    | ApprovalOptions<z.output<AsZodObject<Input>>>
   /** One line for the Temporal UI: `get_expenses ENG001 Q3`. */
   readonly summary?: (input: z.output<AsZodObject<Input>>) => string
   /** Realistic inputs, shown to the model. */
@@ -208,6 +213,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly priority?: ToolPriority
   /** Undefined for a tool that never needs approval. */
   readonly approval?: 'always' | ApprovalRule
+  /** Undefined: an approval that is remembered covers the same arguments. */
+  readonly rememberAs?: RememberRule
   /** Undefined for a tool without an inverse. */
   readonly compensate?: Compensate
   /** Names of the credentials that `run` needs. */

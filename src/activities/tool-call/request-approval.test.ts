@@ -26,9 +26,18 @@ const registry = createRegistry([
     approval: ({ euros }) => euros > 100,
     run: () => null,
   }),
+  defineTool({
+    name: 'send',
+    description: 'x',
+    input: z.object({ to: z.string(), text: z.string() }),
+    output: z.null(),
+    effect: 'once',
+    approval: { remember: ({ to }) => to },
+    run: () => null,
+  }),
 ])
 
-function request(args: JsonObject): Promise<unknown> {
+function request(args: JsonObject, more: Partial<RequestApprovalInput> = {}): Promise<unknown> {
   const input = {
     tool: 'pay',
     arguments: args,
@@ -38,6 +47,7 @@ function request(args: JsonObject): Promise<unknown> {
     deferred: { firstExecutionRunId: 'a', key: 'b' },
     expiresMs: 1_000,
     position: { turn: 0, cell: 1, index: 1 },
+    ...more,
   } as unknown as RequestApprovalInput
   return new MockActivityEnvironment().run(() => requestApproval(registry, values, undefined, undefined)(input))
 }
@@ -53,4 +63,13 @@ it('asks for no call that its tool refuses for certain', async () => {
 
 it('asks for a call whose arguments take too long to check: another worker may accept them', async () => {
   expect(await request({ to: `${'a'.repeat(60)}!`, euros: 999 })).toEqual({ isNeeded: true })
+})
+
+it('knows what an approval that is remembered covers, as the tool says', async () => {
+  const send = (to: string, remembered?: readonly string[]) =>
+    request({ to, text: 'x' }, { tool: 'send', ...(remembered && { remembered }) })
+  expect(await send('ada')).toEqual({ isNeeded: true, rememberAs: 'ada' })
+  expect(await send('ada', ['ada'])).toEqual({ isNeeded: false })
+  expect(await send('mallory', ['ada'])).toEqual({ isNeeded: true, rememberAs: 'mallory' })
+  expect(await send('x'.repeat(201))).toEqual({ isNeeded: true })
 })

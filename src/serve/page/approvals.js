@@ -29,7 +29,7 @@ function callCard(call) {
   const original = JSON.stringify(call.arguments, undefined, 2)
   const args = field(card, 'textarea', 'Arguments', original)
   const reason = field(card, 'input', 'Reason', '')
-  const remember = field(card, 'input', 'Approve later calls of this tool, too', '')
+  const remember = field(card, 'input', 'Approve later calls with the same arguments, too', '')
   remember.type = 'checkbox'
   button('Approve', () => ({
     decision: 'approve',

@@ -18,7 +18,12 @@ import {
   rate as rateSchema,
   taskQueueName,
 } from './definition/options.js'
-import { parseRemoteTarget } from './definition/remote-target.js'
+import {
+  type ActivityTarget,
+  type NexusTarget,
+  parseRemoteTarget,
+  type WorkflowTarget,
+} from './definition/remote-target.js'
 import { parseRetry } from './definition/retry.js'
 import {
   assertParsesToJson,
@@ -53,7 +58,17 @@ export function defineTool<Input extends z.ZodObject | JsonSchema, Output extend
   definition: DeferredToolDefinition<Input, Output>,
 ): Tool<AsZodObject<Input>, AsZodType<Output>>
 export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
-  definition: ToolDefinition<Input, Output> | RemoteToolDefinition<Input, Output>,
+  definition: RemoteToolDefinition<Input, Output, { readonly activity: ActivityTarget }>,
+): Tool<AsZodObject<Input>, AsZodType<Output>>
+export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
+  definition: RemoteToolDefinition<Input, Output, { readonly workflow: WorkflowTarget }>,
+): Tool<AsZodObject<Input>, AsZodType<Output>>
+export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
+  definition: RemoteToolDefinition<Input, Output, { readonly nexus: NexusTarget }>,
+): Tool<AsZodObject<Input>, AsZodType<Output>>
+// The last, because compilers report the error of the last of more than three overloads alone.
+export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
+  definition: ToolDefinition<Input, Output>,
 ): Tool<AsZodObject<Input>, AsZodType<Output>>
 export function defineTool(definition: AnyDefinition): Tool {
   const { name, description } = definition

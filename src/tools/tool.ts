@@ -184,8 +184,13 @@ export interface DeferredToolDefinition<
 export type RemoteToolDefinition<
   Input extends z.ZodObject | JsonSchema,
   Output extends z.ZodType | JsonSchema,
-> = ToolDeclaration<Input, Output> &
-  ({ readonly activity: ActivityTarget } | { readonly workflow: WorkflowTarget } | { readonly nexus: NexusTarget })
+  Target extends RemoteToolTarget = RemoteToolTarget,
+> = ToolDeclaration<Input, Output> & Target
+
+type RemoteToolTarget =
+  | { readonly activity: ActivityTarget }
+  | { readonly workflow: WorkflowTarget }
+  | { readonly nexus: NexusTarget }
 
 /** A checked tool, from {@link defineTool}. Immutable. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> {

@@ -22,6 +22,7 @@ import {
   executeChild,
   isCancellation,
   scheduleActivity,
+  workflowInfo,
 } from '@temporalio/workflow'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { AuditCallInput, Caller, CallPosition, RemoteCall } from '../../common/calls/calls.js'
@@ -296,5 +297,8 @@ function inputOf(
 
 function remoteCallOf(run: Run, { name }: ToolConfig, { caller, idempotencyKey }: CallIdentity): RemoteCall {
   const context = contextOf(run)
-  return { idempotencyKey, tool: name, caller, run: run.identity.workflowId, ...(context && { context }) }
+  const { namespace, workflowId } = run.identity
+  const { agentName: agent } = run.config
+  const callingRun = { namespace, workflowId, runId: workflowInfo().runId, ...(agent !== undefined && { agent }) }
+  return { idempotencyKey, tool: name, caller, run: callingRun, ...(context && { context }) }
 }

@@ -32,7 +32,6 @@ import {
   type JsonSchema,
   readInput,
   readOutput,
-  schemaOf,
 } from './definition/schemas.js'
 import { describeIssues } from './validation/describe-issues.js'
 import { measureJson } from './validation/measure-json.js'
@@ -83,15 +82,16 @@ export function defineTool(definition: AnyDefinition): Tool {
   checkChoice('effect', [definition.effect], effects, invalid)
   const input = readInput(definition.input, invalid)
   const output = readOutput(definition.output, invalid)
-  if (remote) assertParsesToJson(input, invalid)
+  if (remote && !input.documentsDefaults) assertParsesToJson(input.schema, invalid)
 
   return sealTool({
     name,
     description: description.trim(),
-    input,
-    output,
-    inputSchema: schemaOf('input', input, invalid),
-    outputSchema: schemaOf('output', output, invalid),
+    input: input.schema,
+    output: output.schema,
+    inputSchema: input.json,
+    outputSchema: output.json,
+    ...(input.documentsDefaults && { documentsDefaults: true as const }),
     ...callersOf(definition, invalid),
     effect: definition.effect,
     execution: executionOf(definition, remote, invalid),
@@ -105,7 +105,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     ...compensateOf(definition, remote, invalid),
     credentials: credentialsOf(definition, remote, invalid),
     ...(remote && { remote }),
-    inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
+    inputExamples: examplesOf(input.schema, definition.inputExamples ?? [], invalid),
     ...optionalSummary(definition.summary, invalid),
     run: definition.run?.bind(definition) ?? runsElsewhere(name),
   })

@@ -13,6 +13,8 @@ export interface ToolDocumentation {
   readonly offeredTo: readonly Caller[]
   /** Arguments, as JSON Schema with `type: 'object'`. */
   readonly inputSchema: JsonObject
+  /** The defaults of the schema are documentation. Absent: they are added to the arguments. */
+  readonly documentsDefaults?: true
   readonly inputExamples: readonly JsonObject[]
   /**
    * The tool as a Python function with types and docstring, for code. The stubs of a list belong together, in order: a
@@ -32,6 +34,7 @@ export function documentTools(tools: readonly Tool[]): readonly ToolDocumentatio
     allowedCallers: tool.allowedCallers,
     offeredTo: tool.offeredTo,
     inputSchema: tool.inputSchema,
+    ...(tool.documentsDefaults && { documentsDefaults: true }),
     inputExamples: tool.inputExamples,
     // Code never gets the stub of a tool it can't call, so that stub must not declare shared classes.
     ...renderStub(tool, tool.allowedCallers.includes('code_execution') ? classes : new PythonClasses()),

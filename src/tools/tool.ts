@@ -85,7 +85,7 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
   readonly description: string
   /**
    * Schema of the arguments: zod, or JSON Schema. Unknown arguments are refused, unless the schema is a `z.looseObject`
-   * or has `additionalProperties`.
+   * or has `additionalProperties`. Defaults of zod apply where the tool runs; those of a JSON Schema are documentation.
    */
   readonly input: Input
   /** Schema of the result: zod, or JSON Schema. Its transforms apply first; the transformed result must be JSON. */
@@ -201,6 +201,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** The schemas as JSON Schema (2020-12): what a caller sends, and what it receives. */
   readonly inputSchema: JsonObject
   readonly outputSchema: JsonObject
+  /** The input is a JSON Schema: its defaults are documentation, and nobody adds them to the arguments. */
+  readonly documentsDefaults?: true
   readonly allowedCallers: readonly Caller[]
   /** Whom the prompt tells of the tool: `allowedCallers` of the definition, or code. */
   readonly offeredTo: readonly Caller[]

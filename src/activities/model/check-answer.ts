@@ -8,6 +8,7 @@ import { jsonToText } from '../../common/text/text.js'
 import { answerOf } from '../../models/answer-tool.js'
 import { giveUpSchema, textAnswerSchema } from '../../models/task-tools.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
+import { fromJsonSchema } from '../../tools/validation/json-schema.js'
 import { parseValueNow } from '../../tools/validation/parse-value.js'
 import { checkPlan } from './check-plan.js'
 
@@ -54,7 +55,7 @@ function checkReason(input: JsonObject): SubmittedAnswer {
 
 function checkOutput(outputSchema: JsonObject, input: JsonObject): SubmittedAnswer {
   const output = answerOf(outputSchema, input)
-  const parsed = parseValueNow(z.fromJSONSchema(outputSchema), output)
+  const parsed = parseValueNow(fromJsonSchema(outputSchema), output)
   // The value itself: defaults and transforms are the client's.
   if (parsed.ok && output !== undefined) return { type: 'valid', output }
   const issues = parsed.ok ? '- answer: missing' : parsed.issues

@@ -79,7 +79,10 @@ export type AllowedCaller = Caller | 'code_execution_20250825' | 'code_execution
 
 /** What the definitions of all tools have. */
 export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema> {
-  /** A Python and JavaScript identifier of at most 64 characters; also the activity's name in the Temporal UI. */
+  /**
+   * At most 64 letters, digits and `_ . / -`; also the activity's name in the Temporal UI. Code calls a tool by another
+   * name where this is no Python identifier, or that of a builtin: the prompt says which.
+   */
   readonly name: string
   /** For the model: what the tool does and what it returns. */
   readonly description: string

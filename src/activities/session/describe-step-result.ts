@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { maxMaskCharacters } from '../../common/json/floats.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { StepLimits } from '../../common/runs/limits.js'
 import type { DescribedStepResult, DescribedCall, RequestedCall, StepResult } from '../../common/session/steps.js'
@@ -9,7 +10,7 @@ import {
   describeUncheckedCall,
   type UncheckedCall,
 } from '../../tools/describe-call.js'
-import { maxCheckMs } from '../../tools/validation/time-limit.js'
+import { countInterruptedChecks, maxCheckMs } from '../../tools/validation/time-limit.js'
 import { measureJson } from '../../tools/validation/measure-json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
@@ -133,23 +134,26 @@ async function describeCalls(
   let slowChecks = 0
   for (const call of requested) {
     await yielder.yieldIfDue()
-    const startedAt = performance.now()
+    const interruptedBefore = countInterruptedChecks()
     const description =
       slowChecks === maxSlowChecks
         ? describeUncheckedCall(registry, call)
         : describeCall(registry, limits, call, 'code_execution', registryMatchesRun)
-    const checkMs = performance.now() - startedAt
-    if (checkMs >= maxCheckMs) {
+    if (countInterruptedChecks() > interruptedBefore) {
       slowChecks += 1
       await setTimeout(maxCheckMs * pauseFactor, undefined, { ref: false, signal })
     }
     const args = visibleArguments(call, description)
-    bytes += utf8Length(JSON.stringify({ ...call, arguments: null, ...description })) + values.inlineSize(args)
+    const { floats, ...requestedCall } = call
+    const isRemote = registry.get(call.tool)?.remote !== undefined && description.refused === null
+    const keepsFloats = isRemote && floats !== undefined && JSON.stringify(floats).length <= maxMaskCharacters
+    const described = { ...requestedCall, ...(keepsFloats && { floats }), ...description }
+    bytes += utf8Length(JSON.stringify({ ...described, arguments: null })) + values.inlineSize(args)
     if (bytes > maxCallBytes) {
       const reason = `the sandbox made calls of more than ${maxCallBytes} bytes in one step`
       return { type: 'lost', cause: 'protocol', reason }
     }
-    calls.push({ ...call, arguments: args, ...description })
+    calls.push({ ...described, arguments: args })
   }
   return { ...result, calls }
 }

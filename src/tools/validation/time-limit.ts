@@ -7,6 +7,7 @@ export const maxCheckMs = 200
 const busyFactor = 5
 
 let work: (() => void) | undefined
+let interrupted = 0
 const script = new Script('run()')
 const context = createContext({ run: () => work?.() })
 
@@ -33,10 +34,16 @@ export function withTimeLimit<Result>(run: () => Result, limitMs = maxCheckMs): 
         if ((user + system) / 1_000 > timeout / 2) break
       }
     }
+    interrupted += 1
     throw new TimeLimitError(limitMs)
   } finally {
     work = outer
   }
+}
+
+/** How many checks of this thread were interrupted so far. */
+export function countInterruptedChecks(): number {
+  return interrupted
 }
 
 export class TimeLimitError extends Error {

@@ -81,7 +81,7 @@ export class Approvals {
     }
     const args = this.#approved.get(key)
     if (args) {
-      const { isParsed: _, ...rest } = call
+      const { isParsed: _, floats: __, ...rest } = call
       await execute({ ...rest, arguments: args })
     } else await execute(call)
     this.#approved.delete(key)

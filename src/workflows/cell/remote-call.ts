@@ -15,7 +15,7 @@
  * 5. With an audit log, the begin of a call is stored before the call is scheduled. A cancelled call has no end there.
  */
 
-import { type RawValue, rawValueTypeInfo } from '@temporalio/common'
+import { RawValue, rawValueTypeInfo } from '@temporalio/common'
 import {
   type ActivityOptions,
   createNexusServiceClient,
@@ -26,6 +26,7 @@ import {
 } from '@temporalio/workflow'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { AuditCallInput, Caller, CallPosition, RemoteCall } from '../../common/calls/calls.js'
+import { type FloatMask, stringifyFloats } from '../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { callActivityId, callWorkflowId, memoKeys } from '../../common/names.js'
 import type { CallOutcome, CallStatus } from '../../common/calls/outcomes.js'
@@ -159,7 +160,7 @@ async function checkedOutcome(
   run: Run,
   tool: RemoteToolConfig,
   identity: CallIdentity,
-  { value, bytes }: { readonly value: JsonValue; readonly bytes: number },
+  { value, bytes, floats }: { readonly value: JsonValue; readonly bytes: number; readonly floats?: FloatMask },
   isLarge: boolean,
 ): Promise<CallOutcome> {
   const { toolSet, limits, timeouts } = run.config
@@ -170,7 +171,7 @@ async function checkedOutcome(
     const isSmall = isLarge || bytes <= inlineBytes
     const checked = await (isSmall ? check() : run.largeCalls.run(check))
     run.stored.bytes += refOf(checked)?.bytes ?? 0
-    return { status: 'ok', value: checked }
+    return { status: 'ok', value: checked, ...(floats !== undefined && { floats }) }
   } catch (thrown) {
     return toResultOutcome(thrown, tool)
   }
@@ -191,7 +192,7 @@ async function argumentsFor(
 }
 
 /** A call whose arguments are ready. */
-type ReadyCall = Pick<DescribedCall, 'summary' | 'arguments' | 'digest'>
+type ReadyCall = Pick<DescribedCall, 'summary' | 'arguments' | 'digest' | 'floats'>
 
 function schedule(
   run: Run,
@@ -274,7 +275,13 @@ function executeNexusOperation(
     operations: { [operation]: { name: operation, ...rawOutput } },
   } as unknown as Service
   // An operation has one input. Its headers are no place for a context, because they are not encrypted.
-  const input = passCall ? { arguments: call.arguments, call: remoteCallOf(run, tool, identity) } : call.arguments
+  const { arguments: args, floats } = call
+  const input = passCall
+    ? withFloats(
+        { arguments: args, call: remoteCallOf(run, tool, identity) as unknown as JsonObject },
+        floats && { arguments: floats },
+      )
+    : withFloats(args, floats)
   return createNexusServiceClient({ endpoint, service: definition }).executeOperation(operation, input, {
     scheduleToCloseTimeout: tool.timeoutMs,
     cancellationType: 'TRY_CANCEL',
@@ -291,8 +298,16 @@ function inputOf(
   { passCall }: RemoteActivity | RemoteWorkflow,
   call: ReadyCall,
   identity: CallIdentity,
-): JsonValue[] {
-  return passCall ? [call.arguments, { ...remoteCallOf(run, tool, identity) }] : [call.arguments]
+): unknown[] {
+  const args = withFloats(call.arguments, call.floats)
+  return passCall ? [args, { ...remoteCallOf(run, tool, identity) }] : [args]
+}
+
+/** An input whose floats have a fraction: the workflow, like all JavaScript, has one kind of number. */
+function withFloats(value: JsonObject, floats: FloatMask | undefined): unknown {
+  if (floats === undefined) return value
+  const data = new TextEncoder().encode(stringifyFloats(value, floats))
+  return RawValue.fromPayload({ metadata: { encoding: new TextEncoder().encode('json/plain') }, data })
 }
 
 function remoteCallOf(run: Run, { name }: ToolConfig, { caller, idempotencyKey }: CallIdentity): RemoteCall {

@@ -24,7 +24,7 @@ from ..original_builtins import lazy_import
 from .incoming_values import IncomingValues
 from .kept_results import KeptResults
 
-PROTOCOL = 4
+PROTOCOL = 5
 
 
 class StepProtocol:

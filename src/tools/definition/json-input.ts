@@ -75,15 +75,18 @@ function hasAlternatives(schema: JsonObject): boolean {
 }
 
 interface Members {
-  readonly properties: ReadonlyMap<string, readonly JsonValue[]>
+  /** The schemas of each member, without duplicates. */
+  readonly properties: ReadonlyMap<string, ReadonlySet<JsonValue>>
   readonly required: readonly string[]
 }
 
+const noMembers: Members = { properties: new Map(), required: [] }
+
 function describeArguments(root: JsonObject): JsonObject {
   const { type: _, default: _default, allOf: _all, anyOf: _any, oneOf: _one, $defs, ...own } = root
-  const { properties, required } = membersOf(root, $defs, new Set())
+  const { properties, required } = membersOf(root, $defs, new Map())
   const shown = [...properties].map(([name, parts]): [string, JsonValue] => {
-    const distinct = [...new Map(parts.map((part) => [JSON.stringify(part), part])).values()]
+    const distinct = [...new Map([...parts].map((part) => [JSON.stringify(part), part])).values()]
     return [name, distinct.length === 1 ? (distinct[0] ?? {}) : { anyOf: distinct }]
   })
   // A name that is required and not described may have any value.
@@ -99,38 +102,41 @@ function describeArguments(root: JsonObject): JsonObject {
   }
 }
 
-/** The members that an object may have, over all alternatives, and those that it has in each. */
-function membersOf(schema: JsonObject, definitions: JsonValue | undefined, seen: ReadonlySet<string>): Members {
+/**
+ * The members that an object may have, over all alternatives, and those that it has in each.
+ *
+ * @param known members of references: each is read once, because a few may stand for very many parts
+ */
+function membersOf(schema: JsonObject, definitions: JsonValue | undefined, known: Map<string, Members>): Members {
   const { properties: own, required: needed, $ref: reference } = schema
-  const properties = new Map<string, JsonValue[]>()
+  const properties = new Map<string, Set<JsonValue>>()
   const required = new Set(Array.isArray(needed) ? needed.filter((name) => typeof name === 'string') : [])
-  const add = (members: Members['properties']) => {
-    for (const [name, parts] of members) properties.set(name, [...(properties.get(name) ?? []), ...parts])
-  }
-  add(new Map(Object.entries(isObject(own) ? own : {}).map(([name, part]) => [name, [part]])))
+  const add = (name: string, parts: Iterable<JsonValue>) =>
+    properties.set(name, new Set([...(properties.get(name) ?? []), ...parts]))
+  for (const [name, part] of Object.entries(isObject(own) ? own : {})) add(name, [part])
   const partsOf = (key: string): Members[] => {
     const parts = schema[key]
     return (Array.isArray(parts) ? parts : [])
-      .filter(
-        (part: JsonValue) => isObject(part) && (part['type'] === undefined || [part['type']].flat().includes('object')),
-      )
-      .map((part: JsonValue) => membersOf(part as JsonObject, definitions, seen))
+      .filter((part: JsonValue) => isObject(part) && mayBeObject(part))
+      .map((part: JsonValue) => membersOf(part as JsonObject, definitions, known))
   }
   const all = partsOf('allOf')
-  if (typeof reference === 'string' && !seen.has(reference)) {
-    const target = resolve(definitions, reference)
-    all.push(membersOf(target ?? {}, definitions, new Set([...seen, reference])))
+  if (typeof reference === 'string') {
+    // While it is read: a recursive reference adds nothing.
+    const target = known.has(reference) ? undefined : (resolve(definitions, reference) ?? {})
+    if (target) known.set(reference, noMembers)
+    if (target) known.set(reference, membersOf(target, definitions, known))
+    all.push(known.get(reference) ?? noMembers)
   }
-  for (const part of all) {
-    add(part.properties)
-    for (const name of part.required) required.add(name)
-  }
-  for (const key of ['anyOf', 'oneOf']) {
-    const options = partsOf(key)
-    for (const option of options) add(option.properties)
-    const [first, ...others] = options
+  const options = ['anyOf', 'oneOf'].map(partsOf)
+  for (const part of [...all, ...options.flat()]) for (const [name, parts] of part.properties) add(name, parts)
+  for (const part of all) for (const name of part.required) required.add(name)
+  for (const [first, ...others] of options)
     for (const name of first?.required ?? [])
       if (others.every((option) => option.required.includes(name))) required.add(name)
-  }
   return { properties, required: [...required] }
+}
+
+function mayBeObject({ type }: JsonObject): boolean {
+  return type === undefined || [type].flat().includes('object')
 }

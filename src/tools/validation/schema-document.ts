@@ -165,6 +165,8 @@ class Resolver {
         isObject(resolved.target) && Object.keys(resolved.target).length === 1 ? resolved.target['$ref'] : undefined
       if (typeof next !== 'string') return resolved
       if (seen.has(at)) throw new Error(`Reference refers to itself: ${reference.slice(0, 200)}`)
+      if (seen.size >= maxDepth)
+        throw new Error(`Reference leads over more than ${maxDepth} others: ${reference.slice(0, 200)}`)
       seen.add(at)
       ;[at, from] = [next, resolved.targetBase]
     }

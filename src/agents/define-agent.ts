@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import { type TaskMode, taskModes } from '../common/runs/task-modes.js'

@@ -32,7 +32,7 @@ export function stringifyFloats(value: JsonValue, mask: FloatMask | undefined): 
     return `[${value.map((item: JsonValue, index) => stringifyFloats(item, all ?? maskOf(String(index)))).join(',')}]`
   }
   const members = Object.entries(value).map(
-    ([key, member]) => `${JSON.stringify(key)}:${stringifyFloats(member as JsonValue, maskOf(key))}`,
+    ([key, member]) => `${JSON.stringify(key)}:${stringifyFloats(member, maskOf(key))}`,
   )
   return `{${members.join(',')}}`
 }

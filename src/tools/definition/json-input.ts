@@ -58,9 +58,9 @@ function resolve(definitions: JsonValue | undefined, reference: string): JsonObj
 }
 
 function assertIsObject({ type, enum: choices, const: constant, not }: JsonObject): void {
-  const types: readonly (JsonValue | undefined)[] = [type].flat()
+  const types: readonly unknown[] = [type].flat()
   if (type !== undefined && !types.includes('object')) {
-    throw new Error(`its type is ${types.join(' or ')}; it must be object`)
+    throw new Error(`its type is ${types.map(String).join(' or ')}; it must be object`)
   }
   if (choices !== undefined || constant !== undefined) {
     throw new Error('it lists whole values (enum, const); it must be an object with properties')

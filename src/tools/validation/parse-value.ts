@@ -56,13 +56,15 @@ function isPlain(schema: z.core.$ZodType): boolean {
   const known = plainSchemas.get(schema)
   if (known !== undefined) return known
   plainSchemas.set(schema, false) // while it is decided: a schema that contains itself is not plain
-  const plain = isPlainDefinition((schema as z.core.$ZodTypes)._zod.def)
+  const plain = isPlainDefinition(definitionOf(schema) as AnyDefinition)
   plainSchemas.set(schema, plain)
   return plain
 }
 
-function isPlainDefinition(def: z.core.$ZodTypes['_zod']['def']): boolean {
-  if (!(def.checks ?? []).every((check) => plainChecks.has(check._zod.def.check))) return false
+type AnyDefinition = z.core.$ZodTypes['_zod']['def']
+
+function isPlainDefinition(def: AnyDefinition): boolean {
+  if (!(def.checks ?? []).every((check) => plainChecks.has(definitionOf(check).check))) return false
   switch (def.type) {
     case 'any':
     case 'boolean':
@@ -77,7 +79,7 @@ function isPlainDefinition(def: z.core.$ZodTypes['_zod']['def']): boolean {
     case 'object':
       return (
         Object.values(def.shape).every(isPlain) &&
-        (def.catchall === undefined || isNever(def.catchall) || isPlain(def.catchall))
+        (def.catchall === undefined || definitionOf(def.catchall).type === 'never' || isPlain(def.catchall))
       )
     case 'nullable':
     case 'optional':
@@ -87,8 +89,8 @@ function isPlainDefinition(def: z.core.$ZodTypes['_zod']['def']): boolean {
   }
 }
 
-function isNever(schema: z.core.$ZodType): boolean {
-  return schema._zod.def.type === 'never'
+function definitionOf<Definition>({ ['_zod']: { def } }: { readonly _zod: { readonly def: Definition } }): Definition {
+  return def
 }
 
 const plainChecks: ReadonlySet<string> = new Set([

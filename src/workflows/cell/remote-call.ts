@@ -15,18 +15,17 @@
  * 5. With an audit log, the begin of a call is stored before the call is scheduled. A cancelled call has no end there.
  */
 
-import { RawValue, rawValueTypeInfo } from '@temporalio/common'
+import { type RawValue, rawValueTypeInfo } from '@temporalio/common'
 import {
   type ActivityOptions,
   createNexusServiceClient,
   executeChild,
   isCancellation,
   scheduleActivity,
-  workflowInfo,
 } from '@temporalio/workflow'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
-import type { AuditCallInput, Caller, CallPosition, RemoteCall } from '../../common/calls/calls.js'
-import { type FloatMask, stringifyFloats } from '../../common/json/floats.js'
+import type { AuditCallInput, Caller, CallPosition } from '../../common/calls/calls.js'
+import type { FloatMask } from '../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { callActivityId, callWorkflowId, memoKeys } from '../../common/names.js'
 import type { CallOutcome, CallStatus } from '../../common/calls/outcomes.js'
@@ -43,7 +42,8 @@ import { isExternal, refOf } from '../../common/json/external-value.js'
 import { auditCallEvent, checkToolResult, prepareArguments } from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
 import type { Run } from '../run.js'
-import { contextOf, priorityOf, retryPolicyOf } from './call-options.js'
+import { priorityOf, retryPolicyOf } from './call-options.js'
+import { inputOf, remoteCallOf, withFloats } from './remote-input.js'
 import { toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
 import { readRemoteResult } from './remote-result.js'
 import { runSubagent } from '../subagents/call-subagent.js'
@@ -233,7 +233,7 @@ function scheduleRemoteActivity(
     ...priorityOf(run, tool),
     retry: retryPolicyOf(tool, tool.attempts),
   }
-  return scheduleActivity(remote.type, inputOf(run, tool, remote, call, identity), options, rawOutput)
+  return scheduleActivity(remote.type, inputOf(run, tool.name, remote, call, identity), options, rawOutput)
 }
 
 function executeRemoteWorkflow(
@@ -246,7 +246,7 @@ function executeRemoteWorkflow(
   const { taskQueue } = remote
   const { position, idempotencyKey } = identity
   return executeChild<() => Promise<RawValue | undefined>>(remote.type, {
-    args: inputOf(run, tool, remote, call, identity) as never,
+    args: inputOf(run, tool.name, remote, call, identity) as never,
     // The same in an execution that repeats the call after a reset.
     workflowId: callWorkflowId(tool.name, idempotencyKey),
     workflowIdReusePolicy: tool.effect === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
@@ -278,7 +278,7 @@ function executeNexusOperation(
   const { arguments: args, floats } = call
   const input = passCall
     ? withFloats(
-        { arguments: args, call: remoteCallOf(run, tool, identity) as unknown as JsonObject },
+        { arguments: args, call: remoteCallOf(run, tool.name, identity) as unknown as JsonObject },
         floats && { arguments: floats },
       )
     : withFloats(args, floats)
@@ -287,33 +287,4 @@ function executeNexusOperation(
     cancellationType: 'TRY_CANCEL',
     summary: toTemporalSummary(call.summary),
   }) as Promise<RawValue | undefined>
-}
-
-/**
- * Only the arguments, so that a function with one parameter takes them in each SDK, unless the tool asks for the call.
- */
-function inputOf(
-  run: Run,
-  tool: ToolConfig,
-  { passCall }: RemoteActivity | RemoteWorkflow,
-  call: ReadyCall,
-  identity: CallIdentity,
-): unknown[] {
-  const args = withFloats(call.arguments, call.floats)
-  return passCall ? [args, { ...remoteCallOf(run, tool, identity) }] : [args]
-}
-
-/** An input whose floats have a fraction: the workflow, like all JavaScript, has one kind of number. */
-function withFloats(value: JsonObject, floats: FloatMask | undefined): unknown {
-  if (floats === undefined) return value
-  const data = new TextEncoder().encode(stringifyFloats(value, floats))
-  return RawValue.fromPayload({ metadata: { encoding: new TextEncoder().encode('json/plain') }, data })
-}
-
-function remoteCallOf(run: Run, { name }: ToolConfig, { caller, idempotencyKey }: CallIdentity): RemoteCall {
-  const context = contextOf(run)
-  const { namespace, workflowId } = run.identity
-  const { agentName: agent } = run.config
-  const callingRun = { namespace, workflowId, runId: workflowInfo().runId, ...(agent !== undefined && { agent }) }
-  return { idempotencyKey, tool: name, caller, run: callingRun, ...(context && { context }) }
 }

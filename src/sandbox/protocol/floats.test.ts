@@ -1,8 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { type FloatMask, floatMaskOf, isFloatMask, maxMaskCharacters, stringifyFloats } from './floats.js'
-import type { JsonValue } from './json.js'
+import {
+  type FloatMask,
+  floatMaskOf,
+  isFloatMask,
+  maxMaskCharacters,
+  stringifyFloats,
+} from '../../common/json/floats.js'
+import type { JsonValue } from '../../common/json/json.js'
 
 const texts: readonly (readonly [string, FloatMask | undefined])[] = [
   ['30', undefined],

@@ -1,10 +1,10 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import { type TaskMode, taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { checkSchema } from '../tools/validation/check-schema.js'
-import { toJsonSchema } from '../tools/validation/json-schema.js'
+import { fromJsonSchema, toJsonSchema } from '../tools/validation/json-schema.js'
 import { type Agent, type AgentDefinition, sealAgent } from './agent.js'
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
@@ -117,7 +117,7 @@ function checkNames(field: 'tools' | 'agents', given: unknown, invalid: InvalidE
 function schemaOf(output: z.ZodType, invalid: InvalidError): JsonObject {
   try {
     const schema = toJsonSchema(output, 'input')
-    z.fromJSONSchema(schema)
+    fromJsonSchema(schema)
     return schema
   } catch (cause) {
     throw invalid(

@@ -77,7 +77,6 @@ it.each([
     'CONFIG_INVALID',
     'name of a tool',
   ],
-  ["a name that code can't call", [agent('chief', ['a-b']), agent('a-b')], 'TOOL_NAME_INVALID', 'a-b'],
   [
     'an agent without a description',
     [agent('chief', ['a']), defineAgent({ name: 'a', instructions })],

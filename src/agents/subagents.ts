@@ -21,7 +21,7 @@ const sharingInput = z.object({
 /**
  * The tools that start sub-agents: one for each agent that another one names. `createAgents` checks the rest.
  *
- * @throws PtcError TOOL_NAME_INVALID for a name that code can't call; CONFIG_INVALID for an agent without a
+ * @throws PtcError TOOL_NAME_INVALID for a name that no tool may have; CONFIG_INVALID for an agent without a
  *   description, or one with the name of a tool
  */
 export function createSubagentTools(agents: readonly unknown[], tools: readonly unknown[]): Tool[] {

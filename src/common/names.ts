@@ -81,10 +81,7 @@ export const waitNoteKey = 'waits'
 /** The default task queue. */
 export const defaultTaskQueue = 'durable-ptc'
 
-/**
- * The engine's own activity types. Each contains a dot, which no tool name can contain: the activity type of a tool is
- * the tool's name.
- */
+/** The engine's own activity types. No tool has such a name: the activity type of a tool is the tool's name. */
 export const activityNames = {
   loadRunConfig: 'run.config',
   modelTurn: 'model.turn',
@@ -133,8 +130,8 @@ export const searchToolsTool = 'search_tools'
 /** The model of runs that begin without an API key and get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'
 
-/** Tool names: identifiers in Python and JavaScript that the Messages API also accepts. */
-export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
+/** Tool names: those of other tool servers, too. Code, and APIs that refuse some of them, know the tool by another. */
+export const toolNamePattern = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,63}$/
 
 /** Names of sessions and conversations, which are a part of the id of a workflow. */
 export const entityNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/

@@ -21,9 +21,9 @@ export const searchTools: ModelTool = {
 const maxLineCharacters = 100
 
 /** The parameters and the first sentence of a tool, in one line. */
-export function toolLine({ name, description, inputSchema }: ToolDocumentation): string {
+export function toolLine({ name, codeName = name, description, inputSchema }: ToolDocumentation): string {
   const { properties } = inputSchema
   const parameters = typeof properties === 'object' && properties !== null ? Object.keys(properties) : []
   const [sentence = ''] = description.trim().split(/(?<=[.!?])\s|\n/)
-  return `${name}(${parameters.join(', ')})  # ${truncateEnd(sentence, maxLineCharacters)}`
+  return `${codeName}(${parameters.join(', ')})  # ${truncateEnd(sentence, maxLineCharacters)}`
 }

@@ -49,3 +49,40 @@ it('has limits, and takes no name twice', () => {
   expect(() => clientRegistry([{ ...ask, inputSchema: { ...level(0), $defs } }])).toThrow('more than 10000 parts')
   expect(() => clientRegistry([ask, ask])).toThrow('two tools are named ask')
 })
+
+it('counts the parts of schemas over references of all kinds, and reads each once', () => {
+  const level = (to: (n: number) => string, n: number) => ({ allOf: [{ $ref: to(n) }, { $ref: to(n) }] })
+  for (const to of [(n: number) => `#d${n}`, (n: number) => `d${n}.json`, (n: number) => `#/%24defs/d${n}`]) {
+    const named = (n: number) => ({ $anchor: `d${n}`, ...(to(0) === 'd0.json' && { $id: `d${n}.json` }) })
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [
+        `d${n}`,
+        n === 39 ? { ...named(n), type: 'object' } : { ...named(n), ...level(to, n + 1) },
+      ]),
+    )
+    const startedAt = performance.now()
+    expect(() => clientRegistry([{ ...ask, inputSchema: { ...level(to, 0), $defs } }])).toThrow('more than 10000 parts')
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+  }
+  const chain = Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, n) => [
+      `a${n}`,
+      n === 2_999 ? { type: 'string' } : { $ref: `#/$defs/a${n + 1}` },
+    ]),
+  )
+  const properties = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`p${n}`, { $ref: '#/$defs/a0' }]))
+  const startedAt = performance.now()
+  expect(() => clientRegistry([{ ...ask, inputSchema: { type: 'object', properties, $defs: chain } }])).toThrow()
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
+})
+
+it('takes names that code can not call', () => {
+  const registry = clientRegistry([
+    { ...ask, name: 'math.factorial' },
+    { ...ask, name: 'get-weather' },
+  ])
+  expect(registry.signatures()).toMatchObject([
+    { name: 'math_factorial', tool: 'math.factorial' },
+    { name: 'get_weather', tool: 'get-weather' },
+  ])
+})

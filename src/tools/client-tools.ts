@@ -7,7 +7,9 @@ import { utf8Length } from '../common/text/text.js'
 import { defineTool } from './define-tool.js'
 import { createRegistry, type ToolRegistry } from './registry.js'
 import type { Tool } from './tool.js'
+import { normalizeSchema } from './validation/schema-document.js'
 import { schemaSize } from './validation/schema-size.js'
+import { TimeLimitError, withTimeLimit } from './validation/time-limit.js'
 
 /**
  * The client tools of a conversation as a registry: their calls are documented, checked and deferred as those of other
@@ -20,10 +22,27 @@ export function clientRegistry(tools: readonly ClientTool[], redact?: Redact): T
   if (tools.length > count) throw new PtcError('CONFIG_INVALID', `there are ${tools.length} tools; at most ${count}`)
   const size = utf8Length(JSON.stringify(tools))
   if (size > bytes) throw new PtcError('CONFIG_INVALID', `the tools have ${size} bytes of JSON; at most ${bytes}`)
-  const parts = tools.reduce((sum, { inputSchema }) => sum + schemaSize(inputSchema), 0)
+  const parts = tools.reduce((sum, { inputSchema }) => sum + sizeOf(inputSchema), 0)
   if (parts > schemaParts)
     throw new PtcError('CONFIG_INVALID', `the schemas of the tools have more than ${schemaParts} parts`)
-  return createRegistry(tools.map(toTool), redact)
+  try {
+    return withTimeLimit(() => createRegistry(tools.map(toTool), redact), maxReadMs)
+  } catch (thrown) {
+    if (!(thrown instanceof TimeLimitError)) throw thrown
+    throw new PtcError('CONFIG_INVALID', 'the schemas of the tools take too long to read')
+  }
+}
+
+/** Milliseconds of processor time for all tools of a conversation. */
+const maxReadMs = 2_000
+
+/** With references of all kinds. A schema that can't be read is refused later, with the reason. */
+function sizeOf(schema: JsonObject): number {
+  try {
+    return schemaSize(normalizeSchema(schema))
+  } catch {
+    return schemaSize(schema)
+  }
 }
 
 function toTool({ name, description, inputSchema, inputExamples = [], allowedCallers }: ClientTool): Tool {

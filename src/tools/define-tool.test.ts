@@ -166,23 +166,18 @@ describe('defineTool', () => {
   })
 
   it.each([
-    ['', 'is not an identifier'],
-    ['get-expenses', 'is not an identifier'],
-    ['9lives', 'is not an identifier'],
-    ['é', 'is not an identifier'],
-    ['a'.repeat(65), 'is not an identifier'],
-    ['run.config', 'is not an identifier'],
-    ['lambda', 'is a Python keyword'],
-    ['delete', 'is a JavaScript keyword'],
-    ['print', 'is a Python builtin'],
-    ['ValueError', 'is a Python builtin'],
-    ['ToolError', 'is a name that every program already has'],
-    ['ToolOutcomeUnknown', 'is a name that every program already has'],
-    ['asyncio', 'is a name that every program already has'],
+    ['', 'is not 1 to 64 letters'],
+    ['two words', 'is not 1 to 64 letters'],
+    ['.hidden', 'is not 1 to 64 letters'],
+    ['é', 'is not 1 to 64 letters'],
+    ['a'.repeat(65), 'is not 1 to 64 letters'],
+    ['a\nb', 'is not 1 to 64 letters'],
+    ['run.config', 'is an activity of the engine'],
+    ['pay.compensate', 'is an activity of the engine'],
     ['execute_code', 'is the name of the code tool itself'],
     ['read_more', 'is the name of the tool that reads the rest of a result'],
     ['search_tools', 'is the name of the tool that searches the documentation'],
-    ['__proto__', 'begins with two underscores'],
+    ['__proto__', 'is no key of an object'],
   ])('refuses the name %s', (name, problem) => {
     expect(failure({ name })).toMatchObject({ code: 'TOOL_NAME_INVALID', message: expect.stringContaining(problem) })
   })

@@ -18,7 +18,12 @@ import {
   rate as rateSchema,
   taskQueueName,
 } from './definition/options.js'
-import { parseRemoteTarget } from './definition/remote-target.js'
+import {
+  type ActivityTarget,
+  type NexusTarget,
+  parseRemoteTarget,
+  type WorkflowTarget,
+} from './definition/remote-target.js'
 import { parseRetry } from './definition/retry.js'
 import {
   assertParsesToJson,
@@ -27,7 +32,6 @@ import {
   type JsonSchema,
   readInput,
   readOutput,
-  schemaOf,
 } from './definition/schemas.js'
 import { describeIssues } from './validation/describe-issues.js'
 import { measureJson } from './validation/measure-json.js'
@@ -53,7 +57,17 @@ export function defineTool<Input extends z.ZodObject | JsonSchema, Output extend
   definition: DeferredToolDefinition<Input, Output>,
 ): Tool<AsZodObject<Input>, AsZodType<Output>>
 export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
-  definition: ToolDefinition<Input, Output> | RemoteToolDefinition<Input, Output>,
+  definition: RemoteToolDefinition<Input, Output, { readonly activity: ActivityTarget }>,
+): Tool<AsZodObject<Input>, AsZodType<Output>>
+export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
+  definition: RemoteToolDefinition<Input, Output, { readonly workflow: WorkflowTarget }>,
+): Tool<AsZodObject<Input>, AsZodType<Output>>
+export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
+  definition: RemoteToolDefinition<Input, Output, { readonly nexus: NexusTarget }>,
+): Tool<AsZodObject<Input>, AsZodType<Output>>
+// The last, because compilers report the error of the last of more than three overloads alone.
+export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
+  definition: ToolDefinition<Input, Output>,
 ): Tool<AsZodObject<Input>, AsZodType<Output>>
 export function defineTool(definition: AnyDefinition): Tool {
   const { name, description } = definition
@@ -68,15 +82,16 @@ export function defineTool(definition: AnyDefinition): Tool {
   checkChoice('effect', [definition.effect], effects, invalid)
   const input = readInput(definition.input, invalid)
   const output = readOutput(definition.output, invalid)
-  if (remote) assertParsesToJson(input, invalid)
+  if (remote && !input.documentsDefaults) assertParsesToJson(input.schema, invalid)
 
   return sealTool({
     name,
     description: description.trim(),
-    input,
-    output,
-    inputSchema: schemaOf('input', input, invalid),
-    outputSchema: schemaOf('output', output, invalid),
+    input: input.schema,
+    output: output.schema,
+    inputSchema: input.json,
+    outputSchema: output.json,
+    ...(input.documentsDefaults && { documentsDefaults: true as const }),
     ...callersOf(definition, invalid),
     effect: definition.effect,
     execution: executionOf(definition, remote, invalid),
@@ -90,7 +105,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     ...compensateOf(definition, remote, invalid),
     credentials: credentialsOf(definition, remote, invalid),
     ...(remote && { remote }),
-    inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
+    inputExamples: examplesOf(input.schema, definition.inputExamples ?? [], invalid),
     ...optionalSummary(definition.summary, invalid),
     run: definition.run?.bind(definition) ?? runsElsewhere(name),
   })

@@ -206,3 +206,27 @@ it('passes every summary to the redaction hook, with the name of the tool', () =
   ])
   expect(hidden.subset(['get_expenses']).redact('ENG001', { kind: 'code' })).toContain('code of undefined: …')
 })
+
+describe('arguments that take long to check', () => {
+  const kinds = Array.from({ length: 2_000 }, (_, n) => ({ type: 'object', properties: { kind: { const: `k${n}` } } }))
+  const slow = createRegistry([
+    defineTool({
+      ...base,
+      name: 'slow',
+      input: {
+        type: 'object',
+        properties: { items: { type: 'array', items: { anyOf: kinds } }, text: { type: 'string', pattern: '^(a+)+$' } },
+      },
+    }),
+  ])
+
+  it.each<[string, JsonObject]>([
+    ['a large union and many values', { items: Array.from({ length: 3_000 }, () => ({ kind: 'none' })) }],
+    ['a slow regular expression', { text: `${'a'.repeat(60)}!` }],
+  ])('are refused as invalid, and block nothing for long: %s', (_what, args) => {
+    const startedAt = performance.now()
+    const { refused } = describeCall(slow, defaultLimits, { tool: 'slow', arguments: args }, 'code_execution', true)
+    expect(performance.now() - startedAt).toBeLessThan(2_500)
+    expect(refused).toMatchObject({ status: 'invalid_arguments', message: expect.stringContaining('took more than') })
+  })
+})

@@ -44,14 +44,7 @@ function describeUnredacted(
   registryMatchesRun: boolean,
 ): CallDescription {
   const sizeRefusal = checkSize(call.arguments, limits)
-  // These arguments may be huge, so nothing traverses them again. The call never runs, so its digest may be a constant.
-  if (sizeRefusal !== undefined) {
-    return {
-      summary: summarizeArguments(call.tool, {}),
-      digest: callDigest(call.tool, { refused: 'arguments' }),
-      refused: toOutcome(sizeRefusal),
-    }
-  }
+  if (sizeRefusal !== undefined) return describeUnread(call.tool, toOutcome(sizeRefusal))
   const digest = callDigest(call.tool, call.arguments)
   const defaultSummary = summarizeArguments(call.tool, call.arguments)
   const found = findTool(registry, call.tool, caller)
@@ -64,6 +57,18 @@ function describeUnredacted(
   const summary = summarizeInput(found.value, input.value, call.arguments)
   const isParsed = found.value.remote !== undefined && registryMatchesRun && isUnchanged(input.value, call.arguments)
   return { summary, digest, refused: null, ...(isParsed && { isParsed }) }
+}
+
+/** Describes a call after so many slow checks that its arguments are not checked. */
+export function describeUncheckedCall(registry: ToolRegistry, { tool }: UncheckedCall): CallDescription {
+  const message = `The calls that the code made together with this call of ${tool.slice(0, 100)} took too long to check.`
+  const description = describeUnread(tool, { status: 'invalid_arguments', message })
+  return { ...description, summary: redactSummary(registry, tool, description.summary) }
+}
+
+/** The arguments may be huge, so nothing traverses them. The call never runs, so its digest may be a constant. */
+function describeUnread(tool: string, refused: CallOutcome): CallDescription {
+  return { summary: summarizeArguments(tool, {}), digest: callDigest(tool, { refused: 'arguments' }), refused }
 }
 
 /** False when the schema has added a default, or transformed an argument. */

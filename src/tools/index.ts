@@ -14,7 +14,7 @@
 export { askHuman, type AskHumanOptions, type HumanQuestion } from './ask-human.js'
 export { defineTool } from './define-tool.js'
 export type { Duration } from './duration.js'
-export type { ApprovalRule, GatedCall } from './definition/approval.js'
+export type { ApprovalOptions, ApprovalRule, GatedCall, RememberRule } from './definition/approval.js'
 export type { CompensatedCall } from './definition/compensate.js'
 export { ToolError } from './tool-error.js'
 export type {

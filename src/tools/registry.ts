@@ -7,12 +7,16 @@ import { didYouMean } from '../common/text/unknown-keys.js'
 import { renderStandaloneStub, documentTools } from './documentation.js'
 import type { ToolDocumentation } from './documentation.js'
 import { parametersOf } from './python/stub.js'
+import { namesForCode } from './tool-name.js'
 import { isTool } from './tool.js'
 import type { Tool } from './tool.js'
 
 /** A tool as the program in a sandbox knows it. */
 export interface ToolCallSignature {
+  /** Of the function. */
   readonly name: string
+  /** Of the tool. Absent: that of the function. */
+  readonly tool?: string
   /** Required ones first: the order of positional arguments. */
   readonly parameters: readonly string[]
   readonly required: readonly string[]
@@ -51,9 +55,14 @@ const maxSubsets = 100
 
 /**
  * @param redact must not throw
+ * @param knownCodeNames names of the functions in code, by names of tools: a tool has the same in each subset
  * @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for an object that is not from defineTool
  */
-export function createRegistry(tools: readonly Tool[], redact: Redact = unredacted): ToolRegistry {
+export function createRegistry(
+  tools: readonly Tool[],
+  redact: Redact = unredacted,
+  knownCodeNames?: ReadonlyMap<string, string>,
+): ToolRegistry {
   const byName = new Map<string, Tool>()
   for (const [index, tool] of tools.entries()) {
     if (!isTool(tool)) {
@@ -70,8 +79,11 @@ export function createRegistry(tools: readonly Tool[], redact: Redact = unredact
   assertNotConfusable(all)
   assertOneRate(all)
   const toolConfigs = all.map(toToolConfig)
-  const documentation = documentTools(all)
-  const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
+  const codeNames = knownCodeNames ?? namesForCode(all.map(({ name }) => name))
+  const documentation = documentTools(all, codeNames)
+  const signatures = all
+    .filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
+    .map((tool) => signatureOf(tool, codeNames))
   const outputSchemas = Object.fromEntries(
     all.filter(({ remote, deferred }) => remote ?? deferred).map(({ name, outputSchema }) => [name, outputSchema]),
   )
@@ -88,7 +100,7 @@ export function createRegistry(tools: readonly Tool[], redact: Redact = unredact
     const chosen = all.filter(({ name }) => names.includes(name))
     if (chosen.length === all.length) return registry
     const key = JSON.stringify(chosen.map(({ name }) => name))
-    const found = subsets.get(key) ?? createRegistry(chosen, redact)
+    const found = subsets.get(key) ?? createRegistry(chosen, redact, codeNames)
     const [oldest] = subsets.keys()
     if (subsets.size >= maxSubsets && oldest !== undefined) subsets.delete(oldest)
     subsets.set(key, found)
@@ -155,12 +167,14 @@ function assertOneRate(tools: readonly Tool[]): void {
   }
 }
 
-function signatureOf(tool: Tool): ToolCallSignature {
+function signatureOf(tool: Tool, codeNames: ReadonlyMap<string, string>): ToolCallSignature {
   const parameters = parametersOf(tool.inputSchema)
+  const name = codeNames.get(tool.name) ?? tool.name
   return {
-    name: tool.name,
+    name,
+    ...(name !== tool.name && { tool: tool.name }),
     parameters: parameters.map(({ name }) => name),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    documentation: renderStandaloneStub(tool),
+    documentation: renderStandaloneStub(tool, name),
   }
 }

@@ -176,6 +176,18 @@ describe('an error of a tool', () => {
     }
   })
 
+  it('has the paths of a ToolError, whose message is for the caller, but not those of its cause', async () => {
+    const message = "ENOENT: '/etc/passwd' and C:\\data\\x.csv are not in /srv/app/data"
+    const cause = new Error("open '/srv/app/secret/key.pem'")
+    const thrown = new ToolError(message, { cause })
+    const refused = await failure(
+      run(() => {
+        throw thrown
+      }),
+    )
+    expect(refused.message).toBe(`${message}: open '…/key.pem'`)
+  })
+
   const cyclic: Record<string, unknown> = { code: 7 }
   cyclic['self'] = cyclic
   const hostile = new Proxy(

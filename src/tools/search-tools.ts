@@ -25,12 +25,19 @@ interface FoundTools {
 /** Finds tools by their exact names, and then by the words of names, descriptions and parameters (Okapi BM25). */
 export function findTools(tools: readonly ToolDocumentation[], query: string): FoundTools {
   const names = new Set(query.match(/[\p{L}\p{N}_]+/gu) ?? [])
-  const exact = tools.filter(({ name }) => names.has(name))
+  // The own names of some tools have other characters.
+  const written = new Set(query.split(/[\s,;()'"`]+/))
+  const exact = tools.filter(({ name, codeName }) => names.has(codeName ?? name) || written.has(name))
   // Every word but those that name a tool.
-  const words = wordsOf([...names].filter((name) => !exact.some((tool) => tool.name === name)).join(' '))
+  const words = wordsOf(
+    [...names].filter((name) => !exact.some((tool) => (tool.codeName ?? tool.name) === name)).join(' '),
+  )
   const ranked = rank(tools, words).filter((tool) => !exact.includes(tool))
   const all = [...exact, ...ranked]
-  return { found: all.slice(0, maxFound), others: all.slice(maxFound, 3 * maxFound).map(({ name }) => name) }
+  return {
+    found: all.slice(0, maxFound),
+    others: all.slice(maxFound, 3 * maxFound).map(({ name, codeName }) => codeName ?? name),
+  }
 }
 
 function rank(tools: readonly ToolDocumentation[], words: readonly string[]): readonly ToolDocumentation[] {

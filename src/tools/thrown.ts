@@ -1,4 +1,5 @@
 import { homedir, tmpdir } from 'node:os'
+import { ToolError } from './tool-error.js'
 import { truncate } from './validation/describe-issues.js'
 
 const maxMessageCharacters = 2_000
@@ -11,11 +12,12 @@ const keep: Redact = (text) => text
 
 /**
  * The message of any thrown value, for readers outside the host: bounded, without stack and paths of the host. Includes
- * causes, because `fetch failed` alone does not help. Never throws.
+ * causes, because `fetch failed` alone does not help. The message of a ToolError is for the caller as it is: its paths
+ * may be what the tool is about. Never throws.
  */
 export function describeThrown(thrown: unknown, redact: Redact = keep): string {
   try {
-    return truncate(withoutHostPaths(causeMessages(thrown, redact)), maxMessageCharacters)
+    return truncate(causeMessages(thrown, redact), maxMessageCharacters)
   } catch {
     return 'something was thrown that can not be read'
   }
@@ -72,7 +74,8 @@ function causeMessages(thrown: unknown, redact: Redact): string {
   let current = thrown
   for (let depth = 0; depth < maxCauses && (depth === 0 || current !== undefined); depth++) {
     // Before the message is truncated: half a value would not be found.
-    const message = truncate(redact(ownMessage(current)), maxMessageCharacters)
+    const whole = truncate(redact(ownMessage(current)), maxMessageCharacters)
+    const message = ToolError.isInstance(current) ? whole : withoutHostPaths(whole)
     if (!messages.some((earlier) => earlier.includes(message))) messages.push(message)
     current = typeof current === 'object' && current !== null && 'cause' in current ? current.cause : undefined
   }

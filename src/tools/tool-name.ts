@@ -1,5 +1,8 @@
+import { digestJson } from '../common/calls/call-identity.js'
 import { PtcError } from '../common/errors.js'
 import {
+  activityNames,
+  compensationActivity,
   executeCodeTool,
   giveUpTool,
   readMoreTool,
@@ -17,7 +20,7 @@ import {
 } from './python/reserved-names.js'
 import { takeStart } from '../common/text/text.js'
 
-/** @throws PtcError TOOL_NAME_INVALID for a name that code can't call, or that hides another name of the program */
+/** @throws PtcError TOOL_NAME_INVALID for a name that the engine has for something else, or that is no name */
 export function checkToolName(name: unknown): asserts name is string {
   if (typeof name !== 'string') {
     throw new PtcError(
@@ -28,26 +31,82 @@ export function checkToolName(name: unknown): asserts name is string {
   const problem = problemOf(name)
   if (problem === undefined) return
   throw new PtcError('TOOL_NAME_INVALID', `tool name ${JSON.stringify(takeStart(name, 100))} ${problem}`, {
-    hint: 'Use an identifier of letters, digits and underscores, such as get_expenses.',
+    hint: 'Use letters, digits and underscores, such as get_expenses.',
   })
 }
 
+const engineActivities: ReadonlySet<string> = new Set(Object.values(activityNames))
+
 function problemOf(name: string): string | undefined {
   if (!toolNamePattern.test(name))
-    return 'is not an identifier of at most 64 characters (letters, digits, _; no digit first)'
+    return 'is not 1 to 64 letters, digits and the characters _ . / -, of which the first is a letter, a digit or _'
   if (name === executeCodeTool) return 'is the name of the code tool itself'
   if (name === readMoreTool) return 'is the name of the tool that reads the rest of a result'
   if (name === searchToolsTool) return 'is the name of the tool that searches the documentation of tools'
   if (name === submitAnswerTool) return 'is the name of the tool for the answer'
   if (name === giveUpTool) return 'is the name of the tool that gives up'
   if (name === submitPlanTool) return 'is the name of the tool for the plan'
-  if (name.startsWith('__')) return 'begins with two underscores, which Python keeps for itself'
-  if (pythonKeywords.has(name)) return 'is a Python keyword, so code could not call it'
-  if (javascriptKeywords.has(name)) return 'is a JavaScript keyword, so code could not call it'
-  if (pythonBuiltins.has(name) || isPythonException(name)) {
-    return runnerNames.has(name) ? reservedByRunner : 'is a Python builtin, which code would lose'
-  }
-  return runnerNames.has(name) ? reservedByRunner : undefined
+  if (name === '__proto__') return 'is no key of an object in JavaScript'
+  if (engineActivities.has(name) || name.endsWith(compensationActivity(''))) return 'is an activity of the engine'
+  return undefined
 }
 
-const reservedByRunner = 'is a name that every program already has'
+const maxNameCharacters = 64
+
+/**
+ * The names by which code calls tools, by their own names: an identifier that hides no keyword, builtin or name of a
+ * program. A name that is one stays; any other depends on the set of the names alone, not on their order.
+ */
+export function namesForCode(names: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new Set(names.filter(isCallable))
+  const others = names.filter((name) => !isCallable(name))
+  const preferred = others.map(toIdentifier)
+  const isUnique = (name: string): boolean =>
+    !taken.has(name) && preferred.indexOf(name) === preferred.lastIndexOf(name)
+  const uniqueName = (own: string, wanted: string): string => {
+    // The digest of a name is longer than the part that makes it unique.
+    const digest = digestJson(own)
+    for (let characters = 16; characters < digest.length; characters++) {
+      const name = `${wanted.slice(0, maxNameCharacters - 1 - characters)}_${digest.slice(0, characters)}`
+      if (isUnique(name) && !preferred.includes(name)) return name
+    }
+    return `tool_${digest}`
+  }
+  return new Map([
+    ...[...taken].map((name) => [name, name] as const),
+    ...others.map((own, index) => {
+      const wanted = preferred[index] ?? ''
+      return [own, isUnique(wanted) ? wanted : uniqueName(own, wanted)] as const
+    }),
+  ])
+}
+
+/** `math.factorial` as `math_factorial`, `sum` as `sum_tool`. */
+function toIdentifier(name: string): string {
+  const identifier = name.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
+  const word = /^[A-Za-z]/.test(identifier) ? identifier : `tool_${identifier}`.replace(/_$/, '')
+  const named = word.slice(0, maxNameCharacters)
+  return isCallable(named) ? named : `${named.slice(0, maxNameCharacters - '_tool'.length)}_tool`
+}
+
+/** Whether code may have a function of this name. */
+function isCallable(name: string): boolean {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith('__')) return false
+  return !(
+    pythonKeywords.has(name) ||
+    javascriptKeywords.has(name) ||
+    pythonBuiltins.has(name) ||
+    isPythonException(name) ||
+    runnerNames.has(name) ||
+    engineTools.has(name)
+  )
+}
+
+const engineTools: ReadonlySet<string> = new Set([
+  executeCodeTool,
+  readMoreTool,
+  searchToolsTool,
+  submitAnswerTool,
+  giveUpTool,
+  submitPlanTool,
+])

@@ -4,7 +4,7 @@ import type { DeferredConfig } from '../common/calls/deferred-calls.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/runs/tool-config.js'
 import type { Compensate, CompensatedCall } from './definition/compensate.js'
-import type { ApprovalRule } from './definition/approval.js'
+import type { ApprovalOptions, ApprovalRule, RememberRule } from './definition/approval.js'
 import type { ActivityTarget, NexusTarget, WorkflowTarget } from './definition/remote-target.js'
 import type { RetryDefinition } from './definition/retry.js'
 import type { AsZodObject, AsZodType, JsonSchema } from './definition/schemas.js'
@@ -79,13 +79,16 @@ export type AllowedCaller = Caller | 'code_execution_20250825' | 'code_execution
 
 /** What the definitions of all tools have. */
 export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema> {
-  /** A Python and JavaScript identifier of at most 64 characters; also the activity's name in the Temporal UI. */
+  /**
+   * At most 64 letters, digits and `_ . / -`; also the activity's name in the Temporal UI. Code calls a tool by another
+   * name where this is no Python identifier, or that of a builtin: the prompt says which.
+   */
   readonly name: string
   /** For the model: what the tool does and what it returns. */
   readonly description: string
   /**
    * Schema of the arguments: zod, or JSON Schema. Unknown arguments are refused, unless the schema is a `z.looseObject`
-   * or has `additionalProperties`.
+   * or has `additionalProperties`. Defaults of zod apply where the tool runs; those of a JSON Schema are documentation.
    */
   readonly input: Input
   /** Schema of the result: zod, or JSON Schema. Its transforms apply first; the transformed result must be JSON. */
@@ -117,9 +120,14 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
   readonly priority?: ToolPriority
   /**
    * Which calls need the approval of a person before they start: `'never'` (default), `'always'`, or a function of the
-   * input and of who calls. docs/guides/approvals.md says how a call is approved.
+   * input and of who calls. `{ rule, remember }` also says what an approval that is remembered covers.
+   * docs/guides/approvals.md says how a call is approved.
    */
-  readonly approval?: 'never' | 'always' | ApprovalRule<z.output<AsZodObject<Input>>>
+  readonly approval?:
+    | 'never'
+    | 'always'
+    | ApprovalRule<z.output<AsZodObject<Input>>>
+    | ApprovalOptions<z.output<AsZodObject<Input>>>
   /** One line for the Temporal UI: `get_expenses ENG001 Q3`. */
   readonly summary?: (input: z.output<AsZodObject<Input>>) => string
   /** Realistic inputs, shown to the model. */
@@ -179,8 +187,13 @@ export interface DeferredToolDefinition<
 export type RemoteToolDefinition<
   Input extends z.ZodObject | JsonSchema,
   Output extends z.ZodType | JsonSchema,
-> = ToolDeclaration<Input, Output> &
-  ({ readonly activity: ActivityTarget } | { readonly workflow: WorkflowTarget } | { readonly nexus: NexusTarget })
+  Target extends RemoteToolTarget = RemoteToolTarget,
+> = ToolDeclaration<Input, Output> & Target
+
+type RemoteToolTarget =
+  | { readonly activity: ActivityTarget }
+  | { readonly workflow: WorkflowTarget }
+  | { readonly nexus: NexusTarget }
 
 /** A checked tool, from {@link defineTool}. Immutable. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> {
@@ -191,6 +204,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** The schemas as JSON Schema (2020-12): what a caller sends, and what it receives. */
   readonly inputSchema: JsonObject
   readonly outputSchema: JsonObject
+  /** The input is a JSON Schema: its defaults are documentation, and nobody adds them to the arguments. */
+  readonly documentsDefaults?: true
   readonly allowedCallers: readonly Caller[]
   /** Whom the prompt tells of the tool: `allowedCallers` of the definition, or code. */
   readonly offeredTo: readonly Caller[]
@@ -208,6 +223,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly priority?: ToolPriority
   /** Undefined for a tool that never needs approval. */
   readonly approval?: 'always' | ApprovalRule
+  /** Undefined: an approval that is remembered covers the same arguments. */
+  readonly rememberAs?: RememberRule
   /** Undefined for a tool without an inverse. */
   readonly compensate?: Compensate
   /** Names of the credentials that `run` needs. */

@@ -28,6 +28,7 @@ from .program.guest import Guest
 from .program.output import OutputCapture
 from .program.suspension import CLEANUP_TIMEOUT, Suspension
 from .protocol.channel import Channel
+from .protocol.floats import float_mask, with_floats
 from .protocol.step_protocol import StepProtocol
 
 FRAME_BYTES_PER_CHARACTER = 16  # JSON in ASCII takes up to 12; so output alone never fills a frame
@@ -235,7 +236,9 @@ class Session:
         future = loop.create_future()
         index = self.call_index
         self.pending_calls[index] = (tool, future, current_task(loop))
-        self.new_calls.append({"call": index, "tool": tool, "arguments": arguments})
+        floats = float_mask(arguments)
+        call = {"call": index, "tool": tool, "arguments": arguments}
+        self.new_calls.append(call if floats is None else {**call, "floats": floats})
         self.suspension.consecutive_wakes = 0
         try:
             return await future
@@ -259,7 +262,8 @@ class Session:
             return
         self.suspension.consecutive_wakes = 0
         if outcome["status"] == "ok":
-            future.set_result(self._resolve_value(outcome, "value"))
+            value = self._resolve_value(outcome, "value")
+            future.set_result(with_floats(value, outcome["floats"]) if "floats" in outcome else value)
         else:
             future.set_exception(tools.tool_error(tool, outcome))
 

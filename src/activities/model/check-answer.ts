@@ -8,6 +8,8 @@ import { jsonToText } from '../../common/text/text.js'
 import { answerOf } from '../../models/answer-tool.js'
 import { giveUpSchema, textAnswerSchema } from '../../models/task-tools.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
+import { fromJsonSchema } from '../../tools/validation/json-schema.js'
+import { parseValueNow } from '../../tools/validation/parse-value.js'
 import { checkPlan } from './check-plan.js'
 
 /** What a reply may submit, as the run recorded it. */
@@ -53,9 +55,9 @@ function checkReason(input: JsonObject): SubmittedAnswer {
 
 function checkOutput(outputSchema: JsonObject, input: JsonObject): SubmittedAnswer {
   const output = answerOf(outputSchema, input)
-  const { error } = z.safeParse(z.fromJSONSchema(outputSchema), output)
+  const parsed = parseValueNow(fromJsonSchema(outputSchema), output)
   // The value itself: defaults and transforms are the client's.
-  if (error === undefined && output !== undefined) return { type: 'valid', output }
-  const issues = error === undefined ? '- answer: missing' : describeIssues(error)
+  if (parsed.ok && output !== undefined) return { type: 'valid', output }
+  const issues = parsed.ok ? '- answer: missing' : parsed.issues
   return { type: 'invalid', problem: `The answer does not fit its schema:\n${issues}\nSubmit it again, corrected.` }
 }

@@ -2,11 +2,13 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
 import type { JsonObject } from '../../common/json/json.js'
 import { defaultLimits } from '../../common/runs/limits.js'
 import type { DescribedStepResult, DescribedCall, StepResult } from '../../common/session/steps.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
+import { defineTool } from '../../tools/define-tool.js'
 import { createRegistry } from '../../tools/registry.js'
 import { type Externalizable, externalValue, refOf } from '../../common/json/external-value.js'
 import { tool } from '../../../test/support/tools.js'
@@ -146,5 +148,33 @@ describe('describeStepResult', () => {
       expect(refOf(call.arguments)?.sha256).not.toBe(refOf(forged)?.sha256)
       expect(await values.load(call.arguments, 'the test', signal)).toEqual(forged)
     }
+  })
+})
+
+describe('calls whose arguments take long to check', () => {
+  it('are refused, from the fourth on unchecked, and leave time to other work', async () => {
+    const input = z.object({ text: z.string().regex(/^(a+)+$/) })
+    const slow = defineTool({
+      name: 'slow',
+      description: 'x',
+      input,
+      output: z.null(),
+      effect: 'read',
+      run: () => null,
+    })
+    const text = `${'a'.repeat(60)}!`
+    const requested = Array.from({ length: 50 }, (_, n) => ({ index: n + 1, tool: 'slow', arguments: { text } }))
+    let turns = 0
+    const timer = setInterval(() => turns++, 10)
+    onTestFinished(() => clearInterval(timer))
+    const result = await inspectStepResult(
+      { type: 'suspended', calls: requested, wakeInMs: null, output: '' },
+      { ...options, registry: createRegistry([slow]) },
+    )
+    const outcomes = result.type === 'suspended' ? result.calls.map(({ refused }) => refused) : []
+    const messages = outcomes.map((refused) => JSON.stringify(refused))
+    expect(messages.filter((message) => message.includes('the check took more than'))).toHaveLength(3)
+    expect(messages.filter((message) => message.includes('took too long to check'))).toHaveLength(47)
+    expect(turns).toBeGreaterThan(20)
   })
 })

@@ -1,8 +1,16 @@
+import { setTimeout } from 'node:timers/promises'
+import { maxMaskCharacters } from '../../common/json/floats.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { StepLimits } from '../../common/runs/limits.js'
 import type { DescribedStepResult, DescribedCall, RequestedCall, StepResult } from '../../common/session/steps.js'
 import { truncateMiddle, utf8Length } from '../../common/text/text.js'
-import { type CallDescription, describeCall, type UncheckedCall } from '../../tools/describe-call.js'
+import {
+  type CallDescription,
+  describeCall,
+  describeUncheckedCall,
+  type UncheckedCall,
+} from '../../tools/describe-call.js'
+import { countInterruptedChecks, maxCheckMs } from '../../tools/validation/time-limit.js'
 import { measureJson } from '../../tools/validation/measure-json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
@@ -99,24 +107,43 @@ class Yielder {
   }
 }
 
+/** Calls of one step whose arguments may take the whole time limit of a check. Those after them are refused. */
+const maxSlowChecks = 3
+
+/** The pause after a slow check: hostile calls get a fifth of the thread that serves all runs. */
+const pauseFactor = 4
+
 async function describeCalls(
   requested: readonly RequestedCall[],
   result: Extract<StepResult, { type: 'suspended' }>,
-  { registry, registryMatchesRun, values, limits }: DescribeOptions,
+  { registry, registryMatchesRun, values, limits, signal }: DescribeOptions,
 ): Promise<InspectedStepResult> {
   const calls: DescribedCall[] = []
   const yielder = new Yielder()
   let bytes = 0
+  let slowChecks = 0
   for (const call of requested) {
     await yielder.yieldIfDue()
-    const description = describeCall(registry, limits, call, 'code_execution', registryMatchesRun)
+    const interruptedBefore = countInterruptedChecks()
+    const description =
+      slowChecks === maxSlowChecks
+        ? describeUncheckedCall(registry, call)
+        : describeCall(registry, limits, call, 'code_execution', registryMatchesRun)
+    if (countInterruptedChecks() > interruptedBefore) {
+      slowChecks += 1
+      await setTimeout(maxCheckMs * pauseFactor, undefined, { ref: false, signal })
+    }
     const args = visibleArguments(call, description)
-    bytes += utf8Length(JSON.stringify({ ...call, arguments: null, ...description })) + values.inlineSize(args)
+    const { floats, ...requestedCall } = call
+    const isRemote = registry.get(call.tool)?.remote !== undefined && description.refused === null
+    const keepsFloats = isRemote && floats !== undefined && JSON.stringify(floats).length <= maxMaskCharacters
+    const described = { ...requestedCall, ...(keepsFloats && { floats }), ...description }
+    bytes += utf8Length(JSON.stringify({ ...described, arguments: null })) + values.inlineSize(args)
     if (bytes > maxCallBytes) {
       const reason = `the sandbox made calls of more than ${maxCallBytes} bytes in one step`
       return { type: 'lost', cause: 'protocol', reason }
     }
-    calls.push({ ...call, arguments: args, ...description })
+    calls.push({ ...described, arguments: args })
   }
   return { ...result, calls }
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { digestJson } from '../../common/calls/call-identity.js'
 import type { ToolResultInput } from '../../common/calls/calls.js'
 import type { Externalizable } from '../../common/json/external-value.js'
@@ -6,6 +6,7 @@ import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { checkOutput } from '../../tools/validation/check-output.js'
+import { fromJsonSchema } from '../../tools/validation/json-schema.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
 import { findRunTools, loadOutputSchema } from '../run/tool-set.js'
@@ -44,7 +45,7 @@ async function outputSchemaOf(
 
 function toZodSchema(name: string, schema: JsonObject): z.ZodType {
   try {
-    return z.fromJSONSchema(schema)
+    return fromJsonSchema(schema, true)
   } catch (cause) {
     throw new PtcError('TOOL_OUTPUT_INVALID', `the output schema of ${name} can't check a result here`, {
       hint: 'Start a worker that has the tool as the run recorded it.',

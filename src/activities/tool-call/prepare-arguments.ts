@@ -1,11 +1,12 @@
 import { getClient } from '@temporalio/activity'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { maxRemoteArgumentBytes, type PrepareArgumentsInput } from '../../common/calls/calls.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { checkSize, parseArguments } from '../../tools/validation/check-arguments.js'
+import { fromJsonSchema } from '../../tools/validation/json-schema.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
 import { findRunTools, loadDocumentation } from '../run/tool-set.js'
@@ -58,8 +59,9 @@ async function inputSchemaOf(
   const own = registry.get(name)
   if (own && findRunTools(registry, tools).registryMatchesRun) return own.input
   const documentation = await loadDocumentation(tools, registry, values, signal)
-  const recorded = documentation.find((each) => each.name === name)?.inputSchema
-  if (recorded === undefined) throw new PtcError('TOOL_UNKNOWN', `the run has recorded no tool named ${name}`)
+  const tool = documentation.find((each) => each.name === name)
+  if (tool === undefined) throw new PtcError('TOOL_UNKNOWN', `the run has recorded no tool named ${name}`)
+  const { inputSchema: recorded, documentsDefaults = false } = tool
   if (own && digestJson(own.inputSchema) === digestJson(recorded)) return own.input
-  return z.fromJSONSchema(recorded) as z.ZodType<Record<string, unknown>>
+  return fromJsonSchema(recorded, !documentsDefaults) as z.ZodType<Record<string, unknown>>
 }

@@ -1,5 +1,10 @@
 import { activityInfo, log } from '@temporalio/activity'
-import { approvalKey, type RequestApprovalInput, type RequestApprovalResult } from '../../common/calls/approvals.js'
+import {
+  approvalKey,
+  maxRememberKeyCharacters,
+  type RequestApprovalInput,
+  type RequestApprovalResult,
+} from '../../common/calls/approvals.js'
 import type { Caller } from '../../common/calls/calls.js'
 import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
 import { PtcError } from '../../common/errors.js'
@@ -54,7 +59,10 @@ export function requestApproval(
       }
       const args = await loadArguments(values, input, signal)
       const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
-      if (!(await needsApproval(tool, args, { caller, run, context }))) return { isNeeded: false }
+      const parsed = await parseArguments(tool, args)
+      if (!(await needsApproval(tool, parsed, { caller, run, context }))) return { isNeeded: false }
+      const rememberAs = parsed.ok ? rememberKeyOf(tool, parsed.value) : undefined
+      if (rememberAs !== undefined && input.remembered?.includes(rememberAs)) return { isNeeded: false }
       const token = completionTokenOf(approvalKey(input.idempotencyKey), deferred)
       const request = { tool: name, summary, arguments: args, caller, run, context, token, expiresMs }
       try {
@@ -64,15 +72,18 @@ export function requestApproval(
       }
       failpoint('approval.requested')
       streamApprovalRequest(stream, input, { workflowId, runId, attempt })
-      return { isNeeded: true }
+      return { isNeeded: true, ...(rememberAs !== undefined && { rememberAs }) }
     })
 }
 
-async function needsApproval(tool: Tool, args: JsonObject, call: GatedCall): Promise<boolean> {
+async function needsApproval(
+  tool: Tool,
+  input: Awaited<ReturnType<typeof parseArguments>>,
+  call: GatedCall,
+): Promise<boolean> {
   if (typeof tool.approval !== 'function') return tool.approval === 'always'
-  const input = await parseArguments(tool, args)
-  // The tool refuses these arguments itself.
-  if (!input.ok) return false
+  // The tool refuses these arguments itself. Only a certain refusal is the same in every process.
+  if (!input.ok) return input.refusal.isUndecided === true
   try {
     const { name, approval } = tool
     const applyRule = () => approval(input.value as never, structuredClone(call))
@@ -81,4 +92,16 @@ async function needsApproval(tool: Tool, args: JsonObject, call: GatedCall): Pro
     log.warn(`the approval rule of ${tool.name} threw: the call needs approval`, { error: describeThrown(thrown) })
     return true
   }
+}
+
+/** Undefined: an approval is remembered for the same arguments alone. */
+function rememberKeyOf(tool: Tool, input: Readonly<Record<string, unknown>>): string | undefined {
+  try {
+    const key: unknown = tool.rememberAs?.(input as never)
+    if (typeof key === 'string' && key.length <= maxRememberKeyCharacters) return key
+    if (key !== undefined) log.warn(`approval.remember of ${tool.name} returned no text that is short enough`)
+  } catch (thrown) {
+    log.warn(`approval.remember of ${tool.name} threw`, { error: messageOf(thrown) })
+  }
+  return undefined
 }

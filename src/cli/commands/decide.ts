@@ -28,7 +28,7 @@ interface DenyOptions extends Decision {
 export function approveCommand(): Command {
   return decisionCommand('approve', 'approve a call that waits for it')
     .addOption(new Option('--arguments <json>', 'arguments that replace those of the call: JSON, or a file with it'))
-    .addOption(new Option('--remember', 'approve later calls of the same tool in this run, too'))
+    .addOption(new Option('--remember', 'approve later calls of the tool with the same arguments in this run, too'))
     .action(async (id: string, call: string | undefined, options: ApproveOptions) => {
       const { config, arguments: text, ...decision } = options
       const args = text === undefined ? {} : { arguments: toObject(await readJson(text, '--arguments')) }

@@ -166,9 +166,9 @@ export class Environment implements AsyncDisposable {
     return this.ownsServer ? 'continues when a worker runs again' : 'continues'
   }
 
-  /** Names of the configured tools; empty when the configuration was not loaded. */
+  /** Names by which code calls the configured tools; empty when the configuration was not loaded. */
   get toolNames(): readonly string[] {
-    return this.#parts.project.config?.registry.names ?? []
+    return this.#parts.project.config?.registry.signatures().map(({ name }) => name) ?? []
   }
 
   /** @throws PtcError WORKER_MISSING when no worker serves one of these roles */

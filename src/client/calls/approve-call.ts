@@ -9,7 +9,10 @@ import { completeCall, type CompleteOptions } from './complete-call.js'
 export interface ApproveOptions extends CompleteOptions {
   /** Replace the arguments of the call. */
   readonly arguments?: JsonObject
-  /** Later calls of the same tool in the same run need no approval. Default false. */
+  /**
+   * Later calls of the same tool with the arguments that are approved here, in the same run, need no approval; the
+   * tool's `approval.remember` may cover more. Default false.
+   */
   readonly remember?: boolean
 }
 

@@ -10,18 +10,25 @@ export interface RequestApprovalInput extends ToolCallInput, CallerIdentity {
   readonly deferred: DeferredInput
   /** Milliseconds until the request expires. */
   readonly expiresMs: number
+  /** Keys of the tool's `approval.remember` that a person has approved for later calls. Absent: none. */
+  readonly remembered?: readonly string[]
 }
 
 export interface RequestApprovalResult {
   readonly isNeeded: boolean
+  /** The key of the tool's `approval.remember` for a call that needs approval. Absent: its arguments alone. */
+  readonly rememberAs?: string
 }
+
+/** Longer keys of a tool's `approval.remember` count as none. */
+export const maxRememberKeyCharacters = 200
 
 /** The value that completes a request for approval. A failure denies the call. */
 export interface Approval {
   readonly approved: true
   /** Replace the arguments of the call. */
   readonly arguments?: JsonObject
-  /** Later calls of this tool in this run need no approval. */
+  /** Later calls of this tool with the same arguments in this run need no approval. */
   readonly remember?: true
 }
 
@@ -29,8 +36,10 @@ export interface Approval {
 export interface ApprovalsState {
   /** Calls that were approved and have not ended, by idempotency key, with the arguments that replace theirs. */
   readonly approved: Readonly<Record<string, JsonObject | null>>
-  /** Tools whose later calls need no approval. */
+  /** What needs no approval again: digests of calls, and keys of tools. */
   readonly remembered: readonly string[]
+  /** Of calls that wait, by idempotency key: what their tools remember an approval as. Absent: none. */
+  readonly keys?: Readonly<Record<string, string>>
 }
 
 /** The key of the wait for approval of a call: a token for it completes nothing else. */

@@ -97,8 +97,15 @@ export interface RemoteCall {
   readonly idempotencyKey: string
   readonly tool: string
   readonly caller: Caller
-  /** Workflow id of the run. */
-  readonly run: string
+  /** As `run` in the context of a local tool. */
+  readonly run: {
+    readonly namespace: string
+    readonly workflowId: string
+    /** Of the current execution. It changes when the run continues as new; `workflowId` does not. */
+    readonly runId: string
+    /** The agent that the run began with. Absent without one, and for programs and sessions. */
+    readonly agent?: string
+  }
   /** The run's context, if it has one. */
   readonly context?: JsonObject
 }

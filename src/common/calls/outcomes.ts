@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.js'
+import type { FloatMask } from '../json/floats.js'
 import type { JsonValue } from '../json/json.js'
 
 /**
@@ -6,7 +7,12 @@ import type { JsonValue } from '../json/json.js'
  * sees an exception that it can catch, the model sees a `tool_result` with `is_error`.
  */
 export type CallOutcome =
-  | { readonly status: 'ok'; readonly value: JsonValue }
+  | {
+      readonly status: 'ok'
+      readonly value: JsonValue
+      /** Which numbers of the value are floats: of a remote tool, for code. */
+      readonly floats?: FloatMask
+    }
   /** The tool rejected the call, threw, or returned what its output schema forbids. */
   | { readonly status: 'tool_error'; readonly message: string }
   /** The arguments do not fit the tool's input schema; the tool did not run. */

@@ -7,6 +7,7 @@
  * 3. A repeated step is compared by the digests of its calls and by whether it ended the cell, never by its output.
  */
 
+import type { FloatMask } from '../json/floats.js'
 import type { ValueLog } from '../json/value-log.js'
 import type { CallerIdentity } from '../calls/calls.js'
 import type { JsonObject } from '../json/json.js'
@@ -25,6 +26,8 @@ export interface RequestedCall {
   readonly index: number
   readonly tool: string
   readonly arguments: JsonObject
+  /** Which numbers of the arguments are floats; kept for a remote tool alone. */
+  readonly floats?: FloatMask
 }
 
 /** A requested call, checked and described by the host. */

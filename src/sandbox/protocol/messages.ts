@@ -9,6 +9,7 @@
  * seen. 4. A step is identified by its number and digest. 5. Values precede the step that references them.
  */
 import { z } from 'zod'
+import { type FloatMask, isFloatMask } from '../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 
 /** Incremented when either side would misunderstand the other. */
@@ -27,6 +28,8 @@ export function isSameFence(one: Fence, other: Fence): boolean {
 /** A tool as the runner knows it. */
 export interface ToolSignature {
   readonly name: string
+  /** Name of the tool, when it is not that of the function. */
+  readonly tool?: string
   /** Parameter names in the order of the definition. */
   readonly parameters: readonly string[]
   readonly required: readonly string[]
@@ -113,6 +116,8 @@ export type HostMessage =
             readonly value?: JsonValue
             /** SHA-256 of a value that was sent in pieces before. */
             readonly ref?: string
+            /** Which numbers of the value are floats. */
+            readonly floats?: FloatMask
             readonly message?: string
           }
         }[]
@@ -152,6 +157,8 @@ const callSchema = z.strictObject({
   tool: textSchema.min(1).max(64),
   /** Any JSON object; its content is validated later, by code that stops at a limit. */
   arguments: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
+  /** Which numbers of the arguments are floats. Absent: none that looks like an integer. */
+  floats: z.custom<FloatMask>((value) => isFloatMask(value)).optional(),
 })
 
 /** Calls in one suspension; the runner reserves some 400 bytes of a suspension for each. */

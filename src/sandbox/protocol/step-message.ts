@@ -41,7 +41,9 @@ function stepContent({ number, input }: RunnerStep): StepContent<StepMessage> {
   }
   const results = input.results.map(({ index, outcome }) => {
     const ref = outcome.status === 'ok' ? refOf(outcome.value) : undefined
-    return { call: index, outcome: ref ? { status: outcome.status, ref: ref.sha256 } : outcome }
+    if (outcome.status !== 'ok' || !ref) return { call: index, outcome }
+    const { status, floats } = outcome
+    return { call: index, outcome: { status, ref: ref.sha256, ...(floats && { floats }) } }
   })
   return { type: 'resume', ...step, results }
 }

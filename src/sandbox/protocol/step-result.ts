@@ -26,7 +26,12 @@ export function toStepResult(message: StepResponse, request: StepMessage): StepR
       return {
         ...sharedFields,
         type: 'suspended',
-        calls: message.calls.map(({ call, tool, arguments: args }) => ({ index: call, tool, arguments: args })),
+        calls: message.calls.map(({ call, tool, arguments: args, floats }) => ({
+          index: call,
+          tool,
+          arguments: args,
+          ...(floats && { floats }),
+        })),
         wakeInMs: message.wake_in === null ? null : Math.ceil(message.wake_in * 1_000),
         ...(message.waits_for_all && { waitsForAll: true }),
       }

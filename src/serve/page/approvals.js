@@ -30,7 +30,7 @@ function callCard(call) {
   const original = visibleJson(call.arguments, 2)
   const args = field(card, 'textarea', 'Arguments', original)
   const reason = field(card, 'input', 'Reason', '')
-  const remember = checkbox(card, 'Approve later calls of this tool, too')
+  const remember = checkbox(card, 'Approve later calls with the same arguments, too')
   button('Approve', () => ({
     decision: 'approve',
     ...(args.value !== original && { arguments: JSON.parse(args.value) }),

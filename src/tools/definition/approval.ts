@@ -1,5 +1,6 @@
 import type { Caller } from '../../common/calls/calls.js'
 import type { JsonObject } from '../../common/json/json.js'
+import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import type { CallingRun } from '../tool.js'
 import type { InvalidError } from './invalid-tool.js'
 
@@ -14,17 +15,40 @@ export interface GatedCall {
 /** True for a call that needs approval. A rule that throws needs it. */
 export type ApprovalRule<Input = never> = (input: Input, call: GatedCall) => boolean | Promise<boolean>
 
-/** @returns undefined for a tool that never needs approval */
+/**
+ * Names what an approval with `remember` covers: later calls of the tool with the same text need none. Without it an
+ * approval covers calls with the same arguments alone.
+ */
+export type RememberRule<Input = never> = (input: Input) => string
+
+/** The members of `approval` as an object. */
+export interface ApprovalOptions<Input = never> {
+  /** Default `'always'`. */
+  readonly rule?: 'always' | ApprovalRule<Input>
+  readonly remember: RememberRule<Input>
+}
+
+/** @returns undefined members for a tool that never needs approval */
 export function approvalOf(
   { approval = 'never', execution }: { readonly approval?: unknown; readonly execution?: unknown },
   invalid: InvalidError,
-): { readonly approval?: 'always' | ApprovalRule } {
+): { readonly approval?: 'always' | ApprovalRule; readonly rememberAs?: RememberRule } {
   if (approval === 'never') return {}
-  if (approval !== 'always' && typeof approval !== 'function') {
-    throw invalid("approval must be 'never', 'always' or a function of the input")
+  const options: unknown = typeof approval === 'object' && approval !== null ? approval : { rule: approval }
+  const { rule = 'always', remember } = options as { readonly rule?: unknown; readonly remember?: unknown }
+  if (rule !== 'always' && typeof rule !== 'function') {
+    throw invalid("approval must be 'never', 'always', a function of the input, or { rule, remember }")
+  }
+  if (typeof approval === 'object') {
+    const problem = describeUnknownKeys(approval as object, ['rule', 'remember'])
+    if (problem !== undefined) throw invalid(`approval: ${problem}`)
+    if (typeof remember !== 'function') throw invalid('approval.remember must be a function of the input')
   }
   if (execution === 'local') {
     throw invalid("execution 'local' and approval exclude each other", 'A worker makes a local call by itself.')
   }
-  return { approval: approval as 'always' | ApprovalRule }
+  return {
+    approval: rule as 'always' | ApprovalRule,
+    ...(typeof approval === 'object' && { rememberAs: remember as RememberRule }),
+  }
 }

@@ -1,39 +1,63 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { messageOf } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { isZodSchema, refuseZod3 } from '../validation/check-schema.js'
-import { toJsonSchema } from '../validation/json-schema.js'
+import { fromJsonSchema, toJsonSchema } from '../validation/json-schema.js'
+import { normalizeSchema } from '../validation/schema-document.js'
 import type { InvalidError } from './invalid-tool.js'
+import { readJsonInput } from './json-input.js'
 
-/** A JSON Schema (2020-12, 7 or 4) with local references only. */
+/** A JSON Schema (draft 4 to 2020-12, or of OpenAPI 3) with references within it only. */
 export type JsonSchema = { readonly [Key in string]?: unknown } & { readonly _zod?: never; readonly _def?: never }
 
 /** A schema as zod: a JSON Schema is converted. */
 export type AsZodObject<Schema> = Schema extends z.ZodObject ? Schema : z.ZodObject
 export type AsZodType<Schema> = Schema extends z.ZodType ? Schema : z.ZodType
 
+/** A schema that is checked, and the JSON Schema that the model reads. */
+export interface ReadSchema<Schema extends z.ZodType> {
+  readonly schema: Schema
+  readonly json: JsonObject
+  /** The defaults of a JSON Schema are not applied: they are documentation. */
+  readonly documentsDefaults: boolean
+}
+
 /**
  * Refuses unknown arguments, as Python does: silently dropping a misspelt one would give a wrong result. A JSON Schema
  * that says nothing about additional properties refuses them, too.
  */
-export function readInput(schema: unknown, invalid: InvalidError): z.ZodObject {
-  const isJsonSchema = !isZodSchema(schema)
-  const converted = readSchema('input', isJsonSchema ? closed(schema) : schema, invalid)
-  if (!isObjectSchema(converted)) {
-    throw invalid(
-      isJsonSchema ? 'input must be a JSON Schema of an object with properties' : 'input must be a z.object(…)',
-      'Arguments have names; put the value into a field of an object.',
-    )
+export function readInput(schema: unknown, invalid: InvalidError): ReadSchema<z.ZodObject> {
+  if (!isZodSchema(schema)) {
+    const document = asJsonSchema('input', schema, invalid)
+    try {
+      return { ...readJsonInput(document), documentsDefaults: true }
+    } catch (cause) {
+      throw invalid(
+        `input is no JSON Schema of arguments that can be checked here: ${messageOf(cause)}`,
+        'Arguments have names; put the value into a field of an object.',
+      )
+    }
   }
-  return converted.def.catchall === undefined ? converted.strict() : converted
+  if (!isObjectSchema(schema)) {
+    throw invalid('input must be a z.object(…)', 'Arguments have names; put the value into a field of an object.')
+  }
+  const strict = schema.def.catchall === undefined ? schema.strict() : schema
+  return { schema: strict, json: schemaOf('input', strict, invalid), documentsDefaults: false }
 }
 
-export function readOutput(schema: unknown, invalid: InvalidError): z.ZodType {
-  return readSchema('output', schema, invalid)
+export function readOutput(schema: unknown, invalid: InvalidError): ReadSchema<z.ZodType> {
+  if (isZodSchema(schema)) return { schema, json: schemaOf('output', schema, invalid), documentsDefaults: false }
+  const document = asJsonSchema('output', schema, invalid)
+  try {
+    const { $schema: _, ...json } = normalizeSchema(document)
+    return { schema: fromJsonSchema(json), json, documentsDefaults: true }
+  } catch (cause) {
+    throw invalid(`output is no JSON Schema that can be checked here: ${messageOf(cause)}`)
+  }
 }
 
 /** What a caller sends or receives, as JSON Schema. */
-export function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: InvalidError): JsonObject {
+function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: InvalidError): JsonObject {
   try {
     return toJsonSchema(schema, field)
   } catch (cause) {
@@ -58,24 +82,18 @@ export function assertParsesToJson(input: z.ZodObject, invalid: InvalidError): v
   }
 }
 
-function readSchema(field: 'input' | 'output', schema: unknown, invalid: InvalidError): z.ZodType {
-  if (isZodSchema(schema)) return schema
+function asJsonSchema(field: 'input' | 'output', schema: unknown, invalid: InvalidError): JsonObject {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw invalid(`${field} must be a zod schema or a JSON Schema`)
   }
   refuseZod3(field, schema, invalid)
   try {
-    return z.fromJSONSchema(JSON.parse(JSON.stringify(schema)) as Parameters<typeof z.fromJSONSchema>[0])
+    return JSON.parse(JSON.stringify(schema)) as JsonObject
   } catch (cause) {
-    throw invalid(`${field} is no JSON Schema that can be checked here: ${messageOf(cause)}`)
+    throw invalid(`${field} is no JSON: ${messageOf(cause)}`)
   }
 }
 
 function isObjectSchema(schema: z.ZodType): schema is z.ZodObject {
   return (schema.def as { readonly type: string }).type === 'object'
-}
-
-function closed(schema: unknown): unknown {
-  const isObject = typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'object'
-  return isObject ? { additionalProperties: false, ...schema } : schema
 }

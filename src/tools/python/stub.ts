@@ -32,8 +32,10 @@ const maxLineCharacters = 120
 /**
  * A tool as a Python function without a body: valid Python 3.11, deterministic. Preceded by the classes it needs that
  * are not in `classes` yet.
+ *
+ * @param codeName name of the function
  */
-export function renderStub(tool: StubSource, classes: PythonClasses): Stub {
+export function renderStub(tool: StubSource, classes: PythonClasses, codeName = tool.name): Stub {
   const baseName = pascalCase(tool.name) || 'Tool'
   const annotateInput = createAnnotator(tool.inputSchema, classes)
   const parameters = parametersOf(tool.inputSchema)
@@ -45,10 +47,10 @@ export function renderStub(tool: StubSource, classes: PythonClasses): Stub {
       )
     : [`arguments: ${annotateInput(tool.inputSchema, `${baseName}Arguments`)}`]
   const result = createAnnotator(tool.outputSchema, classes)(tool.outputSchema, `${baseName}Result`)
-  const header = renderHeader(tool.name, renderedParameters, result)
+  const header = renderHeader(codeName, renderedParameters, result)
   const declarations = [...classes.takePending(), header].join('\n\n')
   return {
-    stub: `${declarations}\n${renderDocstring(documentationLines(tool, parameters, byKeyword))}`,
+    stub: `${declarations}\n${renderDocstring(documentationLines(tool, codeName, parameters, byKeyword))}`,
     signature: `${declarations} ...`,
   }
 }
@@ -84,14 +86,20 @@ function renderHeader(name: string, parameters: readonly string[], result: strin
   return `async def ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}) -> ${result}:`
 }
 
-function documentationLines(tool: StubSource, parameters: readonly Parameter[], byKeyword: boolean): readonly string[] {
+function documentationLines(
+  tool: StubSource,
+  codeName: string,
+  parameters: readonly Parameter[],
+  byKeyword: boolean,
+): readonly string[] {
   const lines = docstringLines(tool.description)
+  if (codeName !== tool.name) lines.push(`Tool ${tool.name}, which code calls by this name.`)
   const described = parameters.map(describeParameter).filter((line) => line !== '')
   if (byKeyword) lines.push(...described)
   else lines.push('Takes one dict, because a name in it is no Python identifier.')
   const returns = tool.outputSchema['description']
   if (typeof returns === 'string') lines.push(...docstringLines(`Returns: ${returns}`))
-  lines.push(...differentShapes(tool.inputExamples).map((example) => `Example: ${renderExample(tool.name, example)}`))
+  lines.push(...differentShapes(tool.inputExamples).map((example) => `Example: ${renderExample(codeName, example)}`))
   return lines
 }
 

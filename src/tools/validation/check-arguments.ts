@@ -4,8 +4,8 @@ import type { Caller } from '../../common/calls/calls.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { Limits } from '../../common/runs/limits.js'
 import { describeThrown } from '../thrown.js'
-import { describeIssues } from './describe-issues.js'
 import { measureJson } from './measure-json.js'
+import { type ParsedValue, parseValue, parseValueNow } from './parse-value.js'
 import type { ToolRegistry } from '../registry.js'
 import type { Tool } from '../tool.js'
 import { takeStart } from '../../common/text/text.js'
@@ -14,6 +14,8 @@ import { takeStart } from '../../common/text/text.js'
 export interface Refusal {
   readonly code: 'TOOL_UNKNOWN' | 'TOOL_NOT_ALLOWED' | 'TOOL_INPUT_INVALID'
   readonly message: string
+  /** The arguments could not be checked: another process may accept them. */
+  readonly isUndecided?: true
 }
 
 /** What a tool declares about its arguments. */
@@ -68,7 +70,7 @@ export async function parseArguments(
 ): Promise<Checked<Readonly<Record<string, unknown>>>> {
   try {
     const work = { name: `the input schema of ${tool.name}` }
-    return toChecked(tool, await rejectOnUncaught(work, () => z.safeParseAsync(tool.input, args)))
+    return toChecked(tool, await rejectOnUncaught(work, () => parseValue(tool.input, args)))
   } catch (thrown) {
     return checkFailed(tool, thrown)
   }
@@ -80,7 +82,7 @@ export function parseArgumentsNow(
   args: JsonObject,
 ): Checked<Readonly<Record<string, unknown>>> | undefined {
   try {
-    return toChecked(tool, z.safeParse(tool.input, args))
+    return toChecked(tool, parseValueNow(tool.input, args))
   } catch (thrown) {
     return thrown instanceof z.core.$ZodAsyncError ? undefined : checkFailed(tool, thrown)
   }
@@ -88,16 +90,18 @@ export function parseArgumentsNow(
 
 function toChecked(
   tool: InputDeclaration,
-  result: z.ZodSafeParseResult<Record<string, unknown>>,
+  parsed: ParsedValue<Record<string, unknown>>,
 ): Checked<Readonly<Record<string, unknown>>> {
-  if (result.success) return { ok: true, value: result.data }
-  return refuse('TOOL_INPUT_INVALID', `The arguments do not fit ${tool.name}:\n${describeIssues(result.error)}`)
+  if (parsed.ok) return parsed
+  const { issues, isUndecided } = parsed
+  return refuse('TOOL_INPUT_INVALID', `The arguments do not fit ${tool.name}:\n${issues}`, isUndecided)
 }
 
 function checkFailed(tool: InputDeclaration, thrown: unknown): Checked<never> {
-  return refuse('TOOL_INPUT_INVALID', `The arguments of ${tool.name} could not be checked: ${describeThrown(thrown)}`)
+  const message = `The arguments of ${tool.name} could not be checked: ${describeThrown(thrown)}`
+  return refuse('TOOL_INPUT_INVALID', message, true)
 }
 
-function refuse(code: Refusal['code'], message: string): Checked<never> {
-  return { ok: false, refusal: { code, message } }
+function refuse(code: Refusal['code'], message: string, isUndecided?: true): Checked<never> {
+  return { ok: false, refusal: { code, message, ...(isUndecided && { isUndecided }) } }
 }

@@ -1,15 +1,18 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { Limits } from '../../common/runs/limits.js'
-import { describeIssues } from './describe-issues.js'
 import { measureJson } from './measure-json.js'
 import type { JsonMeasure } from './measure-json.js'
+import { parseValue } from './parse-value.js'
 import { describeThrown } from '../thrown.js'
 
 /** Values up to this size are measured exactly, for the error message, even if the limit is smaller. */
 const maxCountedBytes = 64 * 1024 * 1024
+
+/** A result may be much larger than arguments, and a schema may transform it. */
+const maxResultCheckMs = 1_000
 
 type ResultLimits = Pick<Limits, 'resultBytes'>
 
@@ -42,17 +45,17 @@ async function parseOutput(tool: OutputDeclaration, returned: unknown, limits: R
   let result
   try {
     const work = { name: `the output schema of ${tool.name}` }
-    result = await rejectOnUncaught(work, () => z.safeParseAsync(tool.output, returned))
+    result = await rejectOnUncaught(work, () => parseValue(tool.output, returned, maxResultCheckMs))
   } catch (thrown) {
     // A value that contains itself overflows the stack of a recursive schema.
     const measured = measure(tool, returned, measureLimit(limits))
     if (measured.type === 'not_json') throw notJson(tool, measured)
     throw invalid(tool, `could not be checked: ${describeThrown(thrown)}`)
   }
-  if (result.success) return result.data
+  if (result.ok) return result.value
   const measured = measure(tool, returned, measureLimit(limits))
   const remedy = measured.type === 'not_json' ? measured.remedy : undefined
-  throw invalid(tool, `does not fit its output schema:\n${describeIssues(result.error)}`, remedy)
+  throw invalid(tool, `does not fit its output schema:\n${result.issues}`, remedy)
 }
 
 function measureLimit({ resultBytes }: ResultLimits): number {

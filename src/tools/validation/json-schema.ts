@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../common/json/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { mapSchemas, normalizeSchema } from './schema-document.js'
 
 /**
  * A zod schema as JSON Schema for the model: the side a caller writes (`input`) or reads (`output`), without redundant
@@ -32,4 +33,80 @@ function inlineRootReference(schema: JsonObject): JsonObject {
   const { id: _, ...root } = target as JsonObject
   const used = JSON.stringify(definitions).includes('"$ref"')
   return { title: reference.replace('#/$defs/', ''), ...root, ...rest, ...(used ? { $defs: definitions } : {}) }
+}
+
+/**
+ * A JSON Schema of any dialect as zod.
+ *
+ * @param appliesDefaults false for a foreign schema, where a default is documentation: whoever takes the value has its
+ *   own
+ * @throws Error for a schema that zod can't check
+ */
+export function fromJsonSchema(schema: JsonObject, appliesDefaults = false): z.ZodType {
+  const normalized = normalizeSchema(schema)
+  const dialect = toZodDialect(appliesDefaults)(normalized) as Parameters<typeof z.fromJSONSchema>[0]
+  // Without a registry of its own, zod would keep the annotations of all schemas in one of the process.
+  return z.fromJSONSchema(dialect, { registry: z.registry() })
+}
+
+/** Says in keywords that zod checks what others say, and leaves out what zod takes too strictly. */
+function toZodDialect(appliesDefaults: boolean): (schema: JsonValue) => JsonValue {
+  const convert = (schema: JsonValue): JsonValue => {
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
+    const { default: fallback, format, ...mapped } = withTypes(mapSchemas(schema as JsonObject, convert))
+    const kept = {
+      ...mapped,
+      ...(appliesDefaults && fallback !== undefined && { default: fallback }),
+      // A relative reference is no URL.
+      ...(format !== undefined && format !== 'uuid' && format !== 'uri-reference' && { format }),
+    }
+    const { dependencies, dependentRequired, dependentSchemas, ...rest } = kept as Record<string, JsonValue>
+    const conditions = [
+      ...(format === 'uuid' ? [{ type: 'string', pattern: anyUuid }] : []),
+      ...[dependencies, dependentRequired, dependentSchemas].flatMap(conditionsOf),
+    ]
+    if (conditions.length === 0) return rest
+    // Each part is a schema of its own: zod ignores what is beside some keywords.
+    const { $defs, ...own } = rest
+    return { allOf: [own, ...conditions], ...($defs !== undefined && { $defs }) }
+  }
+  return convert
+}
+
+/** Keywords by the type that they are about: zod ignores those of a schema without a type. */
+const keywordTypes: readonly (readonly [string, readonly string[]])[] = [
+  ['object', ['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties']],
+  ['array', ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems']],
+  ['string', ['pattern', 'minLength', 'maxLength']],
+  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+]
+
+/** With the type that its keywords are about, and with a schema for each member that is required. */
+function withTypes(schema: JsonObject): JsonObject {
+  const isTyped = ['type', 'enum', 'const', '$ref'].some((key) => key in schema)
+  const implied = isTyped ? undefined : keywordTypes.find(([, keywords]) => keywords.some((key) => key in schema))?.[0]
+  const { required, properties = {}, additionalProperties } = schema
+  const known = properties as JsonObject
+  const missing = Array.isArray(required) ? required.filter((name) => !Object.hasOwn(known, String(name))) : []
+  const value = typeof additionalProperties === 'object' ? additionalProperties : {}
+  const added = missing.map((name): [string, JsonValue] => [String(name), value])
+  return {
+    ...schema,
+    ...(implied !== undefined && { type: implied }),
+    ...(added.length > 0 && { properties: { ...known, ...Object.fromEntries(added) } }),
+  }
+}
+
+/** Of any version, also of none: zod takes those of RFC 9562 alone. */
+const anyUuid = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+
+/** Either the member is missing, or what depends on it holds. */
+function conditionsOf(dependencies: JsonValue | undefined): readonly JsonObject[] {
+  if (typeof dependencies !== 'object' || dependencies === null) return []
+  return Object.entries(dependencies as JsonObject).map(([name, needed]) => {
+    const required = Array.isArray(needed) ? needed.map(String) : []
+    const present = Object.fromEntries(required.map((each): [string, JsonValue] => [each, {}]))
+    const needs = Array.isArray(needed) ? { type: 'object', properties: present, required } : needed
+    return { anyOf: [{ type: 'object', properties: { [name]: { not: {} } } }, needs] }
+  })
 }

@@ -52,7 +52,7 @@ async function runBlocked(
         describe: () => 'blocked by charge',
         readMessages: () => activity.recordHeartbeat(monotonicMs()),
         send: (message) => reported.push(message),
-        setActiveCall: () => undefined,
+        runCode: (_id, code) => code(),
       }
       const startedAt = monotonicMs() - 60_000
       const activity = new ActivityReporter(context, { ...watched, details: undefined }, watch, startedAt)

@@ -12,13 +12,13 @@ export interface ActivityWatchdog {
   readonly dataConverter: DataConverter
   /** Milliseconds since the event loop last ran. */
   blockedForMs(): number
-  /** Describes the tools that blocked the event loop this long; undefined when the process had no processor instead. */
+  /** Describes what blocked the event loop this long; undefined when the process had no processor instead. */
   describe(milliseconds: number): string | undefined
   /** Handles the pending messages of the watchdog thread. */
   readMessages(): void
   send(message: ToWatchdog): void
-  /** Sets the activity whose tool's `run` is being called; 0: none. */
-  setActiveCall(id: number): void
+  /** Runs code of the tool of an activity: blocks are attributed to it, also after an `await`. */
+  runCode<Result>(id: number, code: () => Result): Result
 }
 
 /**
@@ -39,7 +39,7 @@ export class ActivityReporter implements ActivityChannel {
   readonly #abortController = new AbortController()
   /** The longest block of the event loop during this activity. */
   #longestBlockMs = 0
-  /** Description of the block; undefined when it was short, or no tool caused it. */
+  /** Description of the block; undefined when it was short. */
   #note: string | undefined
   /** When the server recorded the last direct heartbeat. */
   #lastHeartbeatAt = 0
@@ -59,14 +59,7 @@ export class ActivityReporter implements ActivityChannel {
     return this.#abortController.signal
   }
 
-  readonly runMonitored = <Result>(part: () => Result): Result => {
-    this.#watchdog.setActiveCall(this.#activity.id)
-    try {
-      return part()
-    } finally {
-      this.#watchdog.setActiveCall(0)
-    }
-  }
+  readonly runMonitored = <Result>(part: () => Result): Result => this.#watchdog.runCode(this.#activity.id, part)
 
   readonly heartbeat = (details: unknown): void => {
     this.#updateDetails(details)

@@ -30,18 +30,15 @@ export type ToWatchdog =
 
 /** Messages from the watchdog thread. Times are those of {@link monotonicMs}. */
 export type FromWatchdog =
-  | { readonly type: 'blocked'; readonly suspects: SuspectedTools }
+  | { readonly type: 'blocked'; readonly cause: BlockCause }
   | { readonly type: 'ended'; readonly message: string }
   /** The server recorded a heartbeat of this activity. */
   | { readonly type: 'heartbeatRecorded'; readonly id: number; readonly at: number }
   /** The server asks the activity to stop, or no longer knows it. */
   | { readonly type: 'stop'; readonly id: number; readonly reason: 'CANCELLED' | 'NOT_FOUND' }
 
-/**
- * Names of tools of which one blocks the event loop, and activities of the user as `activity NAME`. Empty when none
- * runs.
- */
-export type SuspectedTools = readonly string[]
+/** Whose code blocks the event loop: `tool NAME`, `activity NAME` of the user, or null for none of these. */
+export type BlockCause = { readonly name: string | null }
 
 /** The `workerData` of the thread. */
 export interface WatchdogThreadData {
@@ -70,7 +67,7 @@ export const reportThresholdMs = 2_000
 
 /**
  * Memory shared by the main thread and the watchdog thread: the time when the event loop last ran ({@link
- * monotonicMs}), and the id of the activity whose tool's `run` has been called and has not returned (0: none).
+ * monotonicMs}), and the id of the activity whose own code runs (0: none).
  */
 export class SharedState {
   readonly memory: SharedArrayBuffer
@@ -112,17 +109,11 @@ export function monotonicMs(): number {
 }
 
 /** `tool charge has blocked the event loop of the worker for 12.3 s`. */
-export function describeStall(suspects: SuspectedTools, milliseconds: number, isOver: boolean): string {
+export function describeStall({ name }: BlockCause, milliseconds: number, isOver: boolean): string {
   const time = `${(milliseconds / 1_000).toFixed(1)} s`
   const loop = 'the event loop of the worker'
-  if (suspects.length === 0)
-    return `${loop} ${isOver ? 'was' : 'has been'} blocked for ${time}; no tool call was running`
-  // No tool has a space in its name.
-  const isTool = (name: string): boolean => !name.includes(' ')
-  const [first = '', ...others] = suspects
-  const one = isTool(first) ? `tool ${first}` : first
-  const several = `${suspects.every(isTool) ? 'one of the tools' : 'one of'} ${suspects.slice(0, 10).join(', ')}`
-  return `${others.length === 0 ? one : several} ${isOver ? '' : 'has '}blocked ${loop} for ${time}`
+  if (name === null) return `${loop} ${isOver ? 'was' : 'has been'} blocked for ${time}, not by the code of a tool`
+  return `${name} ${isOver ? '' : 'has '}blocked ${loop} for ${time}`
 }
 
 /** Adds a note about the blocked event loop to heartbeat details; details that are no object stay as they are. */

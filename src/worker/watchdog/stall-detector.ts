@@ -1,6 +1,6 @@
 import {
+  type BlockCause,
   blockedThresholdMs,
-  type SuspectedTools,
   type FromWatchdog,
   describeStall,
   reportThresholdMs,
@@ -36,7 +36,7 @@ export interface WatchdogActions {
 
 type Stall =
   | { readonly state: 'none' | 'observed' }
-  | { readonly state: 'reported' | 'abandoned'; readonly suspects: SuspectedTools }
+  | { readonly state: 'reported' | 'abandoned'; readonly cause: BlockCause }
 
 interface WatchedEntry {
   activity: WatchedActivity
@@ -45,7 +45,7 @@ interface WatchedEntry {
 }
 
 /**
- * Decides in the watchdog thread whether the event loop is blocked, which tool blocks it, and how to react.
+ * Decides in the watchdog thread whether the event loop is blocked, whose code blocks it, and how to react.
  *
  * | state of the stall | heartbeats | next state |
  * |---|---|---|
@@ -113,16 +113,16 @@ export class StallDetector {
     const ownMs = milliseconds - (this.#actions.schedulingDelayMs() - this.#schedulingDelayMs)
     const isBlocked = milliseconds >= reportThresholdMs && ownMs >= blockedThresholdMs
     if (isBlocked && this.#stall.state === 'observed') {
-      this.#stall = { state: 'reported', suspects: this.#reportStall(milliseconds) }
+      this.#stall = { state: 'reported', cause: this.#reportStall(milliseconds) }
     }
     if (this.#stall.state !== 'reported') {
       this.#heartbeatAll(undefined, now)
       return
     }
-    const { suspects } = this.#stall
-    const note = describeStall(suspects, milliseconds, false)
+    const { cause } = this.#stall
+    const note = describeStall(cause, milliseconds, false)
     if (milliseconds > this.#blockLimitMs()) {
-      this.#stall = { state: 'abandoned', suspects }
+      this.#stall = { state: 'abandoned', cause }
       this.#abandon(note)
       return
     }
@@ -135,8 +135,8 @@ export class StallDetector {
   }
 
   #endStall(tickAt: number): void {
-    if ('suspects' in this.#stall) {
-      const message = describeStall(this.#stall.suspects, tickAt - this.#blockedSince(), true)
+    if ('cause' in this.#stall) {
+      const message = describeStall(this.#stall.cause, tickAt - this.#blockedSince(), true)
       this.#actions.send({ type: 'ended', message })
     }
     this.#stall = { state: 'none' }
@@ -144,23 +144,18 @@ export class StallDetector {
     this.#schedulingDelayMs = this.#actions.schedulingDelayMs()
   }
 
-  #reportStall(milliseconds: number): SuspectedTools {
-    const candidates = this.#suspects()
-    const suspects = [...new Set(candidates.map(labelOf))]
-    const runs = [...new Set(candidates.map(({ workflowId }) => workflowId))].slice(0, 10)
-    const where = runs.length === 0 ? '' : ` (run ${runs.join(', ')})`
-    this.#actions.log(`${describeStall(suspects, milliseconds, false)}${where}. ${blockedLoopAdvice}`)
-    this.#actions.send({ type: 'blocked', suspects })
-    return suspects
+  #reportStall(milliseconds: number): BlockCause {
+    const active = this.#active()
+    const cause = { name: active ? labelOf(active) : null }
+    const where = active ? ` (run ${active.workflowId}). ${blockedLoopAdvice}` : ''
+    this.#actions.log(`${describeStall(cause, milliseconds, false)}${where}`)
+    this.#actions.send({ type: 'blocked', cause })
+    return cause
   }
 
-  /** The tool call whose `run` has not returned; else every running tool call and activity of the user. */
-  #suspects(): readonly WatchedActivity[] {
-    const calls = [...this.#entries.values()].flatMap(({ activity }) =>
-      activity.toolTimeoutMs === undefined && activity.isUserActivity !== true ? [] : [activity],
-    )
-    const active = calls.find(({ id }) => id === this.#state.activeCallId)
-    return active ? [active] : calls
+  /** The tool call, or the activity of the user, whose own code runs. */
+  #active(): WatchedActivity | undefined {
+    return this.#entries.get(this.#state.activeCallId)?.activity
   }
 
   #blockLimitMs(): number {
@@ -170,15 +165,15 @@ export class StallDetector {
 
   /** The block may never end. Other workers retry the other activities, but not the call that blocks. */
   #abandon(message: string): void {
-    const [call, ...others] = this.#suspects()
-    if (call?.toolTimeoutMs !== undefined && others.length === 0) {
-      this.#actions.log(
-        `${message}: the call fails without retry; other activities of this process time out and are retried elsewhere`,
-      )
-      this.#actions.fail(call, `${message}. ${blockedLoopAdvice}`).catch(() => undefined)
-    } else {
+    const call = this.#active()
+    if (call?.toolTimeoutMs === undefined) {
       this.#actions.log(`${message}: the activities of this process time out and are retried elsewhere`)
+      return
     }
+    this.#actions.log(
+      `${message}: the call fails without retry; other activities of this process time out and are retried elsewhere`,
+    )
+    this.#actions.fail(call, `${message}. ${blockedLoopAdvice}`).catch(() => undefined)
   }
 
   #heartbeatAll(note: string | undefined, now: number): void {
@@ -210,5 +205,5 @@ const blockedLoopAdvice =
   'Nothing else runs in this process until it returns: let a tool compute in a thread or process of its own'
 
 function labelOf({ activityType, isUserActivity }: WatchedActivity): string {
-  return isUserActivity === true ? `activity ${activityType}` : activityType
+  return `${isUserActivity === true ? 'activity' : 'tool'} ${activityType}`
 }

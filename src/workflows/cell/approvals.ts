@@ -9,12 +9,13 @@
  *    after an approval.
  * 2. A request is made once for each call: a rebuild, a reset and continue-as-new find the call by its idempotency key.
  * 3. A call that waits holds no slot of the run or of its tool, and no activity.
+ * 4. What is remembered is the arguments that a person approved, or what the tool makes of them, never a tool as such.
  */
 
 import { ActivityFailure, isCancellation, workflowInfo } from '@temporalio/workflow'
 import { describeReport, noCompensations } from '../../common/calls/compensation.js'
 import { type ApprovalsState, approvalKey, parseApproval } from '../../common/calls/approvals.js'
-import { deriveIdempotencyKey, signCall } from '../../common/calls/call-identity.js'
+import { callDigest, deriveIdempotencyKey, signCall } from '../../common/calls/call-identity.js'
 import { type Caller, callerIdentity, type CallPosition } from '../../common/calls/calls.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { approvalActivityId, callActivityId } from '../../common/names.js'
@@ -35,18 +36,23 @@ interface GatedCall {
 export class Approvals {
   /** By idempotency key: calls that may start, with the arguments that replace theirs. */
   readonly #approved: Map<string, JsonObject | null>
+  /** Digests of calls that need no approval again, and keys of {@link toolKey}, the oldest first. */
   readonly #remembered: Set<string>
+  /** Of calls that wait, by idempotency key: what their tools remember an approval as. */
+  readonly #keys: Map<string, string>
 
   /** @param state of the same run in the execution before this one */
-  constructor(state: ApprovalsState = { approved: {}, remembered: [] }) {
-    this.#approved = new Map(Object.entries(state.approved))
-    this.#remembered = new Set(state.remembered)
+  constructor({ approved, remembered, keys = {} }: ApprovalsState = { approved: {}, remembered: [] }) {
+    this.#approved = new Map(Object.entries(approved))
+    this.#remembered = new Set(remembered)
+    this.#keys = new Map(Object.entries(keys))
   }
 
   /** Undefined when there was no approval. */
   get state(): ApprovalsState | undefined {
-    if (this.#approved.size === 0 && this.#remembered.size === 0) return undefined
-    return { approved: Object.fromEntries(this.#approved), remembered: [...this.#remembered] }
+    if (this.#approved.size + this.#remembered.size + this.#keys.size === 0) return undefined
+    const keys = this.#keys.size === 0 ? {} : { keys: Object.fromEntries(this.#keys) }
+    return { approved: Object.fromEntries(this.#approved), remembered: [...this.#remembered], ...keys }
   }
 
   /** Whether a call is approved, or waits for its approval. */
@@ -68,14 +74,14 @@ export class Approvals {
   ): Promise<CallOutcome | undefined> {
     const key = deriveIdempotencyKey(run.identity, position, call.digest)
     // A call that waits already keeps waiting, also when the run has continued as new meanwhile.
-    const isRemembered = this.#remembered.has(call.tool) && !run.deferredCalls.has(approvalKey(key))
+    const isRemembered = this.#remembered.has(call.digest) && !run.deferredCalls.has(approvalKey(key))
     if (!isRemembered && !this.#approved.has(key)) {
       const denied = await this.#ask(run, { call, caller, position }, key, onWait)
       if (denied) return denied
     }
     const args = this.#approved.get(key)
     if (args) {
-      const { isParsed: _, ...rest } = call
+      const { isParsed: _, floats: __, ...rest } = call
       await execute({ ...rest, arguments: args })
     } else await execute(call)
     this.#approved.delete(key)
@@ -103,7 +109,7 @@ export class Approvals {
       onWait?.(undefined)
     }
     const report = await this.#compensateIfRejected(run, deferredCalls.outcomeOf(waitKey), onWait)
-    return this.#record(deferredCalls.takeOutcome(waitKey), call.tool, key, report)
+    return this.#record(deferredCalls.takeOutcome(waitKey), call, key, report)
   }
 
   /**
@@ -131,8 +137,11 @@ export class Approvals {
       const input = { ...identity, idempotencyKey: key, arguments: args, summary, ...callerIdentity(config) }
       const deferred = { firstExecutionRunId, signature }
       const id = approvalActivityId(position)
-      const { isNeeded } = await requestApproval({ ...input, deferred, expiresMs }, config.timeouts, id)
+      const remembered = this.#keysOf(tool)
+      const request = { ...input, deferred, expiresMs, ...(remembered.length > 0 && { remembered }) }
+      const { isNeeded, rememberAs } = await requestApproval(request, config.timeouts, id)
       if (isNeeded) {
+        if (rememberAs !== undefined) this.#keys.set(key, rememberAs)
         deferredCalls.startWaiting(waitKey, expiresMs)
         return undefined
       }
@@ -140,7 +149,7 @@ export class Approvals {
       const decided = await deferredCalls.abandon(waitKey)
       if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
       return decided
-        ? this.#record(decided, tool, key, '')
+        ? this.#record(decided, call, key, '')
         : { status: 'denied', message: `${tool}: ${reasonOf(thrown)}` }
     }
     await deferredCalls.abandon(waitKey)
@@ -149,14 +158,39 @@ export class Approvals {
   }
 
   /** @param report for the code and the model, when the calls before this one were compensated */
-  #record(outcome: CallOutcome, tool: string, key: string, report: string): CallOutcome | undefined {
+  #record(outcome: CallOutcome, call: DescribedCall, key: string, report: string): CallOutcome | undefined {
+    const rememberAs = this.#keys.get(key)
+    this.#keys.delete(key)
     if (outcome.status === 'denied') return { status: 'denied', message: `${outcome.message}${report}` }
     if (outcome.status !== 'ok') return outcome
     const approval = parseApproval(outcome.value)
-    this.#approved.set(key, approval?.arguments ?? null)
-    if (approval?.remember === true) this.#remembered.add(tool)
+    const args = approval?.arguments
+    this.#approved.set(key, args ?? null)
+    if (approval?.remember !== true) return undefined
+    this.#remember(args ? callDigest(call.tool, args) : call.digest)
+    // The key is that of the arguments that the code gave, not of those that replace them.
+    if (rememberAs !== undefined && !args) this.#remember(toolKey(call.tool, rememberAs))
     return undefined
   }
+
+  #remember(approved: string): void {
+    this.#remembered.add(approved)
+    const [oldest] = this.#remembered
+    if (this.#remembered.size > maxRemembered && oldest !== undefined) this.#remembered.delete(oldest)
+  }
+
+  #keysOf(tool: string): readonly string[] {
+    const prefix = toolKey(tool, '')
+    return [...this.#remembered].filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length))
+  }
+}
+
+/** A call whose approval is forgotten is asked for again. */
+const maxRemembered = 1_000
+
+/** Neither a digest nor the name of a tool has a line break. */
+function toolKey(tool: string, key: string): string {
+  return `${tool}\n${key}`
 }
 
 function reasonOf({ cause, message }: ActivityFailure): string {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
 import { Deferred } from '../../../test/support/tools.js'
 import { approvalKey, type ApprovalsState } from '../../common/calls/approvals.js'
-import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
+import { callDigest, deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { DeferredCallsState } from '../../common/calls/deferred-calls.js'
 import { defaultLimits, type Limits } from '../../common/runs/limits.js'
 import type { JsonValue } from '../../common/json/json.js'
@@ -29,6 +29,7 @@ vi.mock('@temporalio/workflow', async (importOriginal) => {
 })
 vi.mock('../temporal/activities.js', () => ({
   checkToolResult: vi.fn(),
+  prepareArguments: vi.fn(),
   requestApproval: vi.fn(),
   requestSlot: vi.fn(),
 }))
@@ -104,8 +105,8 @@ class TestRun {
     }
   }
 
-  async call(name: string, index: number): Promise<void> {
-    const call: DescribedCall = { tool: name, index, arguments: {}, summary: name, digest: name, refused: null }
+  async call(name: string, index: number, digest = name): Promise<void> {
+    const call: DescribedCall = { tool: name, index, arguments: {}, summary: name, digest, refused: null }
     const record = ({ outcome }: { readonly outcome: CallOutcome }): void => void (this.outcomes[index] = outcome)
     void executeCall(this.#run, call, 'code_execution', positionOf(index), record)
     await settle()
@@ -118,6 +119,10 @@ class TestRun {
       settle(),
     ])
     await settle()
+  }
+
+  get approvals(): Approvals {
+    return this.#run.approvals
   }
 
   get compensations(): Compensations {
@@ -153,6 +158,7 @@ it('a call that waits for its approval keeps waiting in the next execution, thou
     {},
     { deferredCalls: { waiting, settled: [], waitedMs: 0 }, approvals: { approved: {}, remembered: ['pay'] } },
   )
+  // The digest of a call of this test is the name of its tool.
   await run.call('pay', 1)
   expect(scheduled()).toEqual([])
   await run.call('pay', 2)
@@ -161,6 +167,44 @@ it('a call that waits for its approval keeps waiting in the next execution, thou
   expect(scheduled()).toEqual(['pay', 'pay'])
   expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' } })
   expect(requestApproval).not.toHaveBeenCalled()
+})
+
+const waitOf = (index: number, digest: string) => approvalKey(deriveIdempotencyKey(identity, positionOf(index), digest))
+
+it('an approval that is remembered covers calls with the same arguments alone', async () => {
+  const run = new TestRun()
+  await run.call('pay', 1, 'one euro')
+  await run.complete(waitOf(1, 'one euro'), { approved: true, remember: true })
+  await run.call('pay', 2, 'one euro')
+  expect(requestApproval).toHaveBeenCalledTimes(1)
+  await run.call('pay', 3, '999 euros')
+  expect(requestApproval).toHaveBeenCalledTimes(2)
+  expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' } })
+  expect(run.outcomes).not.toHaveProperty('3')
+  expect(run.approvals.state).toMatchObject({ remembered: ['one euro'] })
+})
+
+it('an approval with other arguments is remembered for those, not for what the code asked for', async () => {
+  const run = new TestRun()
+  await run.call('pay', 1, '999 euros')
+  await run.complete(waitOf(1, '999 euros'), { approved: true, remember: true, arguments: { euros: 1 } })
+  await run.call('pay', 2, '999 euros')
+  expect(requestApproval).toHaveBeenCalledTimes(2)
+  await run.call('pay', 3, callDigest('pay', { euros: 1 }))
+  expect(requestApproval).toHaveBeenCalledTimes(2)
+})
+
+it('an approval is remembered as the tool says, also by the next execution of the run', async () => {
+  vi.mocked(requestApproval).mockResolvedValue({ isNeeded: true, rememberAs: 'ada' })
+  const run = new TestRun()
+  await run.call('pay', 1, 'one euro')
+  const { approvals } = { approvals: run.approvals.state }
+  expect(approvals).toMatchObject({ keys: { [deriveIdempotencyKey(identity, positionOf(1), 'one euro')]: 'ada' } })
+  await run.complete(waitOf(1, 'one euro'), { approved: true, remember: true })
+  const state = run.approvals.state
+  const next = new TestRun({}, { ...(state && { approvals: state }) })
+  await next.call('pay', 2, '2 euros')
+  expect(vi.mocked(requestApproval).mock.lastCall?.[0]).toMatchObject({ remembered: ['ada'] })
 })
 
 const optionsOf = (name: string) => vi.mocked(scheduleActivity).mock.calls.find(([each]) => each === name)?.[2]

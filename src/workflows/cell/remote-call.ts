@@ -24,7 +24,8 @@ import {
   scheduleActivity,
 } from '@temporalio/workflow'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
-import type { AuditCallInput, Caller, CallPosition, RemoteCall } from '../../common/calls/calls.js'
+import type { AuditCallInput, Caller, CallPosition } from '../../common/calls/calls.js'
+import type { FloatMask } from '../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { callActivityId, callWorkflowId, memoKeys } from '../../common/names.js'
 import type { CallOutcome, CallStatus } from '../../common/calls/outcomes.js'
@@ -41,7 +42,8 @@ import { isExternal, refOf } from '../../common/json/external-value.js'
 import { auditCallEvent, checkToolResult, prepareArguments } from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
 import type { Run } from '../run.js'
-import { contextOf, priorityOf, retryPolicyOf } from './call-options.js'
+import { priorityOf, retryPolicyOf } from './call-options.js'
+import { inputOf, remoteCallOf, withFloats } from './remote-input.js'
 import { toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
 import { readRemoteResult } from './remote-result.js'
 import { runSubagent } from '../subagents/call-subagent.js'
@@ -158,7 +160,7 @@ async function checkedOutcome(
   run: Run,
   tool: RemoteToolConfig,
   identity: CallIdentity,
-  { value, bytes }: { readonly value: JsonValue; readonly bytes: number },
+  { value, bytes, floats }: { readonly value: JsonValue; readonly bytes: number; readonly floats?: FloatMask },
   isLarge: boolean,
 ): Promise<CallOutcome> {
   const { toolSet, limits, timeouts } = run.config
@@ -169,7 +171,7 @@ async function checkedOutcome(
     const isSmall = isLarge || bytes <= inlineBytes
     const checked = await (isSmall ? check() : run.largeCalls.run(check))
     run.stored.bytes += refOf(checked)?.bytes ?? 0
-    return { status: 'ok', value: checked }
+    return { status: 'ok', value: checked, ...(floats !== undefined && { floats }) }
   } catch (thrown) {
     return toResultOutcome(thrown, tool)
   }
@@ -190,7 +192,7 @@ async function argumentsFor(
 }
 
 /** A call whose arguments are ready. */
-type ReadyCall = Pick<DescribedCall, 'summary' | 'arguments' | 'digest'>
+type ReadyCall = Pick<DescribedCall, 'summary' | 'arguments' | 'digest' | 'floats'>
 
 function schedule(
   run: Run,
@@ -231,7 +233,7 @@ function scheduleRemoteActivity(
     ...priorityOf(run, tool),
     retry: retryPolicyOf(tool, tool.attempts),
   }
-  return scheduleActivity(remote.type, inputOf(run, tool, remote, call, identity), options, rawOutput)
+  return scheduleActivity(remote.type, inputOf(run, tool.name, remote, call, identity), options, rawOutput)
 }
 
 function executeRemoteWorkflow(
@@ -244,7 +246,7 @@ function executeRemoteWorkflow(
   const { taskQueue } = remote
   const { position, idempotencyKey } = identity
   return executeChild<() => Promise<RawValue | undefined>>(remote.type, {
-    args: inputOf(run, tool, remote, call, identity) as never,
+    args: inputOf(run, tool.name, remote, call, identity) as never,
     // The same in an execution that repeats the call after a reset.
     workflowId: callWorkflowId(tool.name, idempotencyKey),
     workflowIdReusePolicy: tool.effect === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
@@ -273,28 +275,16 @@ function executeNexusOperation(
     operations: { [operation]: { name: operation, ...rawOutput } },
   } as unknown as Service
   // An operation has one input. Its headers are no place for a context, because they are not encrypted.
-  const input = passCall ? { arguments: call.arguments, call: remoteCallOf(run, tool, identity) } : call.arguments
+  const { arguments: args, floats } = call
+  const input = passCall
+    ? withFloats(
+        { arguments: args, call: remoteCallOf(run, tool.name, identity) as unknown as JsonObject },
+        floats && { arguments: floats },
+      )
+    : withFloats(args, floats)
   return createNexusServiceClient({ endpoint, service: definition }).executeOperation(operation, input, {
     scheduleToCloseTimeout: tool.timeoutMs,
     cancellationType: 'TRY_CANCEL',
     summary: toTemporalSummary(call.summary),
   }) as Promise<RawValue | undefined>
-}
-
-/**
- * Only the arguments, so that a function with one parameter takes them in each SDK, unless the tool asks for the call.
- */
-function inputOf(
-  run: Run,
-  tool: ToolConfig,
-  { passCall }: RemoteActivity | RemoteWorkflow,
-  call: ReadyCall,
-  identity: CallIdentity,
-): JsonValue[] {
-  return passCall ? [call.arguments, { ...remoteCallOf(run, tool, identity) }] : [call.arguments]
-}
-
-function remoteCallOf(run: Run, { name }: ToolConfig, { caller, idempotencyKey }: CallIdentity): RemoteCall {
-  const context = contextOf(run)
-  return { idempotencyKey, tool: name, caller, run: run.identity.workflowId, ...(context && { context }) }
 }

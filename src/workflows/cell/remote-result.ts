@@ -1,9 +1,10 @@
 import type { Payload } from '@temporalio/common'
+import { type FloatMask, floatMaskOf } from '../../common/json/floats.js'
 import type { JsonValue } from '../../common/json/json.js'
 
 /** What a remote tool returned. */
 export type RemoteResult =
-  | { readonly status: 'read'; readonly value: JsonValue; readonly bytes: number }
+  | { readonly status: 'read'; readonly value: JsonValue; readonly bytes: number; readonly floats?: FloatMask }
   | { readonly status: 'unreadable'; readonly reason: string }
 
 /** Encodings of SDKs whose data is JSON. Python and Go return a protobuf message as `json/protobuf`. */
@@ -24,8 +25,10 @@ export function readRemoteResult(payload: Payload | undefined): RemoteResult {
     }
   }
   try {
-    const value = JSON.parse(decodeUtf8(payload.data)) as JsonValue
-    return { status: 'read', value, bytes: payload.data?.length ?? 0 }
+    const text = decodeUtf8(payload.data)
+    const value = JSON.parse(text) as JsonValue
+    const floats = floatMaskOf(text)
+    return { status: 'read', value, bytes: payload.data?.length ?? 0, ...(floats !== undefined && { floats }) }
   } catch {
     return { status: 'unreadable', reason: 'its result is not JSON' }
   }

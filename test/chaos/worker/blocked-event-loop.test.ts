@@ -91,9 +91,8 @@ describe('a tool that blocks the event loop of its worker', () => {
     await Promise.all([ledger.waitForRequests('block'), ledger.waitForRequests('beside')])
     ledger.releaseReplies('block')
     await first.waitForOutput(/unblocked/)
-    await first.waitForOutput(
-      /one of the tools (send_once, charge|charge, send_once) blocked the event loop .* for [2-5]\d\.\d s/,
-    )
+    // The call of `charge` was in progress as well.
+    await first.waitForOutput(/tool send_once blocked the event loop .* for [2-5]\d\.\d s/)
     // Long after Temporal's core library timed the other call out.
     await waitForHeartbeats(handle, 'charge', 3)
     expect(await noteInHeartbeat(handle, 'charge')).toContain('blocked the event loop')

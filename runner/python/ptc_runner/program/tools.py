@@ -52,12 +52,13 @@ def encode_arguments(name, arguments, limit):
 
 def make_tool(session, signature):
     name = signature["name"]
+    tool_name = signature.get("tool", name)  # the name of the function may be another, as that of a tool may be "sum"
 
     async def tool(*positional, **named):
         arguments = encode_arguments(
             name, bind_arguments(signature, positional, named), session.limits["argument_bytes"]
         )
-        return await session.call(name, arguments)
+        return await session.call(tool_name, arguments)
 
     tool.__name__ = tool.__qualname__ = name
     tool.__doc__ = signature["documentation"]

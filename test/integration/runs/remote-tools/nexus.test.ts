@@ -130,7 +130,7 @@ it('an operation gets the call, with context and idempotency key, only if its to
     idempotencyKey: expect.stringMatching(/^[0-9a-f]{32}$/),
     tool: 'quote_call',
     caller: 'code_execution',
-    run: env.lastRun.workflowId,
+    run: { namespace: 'default', workflowId: env.lastRun.workflowId, runId: expect.any(String) },
     context,
   }
   const passed = { arguments: { article: 'nut' }, call }

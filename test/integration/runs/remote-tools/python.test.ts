@@ -53,7 +53,7 @@ print(await total(article="bolt"), await total(article="bolt", count=2))`)
         idempotencyKey: expect.stringMatching(/^[0-9a-f]{32}$/),
         tool: 'with_call',
         caller: 'code_execution',
-        run: env.lastRun.workflowId,
+        run: { namespace: 'default', workflowId: env.lastRun.workflowId, runId: expect.any(String) },
       },
     })
   })

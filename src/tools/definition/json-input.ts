@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { fromJsonSchema } from '../validation/json-schema.js'
+import { normalizeSchema } from '../validation/schema-document.js'
+
+/** The arguments of a tool whose input is a JSON Schema. */
+interface JsonInput {
+  readonly schema: z.ZodObject
+  /** For the model: an object without alternatives, which the APIs of models refuse at the root. */
+  readonly json: JsonObject
+}
+
+/**
+ * The arguments of a call have names, so they are an object whose members the prompt lists. What a schema says besides
+ * (alternatives, patterns of names, the number of members) is checked in addition. A schema that says nothing about
+ * additional properties refuses them.
+ *
+ * @throws Error that says what the root must be
+ */
+export function readJsonInput(document: JsonObject): JsonInput {
+  const { $schema: _, ...root } = inlineReference(normalizeSchema(document))
+  assertIsObject(root)
+  const json = describeArguments(root)
+  const whole = fromJsonSchema(hasAlternatives(root) ? { ...root, type: 'object' } : json)
+  if (isObjectSchema(whole)) return { schema: whole, json }
+  const { properties, patternProperties, additionalProperties } = json
+  const shape = Object.fromEntries(Object.keys(properties ?? {}).map((name) => [name, z.unknown().optional()]))
+  const isClosed = additionalProperties === false && patternProperties === undefined
+  const outer = isClosed ? z.strictObject(shape) : z.looseObject(shape)
+  const schema = outer.check((payload) => {
+    const { error } = whole.safeParse(payload.value)
+    for (const { message, path } of error?.issues ?? [])
+      payload.issues.push({ code: 'custom', message, path, input: payload.value })
+  })
+  return { schema, json }
+}
+
+function isObjectSchema(schema: z.ZodType): schema is z.ZodObject {
+  return (schema.def as { readonly type: string }).type === 'object'
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `{ $ref: '#/$defs/X' }` as X. */
+function inlineReference({ $ref: reference, ...rest }: JsonObject): JsonObject {
+  if (typeof reference !== 'string') return rest
+  const { $defs: definitions } = rest
+  const target = resolve(definitions, reference)
+  if (target === undefined) throw new Error('it refers to itself alone')
+  return { ...target, ...rest }
+}
+
+function resolve(definitions: JsonValue | undefined, reference: string): JsonObject | undefined {
+  const target = isObject(definitions) ? definitions[reference.replace('#/$defs/', '')] : undefined
+  return isObject(target) ? target : undefined
+}
+
+function assertIsObject({ type, enum: choices, const: constant, not }: JsonObject): void {
+  const types: readonly unknown[] = [type].flat()
+  if (type !== undefined && !types.includes('object')) {
+    throw new Error(`its type is ${types.map(String).join(' or ')}; it must be object`)
+  }
+  if (choices !== undefined || constant !== undefined) {
+    throw new Error('it lists whole values (enum, const); it must be an object with properties')
+  }
+  if (isObject(not) && Object.keys(not).length === 0) throw new Error('it accepts nothing')
+}
+
+const alternatives = ['allOf', 'anyOf', 'oneOf'] as const
+
+function hasAlternatives(schema: JsonObject): boolean {
+  return alternatives.some((key) => Array.isArray(schema[key]))
+}
+
+interface Members {
+  /** The schemas of each member, without duplicates. */
+  readonly properties: ReadonlyMap<string, ReadonlySet<JsonValue>>
+  readonly required: readonly string[]
+}
+
+const noMembers: Members = { properties: new Map(), required: [] }
+
+function describeArguments(root: JsonObject): JsonObject {
+  const { type: _, default: _default, allOf: _all, anyOf: _any, oneOf: _one, $defs, ...own } = root
+  const { properties, required } = membersOf(root, $defs, new Map())
+  const shown = [...properties].map(([name, parts]): [string, JsonValue] => {
+    const distinct = [...new Map([...parts].map((part) => [JSON.stringify(part), part])).values()]
+    return [name, distinct.length === 1 ? (distinct[0] ?? {}) : { anyOf: distinct }]
+  })
+  // A name that is required and not described may have any value.
+  const unknown = required.filter((name) => !properties.has(name)).map((name): [string, JsonValue] => [name, {}])
+  const { additionalProperties = false } = own
+  return {
+    ...own,
+    type: 'object',
+    properties: Object.fromEntries([...shown, ...unknown]),
+    ...(required.length > 0 && { required }),
+    additionalProperties,
+    ...($defs !== undefined && { $defs }),
+  }
+}
+
+/**
+ * The members that an object may have, over all alternatives, and those that it has in each.
+ *
+ * @param known members of references: each is read once, because a few may stand for very many parts
+ */
+function membersOf(schema: JsonObject, definitions: JsonValue | undefined, known: Map<string, Members>): Members {
+  const { properties: own, required: needed, $ref: reference } = schema
+  const properties = new Map<string, Set<JsonValue>>()
+  const required = new Set(Array.isArray(needed) ? needed.filter((name) => typeof name === 'string') : [])
+  const add = (name: string, parts: Iterable<JsonValue>) =>
+    properties.set(name, new Set([...(properties.get(name) ?? []), ...parts]))
+  for (const [name, part] of Object.entries(isObject(own) ? own : {})) add(name, [part])
+  const partsOf = (key: string): Members[] => {
+    const parts = schema[key]
+    return (Array.isArray(parts) ? parts : [])
+      .filter((part: JsonValue) => isObject(part) && mayBeObject(part))
+      .map((part: JsonValue) => membersOf(part as JsonObject, definitions, known))
+  }
+  const all = partsOf('allOf')
+  if (typeof reference === 'string') {
+    // While it is read: a recursive reference adds nothing.
+    const target = known.has(reference) ? undefined : (resolve(definitions, reference) ?? {})
+    if (target) known.set(reference, noMembers)
+    if (target) known.set(reference, membersOf(target, definitions, known))
+    all.push(known.get(reference) ?? noMembers)
+  }
+  const options = ['anyOf', 'oneOf'].map(partsOf)
+  for (const part of [...all, ...options.flat()]) for (const [name, parts] of part.properties) add(name, parts)
+  for (const part of all) for (const name of part.required) required.add(name)
+  for (const [first, ...others] of options)
+    for (const name of first?.required ?? [])
+      if (others.every((option) => option.required.includes(name))) required.add(name)
+  return { properties, required: [...required] }
+}
+
+function mayBeObject({ type }: JsonObject): boolean {
+  return type === undefined || [type].flat().includes('object')
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../common/json/json.js'
+import { renderStandaloneStub } from '../documentation.js'
+import { defineTool } from '../define-tool.js'
+import type { Tool } from '../tool.js'
+import type { JsonSchema } from './schemas.js'
+
+const toolOf = (input: JsonSchema): Tool =>
+  defineTool({ name: 'a_tool', description: 'x', input, output: {}, effect: 'read', run: () => null })
+const fits = (tool: Tool, ...values: readonly unknown[]) => values.map((value) => tool.input.safeParse(value).success)
+const properties = (members: JsonObject): JsonSchema => ({ type: 'object', properties: members })
+const P = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }
+
+describe('the keywords of a JSON Schema', () => {
+  it('are shown to the model as they are written', () => {
+    const members = {
+      uri: { type: 'string', format: 'uri' },
+      email: { type: 'string', format: 'email', pattern: '@example.com$' },
+      size: { type: 'string', default: 'None', description: 'The size.' },
+    }
+    const tool = toolOf({ ...properties(members), required: ['size'] })
+    expect(tool.inputSchema).toEqual({
+      type: 'object',
+      properties: members,
+      required: ['size'],
+      additionalProperties: false,
+    })
+    const stub = renderStandaloneStub(tool)
+    expect(stub).toMatch(/async def a_tool\(size: str,/)
+    expect(stub).toContain('uri: (format uri')
+    expect(stub).toContain('like @example.com$')
+  })
+
+  it('document defaults, and add none to the arguments', () => {
+    const tool = toolOf(
+      properties({ a: { type: 'string', default: 'None' }, b: { type: 'object', properties: { c: { default: 1 } } } }),
+    )
+    expect(tool.input.parse({ b: {} })).toEqual({ b: {} })
+    expect(renderStandaloneStub(tool)).toContain("a: str = 'None'")
+  })
+
+  it.each<[string, JsonObject, readonly unknown[], readonly boolean[]]>([
+    ['nullable', { type: 'string', nullable: true }, ['x', null, 1], [true, true, false]],
+    ['nullable: false', { type: 'string', nullable: false }, ['x', null], [true, false]],
+    ['nullable with values', { type: 'string', enum: ['a'], nullable: true }, ['a', null, 'b'], [true, true, false]],
+    ['nullable with parts', { allOf: [{ type: 'string' }], nullable: true }, ['x', null, 1], [true, true, false]],
+    [
+      'nullable with alternatives',
+      { anyOf: [{ type: 'string' }], nullable: true },
+      ['x', null, 1],
+      [true, true, false],
+    ],
+    [
+      'exclusiveMinimum of draft 4, with 0',
+      { type: 'number', minimum: 0, exclusiveMinimum: true },
+      [0, 1],
+      [false, true],
+    ],
+    ['any uuid', { type: 'string', format: 'uuid' }, ['11111111-1111-1111-1111-111111111111', 'x'], [true, false]],
+    ['a relative address', { type: 'string', format: 'uri-reference' }, ['../a'], [true]],
+    ['booleans that are texts', { type: 'boolean', enum: ['True', 'False'] }, [true, 'True'], [true, false]],
+    [
+      'dependencies',
+      { type: 'object', properties: { a: {}, b: {} }, dependencies: { a: ['b'] } },
+      [{ a: 1, b: 1 }, { b: 1 }, { a: 1 }],
+      [true, true, false],
+    ],
+    [
+      'dependentRequired',
+      { type: 'object', dependentRequired: { a: ['b'] } },
+      [{ a: 1, b: 1 }, {}, { a: 1 }],
+      [true, true, false],
+    ],
+    [
+      'dependentSchemas',
+      { type: 'object', dependentSchemas: { a: { required: ['b'] } } },
+      [{ a: 1, b: 1 }, {}, { a: 1 }],
+      [true, true, false],
+    ],
+    [
+      'required names without a schema',
+      { type: 'object', required: ['a'], additionalProperties: { type: 'number' } },
+      [{ a: 1 }, { a: 'x' }, {}],
+      [true, false, false],
+    ],
+    ['keywords without a type', { minLength: 2 }, ['ab', 'a'], [true, false]],
+  ])('are checked: %s', (_what, schema, values, expected) => {
+    expect(fits(toolOf(properties({ a: schema })), ...values.map((a) => ({ a })))).toEqual(expected)
+  })
+
+  it('say with nullable what a reader of types understands', () => {
+    const stub = renderStandaloneStub(
+      toolOf({
+        $defs: { P },
+        ...properties({ a: { type: 'string', nullable: true }, b: { $ref: '#/$defs/P', nullable: true } }),
+      }),
+    )
+    expect(stub).toContain('a: str | None')
+    expect(stub).toContain('b: P | None')
+  })
+})

@@ -1,0 +1,267 @@
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+
+/**
+ * JSON Schemas of every dialect (draft 4 to 2020-12, OpenAPI 3.0) in one form: references name members of `$defs`,
+ * `nullable` is a type, and every schema that is named exists.
+ */
+
+/** Deeper schemas are refused. */
+const maxDepth = 200
+
+/** Keywords whose value is a schema, or an array of schemas. */
+const schemaKeywords: ReadonlySet<string> = new Set([
+  'additionalItems',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'contains',
+  'else',
+  'if',
+  'items',
+  'not',
+  'oneOf',
+  'prefixItems',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+])
+
+/** Keywords whose members are schemas. */
+const schemaMapKeywords: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+])
+
+/** Keywords that say nothing of the value: beside a reference they need no schema of their own. */
+const annotationKeywords: ReadonlySet<string> = new Set([
+  '$comment',
+  '$schema',
+  'default',
+  'deprecated',
+  'description',
+  'example',
+  'examples',
+  'readOnly',
+  'title',
+  'writeOnly',
+])
+
+const identifierKeywords: ReadonlySet<string> = new Set([
+  '$anchor',
+  '$defs',
+  '$id',
+  '$schema',
+  'definitions',
+  'components',
+])
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Maps each schema directly within a schema; other members stay. */
+export function mapSchemas(schema: JsonObject, map: (part: JsonValue) => JsonValue): JsonObject {
+  const entries = Object.entries(schema).map(([key, value]): [string, JsonValue] => {
+    if (schemaKeywords.has(key)) return [key, Array.isArray(value) ? value.map(map) : mapPart(value, map)]
+    if (!schemaMapKeywords.has(key) || !isObject(value)) return [key, value]
+    return [key, fromEntries(Object.entries(value).map(([name, part]) => [name, mapPart(part, map)]))]
+  })
+  return fromEntries(entries)
+}
+
+/** What is no schema, such as the list of names in `dependencies`, stays. */
+function mapPart(part: JsonValue, map: (part: JsonValue) => JsonValue): JsonValue {
+  return isObject(part) || typeof part === 'boolean' ? map(part) : part
+}
+
+/** `__proto__` is a member like any other. */
+function fromEntries(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
+  return Object.fromEntries(entries)
+}
+
+/**
+ * A schema with its references in one form.
+ *
+ * @throws Error for a reference to elsewhere, or to nothing
+ */
+export function normalizeSchema(document: JsonObject): JsonObject {
+  const resolver = new Resolver(document)
+  const names = new Map<JsonValue, string>()
+  const definitions: Record<string, JsonValue> = {}
+
+  const nameOf = (target: JsonObject, pointer: string, base: string, depth: number): string => {
+    const known = names.get(target)
+    if (known !== undefined) return known
+    const preferred = (pointer.split('/').at(-1) ?? '').replace(/[^\w.-]+/g, '_').replace(/^_+|_+$/g, '') || 'Schema'
+    let name = preferred
+    for (let count = 2; Object.hasOwn(definitions, name); count++) name = `${preferred}${count}`
+    names.set(target, name)
+    definitions[name] = true
+    Object.defineProperty(definitions, name, { value: normalize(target, base, depth) })
+    return name
+  }
+
+  const normalize = (schema: JsonValue, outerBase: string, depth: number): JsonValue => {
+    if (!isObject(schema)) return schema
+    if (depth > maxDepth) throw new Error(`it is nested more than ${maxDepth} levels deep`)
+    const base = resolver.baseOf(schema, outerBase)
+    const kept = fromEntries(Object.entries(schema).filter(([key]) => !identifierKeywords.has(key)))
+    const { $ref: reference, ...rest } = mapSchemas(kept, (part) => normalize(part, base, depth + 1))
+    const plain = withNullable(withBooleans(rest))
+    if (typeof reference !== 'string') return reference === undefined ? plain : { $ref: reference, ...plain }
+    const { target, targetBase } = resolver.resolve(reference, base)
+    if (typeof target === 'boolean') return target ? plain : { not: {} }
+    const $ref = target === document ? '#' : `#/$defs/${nameOf(target, reference, targetBase, depth + 1)}`
+    const isAnnotated = Object.keys(plain).every((key) => annotationKeywords.has(key))
+    if (isAnnotated) return { $ref, ...plain }
+    if (plain['nullable'] === true) {
+      const { nullable: _, ...others } = plain
+      return { anyOf: [{ $ref }, { type: 'null' }], ...others }
+    }
+    const { allOf, ...others } = plain
+    return { ...others, allOf: [{ $ref }, ...(Array.isArray(allOf) ? allOf : [])] }
+  }
+
+  const root = normalize(document, '', 0) as JsonObject
+  return Object.keys(definitions).length === 0 ? root : { ...root, $defs: { ...definitions } }
+}
+
+interface Resolved {
+  readonly target: JsonObject | boolean
+  readonly targetBase: string
+}
+
+/** Base of schemas without an address of their own. */
+const rootAddress = 'schema:/root'
+
+/** Finds what references within a document name: by pointer, `$anchor` or `$id`. */
+class Resolver {
+  /** Schemas by their address: of `$id` and `$anchor`. */
+  readonly #byAddress = new Map<string, Resolved>()
+
+  constructor(document: JsonObject) {
+    this.#byAddress.set(rootAddress, { target: document, targetBase: '' })
+    this.#register(document, '', 0)
+  }
+
+  /** The address that references in a schema are relative to. */
+  baseOf(schema: JsonObject, outer: string): string {
+    const { $id, id } = schema
+    const own = [$id, id].find((each) => typeof each === 'string' && !each.startsWith('#'))
+    return typeof own === 'string' ? (addressOf(own, outer)?.split('#')[0] ?? outer) : outer
+  }
+
+  resolve(reference: string, base: string): Resolved {
+    const seen = new Set<string>()
+    let [at, from] = [reference, base]
+    for (;;) {
+      const resolved = this.#lookUp(at, from)
+      const next =
+        isObject(resolved.target) && Object.keys(resolved.target).length === 1 ? resolved.target['$ref'] : undefined
+      if (typeof next !== 'string') return resolved
+      if (seen.has(at)) throw new Error(`Reference refers to itself: ${reference.slice(0, 200)}`)
+      if (seen.size >= maxDepth)
+        throw new Error(`Reference leads over more than ${maxDepth} others: ${reference.slice(0, 200)}`)
+      seen.add(at)
+      ;[at, from] = [next, resolved.targetBase]
+    }
+  }
+
+  #lookUp(reference: string, base: string): Resolved {
+    const shown = reference.slice(0, 200)
+    const [address = '', fragment = ''] = (addressOf(reference, base) ?? '').split('#')
+    const start = this.#byAddress.get(address)
+    if (start === undefined)
+      throw new Error(`External $ref is not supported, only references within the schema: ${shown}`)
+    const anchored = this.#byAddress.get(`${address}#${fragment}`)
+    if (anchored) return anchored
+    if (fragment === '') return start
+    let { targetBase } = start
+    let target: JsonValue | undefined = start.target
+    for (const segment of fragment.split('/').slice(1)) {
+      const key = decode(segment).replaceAll('~1', '/').replaceAll('~0', '~')
+      target = isObject(target) || Array.isArray(target) ? memberOf(target, key) : undefined
+      if (isObject(target)) targetBase = this.baseOf(target, targetBase)
+    }
+    if (!fragment.startsWith('/') || target === undefined) throw new Error(`Reference not found: ${shown}`)
+    if (!isObject(target) && typeof target !== 'boolean') throw new Error(`Reference is to no schema: ${shown}`)
+    return { target, targetBase }
+  }
+
+  #register(schema: JsonObject, outer: string, depth: number): void {
+    if (depth > maxDepth) return
+    const base = this.baseOf(schema, outer)
+    if (base !== outer) this.#byAddress.set(base, { target: schema, targetBase: base })
+    const { $anchor, $id, id } = schema
+    for (const each of [typeof $anchor === 'string' ? `#${$anchor}` : undefined, $id, id]) {
+      if (typeof each !== 'string' || !each.startsWith('#') || each === '#') continue
+      const address = addressOf(each, base)
+      if (address !== undefined) this.#byAddress.set(address, { target: schema, targetBase: base })
+    }
+    mapSchemas(schema, (part) => {
+      if (isObject(part)) this.#register(part, base, depth + 1)
+      return part
+    })
+    // OpenAPI keeps its schemas in a folder of its own.
+    const { components } = schema
+    const schemas = isObject(components) ? components['schemas'] : undefined
+    if (isObject(schemas)) this.#register({ properties: schemas }, base, depth + 1)
+  }
+}
+
+function memberOf(value: JsonObject | readonly JsonValue[], key: string): JsonValue | undefined {
+  return Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined
+}
+
+/** Undefined for what is no address. */
+function addressOf(reference: string, base: string): string | undefined {
+  try {
+    return new URL(reference, base || rootAddress).href
+  } catch {
+    return undefined
+  }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** Models of Python libraries have texts where they mean booleans. */
+function withBooleans(schema: JsonObject): JsonObject {
+  const { type, enum: choices } = schema
+  if (type !== 'boolean' || !Array.isArray(choices)) return schema
+  const named = choices.map(
+    (choice) => (typeof choice === 'string' ? booleanNames.get(choice.toLowerCase()) : undefined) ?? choice,
+  )
+  return { ...schema, enum: named }
+}
+
+const booleanNames: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
+
+/** OpenAPI 3.0 says with `nullable` what JSON Schema says with a type. Beside a reference it stays for the caller. */
+function withNullable(schema: JsonObject): JsonObject {
+  const { nullable, ...rest } = schema
+  if (typeof nullable !== 'boolean' || '$ref' in schema) return schema
+  if (!nullable) return rest
+  const { type, enum: choices, anyOf, oneOf, allOf } = rest
+  const withNull: JsonObject =
+    Array.isArray(choices) && !choices.includes(null) ? { ...rest, enum: [...choices, null] } : rest
+  if (type !== undefined) return { ...withNull, type: [...new Set([type, 'null'].flat())] }
+  if (Array.isArray(anyOf)) return { ...withNull, anyOf: [...anyOf, { type: 'null' }] }
+  if (Array.isArray(oneOf)) return { ...withNull, oneOf: [...oneOf, { type: 'null' }] }
+  if (!Array.isArray(allOf)) return choices === undefined ? schema : withNull
+  const { allOf: _, ...others } = withNull
+  return { ...others, anyOf: [{ allOf }, { type: 'null' }] }
+}

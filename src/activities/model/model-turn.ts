@@ -61,15 +61,18 @@ export function modelTurn(
         fallbacks: fallbacks?.length ?? 0,
       }
       const live = TurnStream.begin(stream, published, scope)
+      const invalidReplies = invalidRepliesIn(scope.previousDetails)
       const onProgress = (progress: ModelProgress): void => {
-        report(progress)
+        report(invalidReplies === 0 ? progress : { ...progress, invalidReplies })
         live?.progress(progress)
       }
       const callbacks = { signal, onProgress, onDelta: live && ((delta: ModelDelta) => live.delta(delta)) }
-      const ask = async () => providers.requireFor(provider, request).turn(request, callbacks)
+      const ask = () => providers.turn(provider, request, callbacks)
       const reply = await measureTurn(provider, request, ask).catch((thrown: unknown) => {
         live?.fail(thrown)
-        throw fallbacks && isGivenUp(thrown, attempt) ? toFailure(thrown, true) : thrown
+        if (isInvalidReply(thrown)) report({ invalidReplies: invalidReplies + 1 })
+        const isLast = isInvalidReply(thrown) && invalidReplies + 1 >= maxInvalidReplies
+        throw isLast || (fallbacks && isGivenUp(thrown, attempt)) ? toFailure(thrown, true) : thrown
       })
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, hosted !== undefined, signal)
@@ -96,6 +99,19 @@ export function modelTurn(
         ...(answer && { answer }),
       }
     })
+}
+
+/** Replies in a form that can't be used, after which a model is given up: the next one is mostly the same. */
+const maxInvalidReplies = 2
+
+function isInvalidReply(thrown: unknown): boolean {
+  return PtcError.isInstance(thrown) && thrown.code === 'MODEL_REPLY_INVALID'
+}
+
+/** How many earlier attempts had such a reply. */
+function invalidRepliesIn(details: unknown): number {
+  const { invalidReplies } = { ...(details as { readonly invalidReplies?: unknown } | null | undefined) }
+  return typeof invalidReplies === 'number' ? invalidReplies : 0
 }
 
 /** A model that has a fallback is given up after this many attempts… */
@@ -133,7 +149,8 @@ async function externalizeBlock(block: AssistantBlock, externalize: Externalize)
   const { type, id, name, input } = block
   if (name !== executeCodeTool) return { type, id, name, input: (await externalize(input)) as JsonObject }
   const { code = null } = input
-  return { type, id, name, input: { code: await externalize(code) } }
+  const problem = block.input_problem !== undefined && { input_problem: block.input_problem }
+  return { type, id, name, input: { code: await externalize(code) }, ...problem }
 }
 
 /** The workflow also needs which code made a call, and which code has ended. */

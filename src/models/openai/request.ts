@@ -69,7 +69,7 @@ function toAssistantMessage(
   const { message, toolCalls } = extrasOf(provider, content)
   const { text, calls } = toReplyParts(
     content,
-    ({ id, ...called }) => ({ ...toolCalls[id], id, type: 'function', function: called }) as const,
+    ({ id, ...called }, position) => ({ ...toolCalls[position], id, type: 'function', function: called }) as const,
   )
   if (text === '' && calls.length === 0) return []
   // Some servers want the member `content`, also without text.

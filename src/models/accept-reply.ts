@@ -62,11 +62,11 @@ function acceptToolUse(
     typeof problem === 'string' && isJsonObject(input)
       ? { input, input_problem: problem }
       : toToolInput(name, input ?? null, isTruncated)
-  const use = { ...rest, type: 'tool_use', name, ...accepted } as const
-  if (!isHosted || !isCaller(caller)) return { ...use, id: newToolUseId() }
-  // The container that waits for the result of this call knows it by this id.
-  const isKept = codeCallerOf({ ...use, id: '', caller }) !== undefined && isUsableId(id) && !used.has(id)
-  return { ...use, id: isKept ? id : newToolUseId(), caller }
+  const use: ToolUseBlock = { ...rest, type: 'tool_use', id: newToolUseId(), name, ...accepted }
+  if (!isHosted || !isCaller(caller)) return use
+  // The container that waits for the result of this call knows it by the id of the provider.
+  const isKept = codeCallerOf({ ...use, caller }) !== undefined && isUsableId(id) && !used.has(id)
+  return { ...use, ...(isKept && { id }), caller }
 }
 
 function isCaller(value: unknown): value is NonNullable<ToolUseBlock['caller']> {

@@ -65,6 +65,7 @@ export class ReplyBuilder {
     switch (event.type) {
       case 'message_start': {
         const { message } = event
+        if (this.#drafts.length > 0) throw invalidReply('it begins twice')
         this.#model = message?.model || this.#model
         // Usually empty. The whole reply is here when code has made more calls, and with some servers.
         for (const [index, block] of (message?.content ?? []).entries()) this.#begin(index, block)
@@ -99,6 +100,8 @@ export class ReplyBuilder {
   finish(): StreamedReply {
     if (!this.#hasBegun) throw streamError('it ended before it began')
     if (!this.#complete) throw streamError('it ended in the middle')
+    if (this.#stopReason === undefined && this.#drafts.length === 0)
+      throw streamError('it has neither blocks nor an end')
     const hasToolUse = this.#drafts.some(({ block }) => block.type === 'tool_use')
     const stopReason = this.#stopReason ?? (hasToolUse ? 'tool_use' : 'end_turn')
     const content = this.#drafts.map((draft) => finishBlock(draft, stopReason))

@@ -181,18 +181,16 @@ describe('the stream of another server', () => {
       }) + done,
       'gemini',
     )
-    const [, first, second] = reply.content
     expect(reply.content).toEqual([
       {
         type: 'openai_message',
         provider: 'gemini',
         message: {},
-        tool_calls: { [String(first?.['id' as keyof typeof first])]: { extra_content: signature } },
+        tool_calls: [{ extra_content: signature }, {}],
       },
-      { type: 'tool_use', id: expect.stringMatching(/^call_\w{32}$/) as string, name: 'add', input: { a: 1 } },
-      { type: 'tool_use', id: expect.stringMatching(/^call_\w{32}$/) as string, name: 'add', input: { a: 2 } },
+      { type: 'tool_use', id: '', name: 'add', input: { a: 1 } },
+      { type: 'tool_use', id: '', name: 'add', input: { a: 2 } },
     ])
-    expect(first).not.toEqual(second)
     expect(reply).toMatchObject({ stopReason: 'tool_use', usage: { inputTokens: 60, outputTokens: 17 } })
   })
 
@@ -242,15 +240,48 @@ describe('a broken stream', () => {
   it.each([
     ['nothing at all', ''],
     ['[DONE] alone', done],
-    ['no finish reason', chunk({ content: 'Hel' }) + done],
+    ['no finish reason', chunk({ content: 'Hel' })],
     ['a cut inside an event', helloReply.slice(0, 300)],
     ['a cut inside tool arguments', callChunk(call(0, 'call_1', 'add', '{"a"'))],
     ['invalid JSON', `${chunk({ content: 'x' })}data: {"choices": [\n\n`],
-    ['no JSON object', 'data: 7\n\n'],
-    ['choices of the wrong shape', event({ choices: 'one' })],
-    ['a tool call without a name', callChunk({ index: 0, id: 'call_1' }) + chunk({}, 'tool_calls') + done],
   ])('(%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
+  })
+
+  it.each([
+    ['no JSON object', 'data: 7\n\n'],
+    ['choices of the wrong shape', event({ choices: 'one' })],
+    ['invalid JSON before its end', `data: {"choices": [\n\n${helloReply}`],
+  ])('(%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
+    await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
+  })
+
+  const stop = chunk({}, 'stop') + done
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Let me think.' }] }
+  const usage = { prompt_tokens: '12', completion_tokens: null, prompt_tokens_details: { cached_tokens: -1 } }
+  it.each([
+    ['no finish reason before [DONE]', chunk({ content: 'Hi' }) + done],
+    [
+      'lists as content, as those of Mistral',
+      chunk({ content: [thinking, { type: 'text', text: 'H' }] }) + chunk({ content: 'i' }) + stop,
+    ],
+    ['odd parts of content', chunk({ content: [null, 7, { type: 'reference' }, { text: 'Hi' }] }) + stop],
+    ['null in the place of texts', event({ model: null, choices: [{ delta: { content: 'Hi', role: null } }] }) + stop],
+    ['odd usage', event({ choices: [{ delta: { content: 'Hi' } }], usage }) + stop],
+    ['usage that is a text', event({ choices: [{ delta: { content: 'Hi' } }], usage: 'many' }) + stop],
+    ['an odd finish reason', chunk({ content: 'Hi' }) + event({ choices: [{ delta: null, finish_reason: 7 }] }) + done],
+  ])('is read although it has %s', async (_what, bytes) => {
+    expect(await replyTo(bytes)).toMatchObject({ content: [{ type: 'text', text: 'Hi' }], stopReason: 'end_turn' })
+  })
+
+  it('has a call without a name, or with arguments that are no object, for the model to correct', async () => {
+    const calls =
+      callChunk({ index: 0, id: 'call_1' }) + callChunk({ index: 1, function: { name: 'add', arguments: [1] } })
+    const { content } = await replyTo(calls + chunk({}, 'tool_calls') + done)
+    expect(content).toMatchObject([
+      { name: '', input: {} },
+      { name: 'add', input: { invalid_json: '[1]' } },
+    ])
   })
 
   it.each([
@@ -276,7 +307,7 @@ describe('a broken stream', () => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>')
     })
     await expect(runTurn(createProvider({ baseURL: server.url }))).rejects.toMatchObject({
-      code: 'MODEL_STREAM',
+      code: 'MODEL_REPLY_INVALID',
       message: expect.stringContaining('text/html') as string,
     })
   })

@@ -74,7 +74,9 @@ export class ReplyBuilder {
     if (reason === 'error') throw replyError('MODEL_SERVER', 'the server ended it with an error')
     const isTruncated = reason === 'length' || reason === 'content_filter'
     const uses = this.#calls.map((draft) => toToolUse(draft, isTruncated))
-    const toolCalls = this.#calls.map(({ extras }) => extras)
+    const toolCalls = this.#calls.some(({ extras }) => Object.keys(extras).length > 0)
+      ? this.#calls.map(({ extras }) => extras)
+      : []
     const text = this.#text || this.#refusal
     return {
       model: this.#model,

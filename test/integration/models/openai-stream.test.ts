@@ -143,7 +143,7 @@ describe('the stream of another server', () => {
     expect(reply).toEqual({
       model: 'qwen3:8b',
       content: [
-        { type: 'openai_message', provider: 'ollama', message: { reasoning: 'Two calls.' }, tool_calls: {} },
+        { type: 'openai_message', provider: 'ollama', message: { reasoning: 'Two calls.' }, tool_calls: [] },
         { type: 'tool_use', id: 'call_a', name: 'add', input: { a: 1 } },
         { type: 'tool_use', id: 'call_b', name: 'add', input: { a: 2 } },
       ],

@@ -20,6 +20,7 @@ import { utf8Length } from '../../common/text/text.js'
 import type { PromptOptions } from '../../models/prompt.js'
 import type { ModelDelta, ModelProgress } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
+import { textCallOf } from '../../models/text-call.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'
@@ -81,6 +82,8 @@ export function modelTurn(
       failpoint('turn.stored')
       const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
       const found = await loadRunTools(registry, runTools, values, signal)
+      const known = new Set([...request.tools.map(({ name: each }) => each), ...found.registry.names])
+      const textCall = textCallOf(reply.content, known)
       const calls = {
         ...describeCalls(found, limits, reply, externalized),
         ...(await describeDoneCheck(found, input, reply, answer, values, signal)),
@@ -97,6 +100,7 @@ export function modelTurn(
         history: extendedHistory,
         conversationBytes: utf8Length(JSON.stringify(withoutMedia)),
         ...(answer && { answer }),
+        ...(textCall !== undefined && { textCall }),
       }
     })
 }

@@ -49,7 +49,13 @@ function createProvider(
     case 'anthropic':
       return createLazyAnthropicProvider({ ...endpoint, ...keyOf(option), ...modelApi })
     case 'openai':
-      return createLazyOpenAIProvider({ name, api: option.api, ...endpoint, ...keyOf(option) })
+      return createLazyOpenAIProvider({
+        name,
+        api: option.api,
+        toolsInSystemPrompt: option.toolsInSystemPrompt,
+        ...endpoint,
+        ...keyOf(option),
+      })
     case 'bedrock':
       return createLazyBedrockProvider({ ...endpoint, ...(option.region !== undefined && { region: option.region }) })
   }

@@ -51,3 +51,23 @@ describe('interpretReply', () => {
     expect(submitting({ type: 'invalid', problem: 'bad' })).toMatchObject({ type: 'execute_tools', problem: 'bad' })
   })
 })
+
+it('asks for a real call after a text that is the call of a tool, also where a text is no answer', () => {
+  const reply: ModelReply = {
+    model: 'm',
+    content: [text],
+    stopReason: 'end_turn',
+    usage: zeroUsage,
+    costUsd: null,
+    requestId: null,
+  }
+  for (const mustSubmit of [true, false])
+    expect(interpretReply(reply, { mustSubmit, submitted: undefined, textCall: 'pay' })).toEqual({
+      type: 'ask_for_call',
+      tool: 'pay',
+    })
+  expect(
+    interpretReply({ ...reply, stopReason: 'max_tokens' }, { mustSubmit: false, submitted: undefined, textCall: 'pay' })
+      .type,
+  ).toBe('truncated')
+})

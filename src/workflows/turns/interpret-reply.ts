@@ -20,6 +20,8 @@ type ReplyAction =
   | { readonly type: 'truncated' }
   /** The reply is empty. Repeat the turn with another prompt. */
   | { readonly type: 'prompt_again' }
+  /** The text is a call of this tool. Keep the reply and ask for a real call. */
+  | { readonly type: 'ask_for_call'; readonly tool: string }
   /** The reply is a text, but the turns end with a submission. Keep the reply and ask for that. */
   | { readonly type: 'ask_for_answer' }
   /** The only tool use submits a plan. */
@@ -31,11 +33,13 @@ interface ExpectedAnswer {
   readonly mustSubmit: boolean
   /** What the reply submits. */
   readonly submitted: SubmittedAnswer | undefined
+  /** The tool that the whole text of the reply calls. */
+  readonly textCall?: string | undefined
 }
 
 export function interpretReply(
   { stopReason, content }: ModelReply,
-  { mustSubmit, submitted }: ExpectedAnswer = { mustSubmit: false, submitted: undefined },
+  { mustSubmit, submitted, textCall }: ExpectedAnswer = { mustSubmit: false, submitted: undefined },
 ): ReplyAction {
   const uses = content.filter(isToolUseBlock)
   const answer = replyText(content)
@@ -64,5 +68,6 @@ export function interpretReply(
   }
   if (uses.length > 0) return { type: 'execute_tools', uses, problem: submitted?.problem }
   if (answer.trim() === '') return { type: 'prompt_again' }
+  if (textCall !== undefined) return { type: 'ask_for_call', tool: textCall }
   return mustSubmit ? { type: 'ask_for_answer' } : { type: 'end', status: 'answered', answer }
 }

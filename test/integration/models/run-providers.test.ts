@@ -56,11 +56,12 @@ it('a run by a compatible server has code, direct calls and wrong arguments, and
   expect(env.api.requests).toEqual([])
   const [, second] = requests
   expect(second?.headers.authorization).toBe('Bearer key-of-the-server')
-  const [, reply] = second?.body['messages'] as readonly { readonly tool_calls: readonly { readonly id: string }[] }[]
+  const [, , reply] = second?.body['messages'] as readonly { readonly tool_calls: readonly { readonly id: string }[] }[]
   const ids = reply?.tool_calls.map(({ id }) => id) ?? []
   expect(second?.body).toMatchObject({
     model: 'org/model-1',
     messages: [
+      { role: 'system', content: expect.stringContaining('## execute_code') as string },
       { role: 'user', content: 'go' },
       { role: 'assistant', content: null, reasoning_content: 'Both.', tool_calls: [{}, {}, {}, {}] },
       { role: 'tool', tool_call_id: ids[0], content: expect.stringMatching(/^[23]\s*$/) as string },

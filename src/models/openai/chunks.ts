@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { JsonValue } from '../../common/json/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { eventIndex, eventText as text, parseEvent } from '../http/event-data.js'
+import { isJsonObject } from '../tool-input.js'
 
 // Servers differ: what a reply can do without may be missing, null or of another type.
 
@@ -50,19 +51,22 @@ export function parseChunk(value: unknown): Chunk {
 /** The text in the `content` of a delta: a text, or a list of parts. Models of Mistral that reason send lists. */
 export function contentText(content: JsonValue | undefined): { readonly text: string; readonly thinking: string } {
   if (typeof content === 'string') return { text: content, thinking: '' }
-  const parts = z.array(contentPart).safeParse(Array.isArray(content) ? content : [content]).data ?? []
+  const parts = (Array.isArray(content) ? (content as readonly unknown[]) : [content]).filter(isJsonObject)
+  const isThinking = ({ type }: JsonObject): boolean => type === 'thinking'
   return {
-    text: parts.map(({ type, text: said }) => (type === 'thinking' ? '' : (said ?? ''))).join(''),
-    thinking: parts.map(({ type, thinking }) => (type === 'thinking' ? textsIn(thinking) : '')).join(''),
+    text: textsIn(parts.filter((part) => !isThinking(part))),
+    thinking: parts
+      .filter(isThinking)
+      .map(({ thinking }) => textOf(thinking))
+      .join(''),
   }
 }
 
-const contentPart = z
-  .object({ type: text.optional(), text: text.optional(), thinking: z.unknown() })
-  .catch({ thinking: undefined })
-
-function textsIn(thinking: unknown): string {
+function textOf(thinking: JsonValue | undefined): string {
   if (typeof thinking === 'string') return thinking
-  const parts = z.array(contentPart).safeParse(thinking).data ?? []
-  return parts.map((part) => part.text ?? '').join('')
+  return Array.isArray(thinking) ? textsIn((thinking as readonly unknown[]).filter(isJsonObject)) : ''
+}
+
+function textsIn(parts: readonly JsonObject[]): string {
+  return parts.map(({ text: said }) => (typeof said === 'string' ? said : '')).join('')
 }

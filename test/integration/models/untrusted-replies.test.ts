@@ -4,8 +4,8 @@ import { PtcError } from '../../../src/common/errors.js'
 import { zeroUsage } from '../../../src/common/runs/runs.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { tool } from '../../support/tools.js'
-import { startServer } from './harness.js'
 import { chunk, done, startChatStream } from './openai-harness.js'
+import { type RawServer, startRawServer } from './raw-server.js'
 
 type Block = Readonly<Record<string, unknown>>
 
@@ -36,7 +36,7 @@ let env: TestEnvironment
 let end = async (): Promise<void> => undefined
 
 beforeAll(async () => {
-  const server = await startServer((response) => {
+  const server = await startRawServer((response) => {
     startChatStream(response)
     response.end(chunk({ content: 'The strict server answers.' }) + chunk({}, 'stop') + done)
   })
@@ -48,9 +48,12 @@ beforeAll(async () => {
   })
 })
 
-afterAll(() => end())
+afterAll(async () => {
+  await end()
+  await strict.close()
+})
 
-let strict: Awaited<ReturnType<typeof startServer>>
+let strict: RawServer
 
 function play(name: string, ...script: Script): Promise<unknown> {
   scripts.set(name, script)
@@ -138,7 +141,8 @@ describe('a call of a tool as text', () => {
 
 it('asks twice for a reply in a form that can not be used, and then fails with the reason', async () => {
   const script = Array.from({ length: 10 }, () => 'no list' as never)
-  await expect(play('no-list', ...script)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID' })
+  await expect(play('no-list', ...script)).rejects.toThrow()
+  await expect(env.ptc.handle(env.lastRun.workflowId).result()).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID' })
   expect(requests.get('no-list')).toHaveLength(2)
   expect(await env.runAgent({ model: ['mine/no-list', 'strict/m'] })).toMatchObject({ status: 'answered' })
 })

@@ -25,7 +25,7 @@ function send(messages: readonly Message[]): readonly Message[] {
 function idsOf(messages: readonly Message[]): readonly (readonly string[])[] {
   return messages.map(({ content }) =>
     content.map((block) =>
-      'tool_use_id' in block ? String(block.tool_use_id) : 'id' in block ? String(block.id) : '',
+      'tool_use_id' in block ? (block.tool_use_id as string) : 'id' in block ? (block.id as string) : '',
     ),
   )
 }

@@ -59,14 +59,16 @@ class SendableIds {
    * @param isOfCode its container knows the call of hosted code by this id
    */
   take(id: string, isOfCode: boolean): string {
-    let sent = id
-    while (this.#used.has(sent) || !(isToolUseId(sent) || (isOfCode && sent === id))) {
-      const count = this.#derived.get(id) ?? 0
-      this.#derived.set(id, count + 1)
-      sent = deriveId(id, count)
-    }
+    let sent = isOfCode || isToolUseId(id) ? id : this.#derive(id)
+    while (this.#used.has(sent)) sent = this.#derive(id)
     this.#used.add(sent)
     return sent
+  }
+
+  #derive(id: string): string {
+    const count = this.#derived.get(id) ?? 0
+    this.#derived.set(id, count + 1)
+    return deriveId(id, count)
   }
 }
 

@@ -50,7 +50,7 @@ it.each([
   '{"name": "execute_code", "arguments": {',
   '<b>pay</b>',
   '<p>pay</p> is a tool',
-  '\`\`\`python\nprint(1)\n\`\`\`',
+  '```python\nprint(1)\n```',
   'print(code=1)',
   'pay the bill (code=1)',
   'null',

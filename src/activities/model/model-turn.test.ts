@@ -41,9 +41,8 @@ function runTurn(
   turn: (request: ModelRequest, options: TurnOptions) => Promise<readonly AssistantBlock[]>,
   change: Partial<ModelTurnInput> = {},
   attempt = 1,
-  heartbeatDetails?: unknown,
 ) {
-  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 60, attempt, heartbeatDetails })
+  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 60, attempt })
   const heartbeats: unknown[] = []
   environment.on('heartbeat', (details) => heartbeats.push(details))
   const provider: ModelProvider = {
@@ -176,22 +175,6 @@ it('refuses a call whose arguments could not be read, whatever the tool takes', 
   expect(calls[b]?.refused).toBeNull()
 })
 
-it('gives each of two tool uses with one id its own call', async () => {
-  const pay = (cents: number) => use('same', 'pay', { cents })
-  const { calls, reply } = await runTurn(() => Promise.resolve([pay(1), pay(2), pay(3)])).result
-  expect(idsIn(reply).map((id) => calls[id]?.arguments)).toEqual([{ cents: 1 }, { cents: 2 }, { cents: 3 }])
-})
-
-it('asks again once after a reply in a form that can not be used, also when other failures were in between', async () => {
-  const invalid = () => Promise.reject(new PtcError('MODEL_REPLY_INVALID', 'odd'))
-  const first = runTurn(invalid)
-  await expect(first.result).rejects.toMatchObject({ type: 'MODEL_REPLY_INVALID', nonRetryable: false })
-  const busy = runTurn(() => Promise.reject(new PtcError('MODEL_OVERLOADED', 'busy')), {}, 2, first.heartbeats.at(-1))
-  await expect(busy.result).rejects.toMatchObject({ nonRetryable: false })
-  const second = runTurn(invalid, {}, 3, busy.heartbeats.at(-1) ?? first.heartbeats.at(-1))
-  await expect(second.result).rejects.toMatchObject({ type: 'MODEL_REPLY_INVALID', nonRetryable: true })
-})
-
 it('describes the call that checks whether the work is done, for an answer that is valid', async () => {
   const done = { mode: 'autonomous', doneCheck: 'pay' } as const
   const submitting = (answer: string | number) =>
@@ -248,18 +231,6 @@ it.each([
   const failure = { type: 'MODEL_OVERLOADED' }
   await expect(runTurn(failing, { model }, attempt).result).rejects.toMatchObject({ ...failure, nonRetryable })
   await expect(runTurn(failing, {}, attempt).result).rejects.toMatchObject({ ...failure, nonRetryable: false })
-})
-
-it('passes the retry delay of the provider to Temporal', async () => {
-  const limited = new PtcError('MODEL_RATE_LIMIT', 'too many requests', { retryAfterMs: 7_000 })
-  await expect(runTurn(() => Promise.reject(limited)).result).rejects.toMatchObject({
-    type: 'MODEL_RATE_LIMIT',
-    nextRetryDelay: 7_000,
-    nonRetryable: false,
-  })
-  await expect(runTurn(() => Promise.reject(new PtcError('MODEL_AUTH', 'no key'))).result).rejects.toMatchObject({
-    nonRetryable: true,
-  })
 })
 
 describe('of a run whose code Anthropic executes', () => {

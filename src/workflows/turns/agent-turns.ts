@@ -165,15 +165,12 @@ export class AgentTurns {
     const turnResult = await this.#askModel(stage)
     if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
     if (turnResult === 'context_full') return this.#compactOrEnd(messages.state.lastReplyText)
-    const { reply, calls } = turnResult
+    const { reply, calls, textCall } = turnResult
     addReplyUsage(this.#run, reply)
     messages.recordReply(turnResult)
     this.#compaction.showUse()
-    const action = interpretReply(reply, {
-      mustSubmit: goal.promptAfterText !== undefined,
-      submitted: acceptSubmission(goal, turnResult.answer),
-      textCall: turnResult.textCall,
-    })
+    const submitted = acceptSubmission(goal, turnResult.answer)
+    const action = interpretReply(reply, { mustSubmit: goal.promptAfterText !== undefined, submitted, textCall })
     switch (action.type) {
       case 'end': {
         const { status, answer, output } = action
@@ -203,13 +200,10 @@ export class AgentTurns {
       case 'prompt_again':
         // Code that has run is not forgotten.
         if (this.#hosted.isUsed && reply.content.length > 0) this.#commit(turnResult)
-        return messages.promptAgain(promptAfterEmpty) ? undefined : this.#endWith('no_answer')
-      case 'ask_for_call': {
-        const { tool } = action
+        return messages.promptAgain() ? undefined : this.#endWith('no_answer')
+      case 'ask_for_call':
         this.#commit(turnResult)
-        if (messages.promptAgain(promptAfterTextCall(tool))) return undefined
-        return { status: 'no_answer', answer: describeTextCall(tool) }
-      }
+        return messages.promptAgain(action.prompt) ? undefined : { status: 'no_answer', answer: action.failure }
       case 'continue':
         this.#commit(turnResult)
         return undefined
@@ -302,15 +296,5 @@ export class AgentTurns {
     await continueAsNew(state, isBetweenTurns && workflowInfo().targetWorkerDeploymentVersionChanged)
   }
 }
-
-const promptAfterEmpty = 'Your last reply was empty. Continue, or give your answer.'
-
-const promptAfterTextCall = (tool: string): string =>
-  `Your last reply was a call of ${tool} as text, so nothing was called. Call ${tool} as a tool, or give your answer.`
-
-const describeTextCall = (tool: string): string =>
-  `The model wrote a call of ${tool} as text, again and again: its server has no parser for the tool calls of the model. ` +
-  'Start the server with one (vLLM: --enable-auto-tool-choice --tool-call-parser; llama.cpp: --jinja), or choose a ' +
-  'model whose calls the server parses.'
 
 const answerAccepted = 'The answer was accepted. Other tools of the same reply were not called.'

@@ -62,9 +62,10 @@ it('asks for a real call after a text that is the call of a tool, also where a t
     requestId: null,
   }
   for (const mustSubmit of [true, false])
-    expect(interpretReply(reply, { mustSubmit, submitted: undefined, textCall: 'pay' })).toEqual({
+    expect(interpretReply(reply, { mustSubmit, submitted: undefined, textCall: 'pay' })).toMatchObject({
       type: 'ask_for_call',
-      tool: 'pay',
+      prompt: expect.stringContaining('a call of pay as text') as string,
+      failure: expect.stringContaining('no parser for the tool calls') as string,
     })
   expect(
     interpretReply({ ...reply, stopReason: 'max_tokens' }, { mustSubmit: false, submitted: undefined, textCall: 'pay' })

@@ -20,8 +20,8 @@ type ReplyAction =
   | { readonly type: 'truncated' }
   /** The reply is empty. Repeat the turn with another prompt. */
   | { readonly type: 'prompt_again' }
-  /** The text is a call of this tool. Keep the reply and ask for a real call. */
-  | { readonly type: 'ask_for_call'; readonly tool: string }
+  /** The text is a call of a tool. Keep the reply and ask for a real call, or end the turns with what is wrong. */
+  | { readonly type: 'ask_for_call'; readonly prompt: string; readonly failure: string }
   /** The reply is a text, but the turns end with a submission. Keep the reply and ask for that. */
   | { readonly type: 'ask_for_answer' }
   /** The only tool use submits a plan. */
@@ -68,6 +68,18 @@ export function interpretReply(
   }
   if (uses.length > 0) return { type: 'execute_tools', uses, problem: submitted?.problem }
   if (answer.trim() === '') return { type: 'prompt_again' }
-  if (textCall !== undefined) return { type: 'ask_for_call', tool: textCall }
+  if (textCall !== undefined) return askForCall(textCall)
   return mustSubmit ? { type: 'ask_for_answer' } : { type: 'end', status: 'answered', answer }
+}
+
+function askForCall(tool: string): ReplyAction {
+  const call = `a call of ${tool} as text`
+  return {
+    type: 'ask_for_call',
+    prompt: `Your last reply was ${call}, so nothing was called. Call ${tool} as a tool, or give your answer.`,
+    failure:
+      `The model wrote ${call}, again and again: its server has no parser for the tool calls of the model. Start the ` +
+      'server with one (vLLM: --enable-auto-tool-choice --tool-call-parser; llama.cpp: --jinja), or choose a model ' +
+      'whose calls the server parses.',
+  }
 }

@@ -174,7 +174,7 @@ export class MessageHistory {
   }
 
   /** Adds a prompt after a reply that was no use. False when the conversation had one already. */
-  promptAgain(text: string): boolean {
+  promptAgain(text = 'Your last reply was empty. Continue, or give your answer.'): boolean {
     if (this.#state.promptsAgain > 0) return false
     this.addPending([{ type: 'text', text }])
     this.#state = { ...this.#state, promptsAgain: 1 }

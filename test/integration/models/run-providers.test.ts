@@ -56,7 +56,10 @@ it('a run by a compatible server has code, direct calls and wrong arguments, and
   expect(env.api.requests).toEqual([])
   const [, second] = requests
   expect(second?.headers.authorization).toBe('Bearer key-of-the-server')
-  const [, , reply] = second?.body['messages'] as readonly { readonly tool_calls: readonly { readonly id: string }[] }[]
+  const sent = (second?.body['messages'] ?? []) as readonly {
+    readonly tool_calls: readonly { readonly id: string }[]
+  }[]
+  const [, , reply] = sent
   const ids = reply?.tool_calls.map(({ id }) => id) ?? []
   expect(second?.body).toMatchObject({
     model: 'org/model-1',

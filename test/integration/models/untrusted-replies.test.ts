@@ -31,6 +31,14 @@ const scripted: ModelProvider = {
   close: () => Promise.resolve(),
 }
 
+interface ChatMessage {
+  readonly tool_calls?: readonly {
+    readonly id: string
+    readonly function: { readonly name: string; readonly arguments: string }
+  }[]
+  readonly tool_call_id?: string
+}
+
 const paid: string[] = []
 let env: TestEnvironment
 let end = async (): Promise<void> => undefined
@@ -42,7 +50,7 @@ beforeAll(async () => {
   })
   strict = server
   env = await TestEnvironment.start({
-    tools: [tool('pay', ({ to }) => void paid.push(String(to)), { effect: 'once' }), tool('ping', () => 'pong')],
+    tools: [tool('pay', ({ to }) => void paid.push(to as string), { effect: 'once' }), tool('ping', () => 'pong')],
     providers: { mine: scripted, strict: { kind: 'openai', baseURL: server.url } },
     onCleanup: (ending) => (end = ending),
   })
@@ -97,9 +105,7 @@ it('goes on after names and inputs that no API takes, in a run and in each later
   expect(await conversation.ask('Again.')).toMatchObject({ status: 'answered', answer: 'Good.' })
   // A fallback of another vendor reads it all.
   expect(await conversation.ask('And now?')).toMatchObject({ answer: 'The strict server answers.' })
-  const { messages } = strict.requests.at(-1)?.body as {
-    messages: { tool_calls?: { id: string; function: { name: string; arguments: string } }[]; tool_call_id?: string }[]
-  }
+  const messages = (strict.requests.at(-1)?.body['messages'] ?? []) as readonly ChatMessage[]
   expect(JSON.stringify(messages)).not.toMatch(/\\ud/)
   const calls = messages.flatMap((message) => message.tool_calls ?? [])
   expect(calls).toHaveLength(10)

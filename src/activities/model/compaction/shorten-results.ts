@@ -40,7 +40,11 @@ export function shortenOldResults(messages: readonly StoredMessage[], options: O
     shortened += count
     firstChanged = Math.min(firstChanged, position)
     // What was cut before has a reference already.
-    return { ...message, content, ...(options.readMore && { whole: { ...Object.fromEntries(removed), ...message.whole } }) }
+    return {
+      ...message,
+      content,
+      ...(options.readMore && { whole: { ...Object.fromEntries(removed), ...message.whole } }),
+    }
   })
   const unchanged = messages.slice(0, firstChanged)
   return { messages: [...unchanged, ...withoutThinking(changed.slice(firstChanged))], shortened }

@@ -78,6 +78,7 @@ export default defineConfig({
     },
     projects: [
       project('unit', '{src,scripts}/**/*.test.ts'),
+      project('live', 'test/live/**/*.test.ts'),
       ...['integration', 'slow', 'attacks', 'chaos'].map((name) => project(name, `test/${name}/**/*.test.ts`)),
       inMode('always-replay', [runs, workerProcesses]),
       inMode('always-evict', [runs]),

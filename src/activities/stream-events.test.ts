@@ -93,11 +93,12 @@ it('publishes the whole reply of a provider that does not stream', async () => {
   ])
 })
 
-it('publishes the code of the error of a turn', async () => {
+it('publishes the code and the message of the error of a turn', async () => {
   const { publisher, published } = recorder()
   const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0, fallbacks: 0 }, scope)
   turn?.fail(new PtcError('MODEL_RATE_LIMIT', 'slow down'))
-  expect((await published()).at(-1)?.data).toEqual({ type: 'turn.fails', turn: 1, code: 'MODEL_RATE_LIMIT' })
+  const failure = { code: 'MODEL_RATE_LIMIT', message: 'slow down' }
+  expect((await published()).at(-1)?.data).toEqual({ type: 'turn.fails', turn: 1, ...failure })
 })
 
 const session = { id: 's', epoch: 2 }

@@ -6,7 +6,7 @@ import { executeCodeTool } from '../common/names.js'
 import { toCallStatus } from '../common/calls/outcomes.js'
 import type { SessionRef } from '../common/session/session.js'
 import type { LocalCallAllowance, Step, StepResult } from '../common/session/steps.js'
-import { truncateMiddle } from '../common/text/text.js'
+import { truncateEnd, truncateMiddle } from '../common/text/text.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../models/provider.js'
 import type { Publish, StreamPublisher } from '../stream/index.js'
 import type { ActivityScope } from './run-activity.js'
@@ -15,6 +15,9 @@ type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'attempt'>
 
 /** Characters of the output of one step, and of an error. */
 const maxOutputCharacters = 16_000
+
+/** Characters of why an attempt of a turn failed. */
+const maxMessageCharacters = 500
 
 interface PublishedTurn {
   readonly turn: number
@@ -67,8 +70,10 @@ export class TurnStream {
   }
 
   fail(thrown: unknown): void {
-    const code = PtcError.isInstance(thrown) ? thrown.code : 'CANCELLED'
-    this.#publish({ type: 'turn.fails', turn: this.#turn, code })
+    const failure = PtcError.isInstance(thrown)
+      ? { code: thrown.code, message: truncateEnd(thrown.message, maxMessageCharacters) }
+      : { code: 'CANCELLED' }
+    this.#publish({ type: 'turn.fails', turn: this.#turn, ...failure })
   }
 }
 

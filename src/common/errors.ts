@@ -53,6 +53,8 @@ export const errorTable = {
   MODEL_TIMEOUT: { retryable: true },
   MODEL_CONNECTION: { retryable: true },
   MODEL_STREAM: { retryable: true },
+  /** A whole reply in a form that can't be used. Asked again once. */
+  MODEL_REPLY_INVALID: { retryable: true },
   // sandbox
   SANDBOX_UNAVAILABLE: { retryable: true },
   /** What a backend needs outside of the worker does not answer, such as the Docker daemon. Runs wait for it. */

@@ -6,17 +6,18 @@ import { findModel } from './find-model.js'
 interface Price {
   readonly input: number
   readonly output: number
-  readonly cacheRead: number
-  /** Writing to the five-minute cache, which the requests use. */
-  readonly cacheWrite: number
+  /** Default: `input`. */
+  readonly cacheRead?: number | undefined
+  /** Writing to the five-minute cache, which the requests use. Default: `input`. */
+  readonly cacheWrite?: number | undefined
 }
 
-interface ModelPrice extends Price {
+export interface ModelPrice extends Price {
   /** Applies to the whole call if its prompt (cached tokens included) has more than `overTokens` tokens. */
-  readonly longPrompt?: Price & { readonly overTokens: number }
+  readonly longPrompt?: (Price & { readonly overTokens: number }) | undefined
 }
 
-function price(input: number, output: number, cacheRead: number, cacheWrite: number): Price {
+function price(input: number, output: number, cacheRead: number, cacheWrite: number): Required<Price> {
   return { input, output, cacheRead, cacheWrite }
 }
 
@@ -55,13 +56,17 @@ export const defaultModel = 'claude-sonnet-5-5'
 /** US dollars of one model call; null when the model's price is unknown (test models, other vendors). */
 export function costOf(model: string, usage: Usage): number | null {
   const known = findModel(prices, model)
-  if (known === undefined) return null
-  const { longPrompt } = known
-  const rate = longPrompt !== undefined && promptTokens(usage) > longPrompt.overTokens ? longPrompt : known
+  return known === undefined ? null : priceOf(known, usage)
+}
+
+/** US dollars of one model call at this price. */
+export function priceOf(price: ModelPrice, usage: Usage): number {
+  const { longPrompt } = price
+  const rate = longPrompt !== undefined && promptTokens(usage) > longPrompt.overTokens ? longPrompt : price
   const millionths =
     usage.inputTokens * rate.input +
     usage.outputTokens * rate.output +
-    usage.cacheReadTokens * rate.cacheRead +
-    usage.cacheWriteTokens * rate.cacheWrite
+    usage.cacheReadTokens * (rate.cacheRead ?? rate.input) +
+    usage.cacheWriteTokens * (rate.cacheWrite ?? rate.input)
   return millionths / 1_000_000
 }

@@ -1,12 +1,44 @@
 import { PtcError } from '../common/errors.js'
-import type { ModelProvider, ModelRequest } from './provider.js'
+import type { ModelReply } from '../common/runs/messages.js'
+import { acceptReply } from './accept-reply.js'
+import { configuredCost, type ModelFacts } from './model-facts.js'
+import type { ModelProvider, ModelRequest, TurnOptions } from './provider.js'
+import { toSendableRequest } from './sendable-request.js'
 
-/** The model providers of a worker, by name. */
+/** The model providers of a worker, by name. All requests to models are made here, and all replies enter here. */
 export class ModelProviders {
   readonly #byName: ReadonlyMap<string, ModelProvider>
+  readonly #facts: ModelFacts
 
-  constructor(providers: Readonly<Record<string, ModelProvider>>) {
+  /** @param facts what the configuration says of models */
+  constructor(providers: Readonly<Record<string, ModelProvider>>, facts: ModelFacts = {}) {
     this.#byName = new Map(Object.entries(providers))
+    this.#facts = facts
+  }
+
+  /**
+   * Requests one reply.
+   *
+   * @throws PtcError MODEL_PROVIDER_MISSING, and as the provider; the signal's reason when it was aborted
+   */
+  async turn(name: string, request: ModelRequest, options: TurnOptions): Promise<ModelReply> {
+    const given = await this.#requireFor(name, request).turn(toSendableRequest(request), options)
+    const reply = acceptReply(given, request)
+    const cost = configuredCost(this.#facts, { provider: name, name: request.model }, reply.usage)
+    return cost === undefined ? reply : { ...reply, costUsd: cost }
+  }
+
+  /**
+   * Counts the input tokens of a request; undefined: the provider counts none.
+   *
+   * @throws as {@link turn}
+   */
+  async countTokens(
+    name: string,
+    request: ModelRequest,
+    options: Pick<TurnOptions, 'signal'>,
+  ): Promise<number | undefined> {
+    return this.#require(name).countTokens?.(toSendableRequest(request), options)
   }
 
   /**
@@ -14,7 +46,7 @@ export class ModelProviders {
    *
    * @throws PtcError MODEL_PROVIDER_MISSING
    */
-  require(name: string): ModelProvider {
+  #require(name: string): ModelProvider {
     const provider = this.#byName.get(name)
     if (provider !== undefined) return provider
     throw new PtcError('MODEL_PROVIDER_MISSING', `this worker has no model provider ${JSON.stringify(name)}`, {
@@ -27,8 +59,8 @@ export class ModelProviders {
    *
    * @throws PtcError MODEL_PROVIDER_MISSING; MODEL_BAD_REQUEST when the API of the provider executes no code
    */
-  requireFor(name: string, { hostedCode }: ModelRequest): ModelProvider {
-    const provider = this.require(name)
+  #requireFor(name: string, { hostedCode }: ModelRequest): ModelProvider {
+    const provider = this.#require(name)
     if (hostedCode === undefined || provider.hostsCode) return provider
     throw new PtcError('MODEL_BAD_REQUEST', `model provider ${JSON.stringify(name)} executes no code`, {
       hint: 'Choose another sandbox than `anthropic`, or a provider of kind `anthropic`.',

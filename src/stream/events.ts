@@ -57,7 +57,7 @@ export type StreamData =
   /** The reply is complete and stored. */
   | ({ readonly type: 'turn.ends'; readonly stopReason: string } & TurnFields)
   /** An attempt has failed. Temporal may retry it: then a `retry` follows. */
-  | ({ readonly type: 'turn.fails'; readonly code: string } & TurnFields)
+  | ({ readonly type: 'turn.fails'; readonly code: string; readonly message?: string } & TurnFields)
   /** The messages are made shorter before a turn, because the context window gets full. */
   | ({ readonly type: 'compaction.begins' } & CompactionFields)
   /** `shortened`: results of tools. `summarized`: messages. `problem`: why there is no summary that was needed. */

@@ -40,15 +40,15 @@ export async function loadPending(
   signal: AbortSignal,
 ): Promise<readonly StoredMessage[]> {
   if (pending.length === 0) return []
-  const whole: Record<string, WholeResults[string]> = {}
+  const whole = new Map<string, WholeResults[string]>()
   const load = async (pendingBlock: PendingBlock): Promise<UserBlock> => {
     const { block, whole: parts } = await toCutBlock(values, pendingBlock, signal)
     if (!readMore || parts === undefined || block.type !== 'tool_result') return block
-    whole[block.tool_use_id] = parts
+    whole.set(block.tool_use_id, parts)
     return { ...block, content: `${block.content.trimEnd()}\n${cutNote(block.tool_use_id)}` }
   }
   const content = await Promise.all(pending.map(load))
-  return [{ role: 'user', content, ...(Object.keys(whole).length > 0 && { whole }) }]
+  return [{ role: 'user', content, ...(whole.size > 0 && { whole: Object.fromEntries(whole) }) }]
 }
 
 /** A reply for the stored conversation. */

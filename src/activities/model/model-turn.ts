@@ -20,6 +20,7 @@ import { utf8Length } from '../../common/text/text.js'
 import type { PromptOptions } from '../../models/prompt.js'
 import type { ModelDelta, ModelProgress } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
+import { textCallOf } from '../../models/text-call.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'
@@ -61,15 +62,18 @@ export function modelTurn(
         fallbacks: fallbacks?.length ?? 0,
       }
       const live = TurnStream.begin(stream, published, scope)
+      const invalidReplies = invalidRepliesIn(scope.previousDetails)
       const onProgress = (progress: ModelProgress): void => {
-        report(progress)
+        report(invalidReplies === 0 ? progress : { ...progress, invalidReplies })
         live?.progress(progress)
       }
       const callbacks = { signal, onProgress, onDelta: live && ((delta: ModelDelta) => live.delta(delta)) }
-      const ask = async () => providers.requireFor(provider, request).turn(request, callbacks)
+      const ask = () => providers.turn(provider, request, callbacks)
       const reply = await measureTurn(provider, request, ask).catch((thrown: unknown) => {
         live?.fail(thrown)
-        throw fallbacks && isGivenUp(thrown, attempt) ? toFailure(thrown, true) : thrown
+        if (isInvalidReply(thrown)) report({ invalidReplies: invalidReplies + 1 })
+        const isLast = isInvalidReply(thrown) && invalidReplies + 1 >= maxInvalidReplies
+        throw isLast || (fallbacks && isGivenUp(thrown, attempt)) ? toFailure(thrown, true) : thrown
       })
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, hosted !== undefined, signal)
@@ -78,6 +82,8 @@ export function modelTurn(
       failpoint('turn.stored')
       const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
       const found = await loadRunTools(registry, runTools, values, signal)
+      const known = new Set([...request.tools.map(({ name: each }) => each), ...found.registry.names])
+      const textCall = textCallOf(reply.content, known)
       const calls = {
         ...describeCalls(found, limits, reply, externalized),
         ...(await describeDoneCheck(found, input, reply, answer, values, signal)),
@@ -94,8 +100,22 @@ export function modelTurn(
         history: extendedHistory,
         conversationBytes: utf8Length(JSON.stringify(withoutMedia)),
         ...(answer && { answer }),
+        ...(textCall !== undefined && { textCall }),
       }
     })
+}
+
+/** Replies in a form that can't be used, after which a model is given up: the next one is mostly the same. */
+const maxInvalidReplies = 2
+
+function isInvalidReply(thrown: unknown): boolean {
+  return PtcError.isInstance(thrown) && thrown.code === 'MODEL_REPLY_INVALID'
+}
+
+/** How many earlier attempts had such a reply. */
+function invalidRepliesIn(details: unknown): number {
+  const { invalidReplies } = { ...(details as { readonly invalidReplies?: unknown } | null | undefined) }
+  return typeof invalidReplies === 'number' ? invalidReplies : 0
 }
 
 /** A model that has a fallback is given up after this many attempts… */
@@ -133,7 +153,8 @@ async function externalizeBlock(block: AssistantBlock, externalize: Externalize)
   const { type, id, name, input } = block
   if (name !== executeCodeTool) return { type, id, name, input: (await externalize(input)) as JsonObject }
   const { code = null } = input
-  return { type, id, name, input: { code: await externalize(code) } }
+  const problem = block.input_problem !== undefined && { input_problem: block.input_problem }
+  return { type, id, name, input: { code: await externalize(code) }, ...problem }
 }
 
 /** The workflow also needs which code made a call, and which code has ended. */

@@ -10,6 +10,7 @@ import { isExternal } from '../../common/json/external-value.js'
 import { defaultLimits } from '../../common/runs/limits.js'
 import type { RunConfig, RunDefaults } from '../../common/runs/run-config.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
+import type { ModelFacts } from '../../models/model-facts.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
@@ -49,11 +50,12 @@ interface LoadOptions {
   readonly workflowType?: string
   readonly mode?: RunDefaults['mode']
   readonly contextWindow?: number
+  readonly models?: ModelFacts
 }
 
 async function load(
   options: RunConfigInput,
-  { workflowType = 'agent', mode, contextWindow }: LoadOptions = {},
+  { workflowType = 'agent', mode, contextWindow, models = {} }: LoadOptions = {},
 ): Promise<RunConfig> {
   const providers = ['anthropic', 'local']
   const model = { ...defaults.model, ...(contextWindow !== undefined && { contextWindow }) }
@@ -63,6 +65,7 @@ async function load(
     agents,
     providers,
     hostingProviders: ['anthropic'],
+    models,
     instructions: 'You help.',
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
@@ -94,6 +97,21 @@ it('records the context window of each model where it is known or configured', a
       { ...unknown, contextWindow: 50_000 },
     ],
   })
+})
+
+it('takes the windows and prices of models of each provider from the configuration', async () => {
+  const price = { input: 1, output: 2 }
+  const models: ModelFacts = {
+    'local/qwen': { contextWindow: 32_000 },
+    'claude-sonnet-5-5': { contextWindow: 9_000 },
+    'anthropic/large': { price },
+  }
+  const model = ['local/qwen', 'claude-sonnet-5-5', 'local/other']
+  const { model: found } = await load({ model }, { models, contextWindow: 50_000 })
+  expect([found, ...(found.fallbacks ?? [])].map(({ contextWindow }) => contextWindow)).toEqual([32_000, 9_000, 50_000])
+  const budget = { costUsd: 1 }
+  await expect(load({ budget })).rejects.toMatchObject({ type: 'RUN_INPUT_INVALID' })
+  expect(await load({ budget }, { models })).toMatchObject({ budget })
 })
 
 it('records the agent, and the overrides of the run take precedence', async () => {

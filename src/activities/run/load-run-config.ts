@@ -16,7 +16,8 @@ import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { contextWindowOf } from '../../models/context-windows.js'
 import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/runs/search-attributes.js'
-import { parseModelNames } from '../../models/model-name.js'
+import { configuredCost, configuredWindow, type ModelFacts } from '../../models/model-facts.js'
+import { defaultProvider, parseModelNames } from '../../models/model-name.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import { clientRegistry } from '../../tools/client-tools.js'
 import type { ToolRegistry } from '../../tools/registry.js'
@@ -40,13 +41,15 @@ export interface RunConfiguration {
   readonly providers: readonly string[]
   /** Names of those whose API executes code. */
   readonly hostingProviders: readonly string[]
+  /** What the configuration says of models. */
+  readonly models: ModelFacts
   /** Of runs without an agent. */
   readonly instructions: string | undefined
 }
 
 /** Activity `run.config`: the configuration of this worker with the agent and the overrides of the run. */
 export function loadRunConfig(
-  { defaults, registry, agents, providers, hostingProviders, instructions }: RunConfiguration,
+  { defaults, registry, agents, providers, hostingProviders, models, instructions }: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
   stream?: StreamPublisher,
@@ -76,7 +79,7 @@ export function loadRunConfig(
         )
       const sessionOwner = sessionOwnerOf(options, tools, backend)
       const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
-      const budget = checkBudget(model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
+      const budget = checkBudget(models, model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
       const [toolSet, searchAttributes] = await Promise.all([
         recordToolSet(tools, values, signal, {
           ...(clientTools ? { clientTools } : tools !== registry && { names: tools.names }),
@@ -87,7 +90,7 @@ export function loadRunConfig(
         ...runDefaults,
         tools: clientTools ? tools.toolConfigs().map(toClientTool) : tools.toolConfigs(),
         toolSet,
-        model: withContextWindows(model),
+        model: withContextWindows(models, model),
         backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
@@ -115,11 +118,11 @@ function toClientTool(tool: ToolConfig): ToolConfig {
   return { ...tool, isClientTool: true }
 }
 
-/** The windows of the models that have no configured one, where they are known. */
-function withContextWindows(model: ModelConfig): ModelConfig {
-  const { contextWindow: configured, fallbacks } = model
+/** The window of each model: its own in the configuration, or that of all models there, or else the known one. */
+function withContextWindows(facts: ModelFacts, model: ModelConfig): ModelConfig {
+  const { contextWindow: ofAll, fallbacks } = model
   const windowOf = (id: ModelId) => {
-    const contextWindow = configured ?? contextWindowOf(id)
+    const contextWindow = configuredWindow(facts, id) ?? ofAll ?? contextWindowOf(id)
     return contextWindow === undefined ? {} : { contextWindow }
   }
   return {
@@ -221,10 +224,12 @@ function modelOf(
  *
  * @throws PtcError RUN_INPUT_INVALID for a budget of the cost of a model whose price is unknown
  */
-function checkBudget({ provider, name }: ModelId, budget: Budget): Budget | undefined {
-  if (budget.costUsd !== undefined && provider === 'anthropic' && costOf(name, zeroUsage) === null) {
+function checkBudget(facts: ModelFacts, model: ModelId, budget: Budget): Budget | undefined {
+  const { provider, name } = model
+  const isPriced = provider !== defaultProvider || costOf(name, zeroUsage) !== null
+  if (budget.costUsd !== undefined && !isPriced && configuredCost(facts, model, zeroUsage) === undefined) {
     throw new PtcError('RUN_INPUT_INVALID', `the price of ${name} is unknown, so its cost has no budget`, {
-      hint: 'Give a budget of tokens or turns.',
+      hint: 'Give a budget of tokens or turns, or the price in `models` of the configuration.',
     })
   }
   return budgetItems.some((item) => budget[item] !== undefined) ? budget : undefined

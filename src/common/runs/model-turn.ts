@@ -77,6 +77,8 @@ export interface ModelTurnResult {
   readonly calls: Readonly<Record<string, DescribedCall>>
   /** What the reply submits with one of the task tools, if it does. */
   readonly answer?: SubmittedAnswer
+  /** The tool that the text of the reply calls: the whole text is such a call, which no API has parsed. */
+  readonly textCall?: string
 }
 
 /** Argument of activity `model.compact`. */

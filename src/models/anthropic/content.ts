@@ -14,13 +14,13 @@ function isBlank(text: unknown): boolean {
 
 /**
  * The conversation in a form that the API accepts: without blank text, without empty messages, and without what only
- * another provider of the same conversation has written.
+ * another provider of the same conversation has written. `sendable-request.ts` does what all providers need.
  */
 export function toSendable(messages: readonly Message[]): readonly Message[] {
   return messages
     .map((message): Message =>
       message.role === 'user'
-        ? { role: 'user', content: withoutBlankText(message.content).map(toSendableResult) }
+        ? { role: 'user', content: withoutBlankText(message.content) }
         : { role: 'assistant', content: withoutBlankText(message.content).flatMap(toSendableBlock) },
     )
     .filter(({ content }) => content.length > 0)
@@ -30,14 +30,5 @@ function toSendableBlock(block: AssistantBlock): readonly AssistantBlock[] {
   if (isExtrasBlock(block)) return []
   if (!isToolUseBlock(block)) return [block]
   const { input_problem: _, ...use } = block
-  return [{ ...use, id: toSendableId(use.id) }]
-}
-
-function toSendableResult(block: UserBlock): UserBlock {
-  return block.type === 'tool_result' ? { ...block, tool_use_id: toSendableId(block.tool_use_id) } : block
-}
-
-/** Ids of other providers may have characters that the API refuses. */
-function toSendableId(id: string): string {
-  return id.replaceAll(/[^\w-]/g, '_')
+  return [use]
 }

@@ -96,9 +96,11 @@ export function createMessagesProvider(api: MessagesApi): ModelProvider {
         timer.onActivity()
         beginReading()
         const reply = await readReply(response, { onActivity: timer.onActivity, onProgress, onDelta })
+        const model = reply.model ?? request.model
         return {
           ...reply,
-          costUsd: costOf(reply.model, reply.usage),
+          model,
+          costUsd: costOf(model, reply.usage),
           requestId: response.headers.get(requestIdHeader),
         }
       }),

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { checkKey } from '../http/api-key.js'
 import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
+import { fetchThroughProxy } from '../http/proxy-fetch.js'
 import { costOf } from '../prices.js'
 import type { ModelProvider } from '../provider.js'
 import { createMessagesProvider } from './messages-provider.js'
@@ -23,6 +24,7 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),
     ...(logger === undefined ? {} : { logger }),
+    fetch: fetchThroughProxy,
     // Only Temporal retries: nested retries would multiply, and those of the SDK would be invisible.
     maxRetries: 0,
     timeout: timeouts.timeoutMs,

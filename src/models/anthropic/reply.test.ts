@@ -1,20 +1,26 @@
 import { expect, it } from 'vitest'
 import type { UnknownBlock } from '../../common/runs/messages.js'
 import type { ModelDelta } from '../provider.js'
+import { parseStreamEvent } from './events.js'
 import { ReplyBuilder } from './reply.js'
 
 const usage = { input_tokens: 1, output_tokens: 1 }
+
+function add(reply: ReplyBuilder, value: object): ModelDelta | undefined {
+  const event = parseStreamEvent(value)
+  return event && event.type !== 'error' ? reply.add(event) : undefined
+}
 
 /** The deltas of a reply whose blocks arrive in these pieces. */
 function deltasOf(...blocks: readonly { readonly opening: UnknownBlock; readonly deltas: readonly UnknownBlock[] }[]) {
   const reply = new ReplyBuilder()
   const found: (ModelDelta | undefined)[] = [
-    reply.add({ type: 'message_start', message: { model: 'm', content: [], stop_reason: null, usage } }),
+    add(reply, { type: 'message_start', message: { model: 'm', content: [], stop_reason: null, usage } }),
   ]
   for (const [index, { opening, deltas }] of blocks.entries()) {
-    found.push(reply.add({ type: 'content_block_start', index, content_block: opening }))
-    for (const delta of deltas) found.push(reply.add({ type: 'content_block_delta', index, delta }))
-    found.push(reply.add({ type: 'content_block_stop', index }))
+    found.push(add(reply, { type: 'content_block_start', index, content_block: opening }))
+    for (const delta of deltas) found.push(add(reply, { type: 'content_block_delta', index, delta }))
+    found.push(add(reply, { type: 'content_block_stop', index }))
   }
   return found.filter((delta) => delta !== undefined)
 }
@@ -55,19 +61,19 @@ const found = { container: { id: 'container_1', expiresAt: '2026-11-25T12:00:00Z
 
 it('finds the container at the end of a stream', () => {
   const reply = new ReplyBuilder()
-  reply.add({ type: 'message_start', message: { model: 'm', content: [], stop_reason: null, usage } })
-  reply.add({ type: 'message_delta', delta: { stop_reason: 'tool_use', container }, usage })
-  reply.add({ type: 'message_stop' })
+  add(reply, { type: 'message_start', message: { model: 'm', content: [], stop_reason: null, usage } })
+  add(reply, { type: 'message_delta', delta: { stop_reason: 'tool_use', container }, usage })
+  add(reply, { type: 'message_stop' })
   expect(reply.finish()).toMatchObject(found)
 })
 
 it('takes a message that is complete at its start, as it is when code makes more calls', () => {
   const call = { ...toolUse('pay'), caller: { type: 'code_execution_20260120', tool_id: 's' } }
   const reply = new ReplyBuilder()
-  reply.add({
+  add(reply, {
     type: 'message_start',
     message: { model: 'm', content: [call], stop_reason: 'tool_use', container, usage },
   })
-  reply.add({ type: 'message_stop' })
+  add(reply, { type: 'message_stop' })
   expect(reply.finish()).toMatchObject({ content: [call], stopReason: 'tool_use', ...found })
 })

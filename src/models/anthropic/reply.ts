@@ -10,30 +10,38 @@ import {
 } from '../../common/runs/messages.js'
 import { codeExecutionTool } from '../../common/runs/hosted-code.js'
 import { executeCodeTool } from '../../common/names.js'
+import { zeroUsage } from '../../common/runs/runs.js'
 import { CodeDeltas } from '../code-deltas.js'
+import { invalidReply } from '../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
+import { parseToolInput } from '../tool-input.js'
 import { applyDelta, charactersOf, type BlockDraft } from './block-deltas.js'
 import { withoutBlankText } from './content.js'
 import type { ReportedContainer, ReportedUsage, StreamEvent } from './events.js'
 
 /** The parts of a reply that its stream contains. */
-export type StreamedReply = Pick<
-  ModelReply,
-  'model' | 'content' | 'stopReason' | 'usage' | 'container' | 'contextEdits'
->
+export type StreamedReply = Pick<ModelReply, 'content' | 'stopReason' | 'usage' | 'container' | 'contextEdits'> & {
+  /** Undefined when the server does not name it. */
+  readonly model: string | undefined
+}
 
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
 
-// Stop reasons that truncate the output, possibly within a tool's input. With any other reason, incomplete input means
-// a broken stream.
+// Stop reasons that truncate the output, possibly within a tool's input.
 const truncationReasons: ReadonlySet<string> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal'])
 
-/** Builds one reply from its events. `add` and `finish` throw PtcError MODEL_STREAM for an invalid stream. */
+/**
+ * Builds one reply from its events. What servers do differently is taken: numbers of blocks with gaps or used again, a
+ * missing stop reason, usage of any form. `add` and `finish` throw a PtcError for a reply that can't be used.
+ */
 export class ReplyBuilder {
+  #hasBegun = false
   #model: string | undefined
   #drafts: BlockDraft[] = []
+  /** Positions of the drafts, by the number that the server gave them last. */
+  readonly #positions = new Map<number | undefined, number>()
   #stopReason: string | undefined
-  #usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  #usage: Usage = zeroUsage
   #container: CodeContainer | undefined
   #contextEdits: readonly JsonObject[] = []
   #phase: ModelPhase = 'waiting'
@@ -53,40 +61,33 @@ export class ReplyBuilder {
 
   /** Returns the text or code that the event adds; undefined when it adds none. */
   add(event: ReplyEvent): ModelDelta | undefined {
-    if ((this.#model === undefined) !== (event.type === 'message_start')) throw replyError(`${event.type} out of order`)
+    this.#hasBegun = true
     switch (event.type) {
       case 'message_start': {
         const { message } = event
-        this.#model = message.model
+        if (this.#drafts.length > 0) throw invalidReply('it begins twice')
+        this.#model = message?.model || this.#model
         // Usually empty. The whole reply is here when code has made more calls, and with some servers.
-        this.#drafts = message.content.map((block) => ({ block, inputJson: '' }))
-        this.#applyTotals(message.stop_reason, message.usage)
-        this.#applyContainer(message.container)
+        for (const [index, block] of (message?.content ?? []).entries()) this.#begin(index, block)
+        this.#applyTotals(message?.stop_reason, message?.usage)
+        this.#applyContainer(message?.container)
         break
       }
-      case 'content_block_start':
-        if (event.index !== this.#drafts.length) throw replyError(`block ${event.index} begins out of order`)
-        this.#drafts.push({ block: event.content_block, inputJson: '' })
-        this.#phase = phaseOf(event.content_block)
+      case 'content_block_start': {
+        const { index, content_block: block } = event
+        const position = this.#begin(index, block)
+        this.#phase = phaseOf(block)
         this.#code = new CodeDeltas()
-        return this.#phase === 'text' ? textDelta(event.index, event.content_block) : undefined
-      case 'content_block_delta': {
-        const draft = this.#drafts[event.index]
-        if (draft === undefined) throw replyError(`block ${event.index} continues before it began`)
-        this.#drafts[event.index] = applyDelta(draft, event.delta)
-        this.#outputCharacters += charactersOf(event.delta)
-        if (event.delta.type === 'text_delta') return textDelta(event.index, event.delta)
-        if (this.#phase !== 'code' || event.delta.type !== 'input_json_delta') break
-        const json = event.delta['partial_json']
-        const text = typeof json === 'string' ? this.#code.add(json) : ''
-        return text === '' ? undefined : { type: 'code', block: event.index, text }
+        return this.#phase === 'text' ? textDelta(position, block) : undefined
       }
+      case 'content_block_delta':
+        return event.delta && this.#addDelta(event.index, event.delta)
       case 'content_block_stop':
         this.#phase = 'waiting'
         break
       case 'message_delta':
-        this.#applyTotals(event.delta.stop_reason, event.usage)
-        this.#applyContainer(event.delta.container)
+        this.#applyTotals(event.delta?.stop_reason, event.usage)
+        this.#applyContainer(event.delta?.container)
         this.#contextEdits = event.context_management?.applied_edits ?? this.#contextEdits
         break
       case 'message_stop':
@@ -97,10 +98,12 @@ export class ReplyBuilder {
   }
 
   finish(): StreamedReply {
-    if (this.#model === undefined) throw replyError('it ended before it began')
-    if (!this.#complete) throw replyError('it ended in the middle')
-    const stopReason = this.#stopReason
-    if (stopReason === undefined) throw replyError('it gives no stop_reason')
+    if (!this.#hasBegun) throw streamError('it ended before it began')
+    if (!this.#complete) throw streamError('it ended in the middle')
+    if (this.#stopReason === undefined && this.#drafts.length === 0)
+      throw streamError('it has neither blocks nor an end')
+    const hasToolUse = this.#drafts.some(({ block }) => block.type === 'tool_use')
+    const stopReason = this.#stopReason ?? (hasToolUse ? 'tool_use' : 'end_turn')
     const content = this.#drafts.map((draft) => finishBlock(draft, stopReason))
     return {
       model: this.#model,
@@ -112,45 +115,52 @@ export class ReplyBuilder {
     }
   }
 
+  /** Returns the position of the block. */
+  #begin(index: number | undefined, block: UnknownBlock): number {
+    this.#drafts.push({ block, inputJson: '' })
+    const position = this.#drafts.length - 1
+    this.#positions.set(index, position)
+    return position
+  }
+
+  #addDelta(index: number | undefined, delta: UnknownBlock): ModelDelta | undefined {
+    const position = this.#positions.get(index) ?? this.#beginUnannounced(index, delta)
+    const draft = this.#drafts[position]
+    if (draft === undefined) throw invalidReply(`${delta.type} continues a block that did not begin`)
+    this.#drafts[position] = applyDelta(draft, delta)
+    this.#outputCharacters += charactersOf(delta)
+    if (delta.type === 'text_delta') return textDelta(position, delta)
+    if (this.#phase !== 'code' || delta.type !== 'input_json_delta') return undefined
+    const json = delta['partial_json']
+    const text = typeof json === 'string' ? this.#code.add(json) : ''
+    return text === '' ? undefined : { type: 'code', block: position, text }
+  }
+
+  /** A delta without a block of its number begins a text; others continue the last block. */
+  #beginUnannounced(index: number | undefined, { type }: UnknownBlock): number {
+    const last = this.#drafts.length - 1
+    if (type !== 'text_delta' || (index === undefined && this.#drafts[last]?.block.type === 'text')) return last
+    this.#phase = 'text'
+    return this.#begin(index, { type: 'text', text: '' })
+  }
+
   #applyContainer(container: ReportedContainer): void {
     if (container) this.#container = { id: container.id, expiresAt: container.expires_at ?? null }
   }
 
   /** Counts are totals. A missing count is unchanged. */
-  #applyTotals(stopReason: string | null | undefined, usage: ReportedUsage | null | undefined): void {
-    this.#stopReason = stopReason ?? this.#stopReason
-    this.#usage = {
-      inputTokens: usage?.input_tokens ?? this.#usage.inputTokens,
-      outputTokens: usage?.output_tokens ?? this.#usage.outputTokens,
-      cacheReadTokens: usage?.cache_read_input_tokens ?? this.#usage.cacheReadTokens,
-      cacheWriteTokens: usage?.cache_creation_input_tokens ?? this.#usage.cacheWriteTokens,
-    }
+  #applyTotals(stopReason: string | undefined, usage: ReportedUsage | undefined): void {
+    this.#stopReason = stopReason || this.#stopReason
+    this.#usage = { ...this.#usage, ...usage }
   }
 }
 
 function finishBlock({ block, inputJson }: BlockDraft, stopReason: string): AssistantBlock {
-  const complete = inputJson === '' ? block : { ...block, input: parseInput(inputJson, stopReason) }
-  if (complete.type === 'tool_use' && !isToolUse(complete)) throw replyError('a tool_use without id, name or input')
-  return complete
-}
-
-/** The parsed input; empty if it was truncated, because a partial program must not be executed. */
-function parseInput(json: string, stopReason: string): JsonObject {
-  try {
-    const input: unknown = JSON.parse(json)
-    if (isObject(input)) return input
-  } catch {
-    if (truncationReasons.has(stopReason)) return {}
-  }
-  throw replyError("a tool's input is no JSON object")
-}
-
-function isToolUse(block: JsonObject): boolean {
-  return typeof block['id'] === 'string' && typeof block['name'] === 'string' && isObject(block['input'])
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (inputJson === '') return block
+  const name = typeof block['name'] === 'string' ? block['name'] : ''
+  const parsed = parseToolInput(name, inputJson, truncationReasons.has(stopReason))
+  // Only a tool use of ours can say what is wrong with its input.
+  return { ...block, ...(block.type === 'tool_use' ? parsed : { input: parsed.input }) }
 }
 
 function phaseOf(block: AssistantBlock): ModelPhase {
@@ -166,7 +176,7 @@ function textDelta(block: number, { text }: UnknownBlock): ModelDelta | undefine
   return typeof text === 'string' && text !== '' ? { type: 'text', block, text } : undefined
 }
 
-function replyError(what: string): PtcError {
+function streamError(what: string): PtcError {
   return new PtcError('MODEL_STREAM', `The model's reply can't be used: ${what}.`, {
     hint: 'Usually passes by itself; the call is tried again.',
   })

@@ -23,7 +23,7 @@ function breakpoints(value: unknown, path = ''): readonly string[] {
 
 describe('toParams', () => {
   it('leaves out what only another provider of the conversation has written', () => {
-    const use = { type: 'tool_use', id: 'functions.add:0', name: 'add', input: {}, input_problem: 'no JSON' } as const
+    const use = { type: 'tool_use', id: 'aB3dE6gH9', name: 'add', input: {}, input_problem: 'no JSON' } as const
     const { messages } = toParams({
       ...base,
       messages: [
@@ -33,8 +33,8 @@ describe('toParams', () => {
       ],
     })
     expect(messages.slice(1)).toMatchObject([
-      { content: [{ type: 'tool_use', id: 'functions_add_0', name: 'add', input: {} }] },
-      { content: [{ type: 'tool_result', tool_use_id: 'functions_add_0' }] },
+      { content: [{ type: 'tool_use', id: use.id, name: 'add', input: {} }] },
+      { content: [{ type: 'tool_result', tool_use_id: use.id }] },
     ])
     expect(JSON.stringify(messages)).not.toMatch(/input_problem|openai/)
   })

@@ -1,7 +1,7 @@
 import { APIError } from '@anthropic-ai/sdk'
 import { Stream } from '@anthropic-ai/sdk/streaming'
-import { PtcError } from '../../common/errors.js'
 import type { TurnOptions } from '../provider.js'
+import { jsonEvents, noEventStream } from '../http/event-data.js'
 import { parseStreamEvent } from './events.js'
 import { ReplyBuilder, type StreamedReply } from './reply.js'
 
@@ -14,7 +14,7 @@ interface ReadOptions extends Pick<TurnOptions, 'onProgress' | 'onDelta'> {
  * Reads a whole reply from a streaming response. The SDK's accumulator is not used, because it drops pings (which show
  * that the connection is alive) and unknown deltas, and accepts a stream that ends early.
  *
- * @throws PtcError MODEL_STREAM; APIError for an `error` event; errors of the connection
+ * @throws PtcError MODEL_STREAM, MODEL_REPLY_INVALID; APIError for an `error` event; errors of the connection
  */
 export async function readReply(
   response: Response,
@@ -23,10 +23,7 @@ export async function readReply(
   const contentType = response.headers.get('content-type') ?? 'nothing'
   if (response.body === null || !contentType.includes('text/event-stream')) {
     await response.body?.cancel()
-    const hint = 'Check that the base URL leads to the Messages API.'
-    throw new PtcError('MODEL_STREAM', `The model API answered with ${contentType} in place of an event stream.`, {
-      hint,
-    })
+    throw noEventStream(contentType, 'Check that the base URL leads to the Messages API.')
   }
   const reply = new ReplyBuilder()
   const watched = response.body.pipeThrough(
@@ -37,8 +34,9 @@ export async function readReply(
       },
     }),
   )
-  for await (const { data } of Stream.rawEvents(new Response(watched))) {
-    const event = data === '' ? undefined : parseStreamEvent(data)
+  const events = Stream.rawEvents(new Response(watched))
+  for await (const value of jsonEvents(dataOf(events))) {
+    const event = parseStreamEvent(value)
     if (event?.type === 'error') throw new APIError(undefined, event, undefined, response.headers)
     const delta = event && reply.add(event)
     onProgress(reply.progress)
@@ -46,4 +44,8 @@ export async function readReply(
     if (reply.complete) break
   }
   return reply.finish()
+}
+
+async function* dataOf(events: AsyncIterable<{ readonly data: string }>): AsyncGenerator<string, void, undefined> {
+  for await (const { data } of events) yield data
 }

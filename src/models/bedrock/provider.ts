@@ -1,6 +1,7 @@
 import { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk'
 import { createMessagesProvider } from '../anthropic/messages-provider.js'
 import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
+import { fetchThroughProxy } from '../http/proxy-fetch.js'
 import type { ModelProvider } from '../provider.js'
 import type { BedrockProviderOptions } from './options.js'
 
@@ -19,6 +20,7 @@ export function createBedrockProvider(options: BedrockProviderOptions = {}): Mod
   const client = new AnthropicBedrock({
     ...(region === undefined ? {} : { awsRegion: region }),
     ...(baseURL === undefined ? {} : { baseURL }),
+    fetch: fetchThroughProxy,
     // Only Temporal retries.
     maxRetries: 0,
     timeout: timeouts.timeoutMs,

@@ -1,5 +1,6 @@
 import { raceWithSignal } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
+import { formatDuration } from '../../common/text/format.js'
 
 interface CallTimerOptions {
   /** The caller's signal. */
@@ -29,10 +30,12 @@ export function startCallTimer({ signal, idleTimeoutMs, timeoutMs }: CallTimerOp
   const timedOut = (what: string) =>
     new PtcError('MODEL_TIMEOUT', what, { hint: 'Usually passes by itself; the call is tried again.' })
   const idle = setTimeout(() => {
-    controller.abort(timedOut(`The model API sent no data for ${idleTimeoutMs} ms.`))
+    controller.abort(timedOut(`The model API sent no data for ${formatDuration(idleTimeoutMs)} (model.idleTimeout).`))
   }, idleTimeoutMs)
   const total = setTimeout(() => {
-    controller.abort(timedOut(`The model's reply was not complete after ${timeoutMs} ms.`))
+    controller.abort(
+      timedOut(`The model's reply was not complete after ${formatDuration(timeoutMs)} (timeouts.model).`),
+    )
   }, timeoutMs)
   const onCallerAbort = () => {
     controller.abort(signal.reason)

@@ -1,40 +1,60 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { takeStart } from '../../common/text/text.js'
+import { invalidReply } from '../invalid-reply.js'
 
 /**
- * Parses the data of one server-sent event.
+ * The values of server-sent events with JSON as data. JSON that is broken ends the reply: when nothing follows it, the
+ * connection was cut, which the reader sees by the missing end.
  *
- * @throws PtcError MODEL_STREAM for data of another form
+ * @throws PtcError MODEL_REPLY_INVALID when another event follows
  */
-export function parseEventData<Schema extends z.ZodType>(schema: Schema, data: string): z.output<Schema> {
-  return parseEvent(schema, parseEventJson(data), data)
-}
-
-/**
- * Parses an event whose JSON is parsed already.
- *
- * @param data the same as text, for the error
- * @throws PtcError MODEL_STREAM for an event of another form
- */
-export function parseEvent<Schema extends z.ZodType>(schema: Schema, value: unknown, data: string): z.output<Schema> {
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw streamError(z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '), data)
-  return parsed.data
-}
-
-/** @throws PtcError MODEL_STREAM */
-export function parseEventJson(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    throw streamError('invalid JSON', data)
+export async function* jsonEvents(events: AsyncIterable<string>): AsyncGenerator<unknown, void, undefined> {
+  let broken: PtcError | undefined
+  for await (const data of events) {
+    if (broken) throw broken
+    if (data.trim() === '') continue
+    let value: unknown
+    try {
+      value = JSON.parse(data)
+    } catch {
+      // Also the end of streams of Anthropic's API by some servers.
+      if (data.trim() === streamEnd) yield streamEnd
+      else broken = unreadable('invalid JSON', data)
+      continue
+    }
+    yield value
   }
 }
 
-/** Data that are no event of the API. */
-export function streamError(what: string, data: string): PtcError {
-  const message = `The model's reply can't be read: ${what} in ${JSON.stringify(takeStart(data, 80))}.`
-  const hint = 'Usually passes; if not, something between here and the API changes its replies.'
-  return new PtcError('MODEL_STREAM', message, { hint })
+/** The data of the last event of a stream of chat completions. */
+export const streamEnd = '[DONE]'
+
+/**
+ * Parses the value of an event.
+ *
+ * @throws PtcError MODEL_REPLY_INVALID for an event of another form
+ */
+export function parseEvent<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw unreadable(z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '), JSON.stringify(value))
+  return parsed.data
+}
+
+function unreadable(what: string, data: string): PtcError {
+  return invalidReply(`${what} in ${JSON.stringify(takeStart(data, 80))}`)
+}
+
+/** A text of an event; undefined for what is none. */
+export const eventText = z.unknown().transform((value) => (typeof value === 'string' ? value : undefined))
+
+/** The number of a block; undefined for what is none. */
+export const eventIndex = z
+  .unknown()
+  .transform((value) => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined))
+
+/** The error of a response that is no stream of events, such as the page of a proxy. */
+export function noEventStream(contentType: string, hint: string): PtcError {
+  const message = `The model API answered with ${contentType} in place of an event stream.`
+  return new PtcError('MODEL_REPLY_INVALID', message, { hint })
 }

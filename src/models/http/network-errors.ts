@@ -15,7 +15,7 @@ const faults: Readonly<Record<'refused' | 'reset' | 'unknownHost' | 'timeout' | 
   unknownHost: {
     code: 'MODEL_CONNECTION',
     message: 'host not found',
-    hint: "Check the base URL and this machine's DNS.",
+    hint: "Check the base URL and this machine's DNS; where a proxy is needed, set HTTPS_PROXY.",
   },
   timeout: {
     code: 'MODEL_TIMEOUT',
@@ -63,6 +63,11 @@ function causeOf(thrown: unknown): ModelFault | undefined {
     if (kind === undefined) continue
     const fault = faults[kind]
     return { ...fault, message: `${fault.message} (${code})` }
+  }
+  const refusal = errors.flatMap(({ message }) => /^Proxy response \((\d+)\)/.exec(message) ?? [])[1]
+  if (refusal !== undefined) {
+    const hint = 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the worker.'
+    return { code: 'MODEL_CONNECTION', message: `the proxy answered ${refusal}`, hint }
   }
   // The two messages of Node's fetch for any network error.
   const fetchError = errors.find(({ message }) => message === 'fetch failed' || message === 'terminated')

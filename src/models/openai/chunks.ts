@@ -1,29 +1,27 @@
 import { z } from 'zod'
-import type { JsonValue } from '../../common/json/json.js'
-import { parseEventData } from '../http/event-data.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { eventIndex, eventText as text, parseEvent } from '../http/event-data.js'
+import { isJsonObject } from '../tool-input.js'
 
-// Servers differ: any member may be missing or null.
-const text = z.string().nullish()
-const tokens = z.int().nonnegative().nullish()
+// Servers differ: what a reply can do without may be missing, null or of another type.
+
 /** The input is from JSON.parse. */
 const json = z.custom<JsonValue>(() => true)
 
 const toolCall = z
   .object({
-    index: z.int().nullish(),
-    id: text,
-    type: text,
-    function: z
-      .object({ name: text, arguments: z.union([z.string(), z.record(z.string(), json)]).nullish() })
-      .nullish(),
+    index: eventIndex.optional(),
+    id: text.optional(),
+    type: text.optional(),
+    function: z.object({ name: text.optional(), arguments: json.optional() }).nullish(),
   })
   .catchall(json)
 
 const delta = z
   .object({
-    role: text,
-    content: text,
-    refusal: text,
+    role: text.optional(),
+    content: json.optional(),
+    refusal: text.optional(),
     tool_calls: z.array(toolCall).nullish(),
     // Replies have these, but requests must not.
     function_call: json.optional(),
@@ -32,25 +30,43 @@ const delta = z
   })
   .catchall(json)
 
-const usage = z.object({
-  prompt_tokens: tokens,
-  completion_tokens: tokens,
-  prompt_tokens_details: z.object({ cached_tokens: tokens, cache_write_tokens: tokens }).nullish(),
-})
-
 const chunk = z.object({
-  model: text,
-  choices: z.array(z.object({ index: z.int().nullish(), delta: delta.nullish(), finish_reason: text })).nullish(),
-  usage: usage.nullish(),
+  model: text.optional(),
+  choices: z
+    .array(z.object({ index: eventIndex.optional(), delta: delta.nullish(), finish_reason: text.optional() }))
+    .nullish(),
+  usage: json.optional(),
   error: json.optional(),
 })
 
 export type Chunk = z.infer<typeof chunk>
 export type Delta = z.infer<typeof delta>
 export type ToolCallDelta = z.infer<typeof toolCall>
-export type ReportedUsage = z.infer<typeof usage>
 
-/** @throws PtcError MODEL_STREAM for data that is no chunk of a chat completion */
-export function parseChunk(data: string): Chunk {
-  return parseEventData(chunk, data)
+/** @throws PtcError MODEL_REPLY_INVALID for what is no chunk of a chat completion */
+export function parseChunk(value: unknown): Chunk {
+  return parseEvent(chunk, value)
+}
+
+/** The text in the `content` of a delta: a text, or a list of parts. Models of Mistral that reason send lists. */
+export function contentText(content: JsonValue | undefined): { readonly text: string; readonly thinking: string } {
+  if (typeof content === 'string') return { text: content, thinking: '' }
+  const parts = (Array.isArray(content) ? (content as readonly unknown[]) : [content]).filter(isJsonObject)
+  const isThinking = ({ type }: JsonObject): boolean => type === 'thinking'
+  return {
+    text: textsIn(parts.filter((part) => !isThinking(part))),
+    thinking: parts
+      .filter(isThinking)
+      .map(({ thinking }) => textOf(thinking))
+      .join(''),
+  }
+}
+
+function textOf(thinking: JsonValue | undefined): string {
+  if (typeof thinking === 'string') return thinking
+  return Array.isArray(thinking) ? textsIn((thinking as readonly unknown[]).filter(isJsonObject)) : ''
+}
+
+function textsIn(parts: readonly JsonObject[]): string {
+  return parts.map(({ text: said }) => (typeof said === 'string' ? said : '')).join('')
 }

@@ -1,9 +1,11 @@
+import { fetchThroughProxy } from '../http/proxy-fetch.js'
+
 /**
  * `fetch` for the SDK, which reads an error only from `{"error": {…}}`. Other servers send a list (Gemini), a text as
  * `error`, or `{"detail": …}`.
  */
 export const fetchWithErrorBodies: typeof fetch = async (...request) => {
-  const response = await fetch(...request)
+  const response = await fetchThroughProxy(...request)
   if (response.ok) return response
   const { status, statusText, headers } = response
   return new Response(toErrorBody(await response.text()), { status, statusText, headers })

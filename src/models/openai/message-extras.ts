@@ -16,19 +16,19 @@ export function isExtrasBlock({ type }: { readonly type: string }): boolean {
 export interface MessageExtras {
   /** Members of the message, such as `reasoning_content`. */
   readonly message: JsonObject
-  /** Members of tool calls, such as `extra_content`, by id. */
-  readonly toolCalls: Readonly<Record<string, JsonObject>>
+  /** Members of each tool call, such as `extra_content`. */
+  readonly toolCalls: readonly JsonObject[]
 }
 
 interface ExtrasBlock {
   readonly provider: string
   readonly message: JsonObject
-  readonly tool_calls: Readonly<Record<string, JsonObject>>
+  readonly tool_calls: readonly JsonObject[]
 }
 
 /** @param provider name of the provider in the configuration */
 export function toExtrasBlock(provider: string, { message, toolCalls }: MessageExtras): readonly UnknownBlock[] {
-  if (Object.keys(message).length === 0 && Object.keys(toolCalls).length === 0) return []
+  if ([message, ...toolCalls].every((members) => Object.keys(members).length === 0)) return []
   return [{ type: blockType, provider, message, tool_calls: toolCalls }]
 }
 
@@ -36,7 +36,7 @@ export function toExtrasBlock(provider: string, { message, toolCalls }: MessageE
 export function extrasOf(provider: string, content: readonly AssistantBlock[]): MessageExtras {
   // The shape that `toExtrasBlock` has written.
   const blocks = content.filter(({ type }) => type === blockType) as unknown as readonly ExtrasBlock[]
-  const { message = {}, tool_calls: toolCalls = {} } = blocks.find((block) => block.provider === provider) ?? {}
+  const { message = {}, tool_calls: toolCalls = [] } = blocks.find((block) => block.provider === provider) ?? {}
   return { message, toolCalls }
 }
 
@@ -59,4 +59,9 @@ export function itemsOf(
   // The shape that `toItemsBlock` has written.
   const blocks = content.filter(({ type }) => type === itemsType) as unknown as readonly ItemsBlock[]
   return blocks.find((block) => block.provider === provider && block.model === model)?.items
+}
+
+/** Whether an item is a call. The calls among the items of a reply are its tool uses, in the same order. */
+export function isFunctionCall({ type }: JsonObject): boolean {
+  return type === 'function_call'
 }

@@ -41,16 +41,22 @@ export function toUserParts<Result, Part>(
   return [...results, { role: 'user', content: [...media, ...(text === '' ? [] : [toTextPart(text)])] }]
 }
 
+interface SentCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
 /** The text and the calls of a reply. Empty: it has no text. */
 export function toReplyParts<Call>(
   content: readonly AssistantBlock[],
-  toCall: (call: { readonly id: string; readonly name: string; readonly arguments: string }) => Call,
+  toCall: (call: SentCall, position: number) => Call,
 ): { readonly text: string; readonly calls: Call[] } {
   return {
     text: joinTexts(content.filter(isTextBlock).map((block) => block.text)),
     calls: content
       .filter(isToolUseBlock)
-      .map(({ id, name, input }) => toCall({ id, name, arguments: JSON.stringify(input) })),
+      .map(({ id, name, input }, position) => toCall({ id, name, arguments: JSON.stringify(input) }, position)),
   }
 }
 

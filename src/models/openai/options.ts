@@ -15,6 +15,16 @@ export interface OpenAIProviderOptions extends Partial<ProviderTimeouts> {
    * server gets the key of OpenAI.
    */
   readonly keyVariable?: string | undefined
+  /** The system message of chat completions describes the tools, too. Default: {@link isOwnServer}. */
+  readonly toolsInSystemPrompt?: boolean | undefined
+}
+
+/**
+ * Whether a server is one's own, as a `http:` URL says: it may have a model whose template ignores `tools`. Those of
+ * vendors do not.
+ */
+export function isOwnServer(baseURL: string | undefined): boolean {
+  return baseURL !== undefined && /^http:/i.test(baseURL)
 }
 
 /** @throws PtcError CONFIG_INVALID */

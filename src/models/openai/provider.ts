@@ -7,7 +7,7 @@ import type { ModelProvider, ModelRequest } from '../provider.js'
 import { type Dialect, nextDialect } from './dialect.js'
 import { fetchWithErrorBodies } from './error-bodies.js'
 import { modelErrorOf } from './errors.js'
-import { checkOptions, type OpenAIProviderOptions } from './options.js'
+import { checkOptions, isOwnServer, type OpenAIProviderOptions } from './options.js'
 import { toParams } from './request.js'
 import { readResponse } from './responses/read-response.js'
 import { toCountParams, toResponseParams } from './responses/request.js'
@@ -22,7 +22,7 @@ import { readReply } from './stream.js'
  * @throws PtcError CONFIG_INVALID for invalid options
  */
 export function createOpenAIProvider(options: OpenAIProviderOptions = {}): ModelProvider {
-  const { name = 'openai', baseURL, api = 'chat' } = options
+  const { name = 'openai', baseURL, api = 'chat', toolsInSystemPrompt = isOwnServer(baseURL) } = options
   const keyVariable = options.keyVariable ?? (baseURL === undefined ? 'OPENAI_API_KEY' : undefined)
   checkOptions(options)
   const timeouts = resolveTimeouts(options)
@@ -54,7 +54,9 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
       try {
         return await (api === 'responses'
           ? client.responses.create(toResponseParams(name, request, dialect), { signal }).asResponse()
-          : client.chat.completions.create(toParams(name, request, dialect), { signal }).asResponse())
+          : client.chat.completions
+              .create(toParams(name, request, { ...dialect, toolsInSystemPrompt }), { signal })
+              .asResponse())
       } catch (thrown) {
         const next = nextDialect(dialect, thrown, request.maxTokens)
         if (next === undefined) throw thrown

@@ -1,11 +1,13 @@
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import type { ModelReply, StopReason, ToolUseBlock, Usage } from '../../common/runs/messages.js'
+import type { ModelReply, StopReason, Usage } from '../../common/runs/messages.js'
 import { executeCodeTool } from '../../common/names.js'
 import { zeroUsage } from '../../common/runs/runs.js'
 import { CodeDeltas } from '../code-deltas.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
-import type { Chunk, Delta, ReportedUsage, ToolCallDelta } from './chunks.js'
+import { tokenCount } from '../token-count.js'
+import { isJsonObject } from '../tool-input.js'
+import { type Chunk, contentText, type Delta, type ToolCallDelta } from './chunks.js'
 import { toExtrasBlock } from './message-extras.js'
 import { addToolCallDelta, toToolUse, type ToolCallDraft, withoutNull } from './tool-calls.js'
 
@@ -27,6 +29,7 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
 export class ReplyBuilder {
   readonly #provider: string
   #model: string | undefined
+  #hasBegun = false
   #text = ''
   #refusal = ''
   #calls: readonly ToolCallDraft[] = []
@@ -51,7 +54,7 @@ export class ReplyBuilder {
   add({ model, choices, usage }: Chunk): readonly ModelDelta[] {
     this.#model = model || this.#model
     // Totals so far: some servers report them with every chunk.
-    if (usage) this.#usage = toUsage(usage)
+    if (isJsonObject(usage)) this.#usage = toUsage(usage)
     const deltas: ModelDelta[] = []
     for (const { index, delta, finish_reason } of choices ?? []) {
       if ((index ?? 0) !== 0) continue
@@ -61,22 +64,24 @@ export class ReplyBuilder {
     return deltas
   }
 
-  /** @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_SERVER when the server gave up */
-  finish(): StreamedReply {
-    const reason = this.#finishReason
+  /**
+   * @param isEnded the server has said that the stream ends here: then the reason may be missing
+   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_SERVER when the server gave up
+   */
+  finish(isEnded: boolean): StreamedReply {
+    const reason = this.#finishReason ?? (isEnded && this.#hasBegun ? 'stop' : undefined)
     if (reason === undefined) throw replyError('MODEL_STREAM', 'it ended in the middle')
     if (reason === 'error') throw replyError('MODEL_SERVER', 'the server ended it with an error')
-    if (this.#calls.some(({ name }) => name === '')) throw replyError('MODEL_STREAM', 'a tool call without a name')
     const isTruncated = reason === 'length' || reason === 'content_filter'
-    const uses = this.#toolUses(isTruncated)
-    const toolCalls = this.#calls.flatMap(({ extras }, position) =>
-      Object.keys(extras).length === 0 ? [] : [[uses[position]?.id ?? '', extras] as const],
-    )
+    const uses = this.#calls.map((draft) => toToolUse(draft, isTruncated))
+    const toolCalls = this.#calls.some(({ extras }) => Object.keys(extras).length > 0)
+      ? this.#calls.map(({ extras }) => extras)
+      : []
     const text = this.#text || this.#refusal
     return {
       model: this.#model,
       content: [
-        ...toExtrasBlock(this.#provider, { message: this.#extras, toolCalls: Object.fromEntries(toolCalls) }),
+        ...toExtrasBlock(this.#provider, { message: this.#extras, toolCalls }),
         ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
         ...uses,
       ],
@@ -87,10 +92,13 @@ export class ReplyBuilder {
 
   #addDelta(delta: Delta): readonly ModelDelta[] {
     const { role: _, function_call: __, annotations: ___, audio: ____, content, refusal, tool_calls, ...extras } = delta
-    this.#text += content ?? ''
+    const said = contentText(content)
+    this.#hasBegun = true
+    this.#text += said.text
     this.#refusal += refusal ?? ''
-    this.#outputCharacters += (content ?? '').length + (refusal ?? '').length
-    if (content || refusal) this.#phase = 'text'
+    this.#outputCharacters += said.text.length + said.thinking.length + (refusal ?? '').length
+    if (said.thinking) this.#phase = 'thinking'
+    if (said.text || refusal) this.#phase = 'text'
     for (const [name, value] of Object.entries(withoutNull(extras))) {
       this.#extras = { ...this.#extras, [name]: append(this.#extras[name], value) }
       if (typeof value !== 'string' || value === '') continue
@@ -98,7 +106,7 @@ export class ReplyBuilder {
       this.#outputCharacters += value.length
     }
     // A refusal beside a text is no part of the reply.
-    const text = content || (this.#text === '' ? (refusal ?? '') : '')
+    const text = said.text || (this.#text === '' ? (refusal ?? '') : '')
     const code = (tool_calls ?? []).flatMap((call) => this.#addToolCall(call))
     return text === '' ? code : [{ type: 'text', block: 0, text }, ...code]
   }
@@ -120,15 +128,6 @@ export class ReplyBuilder {
     return text === '' ? [] : [{ type: 'code', block: position + 1, text }]
   }
 
-  #toolUses(isTruncated: boolean): readonly ToolUseBlock[] {
-    const ids = new Set<string>()
-    return this.#calls.map((draft) => {
-      const use = toToolUse(draft, ids, isTruncated)
-      ids.add(use.id)
-      return use
-    })
-  }
-
   #stopReason(reason: string, hasToolUses: boolean): StopReason {
     if (this.#refusal !== '' && this.#text === '') return 'refusal'
     // Some servers end a reply with tool calls with `stop`.
@@ -144,14 +143,15 @@ function append(value: JsonValue | undefined, added: JsonValue): JsonValue {
   return added
 }
 
-/** Usage as chat completions report it. */
-export function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details: details }: ReportedUsage): Usage {
-  const cacheReadTokens = details?.cached_tokens ?? 0
-  const cacheWriteTokens = details?.cache_write_tokens ?? 0
+/** Usage as chat completions report it; counts that are no numbers are 0. */
+export function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details }: JsonObject): Usage {
+  const details = isJsonObject(prompt_tokens_details) ? prompt_tokens_details : {}
+  const cacheReadTokens = tokenCount(details['cached_tokens']) ?? 0
+  const cacheWriteTokens = tokenCount(details['cache_write_tokens']) ?? 0
   return {
     // The total includes both.
-    inputTokens: Math.max(0, (prompt_tokens ?? 0) - cacheReadTokens - cacheWriteTokens),
-    outputTokens: completion_tokens ?? 0,
+    inputTokens: Math.max(0, (tokenCount(prompt_tokens) ?? 0) - cacheReadTokens - cacheWriteTokens),
+    outputTokens: tokenCount(completion_tokens) ?? 0,
     cacheReadTokens,
     cacheWriteTokens,
   }

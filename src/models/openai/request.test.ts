@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { UserBlock } from '../../common/runs/messages.js'
 import type { ModelRequest } from '../provider.js'
+import { isOwnServer } from './options.js'
 import { toParams } from './request.js'
 
 const base: ModelRequest = { model: 'm', maxTokens: 10, system: '', tools: [], messages: [] }
@@ -38,4 +39,23 @@ it.each([
   [{ temperature: 0 }, { temperature: 0 }],
 ] as const)('sends the settings %j as %j', (settings, sent) => {
   expect(send(settings)).toEqual({ model: 'm', max_tokens: 10, stream: true, messages: [], ...sent })
+})
+
+it('describes the tools in the system message for servers that may ignore them', () => {
+  const tools = [{ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, inputExamples: [{ to: 'ada' }] }]
+  const request = { ...base, system: 'Be brief.', tools }
+  const [system] = toParams('openai', request, { ...dialect, toolsInSystemPrompt: true }).messages
+  expect(system).toMatchObject({ role: 'system', content: expect.stringMatching(/^Be brief\.\n\n# Tools/) as string })
+  for (const part of ['## pay', 'Pays.', '{"to":"ada"}', '{"type":"object"}']) expect(system?.content).toContain(part)
+  expect(send({ system: 'Be brief.', tools }).messages).toEqual([{ role: 'system', content: 'Be brief.' }])
+  expect(toParams('openai', base, { ...dialect, toolsInSystemPrompt: true }).messages).toEqual([])
+})
+
+it.each([
+  ['http://localhost:11434/v1', true],
+  ['HTTP://10.0.0.7:8000/v1', true],
+  ['https://api.mistral.ai/v1', false],
+  [undefined, false],
+])('takes %s for a server of its own: %s', (baseURL, isOwn) => {
+  expect(isOwnServer(baseURL)).toBe(isOwn)
 })

@@ -6,11 +6,17 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions'
 import type { AssistantBlock, Message } from '../../common/runs/messages.js'
+import { describeTools } from '../http/describe-tools.js'
 import type { ModelRequest } from '../provider.js'
 import type { Dialect } from './dialect.js'
 import type { Media } from './media.js'
 import { extrasOf } from './message-extras.js'
 import { toEffort, toFunction, toReplyParts, toUserParts } from './message-parts.js'
+
+interface ChatForm extends Pick<Dialect, 'tokenLimit' | 'includesUsage'> {
+  /** Default: only `tools` describes them. */
+  readonly toolsInSystemPrompt?: boolean
+}
 
 /**
  * The request for chat completions. Blocks of other vendors (thinking of Claude, server tools) have no equivalent, and
@@ -21,9 +27,11 @@ import { toEffort, toFunction, toReplyParts, toUserParts } from './message-parts
 export function toParams(
   provider: string,
   request: ModelRequest,
-  { tokenLimit, includesUsage }: Pick<Dialect, 'tokenLimit' | 'includesUsage'>,
+  { tokenLimit, includesUsage, toolsInSystemPrompt = false }: ChatForm,
 ): ChatCompletionCreateParamsStreaming {
-  const { model, maxTokens, temperature, system, messages } = request
+  const { model, maxTokens, temperature, messages } = request
+  const parts = [request.system, toolsInSystemPrompt ? describeTools(request.tools) : '']
+  const system = parts.filter((part) => part.trim() !== '').join('\n\n')
   const { serverTools = [] } = request
   // From the configuration, in the form of the API.
   const tools = [
@@ -40,7 +48,7 @@ export function toParams(
     ...(includesUsage ? { stream_options: { include_usage: true } } : {}),
     ...(tools.length === 0 ? {} : { tools }),
     messages: [
-      ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
+      ...(system === '' ? [] : [{ role: 'system', content: system } as const]),
       ...messages.flatMap((message) => toMessages(provider, message)),
     ],
   }
@@ -69,7 +77,7 @@ function toAssistantMessage(
   const { message, toolCalls } = extrasOf(provider, content)
   const { text, calls } = toReplyParts(
     content,
-    ({ id, ...called }) => ({ ...toolCalls[id], id, type: 'function', function: called }) as const,
+    ({ id, ...called }, position) => ({ ...toolCalls[position], id, type: 'function', function: called }) as const,
   )
   if (text === '' && calls.length === 0) return []
   // Some servers want the member `content`, also without text.

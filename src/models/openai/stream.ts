@@ -1,5 +1,5 @@
 import { APIError } from 'openai'
-import { PtcError } from '../../common/errors.js'
+import { jsonEvents, noEventStream, streamEnd } from '../http/event-data.js'
 import type { TurnOptions } from '../provider.js'
 import { parseChunk } from './chunks.js'
 import { eventData } from './event-data.js'
@@ -17,23 +17,23 @@ export interface ReadOptions extends Pick<TurnOptions, 'onProgress' | 'onDelta'>
 /**
  * Reads a whole reply from a streaming response.
  *
- * @throws PtcError MODEL_STREAM; APIError for an error within the stream; errors of the connection
+ * @throws PtcError MODEL_STREAM, MODEL_REPLY_INVALID; APIError for an error within the stream; errors of the connection
  */
 export async function readReply(response: Response, options: ReadOptions): Promise<StreamedReply> {
   const reply = new ReplyBuilder(options.provider)
-  for await (const data of dataOf(response, options)) {
-    if (data === '[DONE]') break
-    const chunk = parseChunk(data)
+  for await (const value of jsonEvents(dataOf(response, options))) {
+    if (value === streamEnd) return reply.finish(true)
+    const chunk = parseChunk(value)
     if (chunk.error != null) throw toApiError(chunk.error, response)
     report(reply, reply.add(chunk), options)
   }
-  return reply.finish()
+  return reply.finish(false)
 }
 
 /**
  * The data of the events of a streaming response.
  *
- * @throws PtcError MODEL_STREAM for a response that is no stream of events
+ * @throws PtcError MODEL_REPLY_INVALID for a response that is no stream of events
  */
 export async function* dataOf(
   { headers, body }: Response,
@@ -42,11 +42,10 @@ export async function* dataOf(
   const contentType = headers.get('content-type') ?? 'nothing'
   if (body === null || !contentType.includes('text/event-stream')) {
     await body?.cancel()
-    const message = `The model API answered with ${contentType} in place of an event stream.`
     const hint = 'Check that the base URL leads to an OpenAI-compatible API; most end with /v1.'
-    throw new PtcError('MODEL_STREAM', message, { hint })
+    throw noEventStream(contentType, hint)
   }
-  for await (const data of eventData(body, onActivity)) if (data.trim() !== '') yield data.trim()
+  yield* eventData(body, onActivity)
 }
 
 /** Reports what an event has added to a reply. */

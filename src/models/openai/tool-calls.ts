@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../common/json/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { ToolUseBlock } from '../../common/runs/messages.js'
+import { isJsonObject, parseToolInput } from '../tool-input.js'
 import type { ToolCallDelta } from './chunks.js'
 
 /** A tool call of which only some deltas have arrived. */
@@ -40,34 +40,25 @@ export function addToolCallDelta(drafts: readonly ToolCallDraft[], delta: ToolCa
 /** Whether a delta with the number of `draft`, or without one, begins another call. Some servers repeat id and name. */
 function beginsCall(draft: ToolCallDraft, id: string, name: string): boolean {
   if (id !== '' && draft.id !== '') return id !== draft.id
-  return name !== '' && draft.name !== '' && (draft.arguments === '' || parseObject(draft.arguments) !== undefined)
+  return name !== '' && draft.name !== '' && (draft.arguments === '' || isWhole(draft.arguments))
 }
 
-export function toToolUse(draft: ToolCallDraft, usedIds: ReadonlySet<string>, isTruncated: boolean): ToolUseBlock {
-  const { name, arguments: text } = draft
-  // Results refer to the id, so it must be unique.
-  const id = draft.id === '' || usedIds.has(draft.id) ? `call_${randomUUID().replaceAll('-', '')}` : draft.id
-  const input = text.trim() === '' ? {} : parseObject(text)
-  if (input !== undefined) return { type: 'tool_use', id, name, input }
-  // A partial program must not be executed.
-  if (isTruncated) return { type: 'tool_use', id, name, input: {} }
-  const problem = `The arguments of ${name} are not a JSON object, so it was not called. Call it again with valid JSON.`
-  // The model reads what it wrote: some servers refuse a conversation with invalid arguments.
-  return { type: 'tool_use', id, name, input: { invalid_json: text }, input_problem: problem }
+function isWhole(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text))
+  } catch {
+    return false
+  }
 }
 
-function argumentsText(value: string | JsonObject | null | undefined): string {
+/** The tool use of a whole call. A name that is missing is that of no tool, which the model is told. */
+export function toToolUse({ id, name, arguments: text }: ToolCallDraft, isTruncated: boolean): ToolUseBlock {
+  return { type: 'tool_use', id, name, ...parseToolInput(name, text, isTruncated) }
+}
+
+function argumentsText(value: JsonValue | undefined): string {
   if (value == null) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 export function withoutNull(members: JsonObject): JsonObject {

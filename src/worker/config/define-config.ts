@@ -7,6 +7,7 @@ import type { Effort, ServerTools, Thinking } from '../../common/runs/model-sett
 import type { TaskMode } from '../../common/runs/task-modes.js'
 import type { Redact } from '../../common/text/redact.js'
 import type { BuiltInBackend } from '../../common/runs/run-config.js'
+import type { ModelFacts } from '../../models/model-facts.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { CredentialSource } from '../../tools/credentials/credential-source.js'
@@ -73,6 +74,11 @@ export interface PtcConfig {
    * `bedrock` need no entry: they find their keys in the environment.
    */
   readonly providers?: Readonly<Record<string, ProviderOption>>
+  /**
+   * What is not known of models, by the name that `model.name` has, such as `openai/gpt-5.6`: the `contextWindow` in
+   * tokens, and the `price` in US dollars per million tokens. docs/guides/models.md#prices-and-context-windows
+   */
+  readonly models?: ModelFacts
   readonly sandbox?: {
     /**
      * `auto` (default): Docker where a daemon answers, else the embedded backend. `anthropic`: Anthropic executes the

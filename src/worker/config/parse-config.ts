@@ -10,6 +10,7 @@ import { taskModes } from '../../common/runs/task-modes.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../../common/text/redact.js'
 import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/runs/run-config.js'
+import type { ModelFacts } from '../../models/model-facts.js'
 import { type BackendDefinition, isBackendDefinition } from '../../sandbox/define-backend.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
@@ -27,6 +28,7 @@ import { describeIssues } from './describe-issues.js'
 import { durationOption } from './duration-option.js'
 import { encryptionOption } from './encryption-option.js'
 import { configuredModel, type ProviderOption, providersOption, withBuiltInProviders } from './providers-option.js'
+import { modelsOption } from './models-option.js'
 import { parseServerTools } from './server-tools-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
@@ -68,6 +70,7 @@ const schema = z.strictObject({
     })
     .prefault({}),
   providers: providersOption.default({}),
+  models: modelsOption.default({}),
   sandbox: z
     .strictObject({
       backend: z
@@ -132,6 +135,7 @@ export interface ResolvedConfig {
   readonly instructions: string | undefined
   /** By name, with those that every configuration has. */
   readonly providers: Readonly<Record<string, ProviderOption>>
+  readonly models: ModelFacts
   readonly idleTimeoutMs: number
   /** Milliseconds that running tools get after a shutdown request. */
   readonly shutdownMs: number
@@ -174,6 +178,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const {
     model,
     providers: configuredProviders,
+    models: facts,
     sandbox,
     limits: configuredLimits,
     timeouts,
@@ -202,6 +207,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const serverTools = parseServerTools(model.serverTools, providers, 'model')
   const settings = parseModelSettings(model, invalidSettings('model'), model.maxTokens)
   const models = configuredModel(model.name, providers)
+  for (const name of Object.keys(facts)) configuredModel(name, providers, 'models')
   // createRegistry checks that each entry is a tool.
   const registry = createRegistry([...(tools as readonly Tool[]), ...createSubagentTools(agents, tools)], redact)
   return {
@@ -242,6 +248,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     credentials: createCredentials(credentials, baseDirectory, registry),
     instructions: model.instructions,
     providers,
+    models: facts,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },

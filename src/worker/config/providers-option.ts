@@ -28,6 +28,11 @@ export interface OpenAIProviderOption {
   readonly baseURL?: string | undefined
   /** The environment variable that has the key. Default: `OPENAI_API_KEY`; with a `baseURL` no key. */
   readonly apiKey?: { readonly environment: string } | undefined
+  /**
+   * The system message of chat completions describes the tools, too, for models whose template ignores `tools`.
+   * Default: true with a `http:` base URL, which is that of a server of one's own.
+   */
+  readonly toolsInSystemPrompt?: boolean | undefined
 }
 
 /** Claude on Amazon Bedrock, by package `@anthropic-ai/bedrock-sdk`. Credentials: those that AWS's libraries find. */
@@ -47,7 +52,12 @@ const option = z.discriminatedUnion(
   'kind',
   [
     z.strictObject({ kind: z.literal('anthropic'), ...endpoint }),
-    z.strictObject({ kind: z.literal('openai'), api: z.enum(['chat', 'responses']).optional(), ...endpoint }),
+    z.strictObject({
+      kind: z.literal('openai'),
+      api: z.enum(['chat', 'responses']).optional(),
+      toolsInSystemPrompt: z.boolean().optional(),
+      ...endpoint,
+    }),
     z.strictObject({ kind: z.literal('bedrock'), region: text.optional(), baseURL: text.optional() }),
   ],
   'must have a kind ("anthropic", "openai" or "bedrock"), or be a ModelProvider',

@@ -113,6 +113,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         agents,
         instructions,
         providers: Object.keys(config.providers),
+        models: config.models,
         hostingProviders: providersWith('hostsCode', config.providers),
       },
       values,

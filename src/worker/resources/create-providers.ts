@@ -16,7 +16,7 @@ import {
 } from '../config/providers-option.js'
 
 export interface ProviderOptions {
-  readonly config: Pick<ResolvedConfig, 'providers' | 'idleTimeoutMs' | 'runConfig'>
+  readonly config: Pick<ResolvedConfig, 'providers' | 'models' | 'idleTimeoutMs' | 'runConfig'>
   /** Where Anthropic's API is, and its key. Default: from the configuration, or else from environment variables. */
   readonly modelApi?: Pick<AnthropicProviderOptions, 'apiKey' | 'baseURL'> | undefined
   /** Address of a local Messages API that replies to requests for the scripted model. Default: there is none. */
@@ -33,7 +33,7 @@ export function createProviders({ config, modelApi, scriptedModelUrl }: Provider
     const scripted = createLazyAnthropicProvider({ ...timeouts, apiKey: 'no-api-key', baseURL: scriptedModelUrl })
     return [name, withScriptedModel(provider, scripted)] as const
   })
-  return new ModelProviders(Object.fromEntries(entries))
+  return new ModelProviders(Object.fromEntries(entries), config.models)
 }
 
 function createProvider(
@@ -49,7 +49,13 @@ function createProvider(
     case 'anthropic':
       return createLazyAnthropicProvider({ ...endpoint, ...keyOf(option), ...modelApi })
     case 'openai':
-      return createLazyOpenAIProvider({ name, api: option.api, ...endpoint, ...keyOf(option) })
+      return createLazyOpenAIProvider({
+        name,
+        api: option.api,
+        toolsInSystemPrompt: option.toolsInSystemPrompt,
+        ...endpoint,
+        ...keyOf(option),
+      })
     case 'bedrock':
       return createLazyBedrockProvider({ ...endpoint, ...(option.region !== undefined && { region: option.region }) })
   }

@@ -165,14 +165,12 @@ export class AgentTurns {
     const turnResult = await this.#askModel(stage)
     if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
     if (turnResult === 'context_full') return this.#compactOrEnd(messages.state.lastReplyText)
-    const { reply, calls } = turnResult
+    const { reply, calls, textCall } = turnResult
     addReplyUsage(this.#run, reply)
     messages.recordReply(turnResult)
     this.#compaction.showUse()
-    const action = interpretReply(reply, {
-      mustSubmit: goal.promptAfterText !== undefined,
-      submitted: acceptSubmission(goal, turnResult.answer),
-    })
+    const submitted = acceptSubmission(goal, turnResult.answer)
+    const action = interpretReply(reply, { mustSubmit: goal.promptAfterText !== undefined, submitted, textCall })
     switch (action.type) {
       case 'end': {
         const { status, answer, output } = action
@@ -203,6 +201,9 @@ export class AgentTurns {
         // Code that has run is not forgotten.
         if (this.#hosted.isUsed && reply.content.length > 0) this.#commit(turnResult)
         return messages.promptAgain() ? undefined : this.#endWith('no_answer')
+      case 'ask_for_call':
+        this.#commit(turnResult)
+        return messages.promptAgain(action.prompt) ? undefined : { status: 'no_answer', answer: action.failure }
       case 'continue':
         this.#commit(turnResult)
         return undefined

@@ -126,7 +126,7 @@ async function executeCell(
   suspended: CellState | undefined,
 ): Promise<PendingBlock> {
   const code = codeOf(use)
-  if (code === undefined) return toolResult(use, `${executeCodeTool} takes {"code": "..."}`, true)
+  if (code === undefined) return toolResult(use, use.input_problem ?? `${executeCodeTool} takes {"code": "..."}`, true)
   const { text, isError } = runtime.shared
     ? await runtime.shared.execute(use.id, code)
     : toToolResultText(

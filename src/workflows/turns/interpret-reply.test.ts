@@ -51,3 +51,24 @@ describe('interpretReply', () => {
     expect(submitting({ type: 'invalid', problem: 'bad' })).toMatchObject({ type: 'execute_tools', problem: 'bad' })
   })
 })
+
+it('asks for a real call after a text that is the call of a tool, also where a text is no answer', () => {
+  const reply: ModelReply = {
+    model: 'm',
+    content: [text],
+    stopReason: 'end_turn',
+    usage: zeroUsage,
+    costUsd: null,
+    requestId: null,
+  }
+  for (const mustSubmit of [true, false])
+    expect(interpretReply(reply, { mustSubmit, submitted: undefined, textCall: 'pay' })).toMatchObject({
+      type: 'ask_for_call',
+      prompt: expect.stringContaining('a call of pay as text') as string,
+      failure: expect.stringContaining('no parser for the tool calls') as string,
+    })
+  expect(
+    interpretReply({ ...reply, stopReason: 'max_tokens' }, { mustSubmit: false, submitted: undefined, textCall: 'pay' })
+      .type,
+  ).toBe('truncated')
+})

@@ -20,6 +20,8 @@ type ReplyAction =
   | { readonly type: 'truncated' }
   /** The reply is empty. Repeat the turn with another prompt. */
   | { readonly type: 'prompt_again' }
+  /** The text is a call of a tool. Keep the reply and ask for a real call, or end the turns with what is wrong. */
+  | { readonly type: 'ask_for_call'; readonly prompt: string; readonly failure: string }
   /** The reply is a text, but the turns end with a submission. Keep the reply and ask for that. */
   | { readonly type: 'ask_for_answer' }
   /** The only tool use submits a plan. */
@@ -31,11 +33,13 @@ interface ExpectedAnswer {
   readonly mustSubmit: boolean
   /** What the reply submits. */
   readonly submitted: SubmittedAnswer | undefined
+  /** The tool that the whole text of the reply calls. */
+  readonly textCall?: string | undefined
 }
 
 export function interpretReply(
   { stopReason, content }: ModelReply,
-  { mustSubmit, submitted }: ExpectedAnswer = { mustSubmit: false, submitted: undefined },
+  { mustSubmit, submitted, textCall }: ExpectedAnswer = { mustSubmit: false, submitted: undefined },
 ): ReplyAction {
   const uses = content.filter(isToolUseBlock)
   const answer = replyText(content)
@@ -64,5 +68,18 @@ export function interpretReply(
   }
   if (uses.length > 0) return { type: 'execute_tools', uses, problem: submitted?.problem }
   if (answer.trim() === '') return { type: 'prompt_again' }
+  if (textCall !== undefined) return askForCall(textCall)
   return mustSubmit ? { type: 'ask_for_answer' } : { type: 'end', status: 'answered', answer }
+}
+
+function askForCall(tool: string): ReplyAction {
+  const call = `a call of ${tool} as text`
+  return {
+    type: 'ask_for_call',
+    prompt: `Your last reply was ${call}, so nothing was called. Call ${tool} as a tool, or give your answer.`,
+    failure:
+      `The model wrote ${call}, again and again: its server has no parser for the tool calls of the model. Start the ` +
+      'server with one (vLLM: --enable-auto-tool-choice --tool-call-parser; llama.cpp: --jinja), or choose a model ' +
+      'whose calls the server parses.',
+  }
 }

@@ -9,8 +9,8 @@
  * 1. The history changes only by `commitTurn`, `compact` and `replace`. A turn that is not committed is repeated with
  *    the same history, or with the same messages compacted.
  * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
- * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once for a
- *    message. Answers that do not fit the output schema are counted.
+ * 3. The token limit is doubled at most once for a turn, and a reply that is empty, or a call as text, is prompted
+ *    again at most once for a message. Answers that do not fit the output schema are counted.
  * 4. The state does not grow with the conversation: the earlier messages are in the value store.
  */
 
@@ -32,7 +32,7 @@ export interface MessageHistoryState {
   readonly pending: readonly PendingBlock[]
   /** Output tokens that the next reply may have. */
   readonly maxTokens: number
-  /** How often an empty reply was followed by another prompt. */
+  /** How often a reply that was empty, or a call as text, was followed by another prompt. */
   readonly promptsAgain: number
   /** How many answers did not fit the output schema. Absent before the first. */
   readonly rejectedAnswers?: number
@@ -173,10 +173,10 @@ export class MessageHistory {
     return true
   }
 
-  /** Adds a prompt, to repeat a turn whose reply was empty. False when the conversation had one already. */
-  promptAgain(): boolean {
+  /** Adds a prompt after a reply that was no use. False when the conversation had one already. */
+  promptAgain(text = 'Your last reply was empty. Continue, or give your answer.'): boolean {
     if (this.#state.promptsAgain > 0) return false
-    this.addPending([{ type: 'text', text: 'Your last reply was empty. Continue, or give your answer.' }])
+    this.addPending([{ type: 'text', text }])
     this.#state = { ...this.#state, promptsAgain: 1 }
     return true
   }

@@ -12,7 +12,7 @@ describe('timeouts', () => {
     const server = await startServer(() => undefined)
     await expect(runTurn(createProvider({ ...silent, baseURL: server.url }))).rejects.toMatchObject({
       code: 'MODEL_TIMEOUT',
-      message: 'The model API sent no data for 150 ms.',
+      message: 'The model API sent no data for 150ms (model.idleTimeout).',
       retryable: true,
     })
   })
@@ -56,7 +56,7 @@ describe('timeouts', () => {
     })
     await expect(runTurn(createProvider({ apiKey: 'k', timeoutMs: 300, baseURL: server.url }))).rejects.toMatchObject({
       code: 'MODEL_TIMEOUT',
-      message: "The model's reply was not complete after 300 ms.",
+      message: "The model's reply was not complete after 300ms (timeouts.model).",
     })
   })
 })

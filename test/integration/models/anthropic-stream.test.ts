@@ -163,8 +163,10 @@ describe('truncated output', () => {
     expect(reply.content).toEqual([{ type: 'tool_use', id: 't1', name: 'execute_code', input: {} }])
   })
 
-  it('is MODEL_STREAM when the stop reason does not explain it', async () => {
-    await expect(replyTo(messageStart + half + messageEnd('tool_use'))).rejects.toMatchObject({ code: 'MODEL_STREAM' })
+  it('is told to the model when the stop reason does not explain it', async () => {
+    expect((await replyTo(messageStart + half + messageEnd('tool_use'))).content).toMatchObject([
+      { input: { invalid_json: '{"code": "delete_every' }, input_problem: expect.stringContaining('JSON') as string },
+    ])
   })
 })
 
@@ -190,20 +192,58 @@ describe('a broken stream', () => {
     ['a cut inside tool input', messageStart + block(0, toolUse, { type: 'input_json_delta', partial_json: '{"a"' })],
     ['invalid JSON', `${messageStart}event: content_block_start\ndata: {"type": "content_bl\n\n`],
     ['no JSON object', `${messageStart}event: content_block_start\ndata: 7\n\n`],
-    ['a delta before its block', messageStart + event({ type: 'content_block_delta', index: 0, delta: { type: 'x' } })],
-    ['a block out of order', messageStart + block(1, emptyText)],
-    ['a known event of the wrong shape', messageStart + event({ type: 'content_block_start', index: 'one' })],
     ['an end before the beginning', event({ type: 'message_stop' })],
-    ['two beginnings', messageStart + helloReply],
-    ['no stop reason', messageStart + event({ type: 'message_stop' })],
-    ['a tool_use without a name', messageStart + block(0, { type: 'tool_use' }) + messageEnd('tool_use')],
-    [
-      'tool input that is a list',
-      messageStart + block(0, toolUse, { type: 'input_json_delta', partial_json: '[1]' }) + messageEnd('tool_use'),
-    ],
+    ['no stop reason and no block', messageStart + event({ type: 'message_stop' })],
   ])('F26: (%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
   })
+
+  it.each([
+    ['a delta before its block', messageStart + event({ type: 'content_block_delta', index: 0, delta: { type: 'x' } })],
+    ['a known event of the wrong shape', messageStart + event({ type: 'content_block_start', index: 'one' })],
+    ['a second begin', messageStart + block(0, emptyText) + helloReply],
+    ['invalid JSON before its end', `${messageStart}data: {"type": "content_bl\n\n${messageEnd('end_turn')}`],
+  ])('F26: (%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
+    await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
+  })
+
+  const hello = (index?: unknown) => ({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: 'Hi' } })
+  const begin = (index: unknown, content_block: object) => event({ type: 'content_block_start', index, content_block })
+  const noUsage = { type: 'message_start', message: { model: 'm', content: [], usage: null } }
+  const hi = [{ type: 'text', text: 'Hi' }]
+  it.each([
+    ['a gap in the numbers of blocks', messageStart + block(3, emptyText, { type: 'text_delta', text: 'Hi' }), hi],
+    ['a number of blocks used again', messageStart + block(0, toolUse) + block(0, toolUse), [toolUse, toolUse]],
+    ['blocks without numbers', messageStart + begin(null, emptyText) + event(hello()), hi],
+    ['a text without its begin', messageStart + event(hello(0)), hi],
+    ['null as a text', messageStart + begin(0, { type: 'text', text: null }) + event(hello(0)), hi],
+    ['null as usage', event(noUsage) + block(0, emptyText, { type: 'text_delta', text: 'Hi' }), hi],
+    ['no begin', block(0, emptyText, { type: 'text_delta', text: 'Hi' }), hi],
+    ['unknown events', `${messageStart}data: 7\n\n${event({ type: 'news' })}${event(hello(0))}data: {}\n\n`, hi],
+    ['a delta that is null', messageStart + event({ type: 'content_block_delta', index: 0, delta: null }), []],
+  ])('is read although it has %s', async (_what, bytes, content) => {
+    for (const end of [messageEnd('end_turn'), messageEnd('end_turn').replaceAll('20', '"x"')])
+      expect((await replyTo(bytes + end)).content).toEqual(content)
+  })
+
+  it('is read without a stop reason, when it is complete', async () => {
+    const stop =
+      event({ type: 'message_delta', delta: { stop_reason: null }, usage: null }) + event({ type: 'message_stop' })
+    const text = messageStart + block(0, emptyText, { type: 'text_delta', text: 'Hi' })
+    expect(await replyTo(text + stop)).toMatchObject({ stopReason: 'end_turn', content: hi })
+    expect(await replyTo(messageStart + block(0, toolUse) + stop)).toMatchObject({ stopReason: 'tool_use' })
+    expect(await replyTo(`${text}${stop}data: [DONE]\n\n`)).toMatchObject({ content: hi })
+  })
+
+  it.each(['[1]', '"text"', '7', '{"a": 1}, {"a": 2}', '{"a"'])(
+    'has a tool input that is told to the model: %s',
+    async (json) => {
+      const bytes = messageStart + block(0, toolUse, { type: 'input_json_delta', partial_json: json })
+      expect((await replyTo(bytes + messageEnd('tool_use'))).content).toMatchObject([
+        { name: 'add', input: { invalid_json: json }, input_problem: expect.stringContaining('JSON object') as string },
+      ])
+    },
+  )
 
   it.each([
     ['overloaded_error', 'MODEL_OVERLOADED'],
@@ -223,7 +263,7 @@ describe('a broken stream', () => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the hotel network</h1>')
     })
     await expect(runTurn(createProvider({ apiKey: 'test-key', baseURL: server.url }))).rejects.toMatchObject({
-      code: 'MODEL_STREAM',
+      code: 'MODEL_REPLY_INVALID',
       message: expect.stringContaining('text/html') as string,
     })
   })

@@ -114,7 +114,7 @@ describe('a call', () => {
     })
     await expect(runTurn(createProvider({ baseURL: server.url, idleTimeoutMs: 150 }))).rejects.toMatchObject({
       code: 'MODEL_TIMEOUT',
-      message: 'The model API sent no data for 150 ms.',
+      message: 'The model API sent no data for 150ms (model.idleTimeout).',
     })
     await closed
   })
@@ -129,7 +129,7 @@ describe('a call', () => {
     })
     await expect(runTurn(createProvider({ baseURL: server.url, timeoutMs: 300 }))).rejects.toMatchObject({
       code: 'MODEL_TIMEOUT',
-      message: "The model's reply was not complete after 300 ms.",
+      message: "The model's reply was not complete after 300ms (timeouts.model).",
     })
   })
 

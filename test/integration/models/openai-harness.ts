@@ -65,7 +65,7 @@ export function refuse(
 }
 
 export function createProvider(options: OpenAIProviderOptions): ModelProvider {
-  return closeAfterTest(createOpenAIProvider(options))
+  return closeAfterTest(createOpenAIProvider({ toolsInSystemPrompt: false, ...options }))
 }
 
 /** A server that answers each request with exactly these bytes. */

@@ -145,16 +145,28 @@ describe('a broken stream', () => {
     ['nothing at all', ''],
     ['no last event', begin + hello.events(0)],
     ['a cut inside an event', replyOf(hello).slice(0, -50)],
-    [
-      'an item that is not complete',
-      begin + call.events(0).slice(0, call.events(0).indexOf('event: response.output_item.done')) + completed([]),
-    ],
-    ['two calls of one id', replyOf(call, call)],
-    ['a call without a name', begin + completed([{ ...call.item, name: null }])],
     ['an event of the wrong shape', begin + event('response.output_text.delta', { output_index: 'one' })],
     ['no event', 'data: 7\n\n'],
   ])('(%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
+  })
+
+  it.each([
+    [
+      'an item that is not complete',
+      begin + call.events(0).slice(0, call.events(0).indexOf('event: response.output_item.done')) + completed([]),
+    ],
+    ['invalid JSON before its end', `${begin}data: {"type"\n\n${replyOf(hello)}`],
+  ])('(%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
+    await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
+  })
+
+  it('is read with two calls of one id, calls without names, and without its last event', async () => {
+    expect((await replyTo(replyOf(call, call))).content).toMatchObject([{}, { name: 'add' }, { name: 'add' }])
+    const nameless = begin + completed([{ ...call.item, name: null, call_id: null, arguments: '[1' }])
+    expect((await replyTo(nameless)).content).toMatchObject([{}, { name: '', input: { invalid_json: '[1' } }])
+    const done = `${begin}${hello.events(0)}data: [DONE]\n\n`
+    expect(await replyTo(done)).toMatchObject({ stopReason: 'end_turn' })
   })
 
   it.each([
@@ -246,12 +258,13 @@ it('a run by the responses API keeps its reasoning over turns, and is in the liv
     usage: { inputTokens: 400, outputTokens: 40, cacheReadTokens: 2_048, cacheWriteTokens: 152 },
     costUsd: null,
   })
+  const id = expect.stringMatching(/^[A-Za-z0-9]{9}$/) as string
   expect(server.requests[1]?.body).toMatchObject({
     reasoning: { effort: 'high' },
     input: [
       { role: 'user', content: 'go' },
-      ...first.map(({ item }) => item),
-      { type: 'function_call_output', call_id: 'call_1', output: 'pong' },
+      ...first.map(({ item }) => ('call_id' in item ? { ...item, call_id: id } : item)),
+      { type: 'function_call_output', call_id: id, output: 'pong' },
     ],
   })
   const events = await readEvents(env.ptc.handle(env.lastRun.workflowId).stream())

@@ -143,7 +143,7 @@ describe('the stream of another server', () => {
     expect(reply).toEqual({
       model: 'qwen3:8b',
       content: [
-        { type: 'openai_message', provider: 'ollama', message: { reasoning: 'Two calls.' }, tool_calls: {} },
+        { type: 'openai_message', provider: 'ollama', message: { reasoning: 'Two calls.' }, tool_calls: [] },
         { type: 'tool_use', id: 'call_a', name: 'add', input: { a: 1 } },
         { type: 'tool_use', id: 'call_b', name: 'add', input: { a: 2 } },
       ],
@@ -181,18 +181,16 @@ describe('the stream of another server', () => {
       }) + done,
       'gemini',
     )
-    const [, first, second] = reply.content
     expect(reply.content).toEqual([
       {
         type: 'openai_message',
         provider: 'gemini',
         message: {},
-        tool_calls: { [String(first?.['id' as keyof typeof first])]: { extra_content: signature } },
+        tool_calls: [{ extra_content: signature }, {}],
       },
-      { type: 'tool_use', id: expect.stringMatching(/^call_\w{32}$/) as string, name: 'add', input: { a: 1 } },
-      { type: 'tool_use', id: expect.stringMatching(/^call_\w{32}$/) as string, name: 'add', input: { a: 2 } },
+      { type: 'tool_use', id: '', name: 'add', input: { a: 1 } },
+      { type: 'tool_use', id: '', name: 'add', input: { a: 2 } },
     ])
-    expect(first).not.toEqual(second)
     expect(reply).toMatchObject({ stopReason: 'tool_use', usage: { inputTokens: 60, outputTokens: 17 } })
   })
 
@@ -242,15 +240,20 @@ describe('a broken stream', () => {
   it.each([
     ['nothing at all', ''],
     ['[DONE] alone', done],
-    ['no finish reason', chunk({ content: 'Hel' }) + done],
+    ['no finish reason', chunk({ content: 'Hel' })],
     ['a cut inside an event', helloReply.slice(0, 300)],
     ['a cut inside tool arguments', callChunk(call(0, 'call_1', 'add', '{"a"'))],
     ['invalid JSON', `${chunk({ content: 'x' })}data: {"choices": [\n\n`],
-    ['no JSON object', 'data: 7\n\n'],
-    ['choices of the wrong shape', event({ choices: 'one' })],
-    ['a tool call without a name', callChunk({ index: 0, id: 'call_1' }) + chunk({}, 'tool_calls') + done],
   ])('(%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
+  })
+
+  it.each([
+    ['no JSON object', 'data: 7\n\n'],
+    ['choices of the wrong shape', event({ choices: 'one' })],
+    ['invalid JSON before its end', `data: {"choices": [\n\n${helloReply}`],
+  ])('(%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
+    await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
   })
 
   it.each([
@@ -276,7 +279,7 @@ describe('a broken stream', () => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>')
     })
     await expect(runTurn(createProvider({ baseURL: server.url }))).rejects.toMatchObject({
-      code: 'MODEL_STREAM',
+      code: 'MODEL_REPLY_INVALID',
       message: expect.stringContaining('text/html') as string,
     })
   })

@@ -200,8 +200,10 @@ it('a run by Bedrock sends thinking and blocks of server tools back as received'
   })
   const input = { model: 'other/m', thinking: 'adaptive', effort: 'high' } as const
   expect(await env.runAgent(input)).toMatchObject({ status: 'answered', turns: 2 })
-  const messages = server.requests[1]?.body['messages'] as readonly { readonly content: unknown }[]
-  expect(JSON.stringify(messages[1]?.content)).toBe(JSON.stringify([thinking, redacted, used, found, call]))
+  const messages = server.requests[1]?.body['messages'] as readonly { readonly content: readonly unknown[] }[]
+  const [, reply] = messages
+  expect(JSON.stringify(reply?.content.slice(0, 4))).toBe(JSON.stringify([thinking, redacted, used, found]))
+  expect(reply?.content[4]).toEqual({ ...call, id: expect.stringMatching(/^[A-Za-z0-9]{9}$/) as string })
   expect(server.requests.map(({ body }) => [body['thinking'], body['output_config']])).toEqual([
     [{ type: 'adaptive' }, { effort: 'high' }],
     [{ type: 'adaptive' }, { effort: 'high' }],

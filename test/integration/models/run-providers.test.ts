@@ -56,15 +56,21 @@ it('a run by a compatible server has code, direct calls and wrong arguments, and
   expect(env.api.requests).toEqual([])
   const [, second] = requests
   expect(second?.headers.authorization).toBe('Bearer key-of-the-server')
+  const sent = (second?.body['messages'] ?? []) as readonly {
+    readonly tool_calls: readonly { readonly id: string }[]
+  }[]
+  const [, , reply] = sent
+  const ids = reply?.tool_calls.map(({ id }) => id) ?? []
   expect(second?.body).toMatchObject({
     model: 'org/model-1',
     messages: [
+      { role: 'system', content: expect.stringContaining('## execute_code') as string },
       { role: 'user', content: 'go' },
       { role: 'assistant', content: null, reasoning_content: 'Both.', tool_calls: [{}, {}, {}, {}] },
-      { role: 'tool', tool_call_id: 'call_0', content: expect.stringMatching(/^[23]\s*$/) as string },
-      { role: 'tool', tool_call_id: 'call_1', content: expect.stringMatching(/^[12]$/) as string },
-      { role: 'tool', tool_call_id: 'call_2', content: expect.stringContaining('not a JSON object') as string },
-      { role: 'tool', tool_call_id: 'call_3', content: 'execute_code takes {"code": "..."}' },
+      { role: 'tool', tool_call_id: ids[0], content: expect.stringMatching(/^[23]\s*$/) as string },
+      { role: 'tool', tool_call_id: ids[1], content: expect.stringMatching(/^[12]$/) as string },
+      { role: 'tool', tool_call_id: ids[2], content: expect.stringContaining('not a JSON object') as string },
+      { role: 'tool', tool_call_id: ids[3], content: expect.stringContaining('not a JSON object') as string },
     ],
   })
   const tree = await env.ptc.handle(env.lastRun.workflowId).tree()

@@ -122,7 +122,7 @@ describe('a failed attempt', () => {
     [{ attempt: 1, type: 'cut', at: { before: 'message_stop' }, mode: 'end' }, 'MODEL_STREAM'],
     [{ attempt: 1, type: 'stall', at }, 'MODEL_TIMEOUT'],
     [{ attempt: 1, type: 'error_event', at }, 'MODEL_OVERLOADED'],
-    [{ attempt: 1, type: 'garbage', at }, 'MODEL_STREAM'],
+    [{ attempt: 1, type: 'garbage', at }, 'MODEL_REPLY_INVALID'],
   ])('%j is %s, and the next attempt gets the whole reply', async (fault, expected) => {
     const { server, turn } = await start([{ reply: { content: [code('print(1)')] }, faults: [fault] }])
     await expect(turn([question])).rejects.toMatchObject({ code: expected })

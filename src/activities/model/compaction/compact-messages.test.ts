@@ -11,6 +11,7 @@ import type { Message, ModelReply } from '../../../common/runs/messages.js'
 import type { CompactionInput, CompactionResult } from '../../../common/runs/model-turn.js'
 import type { ModelProvider, ModelRequest } from '../../../models/provider.js'
 import { ModelProviders } from '../../../models/providers.js'
+import { toSendableRequest } from '../../../models/sendable-request.js'
 import { createRegistry } from '../../../tools/registry.js'
 import { LocalStore } from '../../../values/local/local-store.js'
 import { Values } from '../../../values/values.js'
@@ -33,6 +34,9 @@ const result = (id: string, content: string): Message => ({
   role: 'user',
   content: [{ type: 'tool_result', tool_use_id: id, content }],
 })
+/** As providers get them: with ids that all of them take. */
+const sendable = (messages: readonly Message[]): readonly Message[] =>
+  toSendableRequest({ model: 'm', maxTokens: 1, system: '', tools: [], messages }).messages
 const question: Message = { role: 'user', content: [{ type: 'text', text: 'What is open?' }] }
 const turns = (count: number, content: string): readonly Message[] =>
   Array.from({ length: count }, (_, index) => [use(`t${index}`), result(`t${index}`, content)]).flat()
@@ -178,11 +182,11 @@ it('asks the provider for the tokens of the whole next request, and spares the s
   const compacted = await compact(many, { targetTokens: 1_000, countTokens })
   expect(compacted).toMatchObject({ shortened: 5, summarized: 0, tokens: 900, requests: [] })
   expect(counted).toHaveLength(2)
-  expect(counted[0]?.messages.slice(0, -1)).toEqual(many)
+  expect(counted[0]?.messages.slice(0, -1)).toEqual(sendable(many))
   expect(counted[0]).toMatchObject({ model: 'm', system: expect.stringContaining('Be brief.') as string })
   expect(counted[0]?.tools.map(({ name }) => name)).toEqual(['execute_code'])
-  expect(counted[1]?.messages.slice(0, -1)).toEqual(compacted.messages)
-  expect(counted[1]?.messages.at(-1)?.content).toMatchObject([{ tool_use_id: 'last', content: 'found' }])
+  expect(counted[1]?.messages.slice(0, -1)).toEqual(sendable(compacted.messages))
+  expect(counted[1]?.messages.at(-1)?.content).toMatchObject([{ content: 'found' }])
 })
 
 it('leaves the messages as they are when the estimate was too high', async () => {

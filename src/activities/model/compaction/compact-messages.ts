@@ -145,7 +145,7 @@ async function summarize(
   const maxCharacters = Math.max(minTranscriptCharacters, 2 * (targetTokens - maxTokens))
   const request: ModelRequest = { model: name, ...settings, ...summaryRequest(early, maxCharacters) }
   try {
-    const ask = async () => providers.require(provider).turn(request, { signal, onProgress: report })
+    const ask = () => providers.turn(provider, request, { signal, onProgress: report })
     const reply = await measureTurn(provider, request, ask)
     failpoint('messages.summarized')
     if (replyText(reply.content).trim() !== '' && reply.stopReason !== 'refusal') return { reply }

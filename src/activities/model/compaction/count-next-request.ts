@@ -34,7 +34,7 @@ export function nextRequestCounter(
       prepared ??= prepareTurn({ ...asked.next, model, history }, sources, signal)
       const { request } = await (await prepared)(messages)
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(countMs)])
-      return await providers.require(model.provider).countTokens?.(request, { signal: deadline })
+      return await providers.countTokens(model.provider, request, { signal: deadline })
     } catch {
       signal.throwIfAborted()
       return undefined

@@ -28,19 +28,23 @@ export function shortenOldResults(messages: readonly StoredMessage[], options: O
   let firstChanged = messages.length
   const changed = messages.map((message, position): StoredMessage => {
     if (position >= end || message.role !== 'user') return message
-    const removed: Record<string, readonly [string]> = {}
+    const removed = new Map<string, readonly [string]>()
     const content = message.content.map((block) => {
       const text = textToShorten(block)
       if (text === undefined || block.type !== 'tool_result') return block
-      removed[block.tool_use_id] = [text]
+      removed.set(block.tool_use_id, [text])
       return { ...block, content: shorten(text, options.readMore ? block.tool_use_id : undefined) }
     })
-    const count = Object.keys(removed).length
+    const count = removed.size
     if (count === 0) return message
     shortened += count
     firstChanged = Math.min(firstChanged, position)
     // What was cut before has a reference already.
-    return { ...message, content, ...(options.readMore && { whole: { ...removed, ...message.whole } }) }
+    return {
+      ...message,
+      content,
+      ...(options.readMore && { whole: { ...Object.fromEntries(removed), ...message.whole } }),
+    }
   })
   const unchanged = messages.slice(0, firstChanged)
   return { messages: [...unchanged, ...withoutThinking(changed.slice(firstChanged))], shortened }

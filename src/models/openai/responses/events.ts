@@ -1,15 +1,17 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../../common/json/json.js'
-import { parseEventData } from '../../http/event-data.js'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
+import { eventIndex, eventText, parseEvent } from '../../http/event-data.js'
+import { isJsonObject } from '../../tool-input.js'
 
 /** An item of the output: all its members are kept. */
 export interface OutputItem extends JsonObject {
   readonly type: string
 }
 
-const text = z.string().nullish()
-const tokens = z.int().nonnegative().nullish()
-const index = z.int().nonnegative()
+const text = eventText.optional()
+const index = eventIndex.optional()
+/** The input is from JSON.parse. */
+const json = z.custom<JsonValue>(() => true)
 
 // The input is from JSON.parse.
 const item = z.custom<OutputItem>(
@@ -17,18 +19,12 @@ const item = z.custom<OutputItem>(
   'not an object with a type',
 )
 
-const usage = z.object({
-  input_tokens: tokens,
-  output_tokens: tokens,
-  input_tokens_details: z.object({ cached_tokens: tokens, cache_write_tokens: tokens }).nullish(),
-})
-
 const error = z.looseObject({ code: text, message: text })
 
 const finalResponse = z.object({
   model: text,
   output: z.array(item).nullish(),
-  usage: usage.nullish(),
+  usage: json.optional(),
   incomplete_details: z.object({ reason: text }).nullish(),
   error: error.nullish(),
 })
@@ -48,7 +44,7 @@ const event = z.discriminatedUnion('type', [
       'response.reasoning_text.delta',
     ]),
     output_index: index,
-    delta: z.string(),
+    delta: text,
   }),
   z.object({
     type: z.literal(['response.completed', 'response.incomplete', 'response.failed']),
@@ -63,14 +59,15 @@ export type ResponseEvent = z.infer<typeof event>
 export type FinalResponse = z.infer<typeof finalResponse>
 
 const knownTypes: ReadonlySet<unknown> = new Set(event.options.flatMap((option) => [...option.shape.type.values]))
-const anyEvent = z.looseObject({ type: z.string() })
 
 /**
- * Parses the data of one event; undefined for event types that contribute nothing, or are unknown.
+ * Parses one event; undefined for event types that contribute nothing, or are unknown.
  *
- * @throws PtcError MODEL_STREAM for data that is no event
+ * @throws PtcError MODEL_REPLY_INVALID for an event of another form
  */
-export function parseEvent(data: string): ResponseEvent | undefined {
-  const { type } = parseEventData(anyEvent, data)
-  return knownTypes.has(type) ? parseEventData(event, data) : undefined
+export function parseResponseEvent(value: unknown): ResponseEvent | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { type, error: problem } = value
+  if (type === undefined && isJsonObject(problem)) return { ...value, type: 'error', error: problem }
+  return knownTypes.has(type) ? parseEvent(event, value) : undefined
 }

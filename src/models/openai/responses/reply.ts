@@ -1,11 +1,13 @@
 import { executeCodeTool } from '../../../common/names.js'
-import type { StopReason, TextBlock, ToolUseBlock } from '../../../common/runs/messages.js'
+import type { JsonValue } from '../../../common/json/json.js'
+import type { StopReason, TextBlock, ToolUseBlock, Usage } from '../../../common/runs/messages.js'
 import { CodeDeltas } from '../../code-deltas.js'
+import { invalidReply } from '../../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../../provider.js'
-import { toItemsBlock } from '../message-extras.js'
+import { isJsonObject, parseToolInput, toToolInput } from '../../tool-input.js'
+import { isFunctionCall, toItemsBlock } from '../message-extras.js'
 import { replyError, type StreamedReply, toUsage } from '../reply.js'
 import type { ReadOptions } from '../stream.js'
-import { toToolUse } from '../tool-calls.js'
 import type { FinalResponse, OutputItem, ResponseEvent } from './events.js'
 
 type ReplyEvent = Exclude<ResponseEvent, { readonly type: 'error' | 'response.failed' }>
@@ -38,20 +40,20 @@ export class ResponseBuilder {
   add(event: ReplyEvent): readonly ModelDelta[] {
     switch (event.type) {
       case 'response.output_item.added':
-        this.#begun.set(event.output_index, event.item)
+        this.#begun.set(event.output_index ?? this.#begun.size, event.item)
         return []
       case 'response.output_item.done':
-        this.#done.set(event.output_index, event.item)
+        this.#done.set(event.output_index ?? this.#done.size, event.item)
         return []
       case 'response.output_text.delta':
       case 'response.refusal.delta':
-        return this.#addText('text', event.output_index, event.delta)
+        return this.#addText('text', event.output_index ?? 0, event.delta ?? '')
       case 'response.function_call_arguments.delta':
-        return this.#addArguments(event.output_index, event.delta)
+        return this.#addArguments(event.output_index ?? 0, event.delta ?? '')
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
         this.#phase = 'thinking'
-        this.#outputCharacters += event.delta.length
+        this.#outputCharacters += (event.delta ?? '').length
         return []
       default:
         // An incomplete response has the reason; see finish.
@@ -60,31 +62,29 @@ export class ResponseBuilder {
     }
   }
 
-  /** @throws PtcError MODEL_STREAM for an incomplete reply */
-  finish(): StreamedReply {
-    const final = this.#final
+  /**
+   * @param isEnded the server has said that the stream ends here: then its last event may be missing
+   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_REPLY_INVALID for one without an item that has begun
+   */
+  finish(isEnded: boolean): StreamedReply {
+    const final = this.#final ?? (isEnded && this.#done.size > 0 ? {} : undefined)
     if (final === undefined) throw replyError('MODEL_STREAM', 'it ended in the middle')
-    const reason = final.incomplete_details?.reason ?? undefined
+    const reason = final.incomplete_details?.reason
     // Some servers send the output only at the end, others leave it out there.
     const items = final.output?.length ? final.output : [...this.#done.values()]
-    if (items.length < this.#begun.size) throw replyError('MODEL_STREAM', 'an item of it is missing')
+    if (items.length < this.#begun.size) throw invalidReply('an item of it is missing')
     const uses = toolUses(items, reason !== undefined)
     const texts = textsOf(items, 'output_text', 'text')
     const refusals = textsOf(items, 'refusal', 'refusal')
-    const { input_tokens, output_tokens, input_tokens_details } = final.usage ?? {}
     return {
-      model: final.model ?? undefined,
+      model: final.model,
       content: [
         ...(items.length > 0 ? [toItemsBlock({ ...this.#asked, items })] : []),
         ...(texts.length > 0 ? texts : refusals),
         ...uses,
       ],
       stopReason: stopReasonOf(reason, uses.length > 0, texts.length === 0 && refusals.length > 0),
-      usage: toUsage({
-        prompt_tokens: input_tokens,
-        completion_tokens: output_tokens,
-        prompt_tokens_details: input_tokens_details,
-      }),
+      usage: usageOf(final.usage),
     }
   }
 
@@ -106,15 +106,22 @@ export class ResponseBuilder {
   }
 }
 
+function usageOf(reported: JsonValue | undefined): Usage {
+  const usage = isJsonObject(reported) ? reported : {}
+  return toUsage({
+    prompt_tokens: usage['input_tokens'] ?? null,
+    completion_tokens: usage['output_tokens'] ?? null,
+    prompt_tokens_details: usage['input_tokens_details'] ?? null,
+  })
+}
+
+/** In the order of their items. */
 function toolUses(items: readonly OutputItem[], isTruncated: boolean): readonly ToolUseBlock[] {
-  const ids = new Set<string>()
-  return items.flatMap(({ type, call_id: id, name, arguments: text }) => {
-    if (type !== 'function_call') return []
-    // The items are sent back as they are, so the ids must be good.
-    if (typeof id !== 'string' || id === '' || ids.has(id) || typeof name !== 'string' || typeof text !== 'string')
-      throw replyError('MODEL_STREAM', 'a function call without its own id, name or arguments')
-    ids.add(id)
-    return [toToolUse({ index: undefined, id, name, arguments: text, extras: {} }, new Set(), isTruncated)]
+  return items.filter(isFunctionCall).map(({ call_id: id, name: given, arguments: text }) => {
+    const name = typeof given === 'string' ? given : ''
+    const input =
+      typeof text === 'string' ? parseToolInput(name, text, isTruncated) : toToolInput(name, text ?? null, isTruncated)
+    return { type: 'tool_use', id: typeof id === 'string' ? id : '', name, ...input }
   })
 }
 
@@ -122,8 +129,9 @@ function toolUses(items: readonly OutputItem[], isTruncated: boolean): readonly 
 function textsOf(items: readonly OutputItem[], partType: string, member: string): readonly TextBlock[] {
   return items.flatMap(({ type, content }) => {
     if (type !== 'message' || !Array.isArray(content)) return []
-    const parts = content as readonly Readonly<Record<string, unknown>>[]
+    const parts = content as readonly unknown[]
     const text = parts
+      .filter(isJsonObject)
       .map((part) => (part['type'] === partType && typeof part[member] === 'string' ? part[member] : ''))
       .join('')
     return text.trim() === '' ? [] : [{ type: 'text', text }]

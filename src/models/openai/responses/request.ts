@@ -5,11 +5,13 @@ import type {
   ResponseInputItem,
   Tool,
 } from 'openai/resources/responses/responses'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import type { AssistantBlock, Message } from '../../../common/runs/messages.js'
 import type { ModelRequest } from '../../provider.js'
+import { parseToolInput } from '../../tool-input.js'
 import type { Dialect } from '../dialect.js'
 import type { Media } from '../media.js'
-import { itemsOf } from '../message-extras.js'
+import { isFunctionCall, itemsOf } from '../message-extras.js'
 import { toEffort, toFunction, toReplyParts, toUserParts } from '../message-parts.js'
 
 /**
@@ -77,11 +79,30 @@ function toMediaPart({ url, filename }: Media): ResponseInputContent {
 
 function toAssistantItems(asked: Asked, content: readonly AssistantBlock[]): readonly ResponseInputItem[] {
   const items = itemsOf(asked, content)
-  // From the API, and sent back unchanged.
-  if (items !== undefined) return items as unknown as readonly ResponseInputItem[]
-  const { text, calls } = toReplyParts(
-    content,
-    ({ id, ...called }) => ({ type: 'function_call', call_id: id, ...called }) as const,
-  )
+  // From the API.
+  if (items !== undefined) return withCalls(items, content) as unknown as readonly ResponseInputItem[]
+  const { text, calls } = toReplyParts(content, toFunctionCall)
   return [...(text === '' ? [] : [{ role: 'assistant', content: text } as const]), ...calls]
+}
+
+function toFunctionCall({ id, ...called }: { readonly id: string; readonly name: string; readonly arguments: string }) {
+  return { type: 'function_call', call_id: id, ...called } as const
+}
+
+/** Items go back unchanged, but for what requests may not have: the ids of calls are those of their results. */
+function withCalls(items: readonly JsonObject[], content: readonly AssistantBlock[]): readonly JsonObject[] {
+  const { calls } = toReplyParts(content, toFunctionCall)
+  let position = 0
+  return items.map((item) => {
+    if (!isFunctionCall(item)) return item
+    const { call_id, name, arguments: text } = calls[position++] ?? {}
+    const isRefused = isInvalid(item['arguments'])
+    return { ...item, call_id: call_id ?? null, name: name ?? null, ...(isRefused && { arguments: text ?? '{}' }) }
+  })
+}
+
+function isInvalid(text: JsonValue | undefined): boolean {
+  if (typeof text !== 'string') return true
+  const { input_problem: problem } = parseToolInput('', text, false)
+  return problem !== undefined || text.trim() === ''
 }

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { type AssistantBlock, isToolUseBlock, type ModelReply, type ToolUseBlock } from '../common/runs/messages.js'
+import { acceptReply } from './accept-reply.js'
+import type { ModelRequest } from './provider.js'
+
+const request: ModelRequest = { model: 'm', maxTokens: 10, system: '', tools: [], messages: [] }
+
+/** What a provider, which may be that of a user, returns. */
+function accept(members: object, asked: Partial<ModelRequest> = {}): ModelReply {
+  const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 }
+  const reply = { model: 'n', content: [], stopReason: 'end_turn', usage, costUsd: null, requestId: null, ...members }
+  return acceptReply(reply, { ...request, ...asked })
+}
+
+const usesIn = ({ content }: ModelReply): readonly ToolUseBlock[] => content.filter(isToolUseBlock)
+const use = (id: unknown, input: unknown = {}, more = {}) => ({ type: 'tool_use', id, name: 'pay', input, ...more })
+
+describe('ids of tool uses', () => {
+  it('are our own, whatever the provider gives', () => {
+    const ids = ['toolu_1', 'toolu_1', '', '__proto__', 'constructor', 'call_0', 'x'.repeat(500), 'é\ud83d', 7, null]
+    const found = usesIn(accept({ content: ids.map((id) => use(id)) })).map(({ id }) => id)
+    expect(new Set(found).size).toBe(ids.length)
+    for (const id of found) expect(id).toMatch(/^[A-Za-z0-9]{9}$/)
+  })
+
+  it('differ from one reply to the next', () => {
+    const idOf = () => usesIn(accept({ content: [use('call_0')] }))[0]?.id
+    expect(idOf()).not.toBe(idOf())
+  })
+
+  it('are those of the provider for calls of hosted code, if they are unique and harmless', () => {
+    const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' }
+    const ids = ['toolu_a', 'toolu_a', '__proto__', 'toString', 'toolu_b']
+    const content = [...ids.map((id) => use(id, {}, { caller })), use('toolu_c', {}, { caller: { type: 'direct' } })]
+    const found = usesIn(accept({ content }, { hostedCode: {} }))
+    expect(found.map(({ id }) => (/^[A-Za-z0-9]{9}$/.test(id) ? 'own' : id))).toEqual([
+      'toolu_a',
+      'own',
+      'own',
+      'own',
+      'toolu_b',
+      'own',
+    ])
+    expect(found[0]?.caller).toEqual(caller)
+    // Without hosted code nobody but the model calls.
+    expect(usesIn(accept({ content }))[0]).not.toHaveProperty('caller')
+  })
+})
+
+describe('inputs of tool uses', () => {
+  it.each([[[1]], ['[1]'], ['text'], [5], [true]])('that are no object are told to the model: %j', (input) => {
+    const [found] = usesIn(accept({ content: [use('a', input)] }))
+    expect(found?.input).toEqual({ invalid_json: typeof input === 'string' ? input : JSON.stringify(input) })
+    expect(found?.input_problem).toContain('pay are not a JSON object')
+  })
+
+  it('may be missing', () => {
+    for (const input of [null, undefined, {}]) {
+      expect(usesIn(accept({ content: [{ ...use('a'), input }] }))[0]).toMatchObject({ input: {} })
+      expect(usesIn(accept({ content: [{ ...use('a'), input }] }))[0]).not.toHaveProperty('input_problem')
+    }
+  })
+
+  it('are not used when they are nested so deeply that nothing can write them', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`) as object
+    const [found] = usesIn(accept({ content: [use('a', deep)] }))
+    expect(found).toMatchObject({ input: {}, input_problem: expect.stringContaining('nested') as string })
+  })
+
+  it('of a truncated reply are empty', () => {
+    const [found] = usesIn(accept({ stopReason: 'max_tokens', content: [use('a', '{"to": ')] }))
+    expect(found).toMatchObject({ input: {} })
+    expect(found).not.toHaveProperty('input_problem')
+  })
+})
+
+it('keeps other blocks as they are', () => {
+  const content: readonly AssistantBlock[] = [
+    { type: 'thinking', thinking: 'hm', signature: 's==' },
+    { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
+    { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [null, 1.5] },
+    { type: 'dream', of: { sheep: 'electric' } },
+  ]
+  expect(accept({ content }).content).toEqual(content)
+})
+
+it('makes texts well-formed, and names of tools short texts', () => {
+  const content = [
+    { type: 'text', text: 'a \ud83d b' },
+    { ...use('a', { '\udc00': ['\ud83d'] }), name: 'é😀'.repeat(1_000) },
+    { ...use('b'), name: null },
+    { type: 'text', text: null },
+  ]
+  const { content: found } = accept({ content, model: null })
+  expect(found).toHaveLength(3)
+  expect(JSON.stringify(found)).not.toMatch(/\\ud/i)
+  expect(found[0]).toEqual({ type: 'text', text: 'a \ufffd b' })
+  expect(found[1]).toMatchObject({ input: { '\ufffd': ['\ufffd'] } })
+  expect((found[1] as ToolUseBlock).name.length).toBeLessThanOrEqual(200)
+  expect(found[2]).toMatchObject({ name: '' })
+})
+
+it.each([
+  [null, [0, 0, 0, 0]],
+  ['many', [0, 0, 0, 0]],
+  [{ inputTokens: '12', outputTokens: 1.9, cacheReadTokens: -5, cacheWriteTokens: null }, [12, 1, 0, 0]],
+  [{ inputTokens: Infinity, outputTokens: Number.NaN, cacheReadTokens: {}, cacheWriteTokens: '' }, [0, 0, 0, 0]],
+])('counts what is a number of the usage %j', (usage, expected) => {
+  expect(Object.values(accept({ usage }).usage)).toEqual(expected)
+})
+
+it('needs neither a stop reason nor a cost', () => {
+  expect(accept({ stopReason: null, costUsd: -1, model: '' })).toMatchObject({
+    stopReason: 'end_turn',
+    costUsd: null,
+    model: 'm',
+  })
+  expect(accept({ stopReason: undefined, content: [use('a')] }).stopReason).toBe('tool_use')
+})
+
+it.each([[null], ['text'], [[null]], [[{ text: 'x' }]], [['x']]])('refuses the content %j', (content) => {
+  expect(() => accept({ content })).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
+})

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { codeCallerOf } from '../common/runs/hosted-code.js'
+import { type AssistantBlock, isToolResultBlock, isToolUseBlock, type Message } from '../common/runs/messages.js'
+import type { ModelRequest } from './provider.js'
+import { isJsonObject } from './tool-input.js'
+import { idCharacters, idLength, isToolUseId } from './tool-use-id.js'
+import { toWellFormedJson } from './well-formed.js'
+
+/**
+ * A request that each provider takes, whatever is in the conversation. APIs are stricter about requests than about
+ * their own replies: they refuse ill-formed texts, ids that are used twice or belong to another vendor, names that no
+ * tool can have, and inputs that are no objects. Equal messages become equal messages, so prompts stay cached.
+ */
+export function toSendableRequest(request: ModelRequest): ModelRequest {
+  return toWellFormedJson({ ...request, messages: toSendableMessages(request.messages) })
+}
+
+/** Names of OpenAI have 64 characters at most, those of Anthropic 128. */
+const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
+
+function toSendableMessages(messages: readonly Message[]): readonly Message[] {
+  const ids = new SendableIds()
+  /** The sent ids of the tool uses that have no result yet, by their own ids. */
+  const open = new Map<string, string[]>()
+
+  function sendUse(block: AssistantBlock, ofReply: Map<string, string[]>): AssistantBlock {
+    if (!isToolUseBlock(block)) return block
+    const { name, input } = block
+    const id = ids.take(block.id, codeCallerOf(block) !== undefined)
+    ofReply.set(block.id, [...(ofReply.get(block.id) ?? []), id])
+    return { ...block, id, name: toSendableName(name), input: isJsonObject(input) ? input : {} }
+  }
+
+  return messages.map((message): Message => {
+    if (message.role === 'assistant') {
+      const ofReply = new Map<string, string[]>()
+      const content = message.content.map((block) => sendUse(block, ofReply))
+      for (const [id, sent] of ofReply) open.set(id, sent)
+      return { ...message, content }
+    }
+    const content = message.content.map((block) => {
+      if (!isToolResultBlock(block)) return block
+      const sent = open.get(block.tool_use_id)?.shift() ?? deriveId(block.tool_use_id, 0)
+      return { ...block, tool_use_id: sent }
+    })
+    return { ...message, content }
+  })
+}
+
+/** Chooses the ids of the tool uses of one request. */
+class SendableIds {
+  readonly #used = new Set<string>()
+  /** How many ids were derived of each id. */
+  readonly #derived = new Map<string, number>()
+
+  /**
+   * Our own ids are sent as they are.
+   *
+   * @param isOfCode its container knows the call of hosted code by this id
+   */
+  take(id: string, isOfCode: boolean): string {
+    let sent = isOfCode || isToolUseId(id) ? id : this.#derive(id)
+    while (this.#used.has(sent)) sent = this.#derive(id)
+    this.#used.add(sent)
+    return sent
+  }
+
+  #derive(id: string): string {
+    const count = this.#derived.get(id) ?? 0
+    this.#derived.set(id, count + 1)
+    return deriveId(id, count)
+  }
+}
+
+function deriveId(id: string, count: number): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([id, count]))
+    .digest()
+  return Array.from(digest.subarray(0, idLength), (byte) => idCharacters[byte % idCharacters.length]).join('')
+}
+
+function toSendableName(name: unknown): string {
+  const text = typeof name === 'string' ? name : ''
+  if (namePattern.test(text)) return text
+  return text.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed'
+}

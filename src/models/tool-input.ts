@@ -1,0 +1,59 @@
+import type { ToolUseBlock } from '../common/runs/messages.js'
+import type { JsonObject } from '../common/json/json.js'
+import { truncateEnd } from '../common/text/text.js'
+
+type ToolInput = Pick<ToolUseBlock, 'input' | 'input_problem'>
+
+/** Deeper input is refused: the runtime can't write or check any depth. */
+const maxDepth = 200
+
+/**
+ * The input of a tool use, from the JSON text that the model wrote.
+ *
+ * @param isTruncated the reply was cut, so its input may be incomplete
+ */
+export function parseToolInput(tool: string, text: string, isTruncated: boolean): ToolInput {
+  if (text.trim() === '') return { input: {} }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // Undefined is not in JSON.
+  }
+  return toToolInput(tool, value, isTruncated, text)
+}
+
+/**
+ * The input of a tool use. An input that is no object is not executed: the model reads what it wrote, and why it was
+ * not used.
+ *
+ * @param text what the model wrote
+ */
+export function toToolInput(tool: string, value: unknown, isTruncated: boolean, text = textOf(value)): ToolInput {
+  if (value === null) return { input: {} }
+  const what = `The arguments of ${truncateEnd(tool, 100)}`
+  if (isJsonObject(value)) {
+    if (!isDeeperThan(value, maxDepth)) return { input: value }
+    const problem = `${what} are nested more than ${maxDepth} levels deep, so it was not called.`
+    return { input: {}, input_problem: problem }
+  }
+  // A partial program must not be executed.
+  if (isTruncated) return { input: {} }
+  const problem = `${what} are not a JSON object, so it was not called. Call it again with valid JSON.`
+  // Some servers refuse a conversation with invalid arguments.
+  return { input: { invalid_json: text }, input_problem: problem }
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return isDeeperThan(value, maxDepth) ? '(nested too deeply)' : (JSON.stringify(value) ?? '')
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((member) => isDeeperThan(member, depth - 1))
+}

@@ -7,7 +7,7 @@ import {
 } from '../../common/calls/approvals.js'
 import type { Caller } from '../../common/calls/calls.js'
 import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
-import { PtcError } from '../../common/errors.js'
+import { messageOf, PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { ToolRegistry } from '../../tools/registry.js'

@@ -15,6 +15,7 @@
 export { createPtcClient, type PtcClient } from './client.js'
 export { createDataConverter } from './data-converter.js'
 export { PtcError, type ErrorCode } from '../common/errors.js'
+export type { CallDecision, RunWait } from './run-tree/waits.js'
 export type { AgentTree, CallNode, CellNode, ModelNode, ProgramTree, RunTree, TurnNode } from './run-tree/tree.js'
 export type { ApproveOptions, DenyOptions } from './calls/approve-call.js'
 export type { CompleteOptions } from './calls/complete-call.js'

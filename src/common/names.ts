@@ -66,6 +66,10 @@ export const memoKeys = {
   call: 'call',
   /** Of a run whose compensations failed: how many, and which. */
   notCompensated: 'notCompensated',
+  /** Of a run that waits for a larger budget: a `BudgetPause`. */
+  paused: 'paused',
+  /** Who asks for the run, as its context says: a `Requester`. */
+  requester: 'requester',
 } as const
 
 /** Key in heartbeat details and result metadata: what blocked the worker's event loop during the activity. */

@@ -39,24 +39,11 @@ function cellsOf({ turns }: RunTree): readonly CellNode[] {
 }
 
 /** The calls of a run that wait for something from outside, in the order in which their waiting began. */
-export function waitingCalls({ turns }: RunTree): readonly ListedCall[] {
-  const calls = turns.flatMap(({ cells, directCalls }) => [...cells.flatMap((cell) => cell.calls), ...directCalls])
-  return calls
-    .flatMap(({ tool, summary, arguments: args, position, deferred, approval }) => {
-      const wait = deferred ?? approval
-      return wait
-        ? [{ waitsFor: deferred ? 'result' : 'approval', tool, summary, args, position, ...wait } as const]
-        : []
-    })
-    .toSorted((a, b) => a.since - b.since)
-    .map(({ waitsFor, tool, summary, args, position, since, expiresAt, completionToken: token }) => ({
-      waitsFor,
-      tool,
-      summary,
-      arguments: args,
-      position,
-      since: new Date(since).toISOString(),
-      expiresAt: new Date(expiresAt).toISOString(),
-      token,
-    }))
+export function waitingCalls({ waitsFor }: Pick<RunTree, 'waitsFor'>): readonly ListedCall[] {
+  return waitsFor.flatMap((wait) => {
+    if (wait.type === 'budget') return []
+    const { type, since, expiresAt, ...call } = wait
+    const times = { since: new Date(since).toISOString(), expiresAt: new Date(expiresAt).toISOString() }
+    return [{ waitsFor: type === 'approval' ? ('approval' as const) : ('result' as const), ...call, ...times }]
+  })
 }

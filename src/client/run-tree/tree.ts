@@ -1,9 +1,10 @@
 import type { Caller, CallPosition } from '../../common/calls/calls.js'
+import type { Requester } from '../../common/runs/requester.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { ToolUseCaller, Usage } from '../../common/runs/messages.js'
-import type { Role } from '../../common/names.js'
 import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs/runs.js'
+import type { CallDecision, DeferredWait, RunWait, Unserved } from './waits.js'
 import type { ValueRef } from '../../common/json/external-value.js'
 
 /**
@@ -55,6 +56,10 @@ interface RunTreeBase {
   readonly failure: Failure | undefined
   /** Task queues on which the run waits and that no worker polls, and Nexus endpoints that do not start operations. */
   readonly unserved: readonly Unserved[]
+  /** What the run waits for that comes from outside, such as from a person; the oldest wait first. */
+  readonly waitsFor: readonly RunWait[]
+  /** Who asks, as the context of the run says. Absent: it names nobody. */
+  readonly requester?: Requester
   /** A program without a model has one turn, number 0. */
   readonly turns: readonly TurnNode[]
   readonly compactions: readonly CompactionNode[]
@@ -71,36 +76,6 @@ export interface Failure {
   readonly message: string
 }
 
-/** What a run waits for in vain. */
-export type Unserved = UnservedQueue | UnservedEndpoint
-
-/** A task queue that no worker has polled since a task waits on it. Times are in milliseconds since the epoch. */
-export interface UnservedQueue {
-  readonly taskQueue: string
-  /** Role of its workers; undefined for the queue of a sandbox host, and of a remote tool. */
-  readonly role: Role | undefined
-  /** What waits, if a tool has its own task queue or is remote: an activity or workflow type, or a Nexus operation. */
-  readonly waitingType?: string
-  /** Only of the target of a Nexus endpoint in another namespace. */
-  readonly namespace?: string
-  /** When the oldest waiting task was scheduled. */
-  readonly waitingSince: number
-  /** Undefined when there was no poll in the last 5 minutes. */
-  readonly lastPolledAt: number | undefined
-}
-
-/** A Nexus endpoint of which an operation has not started, after at least one attempt. */
-export interface UnservedEndpoint {
-  readonly endpoint: string
-  /** Service and operation: `quotes.quote`. */
-  readonly operation: string
-  /** When the operation was scheduled, in milliseconds since the epoch. */
-  readonly waitingSince: number
-  readonly attempts: number
-  /** Why the last attempt failed. */
-  readonly reason: string
-}
-
 /** What a run currently does. */
 export type Phase =
   | { readonly type: 'starting' }
@@ -110,6 +85,8 @@ export type Phase =
   | { readonly type: 'waking'; readonly cell: number | undefined }
   | { readonly type: 'running_code'; readonly cell: number }
   | { readonly type: 'waiting_for_calls'; readonly open: number }
+  /** The budget is spent. */
+  | { readonly type: 'paused' }
   /** The work is not finished, and its calls are compensated. */
   | { readonly type: 'compensating' }
   /** Between two activities. */
@@ -141,6 +118,10 @@ export interface Attempted extends Span {
   readonly attempts: number
   /** Why the attempt before the current one failed. */
   readonly lastFailure: Failure | undefined
+  /** The last attempt that is made, of a call that is open: that of its tool. */
+  readonly maxAttempts?: number
+  /** When the next attempt begins, while the node waits for it. Milliseconds since the epoch. */
+  readonly nextAttemptAt?: number
 }
 
 /** `waiting`: for a worker; `interrupted`: the run ended first. */
@@ -237,14 +218,6 @@ export interface CellOwner {
   readonly toolCalls: number | undefined
 }
 
-/** A call that waits for its approval, or a deferred call that waits for its result. Milliseconds since the epoch. */
-export interface DeferredWait {
-  readonly since: number
-  readonly expiresAt: number
-  /** Completes the call, or approves it. */
-  readonly completionToken: string
-}
-
 /** The compensation of a call. */
 export type CompensationNode = (
   | { readonly status: PendingStatus | 'ok' }
@@ -278,6 +251,10 @@ export interface CallNode extends Attempted {
   readonly deferred?: DeferredWait | undefined
   /** Only while a call waits for its approval; its status is `waiting`. */
   readonly approval?: DeferredWait
+  /** Only of a call that waited for an approval or a result, after that. */
+  readonly decision?: CallDecision
+  /** What the tool last said of its progress, while the call is open: its milestone, else its heartbeat details. */
+  readonly progress?: string
   /** Only of a call that waits because of the concurrency limit of its tool; its status is `waiting`. */
   readonly waitsForSlot?: true
   /** Only of a call whose effect is undone, or was. */

@@ -109,6 +109,10 @@ export class DeferredCalls {
     return this.#open.flatMap(({ waiting }) => waiting ?? [])
   }
 
+  get isApprovalWaiting(): boolean {
+    return this.#open.some(({ isApproval, waiting }) => isApproval && waiting !== undefined)
+  }
+
   /** Milliseconds during which at least one call waited. */
   get waitedMs(): number {
     return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince)

@@ -46,6 +46,22 @@ export function publishStatus(run: PublishedRun, status: string): void {
   if (current?.value !== status) upsert(run, { PtcStatus: status, PtcCostUsd: costOf(run) })
 }
 
+interface WaitingRun extends PublishedRun {
+  readonly deferredCalls: { readonly isApprovalWaiting: boolean; readonly waiting: readonly unknown[] }
+}
+
+/**
+ * Publishes what a run waits for, if it does.
+ *
+ * @param isParked its code waits for longer than `timeouts.park`
+ */
+export function publishWait(run: WaitingRun, isParked: boolean): void {
+  const { isApprovalWaiting, waiting } = run.deferredCalls
+  if (isApprovalWaiting) return publishStatus(run, 'waiting_for_approval')
+  if (isParked) return publishStatus(run, waiting.length > 0 ? 'waiting_for_result' : 'waiting')
+  publishStatus(run, 'running')
+}
+
 /** Publishes how a run ends: a status of its result, `failed`, or `cancelled`. */
 export async function publishEnd<Result>(
   run: PublishedRun,

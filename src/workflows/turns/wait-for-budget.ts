@@ -1,5 +1,6 @@
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
+import { recordPause } from '../temporal/memo.js'
 import { publishStatus } from '../temporal/search-attributes.js'
 
 /**
@@ -12,9 +13,12 @@ export async function waitForBudget(run: Run, isInterrupted: () => boolean): Pro
   const { budget } = run
   for (let item = budget.spent; item !== undefined; item = budget.spent) {
     if (!budget.pauses || isInterrupted()) return false
-    showProgress(run, { type: 'paused', reason: budget.describe(item) })
+    const pause = budget.pauseAt(item)
+    showProgress(run, { type: 'paused', reason: budget.describe(item), item })
     publishStatus(run, 'paused')
-    await budget.waitUntilRaised(item, isInterrupted)
+    recordPause(run, pause)
+    await budget.waitUntilRaised(pause, isInterrupted)
+    recordPause(run, null)
   }
   publishStatus(run, 'running')
   return true

@@ -17,7 +17,8 @@ import type { ActivityRecord } from '../history/activity-log.js'
 import type { CallPosition } from '../../../common/calls/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
-import type { ActivityInput } from '../history/activity-payloads.js'
+import type { ActivityInput, DecisionInput } from '../history/activity-payloads.js'
+import { approvalKey } from '../../../common/calls/approvals.js'
 
 type ExecuteStepInput = Extract<ActivityInput, { type: 'step' }>
 
@@ -51,6 +52,7 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       run.backend = config?.backend
       run.model = config?.model
       run.onceTools = config?.onceTools ?? run.onceTools
+      run.attempts = config?.attempts ?? run.attempts
       run.expiries = config?.expiries ?? run.expiries
       run.limitedTools = config?.limitedTools ?? run.limitedTools
       return
@@ -76,8 +78,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyCompensation(run, record, input.position)
     case 'check':
       return applyCheck(run, record, input.position)
-    case 'failure':
-      return applyFailure(run, input, record.scheduledAt)
+    case 'decision':
+      return applyDecision(run, input)
     case 'shared_cell':
       if (!run.cells.has(input.cell)) startCell(run, input.cell, input.source, record.scheduledAt)
       return setOwner(run, input.cell, { workflowId: input.owner, cellId: input.id, toolCalls: undefined })
@@ -265,17 +267,20 @@ function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallP
   calls?.set(index, { ...call, check })
 }
 
-/** The caller gets the failure later. */
-function applyFailure(
-  run: RunDraft,
-  { idempotencyKey, message }: Extract<ActivityInput, { type: 'failure' }>,
-  deliveredAt: number,
-): void {
+/** The caller of a deferred call gets its failure later. A denial is an outcome that the history has. */
+function applyDecision(run: RunDraft, decision: DecisionInput): void {
+  const { idempotencyKey, result, at } = decision
   const turn = run.turns.at(-1)
   for (const calls of [turn?.directCalls, ...[...run.cells.values()].map((cell) => cell.calls)]) {
     for (const [index, call] of calls ?? []) {
-      if (call.activity?.input.type !== 'tool' || call.activity.input.call.idempotencyKey !== idempotencyKey) continue
-      calls?.set(index, { ...call, delivered: { status: 'tool_error', message }, deliveredAt })
+      const isApproval = call.approval?.input.type === 'approval'
+      const ofApproval = isApproval && approvalKey(call.approval.input.request.idempotencyKey) === idempotencyKey
+      const ofResult =
+        call.activity?.input.type === 'tool' && call.activity.input.call.idempotencyKey === idempotencyKey
+      if (!ofApproval && !ofResult) continue
+      const failed = ofResult && result.type === 'failure'
+      const outcome = failed && { delivered: { status: 'tool_error', message: result.message } as const, deliveredAt: at }
+      calls?.set(index, { ...call, decision, ...outcome })
       return
     }
   }

@@ -6,7 +6,9 @@ import { raceWithExit, type RaceWithExitOptions } from '../environment/race-with
 import type { Interrupts } from '../process/interrupts.js'
 import type { Environment } from '../environment/environment.js'
 import { printStatus } from '../process/stdio.js'
+import type { StreamEvent } from '../../stream/index.js'
 import { drafts } from './drafts.js'
+import { WaitPrompt } from './wait-prompt.js'
 
 interface FollowOptions {
   readonly environment: Environment
@@ -32,7 +34,12 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const { workflowId } = handle
   const finished = new AbortController()
   const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
-  const watching = handle.watch({ onChange: (tree) => progress.update(toDisplayedTree(tree)), signal: finished.signal })
+  const prompt = new WaitPrompt(environment.ptc, progress)
+  const onChange = (tree: RunTree): void => {
+    progress.update(toDisplayedTree(tree), liveOutput(tree))
+    prompt.update(tree)
+  }
+  const watching = handle.watch({ onChange, signal: finished.signal })
   const drafting =
     environment.stream && process.stderr.isTTY ? showDrafts(handle, progress, finished.signal) : undefined
   try {
@@ -45,18 +52,37 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
     return { tree, ...(await waitForResult(handle)) }
   } finally {
     finished.abort()
+    prompt.close()
     progress.close()
     await watching.catch(() => undefined)
     await drafting
   }
 }
 
-/** Shows what the model writes, as it writes it. Never rejects: the history has what counts. */
+/** What the code that runs has printed so far. */
+export function liveOutput({ turns }: RunTree): string {
+  return turns.at(-1)?.cells.findLast(({ status }) => status === 'running')?.output ?? ''
+}
+
+/**
+ * Shows what the model writes and what tools say, as they do. Never rejects: the history has what counts.
+ */
 async function showDrafts(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
   try {
-    for await (const draft of drafts(handle.stream({ signal }))) progress.setDraft(draft)
+    const events = showMilestones(handle.stream({ signal }), progress)
+    for await (const draft of drafts(events)) progress.setDraft(draft)
   } catch {
     progress.setDraft(undefined)
+  }
+}
+
+async function* showMilestones(
+  events: AsyncIterable<StreamEvent>,
+  progress: ProgressWriter,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  for await (const event of events) {
+    if (event.type === 'milestone') progress.setMilestone(event.call, event.text)
+    yield event
   }
 }
 

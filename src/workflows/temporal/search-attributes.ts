@@ -40,6 +40,7 @@ export function publishStart(run: PublishedRun, session?: string): void {
 
 /** Publishes a status with the cost so far, unless the run has this status already. */
 export function publishStatus(run: PublishedRun, status: string): void {
+  if (run.config.searchAttributes?.includes('PtcStatus') !== true) return
   const current = workflowInfo()
     .typedSearchAttributes.getAll()
     .find(({ key }) => key.name === 'PtcStatus')

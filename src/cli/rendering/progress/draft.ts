@@ -2,9 +2,9 @@ import { createColors } from '../text/colors.js'
 import { formatLine, part } from '../text/line.js'
 import { textBlock } from '../text/text-block.js'
 
-/** What the model is writing. */
+/** What the model is writing, or code has printed. */
 export interface Draft {
-  readonly type: 'text' | 'code'
+  readonly type: 'text' | 'code' | 'output'
   readonly text: string
 }
 

@@ -35,7 +35,7 @@ print(await pay(euros=4))`)
   const { stdout: shown } = await project.run('show', id)
   expect(shown).toMatch(/pay\(euros=1\)[^]*waits for its approval since \S+ \S+ UTC, expires \S+ \S+ UTC/)
   const { stdout: listed } = await project.run('calls', 'list', id)
-  expect(listed).toContain(`${call(2)} waits for its approval since`)
+  expect(listed).toContain(`${call(2)} waits for its approval for`)
 
   const unclear = await project.run('approve', id)
   expect(unclear).toMatchObject({ code: 2, stderr: expect.stringContaining(`${call(1)}, ${call(2)}, ${call(3)}`) })

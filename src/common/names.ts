@@ -104,6 +104,7 @@ export const activityNames = {
   auditCall: 'audit.call',
   requestApproval: 'tool.approval',
   clientCall: 'tool.client',
+  announcePause: 'run.pause',
 } as const
 
 /** The name of the model's code tool. */

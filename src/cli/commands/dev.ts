@@ -13,7 +13,7 @@ import {
 } from './options.js'
 import type { CliWorker } from '../environment/cli-worker.js'
 import type { LoadedProject } from '../environment/project.js'
-import { print, printStatus } from '../process/stdio.js'
+import { printProse, printStatus } from '../process/stdio.js'
 
 interface Options extends ConfigOption, SandboxOption {
   readonly port?: number
@@ -64,7 +64,7 @@ async function runDev(options: Options): Promise<void> {
     const server = await resolveServerWithUi(project, { ...ports, signal })
     const config = overrideBackend(withStream(project, server).config, sandbox)
     const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, logFormat: 'text', signal })
-    print(formatWelcome(server, worker, project))
+    printProse(formatWelcome(server, worker, project))
     await runUntilStopped(worker, server, interrupts)
   } finally {
     watch.close()

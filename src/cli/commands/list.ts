@@ -46,16 +46,13 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
     const began = since !== undefined && { since: new Date(Date.now() - since) }
     const runs = await environment.ptc.list({ ...filters, ...began })
     if (json === true) print(JSON.stringify(runs, null, 2))
-    else if (runs.length === 0) printStatus(noRuns(environment.ptc.taskQueue, { ...filters, ...began }))
+    else if (runs.length === 0) {
+      const isFiltered = Object.keys({ ...filters, ...began }).length > 1
+      printStatus(`no ${isFiltered ? 'such runs' : 'runs yet'} on task queue ${environment.ptc.taskQueue}`)
+    }
     else printStyled(await formatRuns(runs))
     await warnUnservedRoles(environment, runs)
   })
-}
-
-function noRuns(taskQueue: string, { limit: _, ...filters }: object & { readonly limit: number }): string {
-  return Object.keys(filters).length === 0
-    ? `no runs on task queue ${taskQueue} yet`
-    : `no such runs on task queue ${taskQueue}`
 }
 
 async function formatRuns(runs: readonly RunInfo[]): Promise<string> {

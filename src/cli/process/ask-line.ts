@@ -18,6 +18,11 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }
 
+/** Calls the person back to the terminal. */
+export function ringBell(): void {
+  process.stderr.write('\u0007')
+}
+
 /** Asks for one line at the terminal. */
 export function askLine(prompt: string, { prefill, signal }: AskLineOptions): Promise<LineAnswer> {
   return new Promise((settle) => {

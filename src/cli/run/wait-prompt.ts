@@ -2,7 +2,7 @@ import { messageOf } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { PtcClient } from '../../client/index.js'
 import type { CallWait, RunTree, RunWait } from '../../client/run-tree/index.js'
-import { askLine, canAsk } from '../process/ask-line.js'
+import { askLine, canAsk, ringBell } from '../process/ask-line.js'
 import { printStatus } from '../process/stdio.js'
 import { formatArguments, formatDuration, describeWait, type ProgressWriter } from '../rendering/index.js'
 
@@ -70,7 +70,8 @@ export class WaitPrompt {
     try {
       const ask = (prompt: string, prefill?: string): Promise<string> => this.#ask(prompt, signal, prefill)
       const since = formatDuration(Date.now() - wait.since)
-      printStatus(`${describeWait(wait)} (since ${since})\u0007`)
+      ringBell()
+      printStatus(`${describeWait(wait)} (for ${since})`)
       const decision = await decisionOn(this.#ptc, workflowId, wait, ask)
       this.#settled.add(keyOf(wait))
       if (!decision) return
@@ -120,11 +121,7 @@ async function decisionOn(ptc: Decider, workflowId: string, wait: RunWait, ask: 
   return { done: 'the question is answered', send: () => ptc.completeCall(wait.token, text) }
 }
 
-async function decideOnCall(
-  ptc: Decider,
-  { tool, token, arguments: args }: CallWait,
-  ask: Ask,
-): Promise<Decision> {
+async function decideOnCall(ptc: Decider, { tool, token, arguments: args }: CallWait, ask: Ask): Promise<Decision> {
   printStatus(`  ${tool}(${formatArguments(args)})`)
   const approve = (options: Parameters<PtcClient['approveCall']>[1]): Decision => ({
     done: 'the call is approved',

@@ -143,7 +143,7 @@ function statusConditions(status: RunStatus | ActiveStatus | undefined): readonl
     return [`ExecutionStatus IN (${temporalStatusNames[status].map(quoteLiteral).join(', ')})`]
   }
   if (activeStatuses.includes(status)) return ["ExecutionStatus = 'Running'", equals('PtcStatus', status)]
-  throw new PtcError('RUN_INPUT_INVALID', `${String(status)} is not a status of runs`, {
+  throw new PtcError('RUN_INPUT_INVALID', `there is no status ${JSON.stringify(status)} of runs`, {
     hint: `One of ${[...new Set<string>([...runStatuses, ...activeStatuses])].join(', ')}.`,
   })
 }

@@ -14,6 +14,7 @@
  * 4. The options depend only on the input and on the recorded configuration of the run.
  */
 
+import type { BudgetPause } from '../../common/runs/budget.js'
 import { ApplicationFailure } from '@temporalio/workflow'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { ProviderMessage } from '../../common/runs/conversation.js'
@@ -200,6 +201,17 @@ export function announceClientCall(input: ToolActivityInput, timeouts: Timeouts,
   return scheduleEngineActivity(activityNames.clientCall, input, {
     ...options,
     activityId: callActivityId(input.position),
+  })
+}
+
+/**
+ * Tells the live stream that the budget is spent. Few attempts: the run pauses anyway.
+ */
+export function announcePause(pause: BudgetPause, timeouts: Timeouts): Promise<void> {
+  return scheduleEngineActivity(activityNames.announcePause, pause, {
+    ...valueOptions(timeouts, 'tell the live stream that the budget is spent', 'workflow'),
+    scheduleToCloseTimeout: '30s',
+    retry: { ...defaultRetry, maximumAttempts: 3 },
   })
 }
 

@@ -48,7 +48,7 @@ export function publishStatus(run: PublishedRun, status: string): void {
 }
 
 interface WaitingRun extends PublishedRun {
-  readonly deferredCalls: { readonly isApprovalWaiting: boolean; readonly waiting: readonly unknown[] }
+  readonly deferredCalls: { readonly waiting: readonly { readonly isApproval: boolean }[] }
 }
 
 /**
@@ -57,8 +57,8 @@ interface WaitingRun extends PublishedRun {
  * @param isParked its code waits for longer than `timeouts.park`
  */
 export function publishWait(run: WaitingRun, isParked: boolean): void {
-  const { isApprovalWaiting, waiting } = run.deferredCalls
-  if (isApprovalWaiting) return publishStatus(run, 'waiting_for_approval')
+  const { waiting } = run.deferredCalls
+  if (waiting.some(({ isApproval }) => isApproval)) return publishStatus(run, 'waiting_for_approval')
   if (isParked) return publishStatus(run, waiting.length > 0 ? 'waiting_for_result' : 'waiting')
   publishStatus(run, 'running')
 }

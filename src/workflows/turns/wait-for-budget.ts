@@ -1,5 +1,6 @@
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
+import { announcePause } from '../temporal/activities.js'
 import { recordPause } from '../temporal/memo.js'
 import { publishStatus } from '../temporal/search-attributes.js'
 
@@ -17,6 +18,8 @@ export async function waitForBudget(run: Run, isInterrupted: () => boolean): Pro
     showProgress(run, { type: 'paused', reason: budget.describe(item), item })
     publishStatus(run, 'paused')
     recordPause(run, pause)
+    // The live stream is for people who watch: nothing depends on it.
+    void announcePause(pause, run.config.timeouts).catch(() => undefined)
     await budget.waitUntilRaised(pause, isInterrupted)
     recordPause(run, null)
   }

@@ -5,7 +5,13 @@ import { type ContextUse, describeContextUse } from '../common/runs/context-wind
 import type { RunConfig } from '../common/runs/run-config.js'
 import { promptTokens, type RunCounts } from '../common/runs/runs.js'
 import type { PlanStepResult } from '../common/runs/task-modes.js'
-import { answerCommand, approveCommand, budgetCommand, completeCommand, denyCommand } from '../common/runs/wait-commands.js'
+import {
+  answerCommand,
+  approveCommand,
+  budgetCommand,
+  completeCommand,
+  denyCommand,
+} from '../common/runs/wait-commands.js'
 import { formatCompactNumber, pluralize, toMarkdownCode, truncateEnd } from '../common/text/text.js'
 
 /** What a run does now. Times are milliseconds since the epoch. */
@@ -133,7 +139,12 @@ export function describeProgress({ kind, identity, config, counts, progress }: S
     ...(activity.type === 'paused' ? [`Raise it: ${toMarkdownCode(budgetCommand(workflowId, activity.item))}`] : []),
     ...(calls.length === 0
       ? []
-      : [[...calls.map((call) => describeCall(workflowId, call)), ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : [])].join('\n')]),
+      : [
+          [
+            ...calls.map((call) => describeCall(workflowId, call)),
+            ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : []),
+          ].join('\n'),
+        ]),
     ...(plan.length === 0 ? [] : [describePlan(plan, config.isRedacted === true)]),
     describeCounts(kind, config, counts, progress.context),
   ].join('\n\n')

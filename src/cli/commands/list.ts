@@ -47,10 +47,10 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
     const runs = await environment.ptc.list({ ...filters, ...began })
     if (json === true) print(JSON.stringify(runs, null, 2))
     else if (runs.length === 0) {
+      const { taskQueue } = environment.ptc
       const isFiltered = Object.keys({ ...filters, ...began }).length > 1
-      printStatus(`no ${isFiltered ? 'such runs' : 'runs yet'} on task queue ${environment.ptc.taskQueue}`)
-    }
-    else printStyled(await formatRuns(runs))
+      printStatus(isFiltered ? `no such runs on task queue ${taskQueue}` : `no runs on task queue ${taskQueue} yet`)
+    } else printStyled(await formatRuns(runs))
     await warnUnservedRoles(environment, runs)
   })
 }

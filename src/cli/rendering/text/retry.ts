@@ -6,10 +6,7 @@ import { oneLine } from './sanitize.js'
 /** Not an attempt of the tool: the worker that took the call has no such tool. */
 export const toolNotRegistered: ErrorCode = 'TOOL_NOT_REGISTERED'
 
-type Retried = Pick<
-  CallNode | ModelNode,
-  'status' | 'attempts' | 'maxAttempts' | 'nextAttemptAt' | 'lastFailure'
->
+type Retried = Pick<CallNode | ModelNode, 'status' | 'attempts' | 'maxAttempts' | 'nextAttemptAt' | 'lastFailure'>
 
 /**
  * The failure that is being retried, such as `attempt 3 of 50 in 19s, after: no answer`. Undefined: no attempt of an

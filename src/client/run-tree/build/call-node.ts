@@ -6,13 +6,7 @@ import type { DecisionInput } from '../history/activity-payloads.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { FetchedValues } from '../values/fetched-values.js'
 import { encodeCompletionToken } from '../../../common/calls/completion-token.js'
-import {
-  type CallNode,
-  type CompensationNode,
-  type Failure,
-  isPending,
-  type PendingStatus,
-} from '../tree.js'
+import { type CallNode, type CompensationNode, type Failure, isPending, type PendingStatus } from '../tree.js'
 import type { CallDecision, DeferredWait } from '../waits.js'
 
 export interface CallContext {

@@ -3,7 +3,14 @@ import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { CellNode } from '../tree.js'
-import { type ActivityResult, attempts, type DecisionInput, expiries, limitedTools, onceTools } from '../history/activity-payloads.js'
+import {
+  type ActivityResult,
+  attempts,
+  type DecisionInput,
+  expiries,
+  limitedTools,
+  onceTools,
+} from '../history/activity-payloads.js'
 
 /** A run while its activities are replayed in order. */
 export interface RunDraft {

@@ -279,7 +279,10 @@ function applyDecision(run: RunDraft, decision: DecisionInput): void {
         call.activity?.input.type === 'tool' && call.activity.input.call.idempotencyKey === idempotencyKey
       if (!ofApproval && !ofResult) continue
       const failed = ofResult && result.type === 'failure'
-      const outcome = failed && { delivered: { status: 'tool_error', message: result.message } as const, deliveredAt: at }
+      const outcome = failed && {
+        delivered: { status: 'tool_error', message: result.message } as const,
+        deliveredAt: at,
+      }
       calls?.set(index, { ...call, decision, ...outcome })
       return
     }

@@ -67,7 +67,8 @@ export class ActivityLog {
   readPending(pending: readonly PendingActivity[]): void {
     const openRecords = new Map(this.records.filter(({ end }) => !end).map((record) => [record.activityId, record]))
     for (const activity of pending) {
-      const { activityId, attempt, state, lastFailure, heartbeatDetails, nextAttemptScheduleTime, scheduledTime } = activity
+      const { activityId, attempt, state, lastFailure, heartbeatDetails, nextAttemptScheduleTime, scheduledTime } =
+        activity
       const record = openRecords.get(activityId ?? '')
       if (!record) continue
       record.started = Number(state) === pendingStates.started

@@ -1,5 +1,7 @@
 import { PtcError } from '../../common/errors.js'
-import type { CellNode, RunTree } from '../../client/run-tree/index.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import { hasSharedCell, withSharedWaits } from '../../client/calls/shared-waits.js'
+import type { CellNode, RunTree, RunWait } from '../../client/run-tree/index.js'
 import { ProgressWriter, supportsColor } from '../rendering/index.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
 import { raceWithExit, type RaceWithExitOptions } from '../environment/race-with-exit.js'
@@ -35,10 +37,24 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const finished = new AbortController()
   const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
   const prompt = new WaitPrompt(environment.ptc, progress)
+  let shared: readonly RunWait[] = []
+  let latest: RunTree | undefined
   const onChange = (tree: RunTree): void => {
-    progress.update(toDisplayedTree(tree), liveOutput(tree))
-    prompt.update(tree)
+    latest = tree
+    if (!hasSharedCell(tree)) shared = []
+    const shown = shared.length === 0 ? tree : { ...tree, waitsFor: [...tree.waitsFor, ...shared] }
+    progress.update(toDisplayedTree(shown), liveOutput(tree))
+    prompt.update(shown)
   }
+  const polling = pollSharedWaits(
+    environment.ptc,
+    () => latest,
+    finished.signal,
+    (waits) => {
+      shared = waits
+      if (latest) onChange(latest)
+    },
+  )
   const watching = handle.watch({ onChange, signal: finished.signal })
   const drafting =
     environment.stream && process.stderr.isTTY ? showDrafts(handle, progress, finished.signal) : undefined
@@ -48,6 +64,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
       ...leaveOptions(options, workflowId),
       exitHint: `Nothing is lost: \`ptc watch ${workflowId}\` continues.`,
     })
+    prompt.close()
     progress.update(toDisplayedTree(tree))
     return { tree, ...(await waitForResult(handle)) }
   } finally {
@@ -55,7 +72,25 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
     prompt.close()
     progress.close()
     await watching.catch(() => undefined)
-    await drafting
+    await Promise.all([drafting, polling])
+  }
+}
+
+const sharedPollMs = 3_000
+
+/** Code in the session of another workflow: the history of the run does not change when its calls begin to wait. */
+async function pollSharedWaits(
+  ptc: Environment['ptc'],
+  latest: () => RunTree | undefined,
+  signal: AbortSignal,
+  onWaits: (waits: readonly RunWait[]) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await delay(sharedPollMs, undefined, { signal }).catch(() => undefined) // ends early when it is aborted
+    const tree = latest()
+    if (signal.aborted || !tree || !hasSharedCell(tree)) continue
+    const found = await withSharedWaits(ptc, { ...tree, waitsFor: [] }).catch(() => undefined)
+    if (found && !signal.aborted) onWaits(found.waitsFor)
   }
 }
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { PtcClient } from '../../client/index.js'
-import type { CallWait, RunTree, RunWait } from '../../client/run-tree/index.js'
+import { type CallWait, parseRef, type RunTree, type RunWait } from '../../client/run-tree/index.js'
 import { askLine, canAsk, ringBell } from '../process/ask-line.js'
 import { printStatus } from '../process/stdio.js'
 import { formatArguments, formatDuration, describeWait, type ProgressWriter } from '../rendering/index.js'
@@ -46,7 +46,9 @@ export class WaitPrompt {
   /** Ends the question. Idempotent. */
   close(): void {
     this.#isClosed = true
-    this.#asking?.over.abort()
+    if (!this.#asking) return
+    this.#asking.over.abort()
+    this.#progress.resume()
   }
 
   #askNext(): void {
@@ -140,6 +142,10 @@ async function decideOnCall(ptc: Decider, { tool, token, arguments: args }: Call
         return approve({ remember: true })
       case 'e':
       case 'edit':
+        if (parseRef(args)) {
+          printStatus('The arguments are too large to edit here: ptc approve has --arguments FILE.')
+          break
+        }
         return approve({ arguments: await askArguments(args, ask) })
       case 'n':
       case 'no': {

@@ -12,13 +12,13 @@ import {
 } from './draft.js'
 import { applyStepResult, closeOpenCell, endCell, parseToolResult } from './cell-end.js'
 import { externalizableString, isSameText } from '../values/external-values.js'
+import { applyDecision } from './apply-decision.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { CallPosition } from '../../../common/calls/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
-import type { ActivityInput, DecisionInput } from '../history/activity-payloads.js'
-import { approvalKey } from '../../../common/calls/approvals.js'
+import type { ActivityInput } from '../history/activity-payloads.js'
 
 type ExecuteStepInput = Extract<ActivityInput, { type: 'step' }>
 
@@ -265,28 +265,6 @@ function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallP
   // A result of a deferred call that is not valid changes nothing: the call still waits.
   if (isDeferred(call) && check.end?.type !== 'completed') return
   calls?.set(index, { ...call, check })
-}
-
-/** The caller of a deferred call gets its failure later. A denial is an outcome that the history has. */
-function applyDecision(run: RunDraft, decision: DecisionInput): void {
-  const { idempotencyKey, result, at } = decision
-  const turn = run.turns.at(-1)
-  for (const calls of [turn?.directCalls, ...[...run.cells.values()].map((cell) => cell.calls)]) {
-    for (const [index, call] of calls ?? []) {
-      const isApproval = call.approval?.input.type === 'approval'
-      const ofApproval = isApproval && approvalKey(call.approval.input.request.idempotencyKey) === idempotencyKey
-      const ofResult =
-        call.activity?.input.type === 'tool' && call.activity.input.call.idempotencyKey === idempotencyKey
-      if (!ofApproval && !ofResult) continue
-      const failed = ofResult && result.type === 'failure'
-      const outcome = failed && {
-        delivered: { status: 'tool_error', message: result.message } as const,
-        deliveredAt: at,
-      }
-      calls?.set(index, { ...call, decision, ...outcome })
-      return
-    }
-  }
 }
 
 /** The latest turn; a program has only turn 0. */

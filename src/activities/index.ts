@@ -34,6 +34,7 @@ import { announceClientCall } from './tool-call/announce-client-call.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { type ApprovalRequest, requestApproval } from './tool-call/request-approval.js'
+import { announcePause } from './run/announce-pause.js'
 import { requestSlot } from './tool-call/request-slot.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { startSession } from './session/start-session.js'
@@ -63,6 +64,7 @@ export function workflowActivities(
     [activityNames.clientCall]: announceClientCall(registry, values, audit, stream),
     [activityNames.checkToolResult]: checkToolResult(registry, values),
     [activityNames.auditCall]: auditCallEvent(audit),
+    [activityNames.announcePause]: announcePause(stream),
   }
 }
 

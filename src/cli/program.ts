@@ -6,7 +6,7 @@
  *
  * Invariants:
  * 1. stdout has results, stderr has everything else.
- * 2. Exit codes are 0, 1, 2, 3 and 130. Only `main.ts` and the actions in `commands/` set them.
+ * 2. Exit codes are 0, 1, 2, 3, 4 and 130. Only `main.ts` and the actions in `commands/` set them.
  * 3. `--help` does not load Temporal's SDK.
  * 4. A command leaves no process behind.
  * 5. Text of a run is sanitized before it reaches a terminal.
@@ -14,6 +14,7 @@
 
 import { Command } from 'commander'
 import { closestMatch } from '../common/text/unknown-keys.js'
+import { approvalsCommand } from './commands/approvals.js'
 import { answerCommand, approveCommand, denyCommand } from './commands/decide.js'
 import { budgetCommand } from './commands/budget.js'
 import { callsCommand } from './commands/calls.js'
@@ -46,7 +47,8 @@ Examples:
   ptc show agent-x4k2m9pqrs                  show a run as a tree
 
 Temporal is found as by its own tools: TEMPORAL_ADDRESS, TEMPORAL_PROFILE, temporal.toml; else the server of \`ptc dev\`.
-Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 no Temporal or no worker, 130 interrupted.`
+Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 no Temporal or no worker, 4 the model gave up,
+130 interrupted.`
 
 /** The command line. Each command imports Temporal's SDK when it runs, so that help is fast. */
 export function buildProgram(): Command {
@@ -73,6 +75,7 @@ export function buildProgram(): Command {
     listCommand(),
     cancelCommand(),
     budgetCommand(),
+    approvalsCommand(),
     approveCommand(),
     denyCommand(),
     answerCommand(),

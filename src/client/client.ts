@@ -15,12 +15,14 @@ import { type Conversation, createConversation } from './conversations/conversat
 import type { ConversationOptions } from './conversations/conversation-options.js'
 import { checkInput, checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
+import { type WaitOfRun, type WaitsOfRunsOptions, waitsOfRuns } from './run/open-waits.js'
+import { readTree } from './run/watch-run.js'
 import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
 import { startError } from './start/start-error.js'
-import { checkSize, type StartOptions, startOptions } from './start/start-options.js'
+import { checkSize, requesterMemo, type StartOptions, startOptions } from './start/start-options.js'
 
 export interface PtcClientOptions {
   /** A connected Temporal client; the caller closes it. */
@@ -61,11 +63,18 @@ export interface PtcClient {
   /** A run by its id; sends no request. Without `runId`: the latest run of that id. */
   handle(workflowId: string, runId?: string): RunHandle<AgentResult | ProgramResult>
   /**
-   * The newest runs first.
+   * The newest runs first, by their start.
    *
    * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE
    */
   list(options?: ListOptions): Promise<readonly RunInfo[]>
+  /**
+   * What the runs of the task queue that have not ended wait for, such as approvals; the oldest wait first. Reads their
+   * histories.
+   *
+   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
+   */
+  waits(options?: WaitsOfRunsOptions): Promise<readonly WaitOfRun[]>
   /**
    * Completes a deferred call with its result. Settles when the run has checked the result against the output schema of
    * the tool, and recorded it. A second completion with the same result does nothing.
@@ -134,10 +143,11 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     const shown = redact(text, { kind: 'question' })
     const workflowOptions = startOptions(kind, text, taskQueue, runOptions, shown)
     checkSize(text, input.input, client.options.loadedDataConverter)
+    const memo = { ...workflowOptions.memo, ...requesterMemo(input.context) }
     const args = [await withStoredAttachments(client, input)]
     let handle: WorkflowHandleWithFirstExecutionRunId
     try {
-      handle = await client.workflow.start(workflowNames[kind], { ...workflowOptions, args })
+      handle = await client.workflow.start(workflowNames[kind], { ...workflowOptions, memo, args })
     } catch (thrown) {
       throw await startError(client, thrown)
     }
@@ -169,6 +179,8 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     handle: (workflowId, runId) =>
       runHandle(client, client.workflow.getHandle(workflowId, runId), runId, { values, stream }),
     list: (options = {}) => listRuns(client, taskQueue, options),
+    waits: (options = {}) =>
+      waitsOfRuns(client, taskQueue, (id) => readTree(client, { workflowId: id, runId: undefined }), options),
     completeCall: (token, value, options) => completeCall(client, token, { type: 'value', value }, options),
     failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),
     approveCall: (token, options) => approveCall(client, token, options),

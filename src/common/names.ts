@@ -70,6 +70,10 @@ export const memoKeys = {
   call: 'call',
   /** Of a run whose compensations failed: how many, and which. */
   notCompensated: 'notCompensated',
+  /** Of a run that waits for a larger budget: a `BudgetPause`. */
+  paused: 'paused',
+  /** Who asks for the run, as its context says: a `Requester`. */
+  requester: 'requester',
 } as const
 
 /** Key in heartbeat details and result metadata: what blocked the worker's event loop during the activity. */
@@ -104,6 +108,7 @@ export const activityNames = {
   auditCall: 'audit.call',
   requestApproval: 'tool.approval',
   clientCall: 'tool.client',
+  announcePause: 'run.pause',
 } as const
 
 /** The name of the model's code tool. */

@@ -1,4 +1,5 @@
 import type { ToolUseCaller } from '../common/runs/messages.js'
+import type { BudgetItem } from '../common/runs/budget.js'
 import type { ModelPhase } from '../common/runs/model-turn.js'
 
 interface TurnFields {
@@ -76,6 +77,11 @@ export type StreamData =
   | ({ readonly type: 'cell.ends'; readonly status: string; readonly error?: string } & CellFields)
   /** The sandbox was lost before the step ended. */
   | { readonly type: 'step.lost' }
+  /**
+   * The run waits until its budget is raised. `amount`: of the budget; absent when the cost is unknown. After it
+   * `turn.begins` follows.
+   */
+  | { readonly type: 'budget.spent'; readonly item: BudgetItem; readonly amount?: number }
   /** A call waits for the approval of a person. After it `call.begins` follows, unless the call was denied. */
   | ({ readonly type: 'approval.requested'; readonly summary: string } & CallFields)
   | ({ readonly type: 'call.begins'; readonly summary: string } & CallFields)

@@ -45,8 +45,8 @@ export interface ToolContext {
   /** The last details that an earlier attempt passed to `heartbeat`, as JSON; undefined without any. */
   readonly heartbeatDetails?: unknown
   /**
-   * Tells people who watch the live stream how far the call is: `copied 3 of 10 pages`. One
-   * line, cut at 200 characters. It is not recorded, and does nothing without a live stream or in a local tool.
+   * Tells people who watch the run, or its live stream, how far the call is: `copied 3 of 10 pages`. One line, cut at
+   * 200 characters. It is not recorded, and does nothing in a local tool.
    */
   readonly milestone: (text: string) => void
   readonly log: ToolLog

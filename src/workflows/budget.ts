@@ -4,9 +4,10 @@ import {
   type BudgetAmounts,
   type BudgetChange,
   type BudgetItem,
+  type BudgetPause,
   budgetItems,
   type BudgetStatus,
-  formatAmount,
+  describeSpent,
   spentItem,
   usedAmounts,
 } from '../common/runs/budget.js'
@@ -54,7 +55,9 @@ export class RunBudget {
   }
 
   get status(): BudgetStatus {
-    return { ...(this.#budget && { budget: this.#budget }), used: this.#used, paused: this.#paused }
+    // After a raise the waiting run has not noticed it yet.
+    const paused = this.spent === undefined ? null : this.#paused
+    return { ...(this.#budget && { budget: this.#budget }), used: this.#used, paused }
   }
 
   /** What is spent; undefined while there is budget left. */
@@ -66,10 +69,14 @@ export class RunBudget {
     return this.#budget?.whenSpent !== 'end'
   }
 
+  /** What the run waits for from now on. */
+  pauseAt(item: BudgetItem): BudgetPause {
+    return { item, ...this.#spentAmount(item), since: Date.now() }
+  }
+
   /** For people: `the budget of 2 US dollars is spent`. */
   describe(item: BudgetItem): string {
-    if (this.#used[item] === undefined) return 'the cost is unknown, because the price of a model is'
-    return `the budget of ${formatAmount(item, this.#budget?.[item] ?? 0)} is spent`
+    return describeSpent({ item, ...this.#spentAmount(item) })
   }
 
   /**
@@ -95,10 +102,13 @@ export class RunBudget {
    *
    * @param isOver ends the wait, too
    */
-  async waitUntilRaised(item: BudgetItem, isOver: () => boolean): Promise<void> {
-    this.#paused = { item, since: Date.now() }
-    await condition(() => this.spent === undefined || isOver())
-    this.#paused = null
+  async waitUntilRaised({ item, since }: BudgetPause, isOver: () => boolean): Promise<void> {
+    this.#paused = { item, since }
+    try {
+      await condition(() => this.spent === undefined || isOver())
+    } finally {
+      this.#paused = null
+    }
   }
 
   /** @throws ApplicationFailure RUN_INPUT_INVALID */
@@ -118,6 +128,10 @@ export class RunBudget {
     const merged = { ...this.#budget, ...amounts }
     this.#budget = Object.fromEntries(Object.entries(merged).filter(([, amount]) => amount !== null))
     return this.status
+  }
+
+  #spentAmount(item: BudgetItem): Pick<BudgetPause, 'amount'> {
+    return this.#used[item] === undefined ? {} : { amount: this.#budget?.[item] ?? 0 }
   }
 
   get #used(): BudgetAmounts {

@@ -9,6 +9,7 @@ vi.mock('@temporalio/workflow', () => ({ setCurrentDetails: (details: string) =>
 function shownRun(kind: 'agent' | 'program' | 'session' | 'embedded' = 'agent') {
   return {
     kind,
+    identity: { workflowId: 'run-1' },
     config: { limits: defaultLimits, sessions: { idleMs: 1_000, executions: 50 } },
     counts: { turns: 2, cells: 3, toolCalls: 4, usage: { ...zeroUsage, inputTokens: 1_200 }, costUsd: 0.0123 },
     progress: new Progress(),

@@ -1,8 +1,17 @@
 import { setCurrentDetails } from '@temporalio/workflow'
+import type { BudgetItem } from '../common/runs/budget.js'
+import type { RunIdentity } from '../common/calls/call-identity.js'
 import { type ContextUse, describeContextUse } from '../common/runs/context-window.js'
 import type { BackendChoice, RunConfig } from '../common/runs/run-config.js'
 import { promptTokens, type RunCounts } from '../common/runs/runs.js'
 import type { PlanStepResult } from '../common/runs/task-modes.js'
+import {
+  answerCommand,
+  approveCommand,
+  budgetCommand,
+  completeCommand,
+  denyCommand,
+} from '../common/runs/wait-commands.js'
 import { formatCompactNumber, pluralize, toMarkdownCode, truncateEnd } from '../common/text/text.js'
 
 /** What a run does now. Times are milliseconds since the epoch. */
@@ -26,9 +35,12 @@ export type RunActivity =
   /** The work is not finished, and its calls are compensated. */
   | { readonly type: 'compensating'; readonly done: number; readonly total: number }
   /** The budget is spent. */
-  | { readonly type: 'paused'; readonly reason: string }
+  | { readonly type: 'paused'; readonly reason: string; readonly item: BudgetItem }
   /** A conversation waits for a message. */
   | { readonly type: 'message' }
+
+/** What a call waits for: the approval of a person, the answer to a question, or any other result. */
+type CallWait = 'approval' | 'answer' | 'result'
 
 interface OpenCall {
   /** Neutral Markdown. */
@@ -37,7 +49,7 @@ interface OpenCall {
   /** Only of a call that waits for something from outside. */
   readonly expiresAt?: number | undefined
   /** What that is. Default: the result. */
-  readonly waitsFor?: 'approval' | 'result' | undefined
+  readonly waitsFor?: CallWait | undefined
   /** Only of a call that waits for a slot of this tool. */
   readonly waitsForSlotOf?: string | undefined
 }
@@ -65,6 +77,7 @@ export class Progress {
 
 interface ShownRun {
   readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
+  readonly identity: Pick<RunIdentity, 'workflowId'>
   readonly config: Pick<RunConfig, 'limits' | 'sessions' | 'mode' | 'isRedacted'>
   readonly counts: RunCounts
   readonly progress: Progress
@@ -88,7 +101,7 @@ export function showCall(
   id: string,
   summary: string,
   wait?:
-    | { readonly since: number; readonly expiresAt: number; readonly waitsFor?: 'approval' }
+    | { readonly since: number; readonly expiresAt: number; readonly waitsFor?: CallWait }
     | { readonly waitsForSlotOf: string },
 ): () => void {
   const { openCalls } = run.progress
@@ -128,19 +141,26 @@ function render(run: ShownRun): void {
 const maxListedCalls = 10
 
 /** The current details: Markdown. Text of a model or a sandbox is neutral in it. */
-export function describeProgress({ kind, config, counts, progress }: ShownRun): string {
+export function describeProgress({ kind, identity, config, counts, progress }: ShownRun): string {
   const { about, activity, since, opening, openCalls, plan = [] } = progress
   if (!activity) return ''
-  const calls = [...openCalls.values()].slice(0, maxListedCalls)
+  const { workflowId } = identity
+  const calls = [...openCalls].slice(0, maxListedCalls)
   const hidden = openCalls.size - calls.length
   return [
     ...(about === undefined ? [] : [about]),
     `**${describeActivity(activity, openCalls.size)}** since ${formatTime(since)}`,
     ...(opening ? [describeOpening(opening)] : []),
     ...(activity.type === 'waiting' ? [describeWait(activity, isDeferred(openCalls))] : []),
+    ...(activity.type === 'paused' ? [`Raise it: ${toMarkdownCode(budgetCommand(workflowId, activity.item))}`] : []),
     ...(calls.length === 0
       ? []
-      : [[...calls.map(describeCall), ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : [])].join('\n')]),
+      : [
+          [
+            ...calls.map((call) => describeCall(workflowId, call)),
+            ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : []),
+          ].join('\n'),
+        ]),
     ...(plan.length === 0 ? [] : [describePlan(plan, config.isRedacted === true)]),
     describeCounts(kind, config, counts, progress.context),
   ].join('\n\n')
@@ -152,12 +172,21 @@ function describeOpening({ backend, since }: NonNullable<Progress['opening']>): 
   return `Waits for a worker with ${sandbox} since ${formatTime(since)}.`
 }
 
-function describeCall({ summary, since, expiresAt, waitsFor = 'result', waitsForSlotOf }: OpenCall): string {
+function describeCall(workflowId: string, [id, call]: readonly [string, OpenCall]): string {
+  const { summary, since, expiresAt, waitsFor = 'result', waitsForSlotOf } = call
   if (waitsForSlotOf !== undefined)
     return `- ${summary} waits for a slot of ${waitsForSlotOf} since ${formatTime(since)}`
   if (expiresAt === undefined) return `- ${summary} since ${formatTime(since)}`
-  return `- ${summary} waits for its ${waitsFor} since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
+  const wait = `waits for its ${waitsFor} since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
+  const commands = waitCommands[waitsFor].map((commandFor) => toMarkdownCode(commandFor(workflowId, id)))
+  return `- ${summary} ${wait}: ${commands.join(' or ')}`
 }
+
+const waitCommands = {
+  approval: [approveCommand, denyCommand],
+  answer: [answerCommand],
+  result: [completeCommand],
+} as const
 
 function describePlan(steps: readonly PlanStepResult[], isRedacted: boolean): string {
   const lines = steps.map(({ id, status, task }, index) => {

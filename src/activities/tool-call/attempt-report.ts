@@ -10,6 +10,8 @@ import { redactSummary, summarizeArguments } from '../../tools/summary.js'
 const reportSchema = z.object({
   /** The last details that the tool passed to `heartbeat()`. */
   details: z.unknown().optional(),
+  /** The last milestone of the tool, redacted. */
+  milestone: z.string().optional(),
   /** Attempts on workers without a tool of this name. They ran nothing. */
   unregisteredAttempts: z.int().min(0).optional(),
   /** When the first of the current sequence of those attempts was scheduled, by the server's clock. */

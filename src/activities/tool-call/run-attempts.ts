@@ -22,7 +22,9 @@ interface Attempt {
   /** When workers without the tool began to get the call, if the attempt before was on one. */
   readonly unregisteredSince: number | undefined
   /** What the tool gets besides its input. */
-  readonly context: ReturnType<typeof toolContext>
+  readonly context: ReturnType<typeof toolContext>['context']
+  /** Shows a milestone of the tool in the heartbeats of the activity. */
+  readonly reportMilestone: (text: string) => void
 }
 
 /** Runs the activity of a tool, whose heartbeat details carry over what the tool and earlier attempts reported. */
@@ -34,8 +36,8 @@ export function runAttempts<Result>(
     (scope) => {
       const previous = readAttemptReport(scope.previousDetails)
       const attempt = toolAttempt(scope.attempt, previous)
-      const context = toolContext(attempts, scope, attempt, previous)
-      return work(scope, { attempt, unregisteredSince: previous.unregisteredSince, context })
+      const { context, reportMilestone } = toolContext(attempts, scope, attempt, previous)
+      return work(scope, { attempt, unregisteredSince: previous.unregisteredSince, context, reportMilestone })
     },
     (attempt, earlierDetails) => toolAttempt(attempt, readAttemptReport(earlierDetails)) >= attempts.limit,
     (attempt, earlierDetails) => {
@@ -52,10 +54,20 @@ function toolContext(
   { details: heartbeatDetails, unregisteredAttempts }: AttemptReport,
 ) {
   let details = heartbeatDetails
+  let milestone: string | undefined
+  const send = (): void => {
+    const said = { details, ...(milestone !== undefined && { milestone }) }
+    report({ ...describe(attempt), ...said, unregisteredAttempts } satisfies AttemptReport)
+  }
   const heartbeat = (newDetails: unknown = details): void => {
     details = newDetails
-    report({ ...describe(attempt), details, unregisteredAttempts } satisfies AttemptReport)
+    send()
+  }
+  const reportMilestone = (text: string): void => {
+    milestone = text
+    send()
   }
   const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
-  return { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, run, context: runContext, credentials }
+  const called = { signal, attempt, log, heartbeat, heartbeatDetails }
+  return { context: { ...called, runMonitored, run, context: runContext, credentials }, reportMilestone }
 }

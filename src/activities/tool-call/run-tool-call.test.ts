@@ -26,6 +26,10 @@ const registry = createRegistry([
     heartbeat()
     throw new Error('broken')
   }),
+  tool('tell', (_input, { milestone }) => {
+    milestone('copied 3 of 10 pages')
+    throw new Error('broken')
+  }),
   tool('send', () => null, { effect: 'once' }),
   tool('exact', () => null, { input: z.object({ id: z.int() }) as never }),
 ])
@@ -121,6 +125,14 @@ it('keeps the details of heartbeat() when the tool fails before the next heartbe
   contexts.length = 0
   await attempt('look', 2, reported)
   expect(contexts).toMatchObject([{ heartbeatDetails: { page: 7 } }])
+})
+
+it('has the last milestone in its heartbeats, which is no detail for the next attempt', async () => {
+  const { reported } = await attempt('tell', 1)
+  expect(reported).toMatchObject({ milestone: 'copied 3 of 10 pages' })
+  contexts.length = 0
+  await attempt('look', 2, reported)
+  expect(contexts[0]?.heartbeatDetails).toBeUndefined()
 })
 
 it('distinguishes arguments that only a changed tool refuses from invalid arguments', async () => {

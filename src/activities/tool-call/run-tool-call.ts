@@ -107,7 +107,7 @@ function runToolCall(
   } = input
   const describe = (attempt: number) => describeAttempt(call, attempt, toolConfig, registry)
   const attempts = { limit: toolConfig.attempts, describe, agent, runContext, credentials }
-  return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context }) => {
+  return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context, reportMilestone }) => {
     const { signal } = scope
     assertNotLost(toolConfig, attempt)
     // This worker has the tool: if the next one does not, the time limit starts again.
@@ -128,7 +128,11 @@ function runToolCall(
         runTool(registry, loaded, limits, {
           ...context,
           ...token,
-          milestone: (text) => publishMilestone(redactSummary(registry, call.tool, text)),
+          milestone: (text) => {
+            const line = redactSummary(registry, call.tool, text)
+            reportMilestone(line)
+            publishMilestone(line)
+          },
         }),
       ),
     ).catch((thrown: unknown) => {

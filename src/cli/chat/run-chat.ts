@@ -28,7 +28,9 @@ import type { Draft } from '../rendering/index.js'
 import { readAttachedFiles, readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 import { describeEnd } from './describe-end.js'
+import { help } from './help.js'
 import { showDrafts } from './show-drafts.js'
+import { ShownWaits } from './show-waits.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
   /** Undefined: a new conversation. */
@@ -60,7 +62,8 @@ export async function runChat(options: ChatOptions): Promise<number> {
   const conversation = environment.ptc.conversation(name, conversationOptions)
   const { ptc } = environment
   const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
-  const chat = new Chat(conversation, json, attachments, environment.stream && stream)
+  const waits = new ShownWaits(ptc.handle(conversation.workflowId))
+  const chat = new Chat(conversation, json, attachments, environment.stream && stream, waits)
   if (single !== undefined) {
     const asking = chat.ask(single, false)
     void waitForAbort(interrupts.first).then(() => chat.interrupt())
@@ -99,15 +102,6 @@ function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, envi
   })
 }
 
-const help = `/status       turns, calls, tokens and cost so far
-/history      all messages as JSON, on stdout
-/attach FILE  an image or a PDF for the next message
-/reset        forget all messages; the variables of the sandbox stay
-/close        end the conversation and its sandbox; a named session stays
-exit          leave; the conversation waits
-Ctrl-C interrupts the work on a message. A message that is sent meanwhile is read with the model's next turn.
-A message that begins with / has another / before it.`
-
 const progressIntervalMs = 1_000
 
 type ConversationStream = (signal: AbortSignal) => AsyncIterable<StreamEvent>
@@ -127,6 +121,7 @@ class Chat {
   isClosed = false
   readonly #json: boolean
   readonly #stream: ConversationStream | undefined
+  readonly #waits: ShownWaits
   /** For the next message. */
   #attachments: readonly Attachment[]
   readonly #leave = new AbortController()
@@ -141,11 +136,13 @@ class Chat {
     json: boolean,
     attachments: readonly Attachment[],
     stream: ConversationStream | undefined,
+    waits: ShownWaits,
   ) {
     this.conversation = conversation
     this.#json = json
     this.#attachments = attachments
     this.#stream = stream
+    this.#waits = waits
   }
 
   /** Aborted by the second Ctrl-C at the prompt. */
@@ -185,7 +182,7 @@ class Chat {
       sending.catch(() => (this.#attachments = [...attachments, ...this.#attachments]))
       const message = await sending
       const finished = new AbortController()
-      if (isFirst && process.stderr.isTTY) void this.#showProgress(finished.signal)
+      if (isFirst) void this.#showProgress(finished.signal)
       if (isFirst && this.#stream && this.#setDraft)
         void showDrafts(
           this.#stream(finished.signal),
@@ -292,8 +289,10 @@ class Chat {
       if (signal.aborted || !status) continue
       const { turns, cells, toolCalls } = status
       const line = `› turn ${turns}, ${pluralize(cells, 'cell')}, ${pluralize(toolCalls, 'call')}`
-      if (line !== shown) this.#printAbove(() => printStatus(line))
+      if (line !== shown && process.stderr.isTTY) this.#printAbove(() => printStatus(line))
       shown = line
+      const waits = await this.#waits.read(status.waitingCalls).catch(() => [])
+      for (const each of waits) if (!signal.aborted) this.#printAbove(() => printStatus(`› ${each}`))
     }
   }
 }

@@ -42,6 +42,6 @@ async function budget(id: string, { cost, tokens, turns, calls, seconds, json }:
     const status = await (Object.keys(change).length === 0 ? handle.budget() : handle.budget(change))
     if (json === true) return print(JSON.stringify(status))
     const { renderBudget } = await import('../rendering/tables/budget-table.js')
-    print(renderBudget(status))
+    print(renderBudget(id, status))
   })
 }

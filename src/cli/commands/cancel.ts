@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { PtcError } from '../../common/errors.js'
 import { withEnvironment } from '../environment/with-environment.js'
 import { printStatus } from '../process/stdio.js'
 
@@ -13,13 +12,11 @@ export function cancelCommand(): Command {
 
 async function cancel(id: string): Promise<void> {
   await withEnvironment({ load: 'never', ifNoServer: 'fail' }, async (environment) => {
-    const { formatStatus } = await import('../rendering/tree/status-mark.js')
+    const { hasEnded } = await import('../../client/run/use-budget.js')
     const { warnIfTaskNotTaken } = await import('../environment/worker-warnings.js')
     const handle = environment.ptc.handle(id)
     const { status, outcome } = await handle.describe()
-    if (status !== 'running' && status !== 'paused') {
-      throw new PtcError('TEMPORAL_NOT_FOUND', `run ${id} has already ended (${formatStatus(outcome ?? status)})`)
-    }
+    if (status !== 'running' && status !== 'paused') throw hasEnded(id, outcome ?? status)
     await handle.cancel()
     printStatus(`run ${id} was asked to stop; \`ptc watch ${id}\` shows how it ends`)
     const isUntaken = await warnIfTaskNotTaken(environment, { workflowId: id })

@@ -3,11 +3,17 @@ import { Command, Option } from 'commander'
 import type { LogLevel } from '../../worker/index.js'
 import type { TemporalServer } from '../../dev-server/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
-import { configOption, type ConfigOption, sandboxOption, type SandboxOption, integerUpTo } from './options.js'
+import {
+  configOption,
+  type ConfigOption,
+  sandboxOption,
+  type SandboxOption,
+  integerUpTo,
+  logLevelOption,
+} from './options.js'
 import type { LoadedProject } from '../environment/project.js'
 import type { WorkerProcess } from '../environment/worker-process.js'
-import { print, printStatus } from '../process/stdio.js'
-import { logLevels } from '../environment/worker-log.js'
+import { printProse, printStatus } from '../process/stdio.js'
 
 interface Options extends ConfigOption, SandboxOption {
   readonly port?: number
@@ -25,9 +31,7 @@ export function devCommand(): Command {
     .addOption(sandboxOption())
     .addOption(new Option('--port <port>', 'port of the server (default: 7233, or a free one)').argParser(portNumber))
     .addOption(new Option('--ui-port <port>', 'port of the UI (default: 8233, or a free one)').argParser(portNumber))
-    .addOption(
-      new Option('--log-level <level>', 'minimum level of the log on stderr').choices(logLevels).default('WARN'),
-    )
+    .addOption(logLevelOption().default('WARN'))
     .addHelpText(
       'after',
       `
@@ -62,7 +66,7 @@ async function runDev(options: Options): Promise<void> {
       await server.close()
       throw thrown
     })
-    print(formatWelcome(server, worker, project))
+    printProse(formatWelcome(server, worker, project))
     await runUntilStopped(worker, server, interrupts)
   } finally {
     watch.close()

@@ -2,35 +2,55 @@ import { Command, Option } from 'commander'
 import type { RunStatus } from '../../client/run-tree/index.js'
 import type { RunInfo } from '../../client/run/run-info.js'
 import { withEnvironment } from '../environment/with-environment.js'
+import { type ActiveStatus, activeStatuses } from '../../common/runs/search-attributes.js'
+import { parseDuration } from './parse-age.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption, integerUpTo } from './options.js'
 import { print, printStyled, printStatus } from '../process/stdio.js'
 
 interface Options extends ConfigOption, JsonOption {
   readonly limit: number
-  readonly status?: RunStatus
+  readonly status?: RunStatus | ActiveStatus
+  readonly agent?: string
+  readonly tenant?: string
+  readonly since?: number
 }
 
 /** A copy: the module that exports them loads Temporal's SDK. */
-const statuses = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timed_out'] satisfies RunStatus[]
+const endStatuses = ['completed', 'failed', 'cancelled', 'terminated', 'timed_out'] satisfies RunStatus[]
 
 /** `ptc list`. */
 export function listCommand(): Command {
   return new Command('list')
     .description('list runs, newest first')
     .addOption(new Option('-n, --limit <number>', 'maximum number of runs').argParser(integerUpTo(10_000)).default(20))
-    .addOption(new Option('--status <status>', 'only runs with this status').choices(statuses))
+    .addOption(
+      new Option('--status <status>', 'only runs with this status').choices([...activeStatuses, ...endStatuses]),
+    )
+    .addOption(new Option('--agent <name>', 'only runs of this agent'))
+    .addOption(new Option('--tenant <name>', 'only runs whose context has this tenant'))
+    .addOption(new Option('--since <age>', 'only runs that began in this time: 30m, 12h, 7d').argParser(parseDuration))
     .addOption(configOption())
     .addOption(jsonOption('an array of runs'))
+    .addHelpText(
+      'after',
+      `
+\`running\` are all runs that have not ended. The others of those states, --agent and --tenant need the search
+attributes of durable-ptc on the server, which \`ptc dev\` has; \`ptc doctor\` says how to add them.`,
+    )
     .action(list)
 }
 
-async function list({ limit, status, config, json }: Options): Promise<void> {
+async function list({ config, json, since, ...filters }: Options): Promise<void> {
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async (environment) => {
     const { warnUnservedRoles } = await import('../environment/worker-warnings.js')
-    const runs = await environment.ptc.list({ limit, ...(status === undefined ? {} : { status }) })
+    const began = since !== undefined && { since: new Date(Date.now() - since) }
+    const runs = await environment.ptc.list({ ...filters, ...began })
     if (json === true) print(JSON.stringify(runs, null, 2))
-    else if (runs.length === 0) printStatus(`no runs on task queue ${environment.ptc.taskQueue} yet`)
-    else printStyled(await formatRuns(runs))
+    else if (runs.length === 0) {
+      const { taskQueue } = environment.ptc
+      const isFiltered = Object.keys({ ...filters, ...began }).length > 1
+      printStatus(isFiltered ? `no such runs on task queue ${taskQueue}` : `no runs on task queue ${taskQueue} yet`)
+    } else printStyled(await formatRuns(runs))
     await warnUnservedRoles(environment, runs)
   })
 }

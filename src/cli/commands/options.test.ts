@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { integerUpTo, parseLimits, parseRoles, parseTemperature, parseThinking } from './options.js'
+import { integerUpTo, parseLimits, parseRoles, parseTemperature, parseThinking, parseLogLevel } from './options.js'
 
 describe('parseRoles', () => {
   it('returns each role once, in their fixed order', () => {
@@ -51,4 +51,9 @@ describe('parseThinking', () => {
 
 it.each(['', '-1', '2.1', '1e1', '1.2.3', 'warm'])('parseTemperature rejects %j', (text) => {
   expect(() => parseTemperature(text)).toThrow('It must be a number from 0 to 2.')
+})
+
+it('takes a log level in any case', () => {
+  expect(['info', 'INFO', 'Warn'].map(parseLogLevel)).toEqual(['INFO', 'INFO', 'WARN'])
+  expect(() => parseLogLevel('loud')).toThrow('It must be one of DEBUG, INFO, WARN, ERROR.')
 })

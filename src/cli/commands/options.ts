@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import type { LogLevel } from '../../worker/index.js'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../worker/health/listen-address.js'
 import type { AgentInput } from '../../common/runs/runs.js'
@@ -79,6 +80,22 @@ export function modeOption(): Option {
 
 export function jsonOption(what: string): Option {
   return new Option('--json', `print ${what} as JSON`)
+}
+
+export const logLevels = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const satisfies readonly LogLevel[]
+
+/** In any case: `info` is `INFO`. */
+export function logLevelOption(): Option {
+  return new Option('--log-level <level>', `minimum level of the log on stderr: ${logLevels.join(', ')}`).argParser(
+    parseLogLevel,
+  )
+}
+
+/** For commander. */
+export function parseLogLevel(text: string): LogLevel {
+  const level = logLevels.find((each) => each === text.toUpperCase())
+  if (level !== undefined) return level
+  throw new InvalidArgumentError(`It must be one of ${logLevels.join(', ')}.`)
 }
 
 /** For commander: a whole number from 1 to `maximum`. */

@@ -3,10 +3,10 @@ import { PtcError } from '../../common/errors.js'
 import { type Role, roles as allRoles } from '../../common/names.js'
 import type { LogLevel, WorkerVersion } from '../../worker/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
-import { configOption, type ConfigOption, parseAddress, parseRoles } from './options.js'
+import { configOption, type ConfigOption, logLevelOption, parseAddress, parseRoles } from './options.js'
 import { printStatus, printStep } from '../process/stdio.js'
 import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
-import { type LogFormat, logEntry, logFormats, logLevels, stderrLogIn } from '../environment/worker-log.js'
+import { type LogFormat, logEntry, logFormats, stderrLogIn } from '../environment/worker-log.js'
 
 interface Options extends ConfigOption {
   readonly roles: readonly Role[]
@@ -28,9 +28,7 @@ export function workerCommand(): Command {
         .argParser(parseRoles)
         .default(allRoles, 'workflow,model,tools,sandbox'),
     )
-    .addOption(
-      new Option('--log-level <level>', 'minimum level of the log on stderr').choices(logLevels).default('INFO'),
-    )
+    .addOption(logLevelOption().default('INFO'))
     .addOption(
       new Option('--deployment-name <name>', 'worker deployment for versioning').env('TEMPORAL_DEPLOYMENT_NAME'),
     )

@@ -15,8 +15,6 @@ interface LogEntry {
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
-export const logLevels = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const satisfies readonly LogLevel[]
-
 /** Logs to stderr: for a command whose terminal shows only the log. */
 export function stderrLog(entry: LogEntry): void {
   printStatus(formatLogEntry(entry))

@@ -1,4 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs'
+import { wrapWords } from '../rendering/text/display-width.js'
 import { sanitize } from '../rendering/text/sanitize.js'
 
 /** Prints a result to stdout. */
@@ -16,9 +17,14 @@ export function printStyled(text: string): void {
   writeRaw(process.stdout, `${text}\n`)
 }
 
-/** Prints a line about progress or an error to stderr. */
+/** Prints text for people to stdout: on a terminal, its lines are wrapped between words. */
+export function printProse(text: string): void {
+  print(wrapFor(process.stdout, text))
+}
+
+/** Prints a line about progress or an error to stderr, wrapped as {@link printProse} does. */
 export function printStatus(line: string): void {
-  write(process.stderr, `${line}\n`)
+  write(process.stderr, `${wrapFor(process.stderr, line)}\n`)
 }
 
 /** Prints a line about a step that takes a while to stderr. */
@@ -73,6 +79,15 @@ export async function flushOutput(): Promise<Error | undefined> {
  */
 function write(stream: NodeJS.WriteStream, text: string): void {
   writeRaw(stream, stream.isTTY ? sanitize(text) : text)
+}
+
+/** Before it is sanitized: that makes no line longer than it is wide already, but for what is replaced. */
+function wrapFor({ isTTY, columns }: NodeJS.WriteStream, text: string): string {
+  if (!isTTY || !columns) return text
+  return text
+    .split('\n')
+    .flatMap((line) => wrapWords(line, columns))
+    .join('\n')
 }
 
 function writeRaw(stream: NodeJS.WriteStream, text: string): void {

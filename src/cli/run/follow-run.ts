@@ -1,12 +1,16 @@
 import { PtcError } from '../../common/errors.js'
-import type { CellNode, RunTree } from '../../client/run-tree/index.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import { hasSharedCell, withSharedWaits } from '../../client/calls/shared-waits.js'
+import type { CellNode, RunTree, RunWait } from '../../client/run-tree/index.js'
 import { ProgressWriter, supportsColor } from '../rendering/index.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
 import { raceWithExit, type RaceWithExitOptions } from '../environment/race-with-exit.js'
 import type { Interrupts } from '../process/interrupts.js'
 import type { Environment } from '../environment/environment.js'
 import { printStatus } from '../process/stdio.js'
+import type { StreamEvent } from '../../stream/index.js'
 import { drafts } from './drafts.js'
+import { WaitPrompt } from './wait-prompt.js'
 
 interface FollowOptions {
   readonly environment: Environment
@@ -32,7 +36,26 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const { workflowId } = handle
   const finished = new AbortController()
   const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
-  const watching = handle.watch({ onChange: (tree) => progress.update(toDisplayedTree(tree)), signal: finished.signal })
+  const prompt = new WaitPrompt(environment.ptc, progress)
+  let shared: readonly RunWait[] = []
+  let latest: RunTree | undefined
+  const onChange = (tree: RunTree): void => {
+    latest = tree
+    if (!hasSharedCell(tree)) shared = []
+    const shown = shared.length === 0 ? tree : { ...tree, waitsFor: [...tree.waitsFor, ...shared] }
+    progress.update(toDisplayedTree(shown), liveOutput(tree))
+    prompt.update(shown)
+  }
+  const polling = pollSharedWaits(
+    environment.ptc,
+    () => latest,
+    finished.signal,
+    (waits) => {
+      shared = waits
+      if (latest) onChange(latest)
+    },
+  )
+  const watching = handle.watch({ onChange, signal: finished.signal })
   const drafting =
     environment.stream && process.stderr.isTTY ? showDrafts(handle, progress, finished.signal) : undefined
   try {
@@ -41,22 +64,60 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
       ...leaveOptions(options, workflowId),
       exitHint: `Nothing is lost: \`ptc watch ${workflowId}\` continues.`,
     })
+    prompt.close()
     progress.update(toDisplayedTree(tree))
     return { tree, ...(await waitForResult(handle)) }
   } finally {
     finished.abort()
+    prompt.close()
     progress.close()
     await watching.catch(() => undefined)
-    await drafting
+    await Promise.all([drafting, polling])
   }
 }
 
-/** Shows what the model writes, as it writes it. Never rejects: the history has what counts. */
+const sharedPollMs = 3_000
+
+/** Code in the session of another workflow: the history of the run does not change when its calls begin to wait. */
+async function pollSharedWaits(
+  ptc: Environment['ptc'],
+  latest: () => RunTree | undefined,
+  signal: AbortSignal,
+  onWaits: (waits: readonly RunWait[]) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await delay(sharedPollMs, undefined, { signal }).catch(() => undefined) // ends early when it is aborted
+    const tree = latest()
+    if (signal.aborted || !tree || !hasSharedCell(tree)) continue
+    const found = await withSharedWaits(ptc, { ...tree, waitsFor: [] }).catch(() => undefined)
+    if (found && !signal.aborted) onWaits(found.waitsFor)
+  }
+}
+
+/** What the code that runs has printed so far. */
+export function liveOutput({ turns }: RunTree): string {
+  return turns.at(-1)?.cells.findLast(({ status }) => status === 'running')?.output ?? ''
+}
+
+/**
+ * Shows what the model writes and what tools say, as they do. Never rejects: the history has what counts.
+ */
 async function showDrafts(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
   try {
-    for await (const draft of drafts(handle.stream({ signal }))) progress.setDraft(draft)
+    const events = showMilestones(handle.stream({ signal }), progress)
+    for await (const draft of drafts(events)) progress.setDraft(draft)
   } catch {
     progress.setDraft(undefined)
+  }
+}
+
+async function* showMilestones(
+  events: AsyncIterable<StreamEvent>,
+  progress: ProgressWriter,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  for await (const event of events) {
+    if (event.type === 'milestone') progress.setMilestone(event.call, event.text)
+    yield event
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CallNode, RunTree, Span, TurnNode } from '../../client/run-tree/index.js'
+import type { CallNode, RunTree, RunWait, Span, TurnNode } from '../../client/run-tree/index.js'
 
 /** A tree for `--json`, with its times in ISO 8601 as other commands print them. Values of the run are unchanged. */
 export function withIsoTimes(tree: RunTree): object {
@@ -7,7 +7,12 @@ export function withIsoTimes(tree: RunTree): object {
     ...('waitingSince' in each && { waitingSince: iso(each.waitingSince) }),
     ...('lastPolledAt' in each && { lastPolledAt: iso(each.lastPolledAt) }),
   }))
-  return { ...isoSpan(tree), unserved, turns: tree.turns.map(isoTurn) }
+  const waitsFor = tree.waitsFor.map((wait) => ({ ...wait, ...isoWait(wait) }))
+  return { ...isoSpan(tree), unserved, waitsFor, turns: tree.turns.map(isoTurn) }
+}
+
+function isoWait(wait: RunWait): object {
+  return { since: iso(wait.since), ...(wait.type !== 'budget' && { expiresAt: iso(wait.expiresAt) }) }
 }
 
 function isoTurn({ model, cells, directCalls, ...turn }: TurnNode): object {
@@ -19,9 +24,14 @@ function isoTurn({ model, cells, directCalls, ...turn }: TurnNode): object {
   }
 }
 
-function isoCall({ deferred, ...call }: CallNode): object {
-  const { since, expiresAt } = deferred ?? {}
-  return { ...isoSpan(call), deferred: deferred && { ...deferred, since: iso(since), expiresAt: iso(expiresAt) } }
+function isoCall({ deferred, approval, decision, nextAttemptAt, ...call }: CallNode): object {
+  return {
+    ...isoSpan(call),
+    deferred: deferred && { ...deferred, since: iso(deferred.since), expiresAt: iso(deferred.expiresAt) },
+    ...(approval && { approval: { ...approval, since: iso(approval.since), expiresAt: iso(approval.expiresAt) } }),
+    ...(decision && { decision: { ...decision, at: iso(decision.at) } }),
+    ...(nextAttemptAt !== undefined && { nextAttemptAt: iso(nextAttemptAt) }),
+  }
 }
 
 function isoSpan(timed: Span): object {

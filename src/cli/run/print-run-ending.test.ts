@@ -1,10 +1,10 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { zeroCounts } from '../../common/runs/runs.js'
 import type { AgentTree } from '../../client/run-tree/index.js'
-import { print, printStatus } from '../process/stdio.js'
+import { printProse, printStatus } from '../process/stdio.js'
 import { printRunEnding } from './print-run-ending.js'
 
-vi.mock('../process/stdio.js', () => ({ print: vi.fn(), printRaw: vi.fn(), printStatus: vi.fn() }))
+vi.mock('../process/stdio.js', () => ({ print: vi.fn(), printProse: vi.fn(), printRaw: vi.fn(), printStatus: vi.fn() }))
 afterEach(() => vi.clearAllMocks())
 
 it.each([
@@ -16,7 +16,7 @@ it.each([
   const result = { status, answer: 'The service is closed.', ...zeroCounts }
   const tree = { type: 'agent', turns: [], result } as unknown as AgentTree
   expect(printRunEnding({ tree, result, error: undefined }, false)).toBe(expected)
-  expect(print).toHaveBeenCalledWith('The service is closed.')
+  expect(printProse).toHaveBeenCalledWith('The service is closed.')
   if (line === undefined) expect(printStatus).not.toHaveBeenCalled()
   else expect(printStatus).toHaveBeenCalledWith(line)
 })

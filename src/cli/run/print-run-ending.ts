@@ -7,7 +7,7 @@ import { compensatedCalls, describeCompensation } from './compensated-calls.js'
 import { exitCodes } from '../process/exit-code.js'
 import type { RunEnding } from './follow-run.js'
 import { runReport } from './run-report.js'
-import { print, printRaw, printStatus } from '../process/stdio.js'
+import { print, printProse, printRaw, printStatus } from '../process/stdio.js'
 
 /** Prints the result or error of a run; returns the exit code. */
 export function printRunEnding({ tree, result, error }: RunEnding<AgentResult | ProgramResult>, json: boolean): number {
@@ -48,7 +48,7 @@ export function printProgramOutcome({ outcome }: Pick<ProgramResult, 'outcome'>,
 }
 
 function printAnswer({ status, answer }: AgentResult, json: boolean): number {
-  if (!json && answer !== '') print(answer)
+  if (!json && answer !== '') printProse(answer)
   if (status === 'answered') return exitCodes.ok
   printStatus(`ptc: ${incompleteStatusMessages[status]}`)
   return status === 'gave_up' ? exitCodes.gaveUp : exitCodes.failed

@@ -17,6 +17,7 @@ const common = {
   model: undefined,
   failure: undefined,
   unserved: [],
+  waitsFor: [],
   turns: [],
   compactions: [],
   totals: counts,

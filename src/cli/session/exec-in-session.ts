@@ -8,7 +8,8 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import type { OverrideOptions } from '../commands/options.js'
 import { listenForInterrupts, type Interrupts } from '../process/interrupts.js'
 import { ProgressWriter, type ProgressWriterOptions, supportsColor } from '../rendering/index.js'
-import { withoutCodeAndOutput } from '../run/follow-run.js'
+import { liveOutput, withoutCodeAndOutput } from '../run/follow-run.js'
+import { WaitPrompt } from '../run/wait-prompt.js'
 import { readRunData, type RunData } from '../run/read-run-data.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
@@ -83,12 +84,17 @@ export async function executeWithProgress(
     color: supportsColor(process.stderr, process.env),
     content,
   })
+  // With -i, the terminal is that of the code.
+  const prompt = content === 'live' ? undefined : new WaitPrompt(environment.ptc, progress)
   const onInterrupt = (): void => progress.print('interrupting the code; press Ctrl-C again to leave it running')
   first.addEventListener('abort', onInterrupt)
   const executing = environment.ptc.sessions.execute(session, source, {
     mustExist,
     signal: first,
-    onChange: (tree) => progress.update(withoutCodeAndOutput(tree)),
+    onChange: (tree) => {
+      progress.update(withoutCodeAndOutput(tree), liveOutput(tree))
+      prompt?.update(tree)
+    },
     ...data,
     ...(sandbox === undefined ? {} : { sandbox }),
   })
@@ -97,6 +103,7 @@ export async function executeWithProgress(
     return await raceWithExit(executing, environment, { leaveSignal: second, leaveMessage })
   } finally {
     first.removeEventListener('abort', onInterrupt)
+    prompt?.close()
     progress.close()
   }
 }

@@ -1,7 +1,8 @@
 import type { CallPosition } from '../../common/calls/calls.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { PtcClient } from '../client.js'
-import { type CellNode, isOpen, type RunTree } from '../run-tree/index.js'
+import type { RunTree } from '../run-tree/index.js'
+import { withSharedWaits } from './shared-waits.js'
 
 /** A call that waits for its result, or for its approval. Times are ISO 8601. */
 export interface ListedCall {
@@ -24,39 +25,15 @@ export async function waitingCallsOf(
   ptc: Pick<PtcClient, 'handle'>,
   workflowId: string,
 ): Promise<readonly ListedCall[]> {
-  const tree = await ptc.handle(workflowId).tree()
-  const cells = cellsOf(tree).filter(({ status, owner }) => owner !== undefined && isOpen(status))
-  const others = cells.map(async ({ owner, code }) => {
-    const ofOwner = await ptc.handle(owner?.workflowId ?? '').tree()
-    // It may execute the cell of somebody else before.
-    return cellsOf(ofOwner).some((cell) => isOpen(cell.status) && cell.code === code) ? waitingCalls(ofOwner) : []
-  })
-  return [...waitingCalls(tree), ...(await Promise.all(others)).flat()]
-}
-
-function cellsOf({ turns }: RunTree): readonly CellNode[] {
-  return turns.flatMap(({ cells }) => cells)
+  return waitingCalls(await withSharedWaits(ptc, await ptc.handle(workflowId).tree()))
 }
 
 /** The calls of a run that wait for something from outside, in the order in which their waiting began. */
-export function waitingCalls({ turns }: RunTree): readonly ListedCall[] {
-  const calls = turns.flatMap(({ cells, directCalls }) => [...cells.flatMap((cell) => cell.calls), ...directCalls])
-  return calls
-    .flatMap(({ tool, summary, arguments: args, position, deferred, approval }) => {
-      const wait = deferred ?? approval
-      return wait
-        ? [{ waitsFor: deferred ? 'result' : 'approval', tool, summary, args, position, ...wait } as const]
-        : []
-    })
-    .toSorted((a, b) => a.since - b.since)
-    .map(({ waitsFor, tool, summary, args, position, since, expiresAt, completionToken: token }) => ({
-      waitsFor,
-      tool,
-      summary,
-      arguments: args,
-      position,
-      since: new Date(since).toISOString(),
-      expiresAt: new Date(expiresAt).toISOString(),
-      token,
-    }))
+export function waitingCalls({ waitsFor }: Pick<RunTree, 'waitsFor'>): readonly ListedCall[] {
+  return waitsFor.flatMap((wait) => {
+    if (wait.type === 'budget') return []
+    const { type, since, expiresAt, ...call } = wait
+    const times = { since: new Date(since).toISOString(), expiresAt: new Date(expiresAt).toISOString() }
+    return [{ waitsFor: type === 'approval' ? ('approval' as const) : ('result' as const), ...call, ...times }]
+  })
 }

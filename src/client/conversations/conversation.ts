@@ -25,7 +25,7 @@ import { readLog } from '../../values/value-log.js'
 import type { ValueReader } from '../run-tree/index.js'
 import { storeAttachments } from '../attachments/store-attachments.js'
 import { checkKeys } from '../start/check-input.js'
-import { checkInlineSize } from '../start/start-options.js'
+import { checkInlineSize, requesterMemo } from '../start/start-options.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
 import {
   checkConversationOptions,
@@ -192,7 +192,7 @@ export function createConversation(
           args: [startInput],
           workflowIdConflictPolicy: 'USE_EXISTING',
           staticSummary: summary,
-          memo: { [memoKeys.summary]: summary },
+          memo: { [memoKeys.summary]: summary, ...requesterMemo(context) },
         }),
       })
     }

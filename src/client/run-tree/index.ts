@@ -16,6 +16,7 @@
 export type { HistoryEvent, PendingActivity } from './history/event.js'
 export * from './tree.js'
 export * from './unserved.js'
+export * from './waits.js'
 export { parseRef } from './values/external-values.js'
 export type { ValueReader } from './values/fetched-values.js'
 export { describeRef, shortHash } from './values/fetched-values.js'

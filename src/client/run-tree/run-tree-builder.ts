@@ -93,13 +93,14 @@ export class RunTreeBuilder {
   }
 
   #buildTree(): RunTree {
-    const { start = emptyStart, end, taskFailure, activities, settledCount, runIds } = this.#log
+    const { start = emptyStart, end, taskFailure, paused, activities, settledCount, runIds } = this.#log
     const workflowId = this.#workflowId ?? start.workflowId
     const { activities: replay, carriedState } = this.#replayOf(start)
     const records = {
       start: { ...start, workflowId },
       end,
       taskFailure,
+      paused,
       activities,
       settledCount,
       runIds,

@@ -1,8 +1,10 @@
 import type { Caller, CallPosition } from '../../common/calls/calls.js'
+import type { Requester } from '../../common/runs/requester.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { ToolUseCaller, Usage } from '../../common/runs/messages.js'
 import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs/runs.js'
+import type { CallDecision, DeferredWait, RunWait, Unserved } from './waits.js'
 import type { ValueRef } from '../../common/json/external-value.js'
 import type { Unserved } from './unserved.js'
 
@@ -55,6 +57,10 @@ interface RunTreeBase {
   readonly failure: Failure | undefined
   /** Task queues on which the run waits and that no worker polls, and Nexus endpoints that do not start operations. */
   readonly unserved: readonly Unserved[]
+  /** What the run waits for that comes from outside, such as from a person; the oldest wait first. */
+  readonly waitsFor: readonly RunWait[]
+  /** Who asks, as the context of the run says. Absent: it names nobody. */
+  readonly requester?: Requester
   /** A program without a model has one turn, number 0. */
   readonly turns: readonly TurnNode[]
   readonly compactions: readonly CompactionNode[]
@@ -80,6 +86,8 @@ export type Phase =
   | { readonly type: 'waking'; readonly cell: number | undefined }
   | { readonly type: 'running_code'; readonly cell: number }
   | { readonly type: 'waiting_for_calls'; readonly open: number }
+  /** The budget is spent. */
+  | { readonly type: 'paused' }
   /** The work is not finished, and its calls are compensated. */
   | { readonly type: 'compensating' }
   /** Between two activities. */
@@ -111,6 +119,10 @@ export interface Attempted extends Span {
   readonly attempts: number
   /** Why the attempt before the current one failed. */
   readonly lastFailure: Failure | undefined
+  /** The last attempt that is made, of a call that is open: that of its tool. */
+  readonly maxAttempts?: number
+  /** When the next attempt begins, while the node waits for it. Milliseconds since the epoch. */
+  readonly nextAttemptAt?: number
 }
 
 /** `waiting`: for a worker; `interrupted`: the run ended first. */
@@ -207,14 +219,6 @@ export interface CellOwner {
   readonly toolCalls: number | undefined
 }
 
-/** A call that waits for its approval, or a deferred call that waits for its result. Milliseconds since the epoch. */
-export interface DeferredWait {
-  readonly since: number
-  readonly expiresAt: number
-  /** Completes the call, or approves it. */
-  readonly completionToken: string
-}
-
 /** The compensation of a call. */
 export type CompensationNode = (
   | { readonly status: PendingStatus | 'ok' }
@@ -248,6 +252,10 @@ export interface CallNode extends Attempted {
   readonly deferred?: DeferredWait | undefined
   /** Only while a call waits for its approval; its status is `waiting`. */
   readonly approval?: DeferredWait
+  /** Only of a call that waited for an approval or a result, after that. */
+  readonly decision?: CallDecision
+  /** What the tool last said of its progress, while the call is open: its milestone, else its heartbeat details. */
+  readonly progress?: string
   /** Only of a call that waits because of the concurrency limit of its tool; its status is `waiting`. */
   readonly waitsForSlot?: true
   /** Only of a call whose effect is undone, or was. */

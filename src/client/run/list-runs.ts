@@ -1,22 +1,38 @@
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import { workflowNames } from '../../common/names.js'
+import { type ActiveStatus, activeStatuses, type SearchAttributeName } from '../../common/runs/search-attributes.js'
 import { checkKeys } from '../start/check-input.js'
 import type { RunStatus } from '../run-tree/index.js'
 import { type RunInfo, runInfo, runStatuses } from './run-info.js'
+import { newestRuns, type StartWindow } from './newest-runs.js'
 import { quoteLiteral } from '../../common/runs/list-filter.js'
 import { describingClient } from '../temporal/encrypted-payloads.js'
-import { temporalError } from '../temporal/temporal-error.js'
+import { isInvalidArgument, temporalError } from '../temporal/temporal-error.js'
 
 export interface ListOptions {
   /** Default 20. */
   readonly limit?: number
-  readonly status?: RunStatus
+  /** `running`: every run that has not ended. The others of those states need the search attribute `PtcStatus`. */
+  readonly status?: RunStatus | ActiveStatus
   /** Default: all. */
   readonly type?: keyof typeof workflowNames
+  /** Name of the agent. Needs the search attribute `PtcAgent`. */
+  readonly agent?: string
+  /** `tenant` of the context. Needs the search attribute `PtcTenant`. */
+  readonly tenant?: string
+  /** Only runs that began since then. */
+  readonly since?: Date
 }
 
-const optionNames = ['limit', 'status', 'type'] as const satisfies readonly (keyof ListOptions)[]
+const optionNames = [
+  'limit',
+  'status',
+  'type',
+  'agent',
+  'tenant',
+  'since',
+] as const satisfies readonly (keyof ListOptions)[]
 
 /** Temporal's execution statuses for each status. A run that completed without success counts as failed. */
 const temporalStatusNames: Readonly<Record<RunStatus, readonly string[]>> = {
@@ -37,36 +53,110 @@ const maxPageSize = 1_000
  */
 export async function listRuns(client: Client, taskQueue: string, options: ListOptions): Promise<readonly RunInfo[]> {
   checkKeys('the options', options, optionNames)
-  const { limit = 20, status, type } = options
+  const { limit = 20, status, type, agent, tenant, since } = options
   if (!Number.isInteger(limit) || limit < 1) {
     throw new PtcError('RUN_INPUT_INVALID', `limit must be a whole number from 1, not ${limit}`)
   }
-  const conditions = [
-    `WorkflowType IN (${(type === undefined ? Object.values(workflowNames) : [workflowNames[type]]).map(quoteLiteral).join(', ')})`,
-    `TaskQueue = ${quoteLiteral(taskQueue)}`,
-    status === undefined
-      ? "ExecutionStatus != 'ContinuedAsNew'"
-      : `ExecutionStatus IN (${temporalStatusNamesOf(status).map(quoteLiteral).join(', ')})`,
-  ]
-  const runs: RunInfo[] = []
-  try {
-    // Among the completed runs few are failed ones: these are filtered here, so the pages are large.
-    const pageSize = status === 'failed' ? maxPageSize : Math.min(limit, maxPageSize)
-    const executions = describingClient(client).list({ query: conditions.join(' AND '), pageSize })
-    for await (const execution of executions) {
-      const run = runInfo(execution)
-      if (status === undefined || run.status === status) runs.push(run)
-      if (runs.length === limit) break
-    }
-  } catch (thrown) {
-    throw temporalError(thrown, 'list the runs')
+  if (since !== undefined && !(since instanceof Date && Number.isFinite(since.getTime()))) {
+    throw new PtcError('RUN_INPUT_INVALID', 'since must be a Date')
   }
-  return runs
+  const conditions = [
+    ...runsOf(taskQueue, type),
+    ...statusConditions(status),
+    ...(agent === undefined ? [] : [equals('PtcAgent', agent)]),
+    ...(tenant === undefined ? [] : [equals('PtcTenant', tenant)]),
+  ]
+  // Among the completed runs few are failed ones: these are filtered here.
+  const isWanted = ({ status: own, startedAt }: RunInfo): boolean =>
+    (status !== 'failed' || own === 'failed') &&
+    (status !== 'completed' || own === 'completed') &&
+    (since === undefined || startedAt >= since)
+  const from = since?.getTime()
+  try {
+    return await findNewest(client, conditions, { limit, isWanted, ...(from !== undefined && { from }) })
+  } catch (thrown) {
+    throw listError(thrown)
+  }
 }
 
-function temporalStatusNamesOf(status: RunStatus): readonly string[] {
-  if (Object.hasOwn(temporalStatusNames, status)) return temporalStatusNames[status]
-  throw new PtcError('RUN_INPUT_INVALID', `${status} is not a status of runs`, {
-    hint: `One of ${runStatuses.join(', ')}.`,
+/** The newest of the runs that may wait for something: those that have not ended, without idle conversations. */
+export async function listBusyRuns(client: Client, taskQueue: string, limit: number): Promise<readonly RunInfo[]> {
+  const conditions = [...runsOf(taskQueue), ...statusConditions('running')]
+  const isWanted = ({ state }: RunInfo): boolean => state !== 'idle'
+  try {
+    const notIdle = "(PtcStatus IS NULL OR PtcStatus != 'idle')"
+    return await findNewest(client, [...conditions, notIdle], { limit, isWanted }).catch((thrown: unknown) => {
+      // The server does not have the search attribute.
+      if (isInvalidArgument(thrown)) return findNewest(client, conditions, { limit, isWanted })
+      throw thrown
+    })
+  } catch (thrown) {
+    throw listError(thrown)
+  }
+}
+
+interface Found {
+  readonly limit: number
+  readonly isWanted: (run: RunInfo) => boolean
+  /** No run began before. */
+  readonly from?: number
+}
+
+function findNewest(
+  client: Client,
+  conditions: readonly string[],
+  { limit, isWanted, from }: Found,
+): Promise<readonly RunInfo[]> {
+  const workflow = describingClient(client)
+  const queryOf = (window: StartWindow) => [...conditions, ...windowConditions(window, from)].join(' AND ')
+  const source = {
+    count: async (window: StartWindow) => (await workflow.count(queryOf(window))).count,
+    async *list(window: StartWindow) {
+      for await (const each of workflow.list({ query: queryOf(window), pageSize: maxPageSize })) yield runInfo(each)
+    },
+  }
+  return newestRuns(source, { limit, now: Date.now(), isWanted })
+}
+
+/** An execution that began before a time is of a run that did, too. */
+function windowConditions({ from, to }: StartWindow, earliest: number | undefined): readonly string[] {
+  const start = earliest === undefined ? from : Math.max(from ?? earliest, earliest)
+  const time = (at: number): string => quoteLiteral(new Date(at).toISOString())
+  return [
+    ...(start === undefined ? [] : [`StartTime >= ${time(start)}`]),
+    ...(to === undefined ? [] : [`StartTime < ${time(to)}`]),
+  ]
+}
+
+function runsOf(taskQueue: string, type?: keyof typeof workflowNames): readonly string[] {
+  const types = type === undefined ? Object.values(workflowNames) : [workflowNames[type]]
+  return [`WorkflowType IN (${types.map(quoteLiteral).join(', ')})`, `TaskQueue = ${quoteLiteral(taskQueue)}`]
+}
+
+function equals(attribute: SearchAttributeName, value: string): string {
+  return `${attribute} = ${quoteLiteral(value)}`
+}
+
+function statusConditions(status: RunStatus | ActiveStatus | undefined): readonly string[] {
+  if (status === undefined) return ["ExecutionStatus != 'ContinuedAsNew'"]
+  if (isRunStatus(status)) {
+    return [`ExecutionStatus IN (${temporalStatusNames[status].map(quoteLiteral).join(', ')})`]
+  }
+  if (activeStatuses.includes(status)) return ["ExecutionStatus = 'Running'", equals('PtcStatus', status)]
+  throw new PtcError('RUN_INPUT_INVALID', `there is no status ${JSON.stringify(status)} of runs`, {
+    hint: `One of ${[...new Set<string>([...runStatuses, ...activeStatuses])].join(', ')}.`,
+  })
+}
+
+function isRunStatus(status: RunStatus | ActiveStatus): status is RunStatus {
+  return Object.hasOwn(temporalStatusNames, status)
+}
+
+function listError(thrown: unknown): PtcError {
+  const error = temporalError(thrown, 'list the runs')
+  if (!isInvalidArgument(thrown)) return error
+  return new PtcError(error.code, error.message, {
+    hint: 'A filter needs its search attribute on the server: `ptc doctor` says how to add it.',
+    cause: thrown,
   })
 }

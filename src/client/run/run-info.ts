@@ -1,6 +1,12 @@
 import type { WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client'
+import type { JsonObject } from '../../common/json/json.js'
+import { type Requester, requesterOf } from '../../common/runs/requester.js'
+import { type ActiveStatus, activeStatuses, type SearchAttributeName } from '../../common/runs/search-attributes.js'
 import { memoKeys } from '../../common/names.js'
 import type { RunStatus } from '../run-tree/index.js'
+
+/** What a run does: how it ended, or what it waits for. */
+export type RunState = RunInfoStatus | ActiveStatus
 
 type RunInfoStatus = RunStatus | 'paused' | 'continued' | 'unknown'
 
@@ -25,11 +31,22 @@ export interface RunInfo {
    * the server no longer has the next execution of the chain.
    */
   readonly status: RunInfoStatus
+  /**
+   * As `status`; of a run that has not ended, what it waits for, if it does. Only `paused` is known without the search
+   * attribute `PtcStatus`.
+   */
+  readonly state: RunState
   /** Outcome of a run that completed without success: `code_error`, `turn_limit` and so on. */
   readonly outcome: string | undefined
   /** Calls whose compensation failed, such as `1 call: book_hotel (turn-1.cell-1.call-2)`. Absent: none. */
   readonly notCompensated?: string
   readonly taskQueue: string
+  /** Name of the agent. Absent: none, or the server has no search attribute `PtcAgent`. */
+  readonly agent?: string
+  /** Who asks, as the context of the run says. Absent: it names nobody. */
+  readonly requester?: Requester
+  /** US dollars so far, as of the last change of the state. Absent: unknown, or no `PtcCostUsd` on the server. */
+  readonly costUsd?: number
   /** First 200 characters of the question or program. */
   readonly summary: string
   /** Start of the run, not of its latest execution. */
@@ -51,23 +68,45 @@ const statusByTemporalName: Readonly<Record<WorkflowExecutionStatusName, RunInfo
 }
 
 export function runInfo(info: Omit<WorkflowExecutionInfo, 'raw'>): RunInfo {
-  const { workflowId, runId, type, status, taskQueue, memo, startTime, closeTime } = info
+  const { workflowId, runId, type, status: temporalStatus, taskQueue, memo, startTime, closeTime } = info
+  const attributes = ownAttributes(info)
   const summary = memo?.[memoKeys.summary]
   const outcome = memo?.[memoKeys.outcome]
   const notCompensated = memo?.[memoKeys.notCompensated]
-  const isFailure = status.name === 'COMPLETED' && typeof outcome === 'string'
+  const isFailure = temporalStatus.name === 'COMPLETED' && typeof outcome === 'string'
+  const status = isFailure ? 'failed' : statusByTemporalName[temporalStatus.name]
+  const { PtcAgent: agent, PtcCostUsd: costUsd, PtcTenant: tenant } = attributes
+  const requester = requesterOf({ tenant, ...objectOf(memo?.[memoKeys.requester]) } as JsonObject)
   return {
     workflowId,
     runId,
     type,
-    status: isFailure ? 'failed' : statusByTemporalName[status.name],
+    status,
+    state: status === 'running' ? stateOf(attributes.PtcStatus, memo?.[memoKeys.paused]) : status,
     outcome: isFailure ? outcome : undefined,
     ...(typeof notCompensated === 'string' && { notCompensated }),
     taskQueue,
+    ...(typeof agent === 'string' && { agent }),
+    ...(requester && { requester }),
+    ...(typeof costUsd === 'number' && { costUsd }),
     summary: typeof summary === 'string' ? summary : '',
     startedAt: parseStartedAt(memo?.[memoKeys.startedAt]) ?? startTime,
     endedAt: closeTime,
   }
+}
+
+function ownAttributes(info: Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>) {
+  const pairs = info.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const)
+  return Object.fromEntries(pairs) as { readonly [Name in SearchAttributeName]?: unknown }
+}
+
+function stateOf(status: unknown, paused: unknown): RunState {
+  if (paused !== undefined && paused !== null) return 'paused'
+  return activeStatuses.find((each) => each === status) ?? 'running'
+}
+
+function objectOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {}
 }
 
 /** Only an execution that continues another one has it in its memo. */

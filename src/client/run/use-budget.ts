@@ -8,6 +8,7 @@ import { retryLongPoll } from '../temporal/retry.js'
 import { isFailedPrecondition } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate } from '../temporal/update-errors.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { describeRun } from './describe-run.js'
 import { runError } from './run-error.js'
 
 /** Reads the budget of a run; with a change, replaces these amounts first. */
@@ -19,10 +20,27 @@ export async function useBudget(client: Client, workflowId: string, change?: Bud
   try {
     status = await failWithoutWorker(client, { workflowId, runId: undefined }, awaitedWork, work)
   } catch (thrown) {
-    throw PtcError.isInstance(thrown) ? thrown : runError(thrown, workflowId)
+    const error = PtcError.isInstance(thrown) ? thrown : runError(thrown, workflowId)
+    if (error.code === 'TEMPORAL_NOT_FOUND') await assertIsOpen(client, workflowId)
+    throw error
   }
-  if (status !== undefined) return status
+  // A run that does not exist has no handler either.
+  const { status: state } = await describeRun(client, { workflowId, runId: undefined })
+  // A run that was terminated did not notice it.
+  if (status !== undefined) return state === 'running' ? status : { ...status, paused: null }
   throw new PtcError('TEMPORAL_NOT_FOUND', `run ${workflowId} has no budget: it is no agent and no conversation`)
+}
+
+/** @throws PtcError TEMPORAL_NOT_FOUND with the reason */
+async function assertIsOpen(client: Client, workflowId: string): Promise<void> {
+  const { status, outcome } = await describeRun(client, { workflowId, runId: undefined })
+  if (status !== 'running' && status !== 'paused') throw hasEnded(workflowId, outcome ?? status)
+}
+
+/** For a request that only a run takes that has not ended. */
+export function hasEnded(workflowId: string, status: string): PtcError {
+  const message = `run ${workflowId} has already ended (${status.replaceAll('_', ' ')})`
+  return new PtcError('TEMPORAL_NOT_FOUND', message)
 }
 
 function update({ workflow }: Client, workflowId: string, change: BudgetChange): Promise<BudgetStatus> {

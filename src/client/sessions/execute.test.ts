@@ -1,11 +1,19 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
+import { TypedSearchAttributes } from '@temporalio/common'
 import { expect, test } from 'vitest'
 import { executeInSession } from './execute.js'
 
 test('an execution fails after several sessions that ended before they accepted it', async () => {
   let updates = 0
   const handle = {
-    describe: () => Promise.resolve({ runId: 'run', status: { name: 'RUNNING' }, memo: {}, startTime: new Date() }),
+    describe: () =>
+      Promise.resolve({
+        runId: 'run',
+        status: { name: 'RUNNING' },
+        memo: {},
+        startTime: new Date(),
+        typedSearchAttributes: new TypedSearchAttributes(),
+      }),
     startUpdate: () => {
       updates += 1
       // Without a limit the loop never ends.

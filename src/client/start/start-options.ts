@@ -3,7 +3,8 @@ import type { WorkflowOptions } from '@temporalio/client'
 import type { Duration, LoadedDataConverter } from '@temporalio/common'
 import { msToNumber } from '@temporalio/common/lib/time.js'
 import { PtcError } from '../../common/errors.js'
-import type { JsonValue } from '../../common/json/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { type Requester, requesterOf } from '../../common/runs/requester.js'
 import { checkKeys } from './check-input.js'
 import { memoKeys } from '../../common/names.js'
 import { describeRun } from '../../common/runs/run-texts.js'
@@ -53,6 +54,12 @@ export function startOptions(
   checkTemporalOptions(options)
   const { memo: ownMemo, ...texts } = describeRun(kind, shown)
   return { ...temporalOptions, taskQueue, workflowId, ...texts, memo: { ...memo, ...ownMemo } }
+}
+
+/** Who asks for a run, for lists of runs. */
+export function requesterMemo(context: JsonObject | undefined): Readonly<Record<string, Requester>> {
+  const requester = requesterOf(context)
+  return requester ? { [memoKeys.requester]: requester } : {}
 }
 
 /** What Temporal's client would refuse with an error of another kind, and what would replace a memo of ours. */

@@ -47,6 +47,11 @@ export function isFailedPrecondition(thrown: unknown): boolean {
   return grpcCode(thrown) === grpcCodes.failedPrecondition
 }
 
+/** Whether the server did not understand the request. */
+export function isInvalidArgument(thrown: unknown): boolean {
+  return grpcCode(thrown) === grpcCodes.invalidArgument
+}
+
 /**
  * Maps an error of Temporal's client to a PtcError.
  *

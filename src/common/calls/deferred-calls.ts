@@ -1,5 +1,5 @@
 import type { Caller, CallPosition } from './calls.js'
-import type { JsonValue } from '../json/json.js'
+import type { JsonObject, JsonValue } from '../json/json.js'
 import type { CallOutcome } from './outcomes.js'
 
 /** What a deferred tool declares. */
@@ -28,6 +28,12 @@ export interface CompleteCallInput {
 }
 
 export const maxDeciderLength = 200
+
+/** Whether a deferred call asks a person: its only argument is a question, and its result is a text. */
+export function isQuestion(args: JsonObject): boolean {
+  const { question, ...others } = args
+  return typeof question === 'string' && Object.keys(others).length === 0
+}
 
 export type DeferredResult =
   | { readonly type: 'value'; readonly value: JsonValue }

@@ -50,6 +50,21 @@ export interface BudgetStatus {
   readonly paused: { readonly item: BudgetItem; /** Milliseconds since 1970. */ readonly since: number } | null
 }
 
+/** In the memo of a run that waits for a larger budget. */
+export interface BudgetPause {
+  readonly item: BudgetItem
+  /** That is spent. Absent: the cost is unknown, because the price of a model is. */
+  readonly amount?: number
+  /** Milliseconds since 1970. */
+  readonly since: number
+}
+
+/** For people: `the budget of 2 US dollars is spent`. */
+export function describeSpent({ item, amount }: Pick<BudgetPause, 'item' | 'amount'>): string {
+  if (amount === undefined) return 'the cost is unknown, because the price of a model is'
+  return `the budget of ${formatAmount(item, amount)} is spent`
+}
+
 /** What a run and its sub-agents have used. */
 export function usedAmounts(
   { costUsd, usage, turns, toolCalls, subagents }: RunCounts,
@@ -75,7 +90,8 @@ export function spentItem(budget: Budget | undefined, used: BudgetAmounts): Budg
 /** Such as `2.5 US dollars`. */
 export function formatAmount(item: BudgetItem, amount: number): string {
   const rounded = item === 'costUsd' ? amount.toFixed(4).replace(/\.?0+$/, '') : String(Math.round(amount))
-  return `${rounded} ${budgetUnits[item]}`
+  const unit = budgetUnits[item]
+  return `${rounded} ${rounded === '1' ? unit.replace(/s$/, '') : unit}`
 }
 
 const budgetUnits: Readonly<Record<BudgetItem, string>> = {

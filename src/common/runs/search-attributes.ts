@@ -24,11 +24,21 @@ export type SearchAttributeName = keyof typeof searchAttributeTypes
 export const searchAttributeNames = Object.keys(searchAttributeTypes) as readonly SearchAttributeName[]
 
 /**
- * Value of `PtcStatus` of a run that has not ended. `waiting`: its code waits for longer than `timeouts.park`, and has
- * no sandbox. `paused`: its budget is spent. `idle`: a conversation waits for a message. A run that has ended has the
- * status of its result (`answered`, `ok`, `code_error` …), `failed` or `cancelled`.
+ * Values of `PtcStatus` of a run that has not ended. `waiting_for_approval`: a call waits for its approval.
+ * `waiting_for_result`: a deferred call waits for its result, for longer than `timeouts.park`. `waiting`: the code waits
+ * for something else for longer than that. `paused`: the budget is spent. `idle`: a conversation waits for a message. A
+ * run that has ended has the status of its result (`answered`, `ok`, `code_error` …), `failed` or `cancelled`.
  */
-export type ActiveStatus = 'running' | 'waiting' | 'paused' | 'idle'
+export const activeStatuses = [
+  'running',
+  'waiting_for_approval',
+  'waiting_for_result',
+  'waiting',
+  'paused',
+  'idle',
+] as const
+
+export type ActiveStatus = (typeof activeStatuses)[number]
 
 /** PostgreSQL and MySQL take 255 characters. */
 const maxKeywordCharacters = 200

@@ -93,6 +93,7 @@ export class UiMessageStream {
       case 'compaction.fails':
       case 'retry':
       case 'gap':
+      case 'budget.spent':
       case 'status':
       case 'run.begins':
       case 'end':

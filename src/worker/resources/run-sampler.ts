@@ -10,7 +10,11 @@ interface RunSamplerOptions {
   readonly taskQueue: string
 }
 
-const statuses = ['running', 'waiting'] as const satisfies readonly ActiveStatus[]
+/** By the label `status`. */
+const statusesByLabel = {
+  running: ['running'],
+  waiting: ['waiting', 'waiting_for_approval', 'waiting_for_result'],
+} as const satisfies Record<string, readonly ActiveStatus[]>
 
 /**
  * Samples how many runs and sessions of a task queue are open, and how many of them can't go on: Temporal counts them,
@@ -23,8 +27,8 @@ export function startRunSampler({ connection, namespace, taskQueue }: RunSampler
     const response = await connection.workflowService.countWorkflowExecutions({ namespace, query })
     return Number(response.count)
   }
-  const countOpen = async (status: ActiveStatus): Promise<void> => {
-    const open = await count(`PtcStatus = '${status}'`)
+  const countOpen = async ([status, values]: readonly [string, readonly ActiveStatus[]]): Promise<void> => {
+    const open = await count(`PtcStatus IN (${values.map(quoteLiteral).join(', ')})`)
     metrics.set('ptc_runs_open', open, { task_queue: taskQueue, status })
   }
   const countFailing = async (): Promise<void> => {
@@ -32,6 +36,6 @@ export function startRunSampler({ connection, namespace, taskQueue }: RunSampler
     metrics.set('ptc_runs_failing', failing, { task_queue: taskQueue })
   }
   return startSampler(async () => {
-    await Promise.all([...statuses.map(countOpen), countFailing()])
+    await Promise.all([...Object.entries(statusesByLabel).map(countOpen), countFailing()])
   })
 }

@@ -24,6 +24,7 @@ import type { DescribedCall } from '../../common/session/steps.js'
 import { showCall } from '../progress.js'
 import type { Run } from '../run.js'
 import { requestApproval } from '../temporal/activities.js'
+import { publishWait } from '../temporal/search-attributes.js'
 import { type OnWait, runInSlot } from './pending-calls.js'
 
 interface GatedCall {
@@ -102,11 +103,13 @@ export class Approvals {
     onWait?.('approval')
     const wait = deferredCalls.waitOf(waitKey)
     const closeCall = showCall(run, callActivityId(position), call.summary, wait && { ...wait, waitsFor: 'approval' })
+    publishWait(run, false)
     try {
       await deferredCalls.waitForOutcome(waitKey)
     } finally {
       closeCall()
       onWait?.(undefined)
+      publishWait(run, false)
     }
     const report = await this.#compensateIfRejected(run, deferredCalls.outcomeOf(waitKey), onWait)
     return this.#record(deferredCalls.takeOutcome(waitKey), call, key, report)

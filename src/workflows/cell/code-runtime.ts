@@ -12,7 +12,7 @@ import type { SessionStatus } from '../../common/session/session.js'
 import type { DeliveredResult } from '../../common/session/steps.js'
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
-import { publishStatus } from '../temporal/search-attributes.js'
+import { publishWait } from '../temporal/search-attributes.js'
 import { Session, type SessionState } from '../session/session.js'
 import type { SandboxGuests } from '../shared-session/sandbox-guests.js'
 import type { SharedSession } from '../shared-session/shared-session.js'
@@ -239,7 +239,7 @@ export async function waitForResultsOrTimer(
     session.park()
     isParked = true
     showWait()
-    publishStatus(run, 'waiting')
+    publishWait(run, true)
     watchDeadline()
   }
   if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, 'park the session while its code waits', park)
@@ -258,7 +258,7 @@ export async function waitForResultsOrTimer(
   timer.cancel()
   if (isHistoryLong() && !isOver()) return { type: 'continue_as_new_due' }
   const results = pendingCalls.takeResults()
-  if (isParked) publishStatus(run, 'running')
+  if (isParked) publishWait(run, false)
   if (session.interruption.isRequested) return { type: 'interrupted' }
   return isOverdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }
 }

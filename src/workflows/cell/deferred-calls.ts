@@ -104,9 +104,9 @@ export class DeferredCalls {
     return this.#open.length
   }
 
-  /** The calls that wait for their result. */
-  get waiting(): readonly Waiting[] {
-    return this.#open.flatMap(({ waiting }) => waiting ?? [])
+  /** The calls that wait for their result, or for their approval. */
+  get waiting(): readonly (Waiting & Pick<DeferredCall, 'isApproval'>)[] {
+    return this.#open.flatMap(({ waiting, isApproval }) => (waiting ? [{ ...waiting, isApproval }] : []))
   }
 
   /** Milliseconds during which at least one call waited. */

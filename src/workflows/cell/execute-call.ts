@@ -1,3 +1,4 @@
+import { isQuestion } from '../../common/calls/deferred-calls.js'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { Caller, CallPosition, FollowUpInput } from '../../common/calls/calls.js'
 import { sharesSandbox } from '../../common/runs/tool-config.js'
@@ -118,7 +119,9 @@ async function executeStartedCall(
   }
   if (!deferredCalls.has(idempotencyKey)) return
   onWait?.('result')
-  const closeCall = showCall(run, callActivityId(position), call.summary, deferredCalls.waitOf(idempotencyKey))
+  const wait = deferredCalls.waitOf(idempotencyKey)
+  const waitsFor = isQuestion(call.arguments) ? 'answer' : 'result'
+  const closeCall = showCall(run, callActivityId(position), call.summary, wait && { ...wait, waitsFor })
   try {
     await deferredCalls.waitForOutcome(idempotencyKey)
   } finally {

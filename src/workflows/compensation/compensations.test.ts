@@ -51,6 +51,7 @@ const book: ToolConfig = {
 function testRun(compensations: Compensations): Run {
   return {
     kind: 'program',
+    identity: { workflowId: 'run-1' },
     config: { timeouts: { heartbeatMs: 5_000 }, limits: defaultLimits },
     tools: new Map([['book', book]]),
     counts: zeroCounts,

@@ -15,6 +15,7 @@
  */
 
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow'
+import type { BudgetPause } from '../../common/runs/budget.js'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { ProviderMessage } from '../../common/runs/conversation.js'
 import type {
@@ -213,6 +214,17 @@ export function announceClientCall(input: ToolActivityInput, timeouts: Timeouts,
   return scheduleEngineActivity(activityNames.clientCall, input, {
     ...options,
     activityId: callActivityId(input.position),
+  })
+}
+
+/**
+ * Tells the live stream that the budget is spent. Few attempts: the run pauses anyway.
+ */
+export function announcePause(pause: BudgetPause, timeouts: Timeouts): Promise<void> {
+  return scheduleEngineActivity(activityNames.announcePause, pause, {
+    ...valueOptions(timeouts, 'tell the live stream that the budget is spent', 'workflow'),
+    scheduleToCloseTimeout: '30s',
+    retry: { ...defaultRetry, maximumAttempts: 3 },
   })
 }
 

@@ -1,5 +1,6 @@
 import { upsertMemo, workflowInfo } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
+import type { BudgetPause } from '../../common/runs/budget.js'
 import type { AgentStatus } from '../../common/runs/runs.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import { toSummary } from '../../common/runs/run-texts.js'
@@ -16,4 +17,12 @@ export function recordSummary(text: string): void {
 export function recordOutcome(outcome: AgentStatus | CellOutcome['status']): void {
   if (outcome === 'answered' || outcome === 'ok') return
   upsertMemo({ [memoKeys.outcome]: outcome })
+}
+
+/**
+ * Records that a run waits for a larger budget, or with null that it no longer does. A client reads it without a worker,
+ * and no other event says so. The memo of a user's workflow is the user's.
+ */
+export function recordPause({ kind }: { readonly kind: string }, pause: BudgetPause | null): void {
+  if (kind !== 'embedded') upsertMemo({ [memoKeys.paused]: pause })
 }

@@ -40,10 +40,27 @@ export function publishStart(run: PublishedRun, session?: string): void {
 
 /** Publishes a status with the cost so far, unless the run has this status already. */
 export function publishStatus(run: PublishedRun, status: string): void {
+  if (run.config.searchAttributes?.includes('PtcStatus') !== true) return
   const current = workflowInfo()
     .typedSearchAttributes.getAll()
     .find(({ key }) => key.name === 'PtcStatus')
   if (current?.value !== status) upsert(run, { PtcStatus: status, PtcCostUsd: costOf(run) })
+}
+
+interface WaitingRun extends PublishedRun {
+  readonly deferredCalls: { readonly waiting: readonly { readonly isApproval: boolean }[] }
+}
+
+/**
+ * Publishes what a run waits for, if it does.
+ *
+ * @param isParked its code waits for longer than `timeouts.park`
+ */
+export function publishWait(run: WaitingRun, isParked: boolean): void {
+  const { waiting } = run.deferredCalls
+  if (waiting.some(({ isApproval }) => isApproval)) return publishStatus(run, 'waiting_for_approval')
+  if (isParked) return publishStatus(run, waiting.length > 0 ? 'waiting_for_result' : 'waiting')
+  publishStatus(run, 'running')
 }
 
 /** Publishes how a run ends: a status of its result, `failed`, or `cancelled`. */

@@ -1,5 +1,7 @@
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
+import { announcePause } from '../temporal/activities.js'
+import { recordPause } from '../temporal/memo.js'
 import { publishStatus } from '../temporal/search-attributes.js'
 
 /**
@@ -12,9 +14,14 @@ export async function waitForBudget(run: Run, isInterrupted: () => boolean): Pro
   const { budget } = run
   for (let item = budget.spent; item !== undefined; item = budget.spent) {
     if (!budget.pauses || isInterrupted()) return false
-    showProgress(run, { type: 'paused', reason: budget.describe(item) })
+    const pause = budget.pauseAt(item)
+    showProgress(run, { type: 'paused', reason: budget.describe(item), item })
     publishStatus(run, 'paused')
-    await budget.waitUntilRaised(item, isInterrupted)
+    recordPause(run, pause)
+    // The live stream is for people who watch: nothing depends on it.
+    void announcePause(pause, run.config.timeouts).catch(() => undefined)
+    await budget.waitUntilRaised(pause, isInterrupted)
+    recordPause(run, null)
   }
   publishStatus(run, 'running')
   return true

@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { askHuman, defineTool, type HumanQuestion } from '../../../src/index.js'
 import { TestProject } from '../../support/cli/ptc.js'
+import { PseudoTerminal } from '../../support/cli/terminal.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
@@ -35,7 +36,7 @@ print(await pay(euros=4))`)
   const { stdout: shown } = await project.run('show', id)
   expect(shown).toMatch(/pay\(euros=1\)[^]*waits for its approval since \S+ \S+ UTC, expires \S+ \S+ UTC/)
   const { stdout: listed } = await project.run('calls', 'list', id)
-  expect(listed).toContain(`${call(2)} waits for its approval since`)
+  expect(listed).toContain(`${call(2)} waits for its approval for`)
 
   const unclear = await project.run('approve', id)
   expect(unclear).toMatchObject({ code: 2, stderr: expect.stringContaining(`${call(1)}, ${call(2)}, ${call(3)}`) })
@@ -54,10 +55,21 @@ print(await pay(euros=4))`)
   expect(byToken).toMatchObject({ code: 0, stderr: 'the call is approved\n' })
 
   await expect.poll(async () => (await waiting()).map(({ position }) => position.index)).toEqual([4])
-  expect(await project.run('approve', id)).toMatchObject({ code: 0 })
+  const { taskQueue } = env.ptc
+  await project.write('ptc.config.ts', `export default { tools: [], taskQueue: '${taskQueue}' }`)
+  const waits = () => project.run('approvals', '--config', 'ptc.config.ts')
+  const command = `ptc approve ${id}, or ptc deny ${id} --reason TEXT`
+  await expect
+    .poll(async () => (await waits()).stdout)
+    .toMatch(new RegExp(`^${id} .*\n  pay 4 waits for approval\n  ${command}\n$`))
+  const { stdout: runs } = await project.run('list', '--config', 'ptc.config.ts', '--status', 'waiting_for_approval')
+  expect(runs).toMatch(new RegExp(`\n${id} +waiting for approval `))
+  expect(await project.run('approve', '--config', 'ptc.config.ts')).toMatchObject({ code: 0 })
   expect(await env.ptc.handle(id).result()).toMatchObject({
     outcome: { output: "['paid 10', ToolDenied('pay was not approved: no money'), 'paid 3']\npaid 4\n" },
   })
+  const { stdout: after } = await project.run('show', id)
+  expect(after).toMatch(/pay\(euros=10\)[^]*approved by ada at [^]*arguments replaced; they were: euros=1\n/)
   const late = await project.run('deny', id, '--reason', 'too late')
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining(`no call of run ${id} waits for approval`) })
 })
@@ -90,4 +102,29 @@ print(await ask_human(question="Who?"))`,
   await expect.poll(() => questions.length).toBe(3)
   await expect.poll(async () => (await project.run('answer', id, 'me')).code).toBe(0)
   expect(await env.ptc.handle(id).result()).toMatchObject({ outcome: { output: "['INV-8', 'tomorrow']\nme\n" } })
+})
+
+it('a person at the terminal of a run is asked: approve with other arguments, and answer a question', async () => {
+  const env = await TestEnvironment.start({ tools: [pay, askHuman()] })
+  const { workflowId: id } = await env.startProgram(`
+print(await pay(euros=1))
+print(await ask_human(question="Which?"))
+try:
+    await pay(euros=2)
+except ToolDenied as error:
+    print(error)`)
+  const { address, namespace } = sharedServer()
+  await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+  const terminal = PseudoTerminal.start(project, 'watch', id)
+  await terminal.waitForScreen(/pay\(euros=1\)[^]*approve\?/)
+  terminal.type('e\r')
+  await terminal.waitForScreen(/arguments: \{"euros":1\}/)
+  terminal.type('\u007f0}\r')
+  await terminal.waitForScreen(/the call is approved[^]*Which\? waits for an answer[^]*answer \(Enter: later\): /)
+  terminal.type('the blue one\r')
+  await terminal.waitForScreen(/the question is answered[^]*approve\?/)
+  // Somebody else may decide meanwhile.
+  await expect.poll(async () => (await project.run('deny', id, '--reason', 'no money')).code).toBe(0)
+  await terminal.waitForScreen(/no longer needed[^]*paid 10\s+the blue one\s+pay was not approved: no money/)
+  expect(await terminal.exitCode).toBe(0)
 })

@@ -29,7 +29,10 @@ print(*results)
     { tool: 'approve', summary: 'approve 1', token: first, since: expect.any(String), expiresAt: expect.any(String) },
     { tool: 'approve', summary: 'approve 2', token: second },
   ])
-  expect((await project.run('calls', 'list', handle.workflowId)).stdout).toContain(first)
+  const { stdout: table } = await project.run('calls', 'list', handle.workflowId)
+  expect(table).toMatch(/turn-0\.cell-1\.call-1 waits for its result for [^,]+, expires in \S+/)
+  expect(table).not.toContain(first)
+  expect((await project.run('calls', 'list', handle.workflowId, '--tokens')).stdout).toContain(first)
 
   const wrong = await project.run('calls', 'complete', first, '--result', '{"approved": "yes"}')
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not fit its output schema') })
@@ -37,7 +40,7 @@ print(*results)
   expect(noJson).toMatchObject({ code: 2, stderr: expect.stringContaining('the result is not JSON') })
   const completed = await project.run('calls', 'complete', first, '--result', '{"approved": true}', '--by', 'ada')
   expect(completed).toMatchObject({ code: 0, stderr: 'the call is completed\n' })
-  const failed = await project.run('calls', 'fail', second, '--message', 'nobody is there')
+  const failed = await project.run('calls', 'fail', handle.workflowId, '--message', 'nobody is there')
   expect(failed).toMatchObject({ code: 0, stderr: 'the call has failed\n' })
   expect(await handle.result()).toMatchObject({ outcome: { output: "{'approved': True} nobody is there\n" } })
 

@@ -12,7 +12,7 @@ afterAll(() => project[Symbol.asyncDispose]())
 
 describe('help and version go to stdout, with exit code 0', () => {
   it.each([
-    [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:/],
+    [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:[^]* 4 the model gave up/],
     [['help'], /Usage: ptc[^]*Exit codes:/],
     [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
     [['sessions', 'close', '--help'], /Usage: ptc sessions close[^]*--json/],
@@ -26,6 +26,7 @@ describe('help and version go to stdout, with exit code 0', () => {
       'show',
       'list',
       'cancel',
+      'approvals',
       'calls',
       'sessions',
       'values',

@@ -3,9 +3,9 @@ import { formatLine, part } from '../text/line.js'
 import { textBlock } from '../text/text-block.js'
 import { takeEnd } from '../../../common/text/text.js'
 
-/** What the model is writing. */
+/** What the model is writing, or code has printed. */
 export interface Draft {
-  readonly type: 'text' | 'code'
+  readonly type: 'text' | 'code' | 'output'
   readonly text: string
 }
 

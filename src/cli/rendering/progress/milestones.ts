@@ -7,7 +7,9 @@ import { type Line, part } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
 import { formatStatus, statusMark } from '../tree/status-mark.js'
 import { callActivityId, scriptedModelName } from '../../../common/names.js'
+import { describeRetry } from '../text/retry.js'
 import { textBlock } from '../text/text-block.js'
+import { sinceTime, waitLine } from '../text/waits.js'
 import { unservedLines } from './unserved-lines.js'
 
 /** A permanent event of a run. */
@@ -42,8 +44,38 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
     ...compactionMilestones(tree),
     ...later.flat(),
     ...compensationMilestones(tree),
+    ...waitMilestones(tree, columns),
+    ...retryMilestones(tree),
     ...unservedMilestones(tree, columns),
   ]
+}
+
+/** What a run waits for. */
+export function waitMilestones(tree: RunTree, columns: number): readonly Milestone[] {
+  return tree.waitsFor.map((wait) => ({
+    key: `wait ${wait.type === 'budget' ? wait.since : wait.token}`,
+    lines: () => waitLine(tree, wait, sinceTime(wait.since), columns),
+    isTransient: true,
+  }))
+}
+
+/** The first failure of each kind that is retried: a model or a tool that is down looks like a run that hangs. */
+function retryMilestones({ turns }: RunTree): readonly Milestone[] {
+  const now = Date.now()
+  return turns.slice(-1).flatMap(({ number, model, cells, directCalls }) => {
+    const calls = [...cells.flatMap((cell) => cell.calls), ...directCalls].map((call) => ({
+      node: call,
+      name: oneLine(call.summary),
+      id: callActivityId(call.position),
+    }))
+    const turn = model ? [{ node: model, name: `turn ${number}`, id: `turn-${number}` }] : []
+    return [...turn, ...calls].flatMap(({ node, name, id }) => {
+      const text = describeRetry(node, now)
+      if (text === undefined) return []
+      const lines = (): readonly Line[] => [[part(`${name}: ${text}`, 'yellow')]]
+      return [{ key: `retry ${id} ${node.lastFailure?.code}`, lines, isTransient: true as const }]
+    })
+  })
 }
 
 /** The compactions that have ended. Each is printed before the turn that follows it, because that turn is later. */

@@ -2,7 +2,7 @@ import type { RunTree } from '../../../client/run-tree/index.js'
 import { createColors } from '../text/colors.js'
 import { formatLine } from '../text/line.js'
 import { type Draft, renderDraft } from './draft.js'
-import { milestones, unservedMilestones } from './milestones.js'
+import { milestones, unservedMilestones, waitMilestones } from './milestones.js'
 import { renderProgress } from './render-progress.js'
 
 /** Target of the progress, such as `process.stderr`. */
@@ -15,12 +15,15 @@ interface ProgressStream {
 export interface ProgressWriterOptions {
   readonly stream: ProgressStream
   readonly color: boolean
-  /** `live`: only the live lines, and queues without a worker. Default: everything. */
+  /** `live`: only the live lines, what the run waits for, and queues without a worker. Default: everything. */
   readonly content?: 'everything' | 'live' | undefined
 }
 
 const redrawMs = 250
-const defaultColumns = 80
+/** Of a terminal that does not say. */
+const terminalColumns = 80
+/** Of a stream that is no terminal: nothing is wrapped. */
+const defaultColumns = 10_000
 
 /**
  * Writes the progress of a run to a stream. Each milestone is printed once. On a terminal the current state stands
@@ -34,6 +37,12 @@ export class ProgressWriter {
   readonly #timer: NodeJS.Timeout | undefined
   #tree: RunTree | undefined
   #draft: Draft | undefined
+  /** What the running cell has printed. */
+  #output = ''
+  /** The last milestones of calls, by idempotency key. */
+  readonly #toolMilestones = new Map<string, string>()
+  /** Somebody types at the terminal: nothing is written. */
+  #isSuspended = false
   #live = ''
   #closed = false
 
@@ -45,13 +54,21 @@ export class ProgressWriter {
     this.#timer = stream.isTTY ? setInterval(() => this.#draw(''), redrawMs).unref() : undefined
   }
 
-  /** Takes the current tree. */
-  update(tree: RunTree): void {
+  /**
+   * Takes the current tree.
+   *
+   * @param output of the running cell, to show below the live lines
+   */
+  update(tree: RunTree, output = ''): void {
     this.#tree = tree
+    this.#output = output
+    if (this.#isSuspended) return
     const columns = this.#columns
     const colors = createColors(this.#color)
     const newMilestones = (
-      this.#content === 'live' ? unservedMilestones(tree, columns) : milestones(tree, columns)
+      this.#content === 'live'
+        ? [...waitMilestones(tree, columns), ...unservedMilestones(tree, columns)]
+        : milestones(tree, columns)
     ).filter(({ key, isTransient }) => !this.#printedKeys.has(key) && !(isTransient && this.#stream.isTTY))
     for (const { key } of newMilestones) this.#printedKeys.add(key)
     this.#draw(
@@ -64,6 +81,22 @@ export class ProgressWriter {
     this.#draft = draft
   }
 
+  /** Shows what the tool of a call says of its progress, at the next redraw. */
+  setMilestone(idempotencyKey: string, text: string): void {
+    this.#toolMilestones.set(idempotencyKey, text)
+  }
+
+  /** Removes the live lines, and writes nothing until {@link resume}. */
+  suspend(): void {
+    this.#draw('', false)
+    this.#isSuspended = true
+  }
+
+  resume(): void {
+    this.#isSuspended = false
+    if (this.#tree) this.update(this.#tree, this.#output)
+  }
+
   /** Prints another line above the live lines. */
   print(line: string): void {
     this.#draw(`${line}\n`)
@@ -72,19 +105,21 @@ export class ProgressWriter {
   /** Removes the live lines. Idempotent. */
   close(): void {
     clearInterval(this.#timer)
+    this.#isSuspended = false
     this.#tree = undefined
     this.#draw('')
     this.#closed = true
   }
 
   get #columns(): number {
-    return this.#stream.columns || defaultColumns
+    return this.#stream.columns || (this.#stream.isTTY ? terminalColumns : defaultColumns)
   }
 
   /** Prints permanent text, with the live lines below it. One write avoids flicker. */
-  #draw(permanentText: string): void {
+  #draw(permanentText: string, isLive = true): void {
     if (this.#closed) return
-    const live = this.#stream.isTTY && this.#tree ? this.#render(this.#tree) : ''
+    if (this.#isSuspended) return void (permanentText !== '' && this.#stream.write(permanentText))
+    const live = this.#stream.isTTY && this.#tree && isLive ? this.#render(this.#tree) : ''
     if (permanentText === '' && live === this.#live) return
     const up = this.#live.split('\n').length - 1
     const erase = up === 0 ? '' : `\x1b[${up}A\r\x1b[J`
@@ -93,8 +128,11 @@ export class ProgressWriter {
   }
 
   #render(tree: RunTree): string {
-    const live = renderProgress(tree, { width: this.#columns, color: this.#color })
-    const draft = this.#draft ? renderDraft(this.#draft, this.#columns, this.#color).join('') : ''
-    return live === '' ? '' : `${live}\n${draft}`
+    const options = { width: this.#columns, color: this.#color, milestones: this.#toolMilestones }
+    const live = renderProgress(tree, options)
+    const output: Draft | undefined = this.#output === '' ? undefined : { type: 'output', text: this.#output }
+    const draft = this.#draft ?? output
+    const below = draft ? renderDraft(draft, this.#columns, this.#color).join('') : ''
+    return live === '' ? '' : `${live}\n${below}`
   }
 }

@@ -1,6 +1,7 @@
-import type { CallNode, RunTree } from '../../../client/run-tree/index.js'
+import type { CallNode, RunTree, RunWait } from '../../../client/run-tree/index.js'
 import { isOpen } from '../../../client/run-tree/index.js'
-import { toolNotRegistered } from '../tree/call-branch.js'
+import { describeRetry } from '../text/retry.js'
+import { waitLines, waitNouns } from '../text/waits.js'
 import { createColors } from '../text/colors.js'
 import { formatDuration } from '../../../common/text/format.js'
 import { type Line, part, formatLine } from '../text/line.js'
@@ -12,27 +13,32 @@ interface RenderProgressOptions {
   readonly color: boolean
   /** Default: now. */
   readonly now?: number
+  /** The last milestones of calls in the live stream, by idempotency key. Default: those of the tree. */
+  readonly milestones?: ReadonlyMap<string, string>
 }
 
 /** Maximum number of open calls that are named; the line is truncated anyway. */
 const maxNamedCalls = 8
 
 /** The current state of a run in a few lines, which replace the previous ones; empty when the run has ended. */
-export function renderProgress(tree: RunTree, { width, color, now = Date.now() }: RenderProgressOptions): string {
+export function renderProgress(tree: RunTree, options: RenderProgressOptions): string {
+  const { width, color, now = Date.now(), milestones = new Map<string, string>() } = options
   if (tree.phase.type === 'ended') return ''
   const colors = createColors(color)
   const elapsed = part(`  ${formatDuration(now - tree.startedAt)}`, 'dim')
   const lines: Line[] = [
     [part('▸ ', 'yellow'), part(describePhase(tree)), elapsed],
     ...callsLine(tree),
-    ...retryLine(tree),
+    ...toolProgressLines(tree, milestones),
+    ...retryLine(tree, now),
+    ...waitLines(tree, (since) => `for ${formatDuration(now - since)}`, width - 3).map((line) => [part('  '), ...line]),
     ...tree.unserved.flatMap((queue) => unservedLines(queue, now, width - 3).map((line) => [part('  '), ...line])),
   ]
   // One column stays free: some terminals wrap a full line, and then the next redraw is off by one.
   return lines.map((line) => formatLine(line, width - 1, colors)).join('\n')
 }
 
-function describePhase({ phase }: RunTree): string {
+function describePhase({ phase, waitsFor }: RunTree): string {
   switch (phase.type) {
     case 'starting':
       return 'starting'
@@ -47,7 +53,9 @@ function describePhase({ phase }: RunTree): string {
     case 'running_code':
       return `cell ${phase.cell} runs`
     case 'waiting_for_calls':
-      return 'waiting for tools'
+      return describeCallWaits(waitsFor, phase.open)
+    case 'paused':
+      return 'paused'
     case 'compensating':
       return 'compensating calls'
     case 'deciding':
@@ -56,13 +64,45 @@ function describePhase({ phase }: RunTree): string {
   }
 }
 
-/** `calls 12/20 done · get_expenses ENG004 Q3 · …`: calls of the running cell, and direct calls of the turn. */
+/** Calls that wait for a person are no work of tools. */
+function describeCallWaits(waits: readonly RunWait[], open: number): string {
+  const types = waits.flatMap((wait) => (wait.type === 'budget' ? [] : [wait.type]))
+  if (types.length < open) return 'waiting for tools'
+  return `waiting for ${[...new Set(types)].map((type) => waitNouns[type]).join(' and ')}`
+}
+
+/** Open calls of one tool that are counted instead of named. */
+const minCounted = 4
+
+/** `calls 12/20 done · get_expenses ENG004 Q3 · slow × 14 · …`: calls of the running cell, and direct calls of the turn. */
 function callsLine(tree: RunTree): readonly Line[] {
   const calls = currentCalls(tree)
   const open = calls.filter(({ status }) => isOpen(status))
   if (open.length === 0) return []
-  const names = open.slice(0, maxNamedCalls).map(({ summary }) => oneLine(summary))
+  const names = nameCalls(open).slice(0, maxNamedCalls)
   return [[part(`  calls ${calls.length - open.length}/${calls.length} done`), part(` · ${names.join(' · ')}`, 'dim')]]
+}
+
+/** Many calls of one tool are a count. */
+function nameCalls(calls: readonly CallNode[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const { tool } of calls) counts.set(tool, (counts.get(tool) ?? 0) + 1)
+  const names = calls.map(({ tool, summary }) => {
+    const count = counts.get(tool) ?? 0
+    return count >= minCounted ? `${oneLine(tool)} × ${count}` : oneLine(summary)
+  })
+  return names.filter((name, index) => !name.includes(' × ') || names.indexOf(name) === index)
+}
+
+const maxProgressLines = 3
+
+/** What tools say of their open calls. */
+function toolProgressLines(tree: RunTree, milestones: ReadonlyMap<string, string>): readonly Line[] {
+  const said = currentCalls(tree).flatMap(({ status, summary, progress, idempotencyKey = '' }) => {
+    const text = milestones.get(idempotencyKey) ?? progress
+    return isOpen(status) && text !== undefined ? [`${oneLine(summary)}: ${oneLine(text)}`] : []
+  })
+  return said.slice(-maxProgressLines).map((text) => [part(`  ${text}`, 'cyan')])
 }
 
 function currentCalls({ turns }: RunTree): readonly CallNode[] {
@@ -72,13 +112,9 @@ function currentCalls({ turns }: RunTree): readonly CallNode[] {
 }
 
 /** The failure that is being retried: without it a retrying run looks like one that hangs. */
-function retryLine(tree: RunTree): readonly Line[] {
+function retryLine(tree: RunTree, now: number): readonly Line[] {
   const model = tree.turns.at(-1)?.model
-  const retrying = model && isOpen(model.status) ? [model] : currentCalls(tree).filter(({ status }) => isOpen(status))
-  const [retried] = retrying.filter(({ lastFailure }) => lastFailure)
-  if (!retried?.lastFailure) return []
-  const { code, message } = retried.lastFailure
-  if (code === toolNotRegistered) return [[part(`  ${oneLine(message)}`, 'yellow')]]
-  const attempt = retried.status === 'running' ? retried.attempts : retried.attempts + 1
-  return [[part(`  attempt ${attempt} after: ${oneLine(message)}`, 'yellow')]]
+  const retrying = model && isOpen(model.status) ? [model] : currentCalls(tree)
+  const [text] = retrying.flatMap((node) => describeRetry(node, now) ?? [])
+  return text === undefined ? [] : [[part(`  ${text}`, 'yellow')]]
 }

@@ -8,6 +8,7 @@ const run: RunInfo = {
   runId: 'r',
   type: 'agent',
   status: 'timed_out',
+  state: 'timed_out',
   outcome: undefined,
   taskQueue: 'q',
   summary: 'Who spent\u001B[2J too much?',
@@ -18,16 +19,30 @@ const run: RunInfo = {
 describe('renderRunTable', () => {
   it('aligns columns under their headings, and passes no control character', () => {
     expect(
-      renderRunTable([run, { ...run, workflowId: 'x', status: 'running', endedAt: undefined }], {
-        now,
-        width: undefined,
-        color: false,
-      }),
+      renderRunTable(
+        [
+          run,
+          {
+            ...run,
+            workflowId: 'x',
+            status: 'running',
+            state: 'waiting_for_approval',
+            endedAt: undefined,
+            costUsd: 0.0123,
+            requester: { user: 'ada', tenant: 'acme' },
+          },
+        ],
+        {
+          now,
+          width: undefined,
+          color: false,
+        },
+      ),
     ).toBe(
       [
-        'ID                STATUS     STARTED  LASTED  ABOUT',
-        'agent-bcdfghjkmn  timed out  1h ago   12.0s   Who spent␛[2J too much?',
-        'x                 running    1h ago   1h      Who spent␛[2J too much?',
+        'ID                STATUS                STARTED  LASTED  COST     ABOUT',
+        'agent-bcdfghjkmn  timed out             1h ago   12.0s            Who spent␛[2J too much?',
+        'x                 waiting for approval  1h ago   1h      $0.0123  ada of acme: Who spent␛[2J too much?',
       ].join('\n'),
     )
   })
@@ -38,7 +53,13 @@ describe('renderRunTable', () => {
   })
 
   it('shows the outcome of a run that completed without success, in red', () => {
-    const failed: RunInfo = { ...run, status: 'failed', outcome: 'code_error', summary: 'x'.repeat(200) }
+    const failed: RunInfo = {
+      ...run,
+      status: 'failed',
+      state: 'failed',
+      outcome: 'code_error',
+      summary: 'x'.repeat(200),
+    }
     const [, line = ''] = renderRunTable([failed], { now, width: 80, color: true }).split('\n')
     expect(line).toContain('  \u001B[31mcode error\u001B[39m  1h ago')
     expect(line).toMatch(/x…$/)

@@ -1,5 +1,5 @@
 import { createColors } from '../text/colors.js'
-import { formatDuration } from '../../../common/text/format.js'
+import { formatCost, formatDuration } from '../../../common/text/format.js'
 import { oneLine } from '../text/sanitize.js'
 import { formatStatus } from '../tree/status-mark.js'
 import type { RunInfo } from '../../../client/run/run-info.js'
@@ -12,16 +12,16 @@ interface RunTableOptions {
   readonly color: boolean
 }
 
-const heading = ['ID', 'STATUS', 'STARTED', 'LASTED', 'ABOUT'] as const
+const heading = ['ID', 'STATUS', 'STARTED', 'LASTED', 'COST', 'ABOUT'] as const
 
 /** A table of runs with a heading. */
 export function renderRunTable(runs: readonly RunInfo[], { now, width, color }: RunTableOptions): string {
   const colors = createColors(color)
   const styleCell: StyleCell = (text, row, column) => {
     if (row === 0) return colors.bold(text)
-    const status = runs[row - 1]?.status
-    if (column !== statusColumn || status === undefined) return text
-    return colors[styleByStatus[status] ?? 'red'](text)
+    const state = runs[row - 1]?.state
+    if (column !== statusColumn || state === undefined) return text
+    return colors[styleByState[state] ?? 'red'](text)
   }
   return renderColumns([heading, ...runs.map((run) => runCells(run, now))], width, styleCell)
 }
@@ -29,16 +29,24 @@ export function renderRunTable(runs: readonly RunInfo[], { now, width, color }: 
 const statusColumn = heading.indexOf('STATUS')
 
 /** The colours of the status marks of `ptc show`; other statuses are red. */
-const styleByStatus: Partial<Readonly<Record<RunInfo['status'], 'green' | 'yellow'>>> = {
+const styleByState: Partial<Readonly<Record<RunInfo['state'], 'green' | 'yellow' | 'dim'>>> = {
   completed: 'green',
   running: 'yellow',
+  waiting_for_approval: 'yellow',
+  waiting_for_result: 'yellow',
+  waiting: 'yellow',
   paused: 'yellow',
+  idle: 'dim',
   cancelled: 'yellow',
   terminated: 'yellow',
 }
 
-function runCells({ workflowId, status, outcome, startedAt, endedAt, summary }: RunInfo, now: Date): readonly string[] {
+function runCells(run: RunInfo, now: Date): readonly string[] {
+  const { workflowId, state, outcome, startedAt, endedAt, costUsd, requester, summary } = run
   const lasted = formatDuration((endedAt ?? now).getTime() - startedAt.getTime())
   const ago = `${formatDuration(now.getTime() - startedAt.getTime())} ago`
-  return [oneLine(workflowId), formatStatus(outcome ?? status), ago, lasted, oneLine(summary)]
+  const cost = costUsd === undefined ? '' : formatCost(costUsd)
+  const asked = [requester?.user, requester?.tenant].filter((each) => each !== undefined).join(' of ')
+  const about = asked === '' ? summary : `${asked}: ${summary}`
+  return [oneLine(workflowId), formatStatus(outcome ?? state), ago, lasted, cost, oneLine(about)]
 }

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { truncateToWidth, displayWidth, wrap } from './display-width.js'
+import { describe, expect, it, test } from 'vitest'
+import { truncateToWidth, displayWidth, wrap, wrapWords } from './display-width.js'
 
 test.each([
   ['abc', 3],
@@ -56,4 +56,19 @@ test('measures, truncates and wraps a long line in linear time', () => {
     expect(process.cpuUsage(began).user).toBeLessThan(20_000_000)
     expect(width).toBe((displayWidth(character.repeat(10)) / 10) * (text.length / character.length))
   }
+})
+
+describe('wrapWords', () => {
+  it('breaks between words only, and leaves a longer word whole', () => {
+    expect(wrapWords('read the next message', 10)).toEqual(['read the', 'next', 'message'])
+    const url = 'http://127.0.0.1:8233/namespaces/default/workflows/r1'
+    expect(wrapWords(`see ${url} there`, 20)).toEqual(['see', url, 'there'])
+    expect(wrapWords('short', 10)).toEqual(['short'])
+    expect(wrapWords('', 10)).toEqual([''])
+  })
+
+  it('keeps what stands in columns, and needs linear time', () => {
+    expect(wrapWords('UI        http://x', 40)).toEqual(['UI        http://x'])
+    expect(wrapWords('a '.repeat(100_000), 80).length).toBeGreaterThan(1_000)
+  })
 })

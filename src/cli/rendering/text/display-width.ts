@@ -63,6 +63,26 @@ export function wrap(text: string, columns: number): readonly string[] {
   return [...lines, line]
 }
 
+/** Wraps a line to the columns, at spaces only: a longer word, such as a URL, stays whole. */
+export function wrapWords(text: string, columns: number): readonly string[] {
+  if (displayWidthUpTo(text, columns) <= columns) return [text]
+  const lines: string[] = []
+  let line: string | undefined
+  let width = 0
+  for (const word of text.split(' ')) {
+    const added = displayWidth(word)
+    if (line === undefined || width + 1 + added > columns) {
+      if (line !== undefined) lines.push(line.trimEnd())
+      line = word
+      width = added
+    } else {
+      line += ` ${word}`
+      width += 1 + added
+    }
+  }
+  return [...lines, line ?? '']
+}
+
 export function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(columns - displayWidth(text), 0))
 }

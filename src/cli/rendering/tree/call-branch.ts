@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../../../common/errors.js'
 import type { JsonObject } from '../../../common/json/json.js'
 import { pluralize, takeStart } from '../../../common/text/text.js'
 import { type CallNode, describeRef, parseRef, shortHash } from '../../../client/run-tree/index.js'
@@ -7,11 +6,10 @@ import { formatBytes } from '../../../common/text/format.js'
 import { type Line, part, justify } from '../text/line.js'
 import { sanitize, oneLine } from '../text/sanitize.js'
 import { formatAttempts, formatSpan, joinFacts, type RenderContext } from './render-context.js'
+import { describeRetry } from '../text/retry.js'
+import { formatTime } from '../text/waits.js'
 import { formatStatus, statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
-
-/** Not an attempt of the tool: the worker that took the call has no such tool. */
-export const toolNotRegistered: ErrorCode = 'TOOL_NOT_REGISTERED'
 
 /** Calls shown per cell; further ones are only counted. */
 const maxShownCalls = 20
@@ -41,6 +39,7 @@ function callBranch(call: CallNode, context: RenderContext): Branch {
     head: (columns) => justify([statusMark(call.status), part(` ${text}`)], right, columns),
     body: (columns) => [
       ...workflowLines(call),
+      ...decisionLines(call, context.full),
       ...blockedLines(call, columns),
       ...outcomeLines(call, context, columns),
       ...compensationLines(call, columns),
@@ -69,11 +68,9 @@ export function blockedLines({ blocked, message }: CallNode, columns: number): r
   return textBlock(oneLine(blocked), { columns, style: 'yellow', limit: 3, prose: true })
 }
 
-function outcomeLines(call: CallNode, { full }: RenderContext, columns: number): readonly Line[] {
-  const { status, message, resultPreview, resultBytes, lastFailure } = call
+function outcomeLines(call: CallNode, { full, now }: RenderContext, columns: number): readonly Line[] {
+  const { status, message, resultPreview, resultBytes, progress } = call
   const pending = status === 'waiting' || status === 'running'
-  const label = lastFailure?.code === toolNotRegistered ? 'waiting' : 'attempt failed'
-  const retried = pending && lastFailure ? `${label}: ${lastFailure.message}` : undefined
   if (status === 'ok') {
     if (resultPreview === undefined) return []
     if (!full) return [[part(`→ ${oneLine(resultPreview)}`, 'dim')]]
@@ -83,7 +80,13 @@ function outcomeLines(call: CallNode, { full }: RenderContext, columns: number):
   if (call.deferred) return [[part(formatWait('result', call.deferred), 'dim')]]
   if (call.approval) return [[part(formatWait('approval', call.approval), 'yellow')]]
   if (call.waitsForSlot) return [[part(`waits for a slot of ${oneLine(call.tool)}`, 'dim')]]
-  if (pending) return retried === undefined ? [] : [[part(oneLine(retried), 'yellow')]]
+  if (pending) {
+    const retried = describeRetry(call, now)
+    return [
+      ...(progress === undefined ? [] : [[part(oneLine(progress), 'cyan')]]),
+      ...(retried === undefined ? [] : [[part(retried, 'yellow')]]),
+    ]
+  }
   if (status === 'interrupted') return []
   const text = message === undefined ? formatStatus(status) : `${formatStatus(status)}: ${message}`
   return textBlock(sanitize(text), { columns, style: 'red', limit: full ? undefined : 3 })
@@ -102,10 +105,19 @@ function compensationLines({ compensation }: CallNode, columns: number): readonl
   return [[part(`is being compensated${retried}`, 'yellow')]]
 }
 
-function formatWait(what: 'result' | 'approval', { since, expiresAt }: NonNullable<CallNode['deferred']>): string {
-  return `waits for its ${what} since ${formatTime(since)}, expires ${formatTime(expiresAt)}`
+/** Who decided on the call, and which arguments the decision replaced. */
+function decisionLines({ decision }: CallNode, full: boolean): readonly Line[] {
+  if (!decision) return []
+  const { decision: what, by, at, replacedArguments, remembered } = decision
+  const who = by === undefined ? '' : ` by ${oneLine(by)}`
+  const scope = remembered ? ', and later calls of the tool' : ''
+  const replaced = replacedArguments && `arguments replaced; they were: ${formatArguments(replacedArguments, full)}`
+  return [
+    [part(`${what}${who} at ${formatTime(at)}${scope}`, 'dim')],
+    ...(replaced === undefined ? [] : [[part(replaced, 'yellow')]]),
+  ]
 }
 
-function formatTime(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+function formatWait(what: 'result' | 'approval', { since, expiresAt }: NonNullable<CallNode['deferred']>): string {
+  return `waits for its ${what} since ${formatTime(since)}, expires ${formatTime(expiresAt)}`
 }

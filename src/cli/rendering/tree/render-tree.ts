@@ -10,6 +10,7 @@ import { formatSpan, type RenderContext } from './render-context.js'
 import { formatStatus, type DisplayStatus, statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
 import { turnBranch } from './turn-branch.js'
+import { sinceTime, waitLines } from '../text/waits.js'
 import { describeUnserved } from '../../../client/temporal/unserved-queue.js'
 
 interface RenderTreeOptions {
@@ -73,10 +74,18 @@ function headerLines(tree: RunTree, context: RenderContext, columns: number): re
     ],
     ...indented(wrapFacts(counts, columns - 2).join('\n'), 'dim'),
     ...indented(environment.join(' · '), 'dim'),
+    ...indented(describeRequester(tree.requester), 'dim'),
     ...indented(question, 'plain', context.full ? undefined : maxQuestionLines),
     ...(tree.lacksBeginning ? indented(missingHistoryNotice, 'yellow') : []),
+    ...waitLines(tree, sinceTime, columns - 2).map((line) => [part('  '), ...line]),
     ...tree.unserved.flatMap((queue) => indented(describeUnserved(queue, context.now), 'yellow')),
   ]
+}
+
+/** `asked by ada of acme`; empty when the context of the run names nobody. */
+function describeRequester({ user, tenant }: NonNullable<RunTree['requester']> = {}): string {
+  if (user === undefined) return tenant === undefined ? '' : `asked by ${oneLine(tenant)}`
+  return `asked by ${oneLine(user)}${tenant === undefined ? '' : ` of ${oneLine(tenant)}`}`
 }
 
 const missingHistoryNotice = 'Earlier histories of this run were deleted (retention); the tree starts later.'

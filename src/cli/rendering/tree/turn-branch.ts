@@ -6,6 +6,7 @@ import { formatCost, formatTokens } from '../../../common/text/format.js'
 import { formatCompactNumber } from '../../../common/text/text.js'
 import { type Line, part, justify } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
+import { describeRetry } from '../text/retry.js'
 import { formatAttempts, formatSpan, joinFacts, type RenderContext } from './render-context.js'
 import { statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
@@ -53,7 +54,7 @@ function modelFacts(model: ModelNode, context: RenderContext): Line {
 function modelLines(
   model: ModelNode,
   answer: string | undefined,
-  { full }: RenderContext,
+  { full, now }: RenderContext,
   columns: number,
 ): readonly Line[] {
   const limit = full ? undefined : maxTextLines
@@ -67,10 +68,8 @@ function modelLines(
     case 'waiting':
     case 'running':
     case 'interrupted': {
-      const { lastFailure } = model
-      if (!lastFailure) return []
-      const text = `attempt failed: ${lastFailure.code}: ${lastFailure.message}`
-      return textBlock(text, { columns, limit, style: 'yellow', prose: true })
+      const text = describeRetry(model, now)
+      return text === undefined ? [] : textBlock(text, { columns, limit, style: 'yellow', prose: true })
     }
   }
 }

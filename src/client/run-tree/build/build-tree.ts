@@ -1,4 +1,6 @@
 import { addUsage, zeroCounts, type RunCounts } from '../../../common/runs/runs.js'
+import type { BudgetPause } from '../../../common/runs/budget.js'
+import { requesterOf } from '../../../common/runs/requester.js'
 import type { JsonValue } from '../../../common/json/json.js'
 import { isNamedSessionId, workflowNames } from '../../../common/names.js'
 import { cachedCallNode, type CallContext, type CallNodes, pendingStatus } from './call-node.js'
@@ -6,8 +8,16 @@ import { applyProgramOutcome } from './cell-end.js'
 import { parseRef } from '../values/external-values.js'
 import type { FetchedValues } from '../values/fetched-values.js'
 import { resultOf, type CallDraft, type CellDraft, type RunDraft, type TurnDraft } from './draft.js'
-import { agentInput, agentResult, programInput, programResult, type RunState } from '../history/payload-schemas.js'
+import {
+  agentInput,
+  agentResult,
+  programInput,
+  programResult,
+  requestedInput,
+  type RunState,
+} from '../history/payload-schemas.js'
 import { phaseOf } from './phase.js'
+import { waitsOf } from './waits.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { RunEnd, RunStart } from '../history/execution-log.js'
 import type { CallNode, CellNode, CompactionNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
@@ -23,6 +33,7 @@ interface RunRecords {
   readonly start: RunStart
   readonly end: RunEnd | undefined
   readonly taskFailure: Failure | undefined
+  readonly paused: BudgetPause | undefined
   readonly activities: readonly ActivityRecord[]
   /** How many of the first activities have ended. */
   readonly settledCount: number
@@ -33,7 +44,7 @@ interface RunRecords {
 
 /** @param run the activities, replayed; this function changes it */
 export function buildTree(
-  { start, end, taskFailure, activities, settledCount, runIds, carriedState, namespace }: RunRecords,
+  { start, end, taskFailure, paused, activities, settledCount, runIds, carriedState, namespace }: RunRecords,
   run: RunDraft,
   { fetched, callNodes: cache }: TreeCaches,
 ): RunTree {
@@ -43,6 +54,7 @@ export function buildTree(
   const context = {
     isRunEnded: end !== undefined,
     onceTools: run.onceTools,
+    attempts: run.attempts,
     expiries: run.expiries,
     limitedTools: run.limitedTools,
     namespace,
@@ -53,6 +65,7 @@ export function buildTree(
   const turns = run.turns.map((turn) => turnNode(turn, run, context))
   const { workflowType, workflowId, at: startedAt, isContinuation, summary } = start
   const agent = agentResult.safeParse(end?.result).data
+  const requester = requesterOf(requestedInput.safeParse(start.input).data?.context)
   const base = {
     workflowId,
     runId: runIds[0] ?? '',
@@ -67,10 +80,12 @@ export function buildTree(
     model: run.model,
     failure: end ? end.failure : taskFailure,
     unserved: [],
+    waitsFor: end ? [] : waitsOf(turns, paused),
+    ...(requester && { requester }),
     turns,
     compactions: run.compactions.map((record) => compactionNode(record, context.isRunEnded)),
     totals: countsOf(agent ?? program) ?? countNodes(turns, run.compactions, carriedState?.counts ?? zeroCounts),
-    phase: phaseOf(run, activities, settledCount, end),
+    phase: phaseOf(run, activities, settledCount, end, paused !== undefined),
   }
   if (workflowType === workflowNames.agent || workflowType === workflowNames.conversation) {
     const question = agentInput.safeParse(start.input).data?.question ?? summary
@@ -103,7 +118,17 @@ function turnNode(turn: TurnDraft, run: RunDraft, context: CallContext): TurnNod
 function modelNode(record: ActivityRecord, isRunEnded: boolean): ModelNode {
   const { summary, scheduledAt, attempts, lastFailure, end, input } = record
   const requestBytes = input.type === 'model' ? input.requestBytes : 0
-  const base = { summary, startedAt: scheduledAt, endedAt: end?.at, attempts, lastFailure, requestBytes }
+  const { nextAttemptAt } = record
+  const waitsForAttempt = !end && nextAttemptAt !== undefined && { nextAttemptAt }
+  const base = {
+    summary,
+    startedAt: scheduledAt,
+    endedAt: end?.at,
+    attempts,
+    lastFailure,
+    requestBytes,
+    ...waitsForAttempt,
+  }
   if (!end) return { ...base, status: pendingStatus(record, isRunEnded) }
   if (end.type !== 'completed') return { ...base, status: 'failed', failure: end.failure }
   const result = resultOf(record, 'model')

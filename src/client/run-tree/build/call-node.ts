@@ -1,23 +1,20 @@
-import { approvalKey } from '../../../common/calls/approvals.js'
+import { approvalKey, isApprovalKey } from '../../../common/calls/approvals.js'
 import { toolUseCaller } from '../../../common/runs/hosted-code.js'
 import { isLostWorkerFailure, toCallStatus } from '../../../common/calls/outcomes.js'
 import { type CallDraft, isDeferred, resultOf } from './draft.js'
+import type { DecisionInput } from '../history/activity-payloads.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { FetchedValues } from '../values/fetched-values.js'
 import { encodeCompletionToken } from '../../../common/calls/completion-token.js'
-import {
-  type CallNode,
-  type CompensationNode,
-  type DeferredWait,
-  type Failure,
-  isPending,
-  type PendingStatus,
-} from '../tree.js'
+import { type CallNode, type CompensationNode, type Failure, isPending, type PendingStatus } from '../tree.js'
+import type { CallDecision, DeferredWait } from '../waits.js'
 
 export interface CallContext {
   /** Open activities of an ended run are interrupted. */
   readonly isRunEnded: boolean
   readonly onceTools: ReadonlySet<string>
+  /** Attempts of each tool. */
+  readonly attempts: ReadonlyMap<string, number>
   readonly expiries: ReadonlyMap<string, number>
   readonly limitedTools: ReadonlySet<string>
   readonly namespace: string
@@ -49,6 +46,7 @@ export function cachedCallNode(call: CallDraft, context: CallContext, codeUse: s
 function callNode(call: CallDraft, context: CallContext, codeUse: string | undefined): CallNode {
   const { activity, described } = call
   const input = activity?.input.type === 'tool' ? activity.input.call : undefined
+  const open = activity?.end ? undefined : activity
   const deferred = deferredWaitOf(call, context)
   const approval = approvalWaitOf(call, context)
   const { status, message }: CallEnding = deferred ? { status: 'running' } : callEndingOf(call, context)
@@ -70,16 +68,44 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     endedAt: deferred ? undefined : activity ? endedAt : isPending(status) ? undefined : call.createdAt,
     attempts: activity?.attempts ?? 0,
     lastFailure: activity?.lastFailure,
+    ...attemptsOf(open, context.attempts.get(tool)),
     blocked: activity?.blockedNote,
     status,
     deferred,
     ...(approval && { approval }),
+    ...(call.decision && { decision: decisionOf(call, call.decision) }),
+    ...(open?.progress !== undefined && { progress: open.progress }),
     ...(status === 'waiting' && !activity && !approval && context.limitedTools.has(tool) && { waitsForSlot: true }),
     ...(call.compensation && { compensation: compensationNode(call.compensation, context.isRunEnded) }),
     message,
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
     resultRef: result?.ref,
     resultBytes: result?.bytes ?? 0,
+  }
+}
+
+/** The server counts other attempts, too: those on workers without the tool. */
+function attemptsOf(
+  open: ActivityRecord | undefined,
+  maxAttempts: number | undefined,
+): Pick<CallNode, 'maxAttempts' | 'nextAttemptAt'> {
+  if (!open) return {}
+  const { nextAttemptAt } = open
+  return { ...(maxAttempts !== undefined && { maxAttempts }), ...(nextAttemptAt !== undefined && { nextAttemptAt }) }
+}
+
+function decisionOf({ described, approval }: CallDraft, record: DecisionInput): CallDecision {
+  const { result, by, at, idempotencyKey } = record
+  const isApproval = isApprovalKey(idempotencyKey)
+  const isPositive = result.type === 'value'
+  const asked = approval?.input.type === 'approval' ? approval.input.request.arguments : described?.arguments
+  const isReplaced = result.type === 'value' && isApproval && result.replacesArguments
+  return {
+    decision: isApproval ? (isPositive ? 'approved' : 'denied') : isPositive ? 'completed' : 'failed',
+    ...(by !== undefined && { by }),
+    at,
+    ...(isReplaced && asked && { replacedArguments: asked }),
+    ...(result.type === 'value' && result.remembers && { remembered: true }),
   }
 }
 

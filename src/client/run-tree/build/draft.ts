@@ -3,7 +3,14 @@ import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { CellNode } from '../tree.js'
-import { type ActivityResult, expiries, limitedTools, onceTools } from '../history/activity-payloads.js'
+import {
+  type ActivityResult,
+  attempts,
+  type DecisionInput,
+  expiries,
+  limitedTools,
+  onceTools,
+} from '../history/activity-payloads.js'
 
 /** A run while its activities are replayed in order. */
 export interface RunDraft {
@@ -16,6 +23,8 @@ export interface RunDraft {
   sandbox: string | undefined
   model: string | undefined
   onceTools: ReadonlySet<string>
+  /** Maximum attempts of each tool. */
+  attempts: ReadonlyMap<string, number>
   /** Milliseconds until the calls of each deferred tool expire. */
   expiries: ReadonlyMap<string, number>
   /** Names of the tools with a concurrency limit. */
@@ -72,6 +81,8 @@ export interface CallDraft {
   readonly activity: ActivityRecord | undefined
   /** Requests the approval of the call. */
   readonly approval?: ActivityRecord
+  /** The last decision on the call. */
+  readonly decision?: DecisionInput
   /** Undoes the effect of the call. */
   readonly compensation?: ActivityRecord
   /** Checks the result of a remote tool, or the valid result of a deferred one. */
@@ -106,6 +117,7 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     sandbox: undefined,
     model: carriedState?.config.model.name,
     onceTools: carriedState ? onceTools(carriedState.config) : new Set(),
+    attempts: carriedState ? attempts(carriedState.config) : new Map(),
     expiries: carriedState ? expiries(carriedState.config) : new Map(),
     limitedTools: carriedState ? limitedTools(carriedState.config) : new Set(),
     compactions: [],

@@ -14,8 +14,10 @@ export function phaseOf(
   activities: readonly ActivityRecord[],
   settledCount: number,
   end: RunEnd | undefined,
+  isPaused: boolean,
 ): Phase {
   if (end) return { type: 'ended' }
+  if (isPaused) return { type: 'paused' }
   const openActivities = activities.slice(settledCount).filter((activity) => !activity.end)
   const { number: cell, owner } = runningCell(run) ?? {}
   for (const { input } of openActivities) {

@@ -12,6 +12,7 @@ import {
 } from './draft.js'
 import { applyStepResult, closeOpenCell, endCell, parseToolResult } from './cell-end.js'
 import { externalizableString, isSameText } from '../values/external-values.js'
+import { applyDecision } from './apply-decision.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { CallPosition } from '../../../common/calls/calls.js'
@@ -51,6 +52,7 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       run.backend = config?.backend
       run.model = config?.model
       run.onceTools = config?.onceTools ?? run.onceTools
+      run.attempts = config?.attempts ?? run.attempts
       run.expiries = config?.expiries ?? run.expiries
       run.limitedTools = config?.limitedTools ?? run.limitedTools
       return
@@ -76,8 +78,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyCompensation(run, record, input.position)
     case 'check':
       return applyCheck(run, record, input.position)
-    case 'failure':
-      return applyFailure(run, input, record.scheduledAt)
+    case 'decision':
+      return applyDecision(run, input)
     case 'shared_cell':
       if (!run.cells.has(input.cell)) startCell(run, input.cell, input.source, record.scheduledAt)
       return setOwner(run, input.cell, { workflowId: input.owner, cellId: input.id, toolCalls: undefined })
@@ -263,22 +265,6 @@ function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallP
   // A result of a deferred call that is not valid changes nothing: the call still waits.
   if (isDeferred(call) && check.end?.type !== 'completed') return
   calls?.set(index, { ...call, check })
-}
-
-/** The caller gets the failure later. */
-function applyFailure(
-  run: RunDraft,
-  { idempotencyKey, message }: Extract<ActivityInput, { type: 'failure' }>,
-  deliveredAt: number,
-): void {
-  const turn = run.turns.at(-1)
-  for (const calls of [turn?.directCalls, ...[...run.cells.values()].map((cell) => cell.calls)]) {
-    for (const [index, call] of calls ?? []) {
-      if (call.activity?.input.type !== 'tool' || call.activity.input.call.idempotencyKey !== idempotencyKey) continue
-      calls?.set(index, { ...call, delivered: { status: 'tool_error', message }, deliveredAt })
-      return
-    }
-  }
 }
 
 /** The latest turn; a program has only turn 0. */

@@ -10,8 +10,9 @@ import {
   parseActivityInput,
   type ActivityInput,
 } from './activity-payloads.js'
-import { FailedCompletions } from './failed-completions.js'
+import { Decisions } from './decisions.js'
 import { sharedCellRecord } from './shared-cells.js'
+import { heartbeatProgress } from './heartbeat-progress.js'
 import { openRecord } from './open-record.js'
 
 /** One activity of the run, according to the events so far. */
@@ -25,6 +26,10 @@ export interface ActivityRecord {
   started: boolean
   attempts: number
   lastFailure: Failure | undefined
+  /** When the next attempt begins, while the activity waits for it. */
+  nextAttemptAt?: number | undefined
+  /** What a tool said of its progress. */
+  progress?: string | undefined
   /** Says which tool blocked the event loop of the worker meanwhile. */
   blockedNote: string | undefined
   end: ActivityEnd | undefined
@@ -41,12 +46,12 @@ export class ActivityLog {
   readonly #byEvent = new Map<number, ActivityRecord>()
   readonly #records: ActivityRecord[] = []
   readonly #childCalls: ChildCallLog
-  readonly #failedCompletions: FailedCompletions
+  readonly #decisions: Decisions
 
   constructor(reader: PayloadReader, previewCharacters: number) {
     this.#reader = reader
     this.#previewCharacters = previewCharacters
-    this.#failedCompletions = new FailedCompletions(reader)
+    this.#decisions = new Decisions(reader)
     this.#childCalls = new ChildCallLog(reader, previewCharacters, this.#records)
   }
 
@@ -61,13 +66,18 @@ export class ActivityLog {
    */
   readPending(pending: readonly PendingActivity[]): void {
     const openRecords = new Map(this.records.filter(({ end }) => !end).map((record) => [record.activityId, record]))
-    for (const { activityId, attempt, state, lastFailure, heartbeatDetails } of pending) {
+    for (const activity of pending) {
+      const { activityId, attempt, state, lastFailure, heartbeatDetails, nextAttemptScheduleTime, scheduledTime } =
+        activity
       const record = openRecords.get(activityId ?? '')
       if (!record) continue
       record.started = Number(state) === pendingStates.started
       record.attempts = Math.max((attempt ?? 1) - (record.started ? 0 : 1), 0)
       record.lastFailure = this.#reader.failure(lastFailure)
       record.blockedNote = this.#reader.blockedNote(heartbeatDetails) ?? record.blockedNote
+      const next = record.started ? undefined : (nextAttemptScheduleTime ?? scheduledTime)
+      record.nextAttemptAt = next && record.attempts > 0 ? toMilliseconds(next) : undefined
+      record.progress = heartbeatProgress(this.#reader.first(heartbeatDetails)) ?? record.progress
     }
   }
 
@@ -115,8 +125,8 @@ export class ActivityLog {
       return
     }
     if (this.#childCalls.read(event, at)) return
-    const failedCall = this.#failedCompletions.read(event)
-    if (failedCall) this.#records.push(failedCall)
+    const decision = this.#decisions.read(event)
+    if (decision) this.#records.push(decision)
     const sharedCell = sharedCellRecord(this.#reader, event, at)
     if (sharedCell) this.#records.push(sharedCell)
     const cancelled = event.activityTaskCanceledEventAttributes

@@ -33,6 +33,16 @@ export interface FollowUpContext {
   readonly cell: number
 }
 
+/** A decision on a call, or the result of a deferred one, without that result. */
+export interface DecisionInput {
+  readonly idempotencyKey: string
+  readonly by: string | undefined
+  readonly at: number
+  readonly result:
+    | { readonly type: 'value'; readonly replacesArguments: boolean; readonly remembers: boolean }
+    | { readonly type: 'failure'; readonly message: string }
+}
+
 /** The input of an activity, reduced to what the tree needs. Large values are dropped. */
 export type ActivityInput =
   | { readonly type: 'config' }
@@ -64,8 +74,8 @@ export type ActivityInput =
   | { readonly type: 'approval'; readonly request: ApprovalInput }
   /** Undoes the effect of a call. */
   | { readonly type: 'compensation'; readonly position: CallPosition }
-  /** A deferred call was failed from outside. */
-  | { readonly type: 'failure'; readonly idempotencyKey: string; readonly message: string }
+  /** No activity: the update that decided on a call, or completed it. */
+  | ({ readonly type: 'decision' } & DecisionInput)
   /** Checks the result of a call that came from elsewhere. */
   | { readonly type: 'check'; readonly position: CallPosition }
   /** No activity: the session of another workflow, the owner, gets a cell. */
@@ -102,6 +112,8 @@ interface RunConfigSummary {
   readonly backend: string
   /** Names of the tools with effect `once`. */
   readonly onceTools: ReadonlySet<string>
+  /** Maximum attempts of each tool. */
+  readonly attempts: ReadonlyMap<string, number>
   readonly expiries: ReadonlyMap<string, number>
   /** Names of the tools with a concurrency limit. */
   readonly limitedTools: ReadonlySet<string>
@@ -195,6 +207,7 @@ export function parseActivityResult(
           model: data.model.name,
           backend: data.backend,
           onceTools: onceTools(data),
+          attempts: attempts(data),
           expiries: expiries(data),
           limitedTools: limitedTools(data),
         },
@@ -243,7 +256,7 @@ export function parseActivityResult(
       return { type: 'park', isCheckpointed: value === true }
     case 'compensation':
     case 'close':
-    case 'failure':
+    case 'decision':
     case 'shared_cell':
     case 'cell_reply':
     case 'other':
@@ -261,6 +274,11 @@ function toolResult(value: unknown, previewCharacters: number): Extract<Activity
 /** Names of the tools with effect `once`. */
 export function onceTools({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlySet<string> {
   return new Set(tools.filter(({ effect }) => effect === 'once').map(({ name }) => name))
+}
+
+/** Maximum attempts of each tool. */
+export function attempts({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlyMap<string, number> {
+  return new Map(tools.flatMap(({ name, attempts: each }) => (each === undefined ? [] : [[name, each]])))
 }
 
 /** Names of the tools with a concurrency limit. */

@@ -3,7 +3,9 @@ import { ActivityLog, type ActivityRecord } from './activity-log.js'
 import type { PayloadReader } from './payload-reader.js'
 import { errorTable } from '../../../common/errors.js'
 import { memoKeys } from '../../../common/names.js'
+import type { BudgetPause } from '../../../common/runs/budget.js'
 import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from './event.js'
+import { budgetPause } from './payload-schemas.js'
 import type { Failure, RunStatus } from '../tree.js'
 
 export interface RunStart {
@@ -37,6 +39,8 @@ export class ExecutionLog {
   start: RunStart | undefined
   /** Undefined while the run continues, in this execution or the next. */
   end: RunEnd | undefined
+  /** What the run waits for while its budget is spent. */
+  paused: BudgetPause | undefined
   /** Why the workflow task fails; the server retries it. Undefined once a task succeeds, and when the run has ended. */
   taskFailure: Failure | undefined
 
@@ -78,6 +82,10 @@ export class ExecutionLog {
         summary: typeof summary === 'string' ? summary : '',
         at,
       }
+    }
+    const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields
+    if (memo && memoKeys.paused in memo) {
+      this.paused = budgetPause.safeParse(this.#reader.value(memo[memoKeys.paused])).data
     }
     const completed = event.workflowExecutionCompletedEventAttributes
     if (completed) {

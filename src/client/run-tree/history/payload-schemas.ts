@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
+import { budgetItems } from '../../../common/runs/budget.js'
 import { externalizableString } from '../values/external-values.js'
 
 /**
@@ -9,6 +10,14 @@ import { externalizableString } from '../values/external-values.js'
 const jsonObject = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
 
 export const agentInput = z.object({ question: z.string() })
+/** Of any run. */
+export const requestedInput = z.object({ context: jsonObject.exactOptional() })
+/** In the memo of a run. */
+export const budgetPause = z.object({
+  item: z.enum(budgetItems),
+  amount: z.number().exactOptional(),
+  since: z.number(),
+})
 export const programInput = z.object({ source: z.string() })
 
 const usage = z.object({
@@ -85,6 +94,7 @@ export const runConfig = z.object({
       effect: z.enum(['read', 'idempotent', 'once']),
       deferred: z.object({ expiresMs: z.number() }).optional(),
       concurrency: z.number().optional(),
+      attempts: z.number().optional(),
     }),
   ),
   model: z.object({ name: z.string() }),

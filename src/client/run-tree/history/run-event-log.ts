@@ -2,6 +2,7 @@ import type { ActivityRecord } from './activity-log.js'
 import type { PayloadReader } from './payload-reader.js'
 import type { HistoryEvent, PendingActivity } from './event.js'
 import { type RunEnd, ExecutionLog, type RunStart } from './execution-log.js'
+import type { BudgetPause } from '../../../common/runs/budget.js'
 import type { Failure } from '../tree.js'
 
 /** The events of a run, over its continue-as-new chain from the first execution on. */
@@ -31,6 +32,10 @@ export class RunEventLog {
 
   get taskFailure(): Failure | undefined {
     return this.#logs.at(-1)?.taskFailure
+  }
+
+  get paused(): BudgetPause | undefined {
+    return this.#logs.at(-1)?.paused
   }
 
   get activities(): readonly ActivityRecord[] {

@@ -26,13 +26,28 @@ it('pauses when the budget is spent, says why, and goes on when it is raised, wi
     paused: { item: 'turns', since: expect.any(Number) as number },
   })
   expect(env.api.requests).toHaveLength(1)
-  expect(await handle.budget({ turns: 2 })).toMatchObject({ budget: { turns: 2 } })
+  const { waitsFor, phase } = await handle.tree()
+  expect({ waitsFor, phase }).toEqual({
+    waitsFor: [{ type: 'budget', item: 'turns', amount: 1, since: expect.any(Number) as number }],
+    phase: { type: 'paused' },
+  })
+  expect(await handle.describe()).toMatchObject({ status: 'running', state: 'paused' })
+  const waits = () => env.ptc.waits()
+  await expect.poll(waits).toMatchObject([{ run: { workflowId: handle.workflowId }, wait: { type: 'budget' } }])
+  // The response says what is true after the raise.
+  expect(await handle.budget({ turns: 2 })).toMatchObject({ budget: { turns: 2 }, paused: null })
   await vi.waitUntil(async () => (await handle.budget()).used.turns === 2, pollOptions)
   await expect(handle.budget({ turns: 0 })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
   await expect(handle.budget({ trns: 3 } as object)).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
   await waitForPause(handle)
   await handle.budget({ turns: null })
   expect(await env.agentResult(started)).toMatchObject({ status: 'answered', answer: '1', turns: 4 })
+  expect(await handle.tree()).toMatchObject({ waitsFor: [], status: 'completed' })
+  await expect(handle.budget({ turns: 9 })).rejects.toMatchObject({
+    code: 'TEMPORAL_NOT_FOUND',
+    message: `run ${handle.workflowId} has already ended (completed)`,
+  })
+  await expect(env.ptc.handle('nope').budget()).rejects.toThrow('there is no run nope')
   await env.expectCleanEnd(started)
 })
 

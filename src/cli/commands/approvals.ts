@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Command, Option } from 'commander'
+import type { WaitOfRun } from '../../client/index.js'
+import type { Environment } from '../environment/environment.js'
+import { withEnvironment } from '../environment/with-environment.js'
+import { print, printStatus, printStyled } from '../process/stdio.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
+
+interface Options extends ConfigOption, JsonOption {
+  readonly watch?: true
+}
+
+const watchIntervalMs = 3_000
+
+/** `ptc approvals`. */
+export function approvalsCommand(): Command {
+  return new Command('approvals')
+    .description('what all runs wait for: approvals, answers, results of deferred calls, spent budgets')
+    .addOption(new Option('-w, --watch', 'print what comes to wait, until interrupted').conflicts('json'))
+    .addOption(configOption())
+    .addOption(jsonOption('an array of waits'))
+    .action(approvals)
+}
+
+async function approvals({ config, json, watch }: Options): Promise<void> {
+  const options = { config, load: 'if_named', ifNoServer: 'start_read_only' } as const
+  await withEnvironment(options, async (environment, signal) => {
+    if (watch === true) return watchWaits(environment, signal)
+    const waits = await environment.ptc.waits()
+    if (json === true) return print(JSON.stringify(waits.map(toJson), null, 2))
+    if (waits.length === 0) return printStatus(`no run on task queue ${environment.ptc.taskQueue} waits`)
+    printStyled(await formatWaits(waits))
+  })
+}
+
+/** Prints each wait once. */
+async function watchWaits({ ptc }: Environment, signal: AbortSignal): Promise<void> {
+  const printed = new Set<string>()
+  for (;;) {
+    const waits = await ptc.waits()
+    const added = waits.filter((each) => !printed.has(keyOf(each)))
+    if (added.length > 0) printStyled(await formatWaits(added))
+    for (const each of added) printed.add(keyOf(each))
+    await delay(watchIntervalMs, undefined, { signal })
+  }
+}
+
+function keyOf({ run, wait }: WaitOfRun): string {
+  return `${run.workflowId} ${wait.type === 'budget' ? wait.since : wait.token}`
+}
+
+function toJson({ run, wait }: WaitOfRun): object {
+  const { workflowId, agent, requester } = run
+  const expires = wait.type !== 'budget' && { expiresAt: new Date(wait.expiresAt).toISOString() }
+  return {
+    run: workflowId,
+    ...(agent !== undefined && { agent }),
+    ...(requester && { requester }),
+    ...wait,
+    since: new Date(wait.since).toISOString(),
+    ...expires,
+  }
+}
+
+async function formatWaits(waits: readonly WaitOfRun[]): Promise<string> {
+  const { renderWaits } = await import('../rendering/tables/wait-table.js')
+  const { supportsColor } = await import('../rendering/text/colors.js')
+  const { stdout, env } = process
+  const width = stdout.isTTY ? stdout.columns : undefined
+  return renderWaits(waits, { now: Date.now(), width, color: supportsColor(stdout, env) })
+}

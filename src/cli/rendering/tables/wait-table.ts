@@ -1,0 +1,34 @@
+import { formatDuration } from '../../../common/text/format.js'
+import type { WaitOfRun } from '../../../client/run/open-waits.js'
+import { oneLine } from '../text/sanitize.js'
+import { describeWait, waitCommand } from '../text/waits.js'
+import { textBlock } from '../text/text-block.js'
+import { createColors } from '../text/colors.js'
+import { formatLine, part } from '../text/line.js'
+
+interface WaitTableOptions {
+  readonly now: number
+  /** Columns of the terminal; undefined: unlimited. */
+  readonly width: number | undefined
+  readonly color: boolean
+}
+
+/** For each wait: the run, what it waits for, since when, who asked, and the command with which it goes on. */
+export function renderWaits(waits: readonly WaitOfRun[], { now, width = 10_000, color }: WaitTableOptions): string {
+  const colors = createColors(color)
+  const lines = waits.flatMap(({ run, wait }) => {
+    const waitsFor = waits.filter((each) => each.run.workflowId === run.workflowId).map((each) => each.wait)
+    const { user, tenant } = run.requester ?? {}
+    const asked = [user, tenant].filter((each) => each !== undefined).join(' of ')
+    const since = `${formatDuration(Math.max(0, now - wait.since))} ago`
+    const facts = [since, ...(asked === '' ? [] : [`asked by ${oneLine(asked)}`])].join(' · ')
+    const command = waitCommand({ workflowId: run.workflowId, waitsFor }, wait)
+    const wrapped = { columns: width - 2, limit: undefined, prose: true } as const
+    return [
+      [part(oneLine(run.workflowId), 'bold'), part(`  ${facts}`, 'dim')],
+      ...textBlock(describeWait(wait), wrapped).map((line) => [part('  '), ...line]),
+      ...textBlock(command, { ...wrapped, style: 'yellow' }).map((line) => [part('  '), ...line]),
+    ]
+  })
+  return lines.map((line) => formatLine(line, width, colors)).join('\n')
+}

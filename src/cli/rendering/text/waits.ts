@@ -1,0 +1,73 @@
+import { describeSpent } from '../../../common/runs/budget.js'
+import { callActivityId } from '../../../common/names.js'
+import {
+  answerCommand,
+  approveCommand,
+  budgetCommand,
+  completeCommand,
+  denyCommand,
+} from '../../../common/runs/wait-commands.js'
+import type { CallWait, RunTree, RunWait } from '../../../client/run-tree/index.js'
+import { pluralize } from '../../../common/text/text.js'
+import { type Line, part } from './line.js'
+import { oneLine } from './sanitize.js'
+import { textBlock } from './text-block.js'
+
+/** A run, or what is left of it for a list of waits. */
+export type WaitingRun = Pick<RunTree, 'workflowId' | 'waitsFor'>
+
+/** What a run waits for. */
+export function describeWait(wait: RunWait): string {
+  if (wait.type === 'budget') return `paused: ${describeSpent(wait)}`
+  return `${oneLine(wait.summary)} waits for ${waitNouns[wait.type]}`
+}
+
+/** `an answer`. */
+export const waitNouns: Readonly<Record<CallWait['type'], string>> = {
+  approval: 'approval',
+  answer: 'an answer',
+  result: 'its result',
+}
+
+/** The command with which the run goes on, or the commands. */
+export function waitCommand({ workflowId, waitsFor }: WaitingRun, wait: RunWait): string {
+  if (wait.type === 'budget') return budgetCommand(workflowId, wait.item)
+  const isApproval = wait.type === 'approval'
+  const similar = waitsFor.filter((each) => each.type !== 'budget' && (each.type === 'approval') === isApproval)
+  const call = similar.length > 1 ? callActivityId(wait.position) : undefined
+  if (isApproval) return `${approveCommand(workflowId, call)}, or ${denyCommand(workflowId, call)}`
+  return wait.type === 'answer' ? answerCommand(workflowId, call) : completeCommand(workflowId, call)
+}
+
+const maxShownWaits = 8
+
+/**
+ * What a run waits for, since when, and the commands with which it goes on.
+ *
+ * @param formatSince such as `since 12:00`
+ */
+export function waitLines(run: WaitingRun, formatSince: (since: number) => string, columns: number): readonly Line[] {
+  const { waitsFor } = run
+  const shown = waitsFor.length <= maxShownWaits + 1 ? waitsFor : waitsFor.slice(0, maxShownWaits)
+  const more = pluralize(waitsFor.length - shown.length, 'more wait')
+  return [
+    ...shown.flatMap((wait) => waitLine(run, wait, formatSince(wait.since), columns)),
+    ...(shown.length < waitsFor.length ? [[part(`and ${more}: ptc approvals`, 'yellow')]] : []),
+  ]
+}
+
+/** One line, or more where the terminal is narrow: a command is never cut. */
+export function waitLine(run: WaitingRun, wait: RunWait, since: string, columns: number): readonly Line[] {
+  const text = `${describeWait(wait)}, ${since}: ${waitCommand(run, wait)}`
+  return textBlock(text, { columns, style: 'yellow', limit: undefined, prose: true })
+}
+
+/** `since 2026-01-01 12:00 UTC`. */
+export function sinceTime(at: number): string {
+  return `since ${formatTime(at)}`
+}
+
+/** `2026-01-01 12:00 UTC`. */
+export function formatTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}

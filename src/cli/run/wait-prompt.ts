@@ -1,0 +1,173 @@
+import { messageOf } from '../../common/errors.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import type { PtcClient } from '../../client/index.js'
+import { type CallWait, parseRef, type RunTree, type RunWait } from '../../client/run-tree/index.js'
+import { askLine, canAsk, ringBell } from '../process/ask-line.js'
+import { printStatus } from '../process/stdio.js'
+import { formatArguments, formatDuration, describeWait, type ProgressWriter } from '../rendering/index.js'
+
+type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall' | 'handle'>
+
+/** What the user has decided, as an action; undefined: to decide later. */
+type Decision = { readonly done: string; readonly send: () => Promise<unknown> } | undefined
+
+/** The user has left the questions: by Ctrl-C, Ctrl-D, or because the wait is over. */
+class Left extends Error {}
+
+/**
+ * Asks the person at the terminal what a run waits for: a decision on a call, an answer, or a larger budget. One wait
+ * after the other; the progress stands still meanwhile. A wait that somebody else ends is no longer asked for.
+ */
+export class WaitPrompt {
+  readonly #ptc: Decider
+  readonly #progress: Pick<ProgressWriter, 'suspend' | 'resume'>
+  readonly #canAsk: boolean
+  /** Decided, or put off. */
+  readonly #settled = new Set<string>()
+  #asking: { readonly key: string; readonly over: AbortController } | undefined
+  #tree: RunTree | undefined
+  #isClosed = false
+
+  constructor(ptc: Decider, progress: Pick<ProgressWriter, 'suspend' | 'resume'>) {
+    this.#ptc = ptc
+    this.#progress = progress
+    this.#canAsk = canAsk()
+  }
+
+  /** Takes the current tree. */
+  update(tree: RunTree): void {
+    if (!this.#canAsk || this.#isClosed) return
+    this.#tree = tree
+    const keys = new Set(tree.waitsFor.map(keyOf))
+    if (this.#asking && !keys.has(this.#asking.key)) this.#asking.over.abort()
+    this.#askNext()
+  }
+
+  /** Ends the question. Idempotent. */
+  close(): void {
+    this.#isClosed = true
+    if (!this.#asking) return
+    this.#asking.over.abort()
+    this.#progress.resume()
+  }
+
+  #askNext(): void {
+    if (this.#asking || this.#isClosed || !this.#tree) return
+    const { workflowId, waitsFor } = this.#tree
+    // The result of another program is not asked for: `ptc calls complete` takes it.
+    const wait = waitsFor.find((each) => each.type !== 'result' && !this.#settled.has(keyOf(each)))
+    if (!wait) return
+    const over = new AbortController()
+    this.#asking = { key: keyOf(wait), over }
+    this.#progress.suspend()
+    void this.#decide(workflowId, wait, over.signal).finally(() => {
+      this.#asking = undefined
+      if (!this.#isClosed) this.#progress.resume()
+      this.#askNext()
+    })
+  }
+
+  /** Never rejects. After an error the same question comes again. */
+  async #decide(workflowId: string, wait: RunWait, signal: AbortSignal): Promise<void> {
+    try {
+      const ask = (prompt: string, prefill?: string): Promise<string> => this.#ask(prompt, signal, prefill)
+      const since = formatDuration(Date.now() - wait.since)
+      ringBell()
+      printStatus(`${describeWait(wait)} (for ${since})`)
+      const decision = await decisionOn(this.#ptc, workflowId, wait, ask)
+      this.#settled.add(keyOf(wait))
+      if (!decision) return
+      await decision.send().catch((thrown: unknown) => {
+        this.#settled.delete(keyOf(wait))
+        throw thrown
+      })
+      printStatus(decision.done)
+    } catch (thrown) {
+      if (thrown instanceof Left) {
+        if (signal.aborted && !this.#isClosed) printStatus('no longer needed')
+      } else printStatus(`ptc: ${messageOf(thrown)}`)
+    }
+  }
+
+  async #ask(prompt: string, signal: AbortSignal, prefill?: string): Promise<string> {
+    const answer = await askLine(prompt, { signal, ...(prefill !== undefined && { prefill }) })
+    if (answer.type === 'line') return answer.text.trim()
+    if (!signal.aborted) {
+      this.#isClosed = true
+      this.#progress.resume()
+    }
+    // The terminal was in raw mode: Ctrl-C was no signal.
+    if (answer.type === 'interrupted') process.kill(process.pid, 'SIGINT')
+    throw new Left()
+  }
+}
+
+function keyOf(wait: RunWait): string {
+  return wait.type === 'budget' ? `budget ${wait.since}` : wait.token
+}
+
+type Ask = (prompt: string, prefill?: string) => Promise<string>
+
+/** @throws Left; Error when what was typed is not what is needed */
+async function decisionOn(ptc: Decider, workflowId: string, wait: RunWait, ask: Ask): Promise<Decision> {
+  if (wait.type === 'approval') return decideOnCall(ptc, wait, ask)
+  if (wait.type === 'budget') {
+    const text = await ask(`the new budget of ${wait.item} (Enter: later): `)
+    if (text === '') return undefined
+    const amount = Number(text)
+    if (!(amount > 0)) throw new Error(`${text} is not a number above 0`)
+    return { done: 'the budget is raised', send: () => ptc.handle(workflowId).budget({ [wait.item]: amount }) }
+  }
+  const text = await ask('answer (Enter: later): ')
+  if (text === '') return undefined
+  return { done: 'the question is answered', send: () => ptc.completeCall(wait.token, text) }
+}
+
+async function decideOnCall(ptc: Decider, { tool, token, arguments: args }: CallWait, ask: Ask): Promise<Decision> {
+  printStatus(`  ${tool}(${formatArguments(args)})`)
+  const approve = (options: Parameters<PtcClient['approveCall']>[1]): Decision => ({
+    done: 'the call is approved',
+    send: () => ptc.approveCall(token, options),
+  })
+  for (;;) {
+    const choice = await ask('approve? [y]es, [n]o, [e]dit the arguments, [a]lways in this run, Enter: later: ')
+    switch (choice.toLowerCase()) {
+      case '':
+        return undefined
+      case 'y':
+      case 'yes':
+        return approve({})
+      case 'a':
+      case 'always':
+        return approve({ remember: true })
+      case 'e':
+      case 'edit':
+        if (parseRef(args)) {
+          printStatus('The arguments are too large to edit here: ptc approve has --arguments FILE.')
+          break
+        }
+        return approve({ arguments: await askArguments(args, ask) })
+      case 'n':
+      case 'no': {
+        const reason = await ask('why (the code and the model read it): ')
+        return { done: 'the call is denied', send: () => ptc.denyCall(token, reason || 'a person denied it') }
+      }
+      default:
+        printStatus('Type y, n, e or a, or only Enter.')
+    }
+  }
+}
+
+async function askArguments(args: JsonObject, ask: Ask): Promise<JsonObject> {
+  let text = JSON.stringify(args)
+  for (;;) {
+    text = await ask('arguments: ', text)
+    try {
+      const value = JSON.parse(text) as JsonValue
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+      printStatus('The arguments must be a JSON object.')
+    } catch (thrown) {
+      printStatus(`That is not JSON: ${messageOf(thrown)}`)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { parseApproval } from '../../../common/calls/approvals.js'
+import type { JsonValue } from '../../../common/json/json.js'
+import { completeCallUpdate } from '../../../common/names.js'
+import type { ActivityRecord } from './activity-log.js'
+import type { DecisionInput } from './activity-payloads.js'
+import { type HistoryEvent, toEventId, toMilliseconds } from './event.js'
+import type { PayloadReader } from './payload-reader.js'
+
+const completion = z.object({
+  idempotencyKey: z.string(),
+  by: z.string().optional(),
+  result: z.discriminatedUnion('type', [
+    z.object({ type: z.literal('value'), value: z.custom<JsonValue>() }),
+    z.object({ type: z.literal('failure'), message: z.string() }),
+  ]),
+})
+
+type Completion = Omit<DecisionInput, 'at'>
+
+/**
+ * The updates that decide on a call, or complete a deferred one. Nothing else in the history says who did, which
+ * arguments were replaced, and that a deferred call has failed.
+ */
+export class Decisions {
+  readonly #reader: PayloadReader
+  /** By the id of the event that accepted the update. */
+  readonly #accepted = new Map<number, Completion>()
+
+  constructor(reader: PayloadReader) {
+    this.#reader = reader
+  }
+
+  /** A record when the event says that a call was decided on. */
+  read(event: HistoryEvent): ActivityRecord | undefined {
+    const { name, args } = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input ?? {}
+    if (name === completeCallUpdate) {
+      const { data } = completion.safeParse(this.#reader.first(args))
+      if (data) this.#accepted.set(toEventId(event.eventId), withoutValue(data))
+      return undefined
+    }
+    const completed = event.workflowExecutionUpdateCompletedEventAttributes
+    const decision = completed && this.#accepted.get(toEventId(completed.acceptedEventId))
+    if (!decision || completed.outcome?.failure) return undefined
+    const at = toMilliseconds(event.eventTime)
+    return {
+      activityId: '',
+      summary: '',
+      scheduledAt: at,
+      input: { type: 'decision', ...decision, at },
+      started: true,
+      attempts: 1,
+      lastFailure: undefined,
+      blockedNote: undefined,
+      end: { type: 'completed', at, result: { type: 'other' } },
+    }
+  }
+}
+
+function withoutValue({ idempotencyKey, by, result }: z.infer<typeof completion>): Completion {
+  if (result.type === 'failure') return { idempotencyKey, by, result }
+  const approval = parseApproval(result.value ?? null)
+  const replacesArguments = approval?.arguments !== undefined
+  return { idempotencyKey, by, result: { type: 'value', replacesArguments, remembers: approval?.remember === true } }
+}

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { ToolUseCaller, Usage } from '../../common/runs/messages.js'
 import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs/runs.js'
-import type { CallDecision, DeferredWait, RunWait, Unserved } from './waits.js'
+import type { CallDecision, DeferredWait, RunWait } from './waits.js'
 import type { ValueRef } from '../../common/json/external-value.js'
 import type { Unserved } from './unserved.js'
 

@@ -1,6 +1,5 @@
 import type { CallPosition } from '../../common/calls/calls.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { Role } from '../../common/names.js'
 import type { BudgetPause } from '../../common/runs/budget.js'
 
 /**
@@ -40,34 +39,4 @@ export interface CallDecision {
   readonly replacedArguments?: JsonObject
   /** Later calls of the same tool needed no approval. */
   readonly remembered?: true
-}
-
-/** What a run waits for in vain. */
-export type Unserved = UnservedQueue | UnservedEndpoint
-
-/** A task queue that no worker has polled since a task waits on it. Times are in milliseconds since the epoch. */
-export interface UnservedQueue {
-  readonly taskQueue: string
-  /** Role of its workers; undefined for the queue of a sandbox host, and of a remote tool. */
-  readonly role: Role | undefined
-  /** What waits, if a tool has its own task queue or is remote: an activity or workflow type, or a Nexus operation. */
-  readonly waitingType?: string
-  /** Only of the target of a Nexus endpoint in another namespace. */
-  readonly namespace?: string
-  /** When the oldest waiting task was scheduled. */
-  readonly waitingSince: number
-  /** Undefined when there was no poll in the last 5 minutes. */
-  readonly lastPolledAt: number | undefined
-}
-
-/** A Nexus endpoint of which an operation has not started, after at least one attempt. */
-export interface UnservedEndpoint {
-  readonly endpoint: string
-  /** Service and operation: `quotes.quote`. */
-  readonly operation: string
-  /** When the operation was scheduled, in milliseconds since the epoch. */
-  readonly waitingSince: number
-  readonly attempts: number
-  /** Why the last attempt failed. */
-  readonly reason: string
 }

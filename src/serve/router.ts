@@ -1,14 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import type { PtcClient } from '../client/index.js'
-import { messageOf, PtcError } from '../common/errors.js'
+import { PtcError } from '../common/errors.js'
+import { truncateEnd } from '../common/text/text.js'
 import { attachmentLimits } from '../common/runs/attachments.js'
 import { readBody } from '../http/index.js'
 import { HttpError } from './errors.js'
+import { parseJson } from './parse-json.js'
 
 /** A request, for its handler. */
 export interface Exchange {
   readonly ptc: PtcClient
+  /** The names of the models that the configuration names. */
+  readonly models: readonly string[]
   /** The parts of the path that the route names, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -18,6 +22,8 @@ export interface Exchange {
   readonly signal: AbortSignal
   /** Reports what is thrown after the response has begun. */
   readonly onError: (thrown: unknown) => void
+  /** Work that goes on after the response: a server that closes waits for it, for a while. */
+  readonly goOn: (work: Promise<unknown>) => void
 }
 
 /** A JSON response. Without a body: 204. */
@@ -97,15 +103,17 @@ export async function readJson<Schema extends z.ZodType>(
 ): Promise<z.output<Schema>> {
   const text = await readBody(request, maxBytes)
   if (text === undefined) throw new HttpError('BODY_TOO_LARGE', `a body has at most ${maxBytes} bytes`)
-  const { error, data } = schema.safeParse(parse(text === '' ? '{}' : text))
-  if (error) throw new PtcError('RUN_INPUT_INVALID', `the body is not valid:\n${z.prettifyError(error)}`)
+  const { error, data } = schema.safeParse(parseJson(text === '' ? '{}' : text))
+  if (error) throw new PtcError('RUN_INPUT_INVALID', `the body is not valid:\n${describeIssues(error)}`)
   return data
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new PtcError('RUN_INPUT_INVALID', `the body is not JSON: ${messageOf(cause)}`, { cause })
-  }
+const maxIssues = 20
+const maxErrorCharacters = 2_000
+
+/** The first issues: a body may have millions, with names that are as long as the body. */
+function describeIssues({ issues }: z.ZodError): string {
+  const shown = z.prettifyError(new z.ZodError(issues.slice(0, maxIssues)))
+  const more = issues.length > maxIssues ? `\n… and ${issues.length - maxIssues} more` : ''
+  return truncateEnd(shown, maxErrorCharacters) + more
 }

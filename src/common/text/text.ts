@@ -35,7 +35,11 @@ export function pluralize(count: number, noun: string): string {
 
 /** The first `characters` characters of a longer text, and an ellipsis. Never splits a character. */
 export function truncateEnd(text: string, characters: number): string {
-  return text.length <= characters ? text : `${Array.from(text).slice(0, characters).join('')}…`
+  return text.length <= characters
+    ? text
+    : `${Array.from(text.slice(0, 2 * characters))
+        .slice(0, characters)
+        .join('')}…`
 }
 
 /** Bytes of a text in UTF-8. */

@@ -17,6 +17,7 @@ const usage = z.object({
   cache_creation_input_tokens: tokens,
 })
 const stopReason = z.string().nullish()
+const stopSequence = z.string().nullish()
 // The input is from JSON.parse.
 const edits = z.object({ applied_edits: z.array(z.custom<JsonObject>(isObject)) }).nullish()
 const container = z.object({ id: z.string(), expires_at: z.string().nullish() }).nullish()
@@ -28,14 +29,21 @@ function isObject(value: unknown): boolean {
 const streamEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('message_start'),
-    message: z.object({ model: z.string(), content: z.array(block), stop_reason: stopReason, container, usage }),
+    message: z.object({
+      model: z.string(),
+      content: z.array(block),
+      stop_reason: stopReason,
+      stop_sequence: stopSequence,
+      container,
+      usage,
+    }),
   }),
   z.object({ type: z.literal('content_block_start'), index, content_block: block }),
   z.object({ type: z.literal('content_block_delta'), index, delta: block }),
   z.object({ type: z.literal('content_block_stop'), index }),
   z.object({
     type: z.literal('message_delta'),
-    delta: z.object({ stop_reason: stopReason, container }),
+    delta: z.object({ stop_reason: stopReason, stop_sequence: stopSequence, container }),
     usage: usage.nullish(),
     context_management: edits,
   }),

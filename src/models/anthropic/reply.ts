@@ -19,8 +19,13 @@ import type { ReportedContainer, ReportedUsage, StreamEvent } from './events.js'
 /** The parts of a reply that its stream contains. */
 export type StreamedReply = Pick<
   ModelReply,
-  'model' | 'content' | 'stopReason' | 'usage' | 'container' | 'contextEdits'
+  'model' | 'content' | 'stopReason' | 'stopSequence' | 'usage' | 'container' | 'contextEdits'
 >
+
+interface ReportedStop {
+  readonly stop_reason?: string | null | undefined
+  readonly stop_sequence?: string | null | undefined
+}
 
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
 
@@ -33,6 +38,7 @@ export class ReplyBuilder {
   #model: string | undefined
   #drafts: BlockDraft[] = []
   #stopReason: string | undefined
+  #stopSequence: string | undefined
   #usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   #container: CodeContainer | undefined
   #contextEdits: readonly JsonObject[] = []
@@ -60,7 +66,7 @@ export class ReplyBuilder {
         this.#model = message.model
         // Usually empty. The whole reply is here when code has made more calls, and with some servers.
         this.#drafts = message.content.map((block) => ({ block, inputJson: '' }))
-        this.#applyTotals(message.stop_reason, message.usage)
+        this.#applyTotals(message, message.usage)
         this.#applyContainer(message.container)
         break
       }
@@ -85,7 +91,7 @@ export class ReplyBuilder {
         this.#phase = 'waiting'
         break
       case 'message_delta':
-        this.#applyTotals(event.delta.stop_reason, event.usage)
+        this.#applyTotals(event.delta, event.usage)
         this.#applyContainer(event.delta.container)
         this.#contextEdits = event.context_management?.applied_edits ?? this.#contextEdits
         break
@@ -106,6 +112,7 @@ export class ReplyBuilder {
       model: this.#model,
       content: withoutBlankText(content),
       stopReason,
+      ...(this.#stopSequence !== undefined && { stopSequence: this.#stopSequence }),
       usage: this.#usage,
       ...(this.#container && { container: this.#container }),
       ...(this.#contextEdits.length > 0 && { contextEdits: this.#contextEdits }),
@@ -117,8 +124,9 @@ export class ReplyBuilder {
   }
 
   /** Counts are totals. A missing count is unchanged. */
-  #applyTotals(stopReason: string | null | undefined, usage: ReportedUsage | null | undefined): void {
-    this.#stopReason = stopReason ?? this.#stopReason
+  #applyTotals(stopped: ReportedStop, usage: ReportedUsage | null | undefined): void {
+    this.#stopReason = stopped.stop_reason ?? this.#stopReason
+    this.#stopSequence = stopped.stop_sequence ?? this.#stopSequence
     this.#usage = {
       inputTokens: usage?.input_tokens ?? this.#usage.inputTokens,
       outputTokens: usage?.output_tokens ?? this.#usage.outputTokens,

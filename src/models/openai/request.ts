@@ -6,11 +6,12 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions'
 import type { AssistantBlock, Message } from '../../common/runs/messages.js'
+import type { ToolChoice } from '../../common/runs/model-settings.js'
 import type { ModelRequest } from '../provider.js'
 import type { Dialect } from './dialect.js'
 import type { Media } from './media.js'
 import { extrasOf } from './message-extras.js'
-import { toEffort, toFunction, toReplyParts, toUserParts } from './message-parts.js'
+import { toEffort, toFunction, toMode, toReplyParts, toUserParts } from './message-parts.js'
 
 /**
  * The request for chat completions. Blocks of other vendors (thinking of Claude, server tools) have no equivalent, and
@@ -23,7 +24,7 @@ export function toParams(
   request: ModelRequest,
   { tokenLimit, includesUsage }: Pick<Dialect, 'tokenLimit' | 'includesUsage'>,
 ): ChatCompletionCreateParamsStreaming {
-  const { model, maxTokens, temperature, system, messages } = request
+  const { model, maxTokens, temperature, system, messages, toolChoice, stopSequences } = request
   const { serverTools = [] } = request
   // From the configuration, in the form of the API.
   const tools = [
@@ -39,10 +40,22 @@ export function toParams(
     stream: true,
     ...(includesUsage ? { stream_options: { include_usage: true } } : {}),
     ...(tools.length === 0 ? {} : { tools }),
+    ...(stopSequences ? { stop: [...stopSequences] } : {}),
+    ...(toolChoice && tools.length > 0 ? toChoice(toolChoice) : {}),
     messages: [
       ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
       ...messages.flatMap((message) => toMessages(provider, message)),
     ],
+  }
+}
+
+function toChoice({
+  isSingle,
+  ...choice
+}: ToolChoice): Pick<ChatCompletionCreateParamsStreaming, 'tool_choice' | 'parallel_tool_calls'> {
+  return {
+    tool_choice: choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : toMode(choice.type),
+    ...(isSingle && { parallel_tool_calls: false }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { digestMessages, lastPersonal, newMessageOf, resultsOf, toProviderMessages } from './messages.js'
-import type { ApiMessage, Block } from './request.js'
+import { toProviderMessages } from './conversion.js'
+import type { ApiMessage, Block } from './join-messages.js'
+import { digestMessages, lastPersonal, newMessageOf, resultsOf } from './messages.js'
 
 const user = (...content: Block[]): ApiMessage => ({ role: 'user', content })
 const assistant = (...content: Block[]): ApiMessage => ({ role: 'assistant', content })
@@ -102,7 +103,7 @@ describe('toProviderMessages', () => {
 
 it('tells results from a new message', () => {
   const results = [user(text('Go.')), assistant(codeCall('toolu_a')), user(result('toolu_a', undefined))]
-  expect(resultsOf(results)).toEqual([{ id: 'toolu_a', text: '', isError: false }])
+  expect(resultsOf(results)).toEqual({ results: [{ id: 'toolu_a', text: '', isError: false }], others: [] })
   expect(lastPersonal(results)).toBe(0)
   expect(resultsOf([user(text('Go.'))])).toBeUndefined()
   expect(newMessageOf([user(text('a'), text('b'))])).toEqual({ text: 'a\n\nb', attachments: [] })

@@ -160,7 +160,7 @@ export class AgentTurns {
   /** One turn of the model, with the tool uses of its reply. Undefined when another turn follows. */
   async #runTurn(stage: TurnStage): Promise<AnswerOutcome | undefined> {
     const { messages } = this
-    const { mode, outputSchema } = this.#run.config
+    const { mode, outputSchema, isPlain } = this.#run.config
     const goal = turnGoal(this.#run.config, stage)
     const turnResult = await this.#askModel(stage)
     if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
@@ -198,8 +198,11 @@ export class AgentTurns {
         messages.addPending([{ type: 'text', text: goal.promptAfterText ?? '' }])
         return undefined
       case 'truncated':
-        return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
+        return !isPlain && messages.raiseTokenLimit()
+          ? undefined
+          : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
+        if (isPlain && !outputSchema) return { status: 'answered', answer: '' }
         // Code that has run is not forgotten.
         if (this.#hosted.isUsed && reply.content.length > 0) this.#commit(turnResult)
         return messages.promptAgain() ? undefined : this.#endWith('no_answer')
@@ -208,6 +211,9 @@ export class AgentTurns {
         return undefined
       case 'execute_tools': {
         const { uses, problem } = action
+        // The results come with other messages, so the reply does not enter the history.
+        if (isPlain && uses.some(({ id }) => calls[id]?.refused === null))
+          return { status: 'answered', answer: replyText(reply.content) }
         if (problem !== undefined && !messages.rejectAnswer(goal.attempts))
           return this.#endWith(goal.failure.submission)
         this.#commit(turnResult)

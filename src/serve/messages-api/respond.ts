@@ -67,7 +67,7 @@ export function messageBody(responding: Responding, { tree, answer }: Pause): Me
 function withOutput(blocks: readonly ReplyBlock[], answer: ConversationAnswer | undefined): readonly ReplyBlock[] {
   const others = blocks.filter(({ type }) => type !== 'text')
   const { output } = answer ?? {}
-  return output === undefined ? others : [...others, { type: 'text', text: JSON.stringify(output), citations: null }]
+  return output === undefined ? others : [...others, { type: 'text', text: JSON.stringify(output) }]
 }
 
 /** Undefined when the work ended without an answer. */

@@ -128,7 +128,7 @@ function callBlock(call: CallNode, id: string, caller: JsonObject = { type: 'dir
 }
 
 function textItem(text: string): readonly Item[] {
-  return text === '' ? [] : [{ block: { type: 'text', text, citations: null } }]
+  return text === '' ? [] : [{ block: { type: 'text', text } }]
 }
 
 function codeResultItem({ toolUse, status, output: stdout, outputRefs, error = '' }: CellNode): readonly Item[] {

@@ -1,7 +1,10 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { generateText, stepCountIs, streamText, tool as aiTool } from 'ai'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import type { ScriptedBlock } from '../../../src/testing/index.js'
 import { call, code, text, turn } from '../../support/script.js'
 import { codeTool, MessagesClient, officialSdk, textOf, toolUses } from '../../support/serve/messages-client.js'
@@ -123,6 +126,25 @@ it('serves the tool runner of the official SDK as it is, also when it streams', 
     for await (const event of stream) types.push(event.type)
   }
   expect(types.filter((type) => type === 'message_stop')).toHaveLength(2)
+})
+
+it('serves the AI SDK as it is, also when it streams', async () => {
+  const calls = [
+    [text('I ask.'), call('get_weather', { city: 'Oslo' }), call('get_weather', { city: 'Rome' })],
+    [text('Both: {{last_tool_result}}')],
+  ]
+  const { url } = await start(...calls)
+  const model = createAnthropic({ baseURL: `${url}/v1`, apiKey: 'any' })('scripted')
+  const tools = {
+    get_weather: aiTool({
+      description: 'The weather of a city.',
+      inputSchema: z.object({ city: z.string() }),
+      execute: ({ city }) => `15 in ${city}`,
+    }),
+  }
+  const params = { model, tools, system: 'Be short.', prompt: 'Compare.', stopWhen: stepCountIs(3), maxRetries: 0 }
+  expect((await generateText(params)).text).toBe('Both: 15 in Rome')
+  expect(await streamText(params).text).toBe('Both: 15 in Rome')
 })
 
 it('gives answers that fit a schema to parse of the official SDK', async () => {

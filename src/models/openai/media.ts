@@ -16,9 +16,13 @@ export function mediaOf(block: UserBlock): Media | undefined {
   const { type: kind, url } = block.source as { readonly type: string; readonly url?: unknown }
   if (block.type === 'image' && kind === 'url' && typeof url === 'string') return { url, filename: undefined }
   if (typeof data !== 'string') {
-    throw new PtcError('MODEL_BAD_REQUEST', `the model can't read a ${block.type} from a source of type ${kind}`, {
-      hint: 'Give its data as base64.',
-    })
+    throw new PtcError(
+      'MODEL_BAD_REQUEST',
+      `the model can't read ${block.type === 'image' ? 'an image' : 'a document'} from a source of type ${kind}`,
+      {
+        hint: 'Give its data as base64.',
+      },
+    )
   }
   const filename = block.type === 'document' ? (block.title ?? 'document.pdf') : undefined
   return { url: `data:${type};base64,${data}`, filename }

@@ -111,6 +111,7 @@ it.each([
     'code_execution',
   ],
   ['a server tool', { ...plain, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'web_search_20250305'],
+  ['any tool without tools', { ...plain, tool_choice: { type: 'any' } }, 'tool_choice: any'],
   ['two formats', { ...plain, output_format: format(), output_config: { format: format() } }, 'output_format'],
   ['another format', { ...plain, output_config: { format: { type: 'grammar' } } }, 'output_config.format'],
   ['system messages only', { ...plain, messages: [{ role: 'system', content: 'x' }] }, 'messages'],

@@ -180,11 +180,12 @@ function formatOf({ output_config: output, output_format: older }: Parsed): Json
 }
 
 /** Undefined: the model decides. */
-function choiceOf({ tool_choice: given }: Parsed, hasCode: boolean): ToolChoice | undefined {
+function choiceOf({ tool_choice: given, tools }: Parsed, hasCode: boolean): ToolChoice | undefined {
   if (!given) return undefined
   const { disable_parallel_tool_use: disabled, ...choice } = given
   const isSingle = disabled === true && choice.type !== 'none'
   if (choice.type === 'auto' && !isSingle) return undefined
+  if (choice.type === 'any' && !tools?.length) throw new BadRequest('tool_choice: any needs tools')
   const what = isSingle ? 'disable_parallel_tool_use' : choice.type
   if (hasCode) throw new BadRequest(`tool_choice: ${what} is not supported together with code_execution, only auto`)
   return { ...choice, ...(isSingle && { isSingle }) }

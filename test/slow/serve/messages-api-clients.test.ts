@@ -10,19 +10,31 @@ const fileIn = (name: string) => fileURLToPath(new URL(`../../support/serve/pyth
 const packages = await pythonPackages(fileIn('requirements.txt'), 'Python clients of the Messages API')
 const run = promisify(execFile)
 
-it.skipIf(packages === undefined)('serves published clients in Python as they are', async () => {
+/** What the clients print, each as a line of JSON. */
+async function runClients(url: string, clients: readonly string[]): Promise<readonly unknown[]> {
+  const { stdout } = await run('python3', [fileIn('clients.py'), url, ...clients], {
+    env: { ...process.env, PYTHONPATH: packages, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LANGSMITH_TRACING: 'false' },
+    timeout: 300_000,
+  })
+  const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
+  return lines.map((line) => JSON.parse(line) as unknown)
+}
+
+it.skipIf(packages === undefined)('serves tool runners and frameworks in Python as they are', async () => {
   const weather = [call('get_weather', { city: 'Oslo' }), call('get_weather', { city: 'Rome' })]
   const served = await ServeEnvironment.start({
     script: [turn(text('I ask.'), ...weather), turn(text('Both: {{last_tool_result}}'))],
   })
   const { url } = await served.server()
-  const { stdout } = await run('python3', [fileIn('clients.py'), url], {
-    env: { ...process.env, PYTHONPATH: packages, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LANGSMITH_TRACING: 'false' },
-    timeout: 300_000,
-  })
   const clients = ['tool_runner', 'async_tool_runner', 'streaming_tool_runner', 'lite_llm', 'pydantic_ai', 'lang_chain']
-  const answered = stdout.split('\n').filter((line) => line.startsWith('{'))
-  expect(answered.map((line) => JSON.parse(line) as unknown)).toEqual(
+  expect(await runClients(url, clients)).toEqual(
     clients.map((client) => ({ client, answer: 'Both: 15 in Rome', asked: ['Oslo', 'Rome'] })),
   )
+})
+
+it.skipIf(packages === undefined)('gives answers that fit a schema to clients in Python as they are', async () => {
+  const served = await ServeEnvironment.start({ script: [turn(call('submit_answer', { degrees: 15 }))] })
+  const { url } = await served.server()
+  const clients = ['parse', 'lang_chain_structured']
+  expect(await runClients(url, clients)).toEqual(clients.map((client) => ({ client, answer: 15, asked: [] })))
 })

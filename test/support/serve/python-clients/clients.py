@@ -1,6 +1,6 @@
 """Published clients of the Messages API against one server, each as its users write it.
 
-Usage: clients.py URL. Prints one line of JSON for each client: its name, and the answer or the error.
+Usage: clients.py URL CLIENT... Prints one line of JSON for each client: its name, and the answer or the error.
 """
 
 import asyncio
@@ -97,7 +97,28 @@ def lang_chain():
     return message.content if isinstance(message.content, str) else "".join(part["text"] for part in message.content)
 
 
-for client in (tool_runner, async_tool_runner, streaming_tool_runner, lite_llm, pydantic_ai, lang_chain):
+def parse():
+    from pydantic import BaseModel
+
+    class Weather(BaseModel):
+        degrees: int
+
+    client = anthropic.Anthropic(base_url=url, api_key="any", max_retries=0)
+    return client.messages.parse(output_format=Weather, **options()).parsed_output.degrees
+
+
+def lang_chain_structured():
+    from langchain_anthropic import ChatAnthropic
+    from pydantic import BaseModel
+
+    class Weather(BaseModel):
+        degrees: int
+
+    model = ChatAnthropic(model="scripted", base_url=url, api_key="any", max_retries=0, max_tokens=1000)
+    return model.with_structured_output(Weather, method="json_schema").invoke(question).degrees
+
+
+for client in (globals()[name] for name in sys.argv[2:]):
     asked.clear()
     try:
         answer = asyncio.run(client()) if asyncio.iscoroutinefunction(client) else client()

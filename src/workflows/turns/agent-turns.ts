@@ -172,6 +172,7 @@ export class AgentTurns {
     const action = interpretReply(reply, {
       mustSubmit: goal.promptAfterText !== undefined,
       submitted: acceptSubmission(goal, turnResult.answer),
+      plainCalls: isPlain && calls,
     })
     switch (action.type) {
       case 'end': {
@@ -187,22 +188,19 @@ export class AgentTurns {
         }
         return { status, answer, ...(output !== undefined && outputSchema && { output }) }
       }
-      case 'plan': {
-        const { steps, toolUseId } = action
+      case 'end_plain':
+        return { status: action.status, answer: action.answer }
+      case 'plan':
         this.#commit(turnResult)
-        return { status: 'answered', answer: '', submittedPlan: { steps, toolUseId } }
-      }
+        return { status: 'answered', answer: '', submittedPlan: { steps: action.steps, toolUseId: action.toolUseId } }
       case 'ask_for_answer':
         if (!messages.rejectAnswer(goal.attempts)) return this.#endWith(goal.failure.text)
         this.#commit(turnResult)
         messages.addPending([{ type: 'text', text: goal.promptAfterText ?? '' }])
         return undefined
       case 'truncated':
-        return !isPlain && messages.raiseTokenLimit()
-          ? undefined
-          : { status: 'truncated', answer: replyText(reply.content) }
+        return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
-        if (isPlain && !outputSchema) return { status: 'answered', answer: '' }
         // Code that has run is not forgotten.
         if (this.#hosted.isUsed && reply.content.length > 0) this.#commit(turnResult)
         return messages.promptAgain() ? undefined : this.#endWith('no_answer')
@@ -211,9 +209,6 @@ export class AgentTurns {
         return undefined
       case 'execute_tools': {
         const { uses, problem } = action
-        // The results come with other messages, so the reply does not enter the history.
-        if (isPlain && uses.some(({ id }) => calls[id]?.refused === null))
-          return { status: 'answered', answer: replyText(reply.content) }
         if (problem !== undefined && !messages.rejectAnswer(goal.attempts))
           return this.#endWith(goal.failure.submission)
         this.#commit(turnResult)

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { BudgetItem } from '../common/runs/budget.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
-import type { ClientTool } from '../common/runs/client-tools.js'
+import { type ClientTool, clientToolLimits } from '../common/runs/client-tools.js'
+import type { ToolChoice } from '../common/runs/model-settings.js'
 import { backendNamePattern, entityNamePattern } from '../common/names.js'
 import { maxContextBytes, type RunConfigInput } from '../common/runs/runs.js'
 import { taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
-import { clientRegistry } from '../tools/client-tools.js'
+import { checkClientSchema, clientRegistry } from '../tools/client-tools.js'
 import { describeIssues } from '../tools/validation/describe-issues.js'
 import { measureJson } from '../tools/validation/measure-json.js'
 import { budgetSchema } from './budget-schema.js'
@@ -16,16 +17,22 @@ import { modelSettingFields } from './model-settings-schema.js'
 
 const name = z.string().min(1)
 
-/** Not `z.json()`, which tries each member of a union for each value. */
+/** A JSON object, measured before anything else walks it. */
 const jsonObject = z
   .custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'not an object')
-  .superRefine((value, context) => addJsonIssue(value, Infinity, context))
+  .superRefine((value, context) => addJsonIssue(value, clientToolLimits.bytes, context))
+
+/** The length of a list is checked before its elements. */
+const listOf = <Element extends z.ZodType>(element: Element, max: number) =>
+  z
+    .custom<readonly z.input<Element>[]>((value) => !Array.isArray(value) || value.length <= max, `at most ${max}`)
+    .pipe(z.array(element))
 
 const clientTool = z.strictObject({
   name,
   description: z.string(),
   inputSchema: jsonObject,
-  inputExamples: z.array(jsonObject).exactOptional(),
+  inputExamples: listOf(jsonObject, clientToolLimits.examples).exactOptional(),
   allowedCallers: z.array(z.enum(['direct', 'code_execution'])).min(1),
 } satisfies { readonly [Key in keyof ClientTool]-?: z.ZodType })
 
@@ -37,6 +44,22 @@ function addToolIssue(tools: readonly ClientTool[], context: z.core.$RefinementC
   }
 }
 
+function addSchemaIssue(schema: JsonObject, context: z.core.$RefinementCtx): void {
+  try {
+    checkClientSchema(schema)
+  } catch (thrown) {
+    context.addIssue(messageOf(thrown))
+  }
+}
+
+const isSingle = z.literal(true).exactOptional()
+const toolChoice: z.ZodType<ToolChoice> = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.enum(['auto', 'any', 'none']), isSingle }),
+  z.strictObject({ type: z.literal('tool'), name, isSingle }),
+])
+
+const maxStopSequences = 100
+
 /** Options of a run, as a client, a workflow of a user or another program may send them. */
 export const runOptionFields = {
   agent: name.optional(),
@@ -46,9 +69,13 @@ export const runOptionFields = {
   limits: limitsSchema.partial().optional(),
   budget: budgetSchema.optional(),
   mode: z.enum(taskModes).optional(),
-  clientTools: z.array(clientTool).superRefine(addToolIssue).optional(),
+  clientTools: listOf(clientTool, clientToolLimits.count).superRefine(addToolIssue).optional(),
   instructions: z.string().optional(),
   maxTokens: z.int().min(1).optional(),
+  outputSchema: jsonObject.superRefine(addSchemaIssue).optional(),
+  toolChoice: toolChoice.optional(),
+  stopSequences: listOf(name, maxStopSequences).optional(),
+  isPlain: z.literal(true).optional(),
   tools: z.array(name).optional(),
   session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
   context: z

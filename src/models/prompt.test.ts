@@ -127,3 +127,11 @@ describe('buildPrompt', () => {
     )
   })
 })
+
+it('has nothing of the engine in a plain conversation, but the tool for an answer with a schema', () => {
+  const plain = { tools: [search], limits, instructions: 'Be short.', isPlain: true }
+  expect(buildPrompt(plain)).toMatchObject({ system: 'Be short.', tools: [{ name: search.name }] })
+  expect(buildPrompt({ ...plain, tools: [] })).toEqual({ system: 'Be short.', tools: [] })
+  const prompt = buildPrompt({ ...plain, outputSchema: { type: 'object' } })
+  expect(names(prompt)).toEqual([search.name, 'submit_answer'])
+})

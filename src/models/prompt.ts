@@ -35,6 +35,8 @@ export interface PromptOptions {
   readonly readMore?: boolean | undefined
   /** The messages may be compacted. */
   readonly isCompacted?: boolean | undefined
+  /** The model has the direct tools, and nothing of the engine but the tool for an answer with a schema. */
+  readonly isPlain?: boolean | undefined
 }
 
 export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
@@ -46,8 +48,8 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
-  const { sharedSession, isCompacted, readMore, providerSearch = false } = options
-  if (tools.some(({ name }) => name === executeCodeTool)) {
+  const { sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
+  if (!isPlain && tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
   }
@@ -63,14 +65,9 @@ export function buildPrompt(options: PromptOptions): Prompt {
   }
   const hasSignatures = codeTools.some((tool) => directTools.includes(tool))
   const task = taskPrompt(mode, outputSchema, limits.planSteps)
+  const described = { hasPackages, inputDescription, sharedSession, toolSearch, hasSignatures }
   const runTools = [
-    codeTool(codeTools.map(stubOf), limits, {
-      hasPackages,
-      inputDescription,
-      sharedSession,
-      toolSearch,
-      hasSignatures,
-    }),
+    ...(isPlain ? [] : [codeTool(codeTools.map(stubOf), limits, described)]),
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),

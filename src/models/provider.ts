@@ -19,7 +19,7 @@ import type { Caller } from '../common/calls/calls.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { CodeContainer, Message, ModelReply } from '../common/runs/messages.js'
 import type { ModelPhase } from '../common/runs/model-turn.js'
-import type { ModelSettings } from '../common/runs/model-settings.js'
+import type { ModelSettings, ReplyOptions } from '../common/runs/model-settings.js'
 
 export type { ModelPhase } from '../common/runs/model-turn.js'
 
@@ -38,7 +38,7 @@ export interface ModelTool {
 }
 
 /** Everything for one turn: a provider keeps no conversation. */
-export interface ModelRequest extends ModelSettings {
+export interface ModelRequest extends ModelSettings, ReplyOptions {
   /** The provider's own model id. */
   readonly model: string
   /** Maximum output tokens of the reply, thinking included. */

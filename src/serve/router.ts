@@ -12,6 +12,8 @@ import { HttpError } from './errors.js'
 /** A request, for its handler. */
 export interface Exchange {
   readonly ptc: PtcClient
+  /** The names of the models that the configuration names. */
+  readonly models: readonly string[]
   /** The parts of the path that the route names, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -21,6 +23,8 @@ export interface Exchange {
   readonly signal: AbortSignal
   /** Reports what is thrown after the response has begun. */
   readonly onError: (thrown: unknown) => void
+  /** Work that goes on after the response: a server that closes waits for it, for a while. */
+  readonly goOn: (work: Promise<unknown>) => void
 }
 
 /** A JSON response. Without a body: 204. */

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { PtcClient } from '../client/index.js'
+import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { PtcError } from '../common/errors.js'
 import { listen, type ListeningServer } from '../http/index.js'
 import { type Access, checkOrigin, checkToken } from './access.js'
@@ -12,7 +14,7 @@ import { HttpError, toErrorReply } from './errors.js'
 import { pageFile } from './page/index.js'
 import { toApiErrorReply } from './messages-api/errors.js'
 import { messagesApiRoutes } from './messages-api/routes.js'
-import { findRoute } from './router.js'
+import { type Exchange, findRoute } from './router.js'
 
 export interface ServeOptions {
   /** With `values` for histories, and with `stream` for streams. */
@@ -25,6 +27,8 @@ export interface ServeOptions {
   readonly token?: string | undefined
   /** Origins of other web pages that may ask, such as `https://app.example.com`. */
   readonly origins?: readonly string[]
+  /** The names of the models that the configuration names. */
+  readonly models?: readonly string[]
   /** Gets what is thrown and is not the fault of a client. */
   readonly onError?: (thrown: unknown) => void
 }
@@ -52,9 +56,14 @@ export async function startServer(options: ServeOptions): Promise<ListeningServe
   const closing = new AbortController()
   // Each request listens.
   setMaxListeners(0, closing.signal)
+  const background = new Set<Promise<unknown>>()
+  const goOn = (work: Promise<unknown>): void => {
+    background.add(work)
+    void work.finally(() => background.delete(work)).catch(() => undefined)
+  }
   const access: Access = { token, origins: new Set(origins) }
   const server = createServer({ connectionsCheckingInterval }, (request, response) => {
-    answer(request, response, { ...options, access, closing: closing.signal }).catch(() => response.destroy())
+    answer(request, response, { ...options, access, goOn, closing: closing.signal }).catch(() => response.destroy())
   })
   server.requestTimeout = requestTimeoutMs
   server.headersTimeout = headersTimeoutMs
@@ -64,9 +73,12 @@ export async function startServer(options: ServeOptions): Promise<ListeningServe
   const listening = await listen(server, { name: 'the server', host, port, token, tokenHint, graceMs })
   return {
     url: listening.url,
-    close() {
+    async close() {
       closing.abort(new Error('the server closes'))
-      return listening.close()
+      await listening.close()
+      await withTimeLimit(new AbortController().signal, graceMs, (limit) =>
+        raceWithSignal(limit, Promise.allSettled(background)),
+      ).catch(() => undefined)
     },
   }
 }
@@ -97,7 +109,7 @@ export function limitConnections(server: Server, maximum: number): void {
   })
 }
 
-interface Answering extends Pick<ServeOptions, 'ptc' | 'onError'> {
+interface Answering extends Pick<ServeOptions, 'ptc' | 'models' | 'onError'>, Pick<Exchange, 'goOn'> {
   readonly access: Access
   readonly closing: AbortSignal
 }
@@ -105,7 +117,7 @@ interface Answering extends Pick<ServeOptions, 'ptc' | 'onError'> {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { ptc, onError, access, closing }: Answering,
+  { ptc, models = [], onError, access, goOn, closing }: Answering,
 ): Promise<void> {
   const ended = new AbortController()
   const { signal } = ended
@@ -119,6 +131,8 @@ async function answer(
     if (thrown instanceof HttpError || (PtcError.isInstance(thrown) && toErrorReply(thrown).status < 500)) return
     onError?.(thrown)
   }
+  const isMessagesApi = request.url?.startsWith('/v1/') === true
+  if (isMessagesApi) response.setHeader('request-id', `req_${randomBytes(12).toString('hex')}`)
   response.setHeader('Cache-Control', 'no-store')
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Referrer-Policy', 'no-referrer')
@@ -130,13 +144,15 @@ async function answer(
     if (file) return void response.writeHead(200, file.headers).end(await file.content())
     checkToken(request, response, access)
     const { handler, params } = findRoute(routes, request.method, pathname)
-    const reply = await handler({ ptc, params, query, request, response, signal, onError: report })
+    const reply = await handler({ ptc, models, params, query, request, response, signal, goOn, onError: report })
     if (reply) send(response, reply.status ?? (reply.body === undefined ? 204 : 200), reply.body)
   } catch (thrown) {
     if (response.headersSent) return void response.end()
     if (signal.aborted) return void response.destroy()
     report(thrown)
-    const { status, body } = request.url?.startsWith('/v1/') ? toApiErrorReply(thrown) : toErrorReply(thrown)
+    const { status, body } = isMessagesApi
+      ? toApiErrorReply(thrown, response.getHeader('request-id'))
+      : toErrorReply(thrown)
     // The rest of a body that is too large is not read.
     if (!request.complete) response.setHeader('Connection', 'close')
     send(response, status, body)

@@ -86,3 +86,14 @@ it('takes names that code can not call', () => {
     { name: 'get_weather', tool: 'get-weather' },
   ])
 })
+
+it('gives tools that only the model calls any name that the API takes', () => {
+  const names = ['get-weather', 'print', 'class', '0', 'execute_code', 'x'.repeat(128)]
+  const direct = (name: string): ClientTool => ({ ...ask, name, allowedCallers: ['direct'] })
+  const registry = clientRegistry(names.map(direct))
+  expect(registry.names).toEqual(names)
+  expect(registry.documentation().map(({ name }) => name)).toEqual(names)
+  for (const name of ['', 'a.b', 'a b', 'é', '__proto__', 'x'.repeat(129)])
+    expect(() => clientRegistry([direct(name)]), name).toThrow(expect.objectContaining({ code: 'TOOL_NAME_INVALID' }))
+  expect(() => clientRegistry([{ ...direct('get-it'), inputSchema: { type: 'string' } }])).toThrow('get-it')
+})

@@ -6,7 +6,8 @@ import type { Redact } from '../common/text/redact.js'
 import { utf8Length } from '../common/text/text.js'
 import { defineTool } from './define-tool.js'
 import { createRegistry, type ToolRegistry } from './registry.js'
-import type { Tool } from './tool.js'
+import { readOutput } from './definition/schemas.js'
+import { sealTool, type Tool } from './tool.js'
 import { normalizeSchema } from './validation/schema-document.js'
 import { schemaSize } from './validation/schema-size.js'
 import { TimeLimitError, withTimeLimit } from './validation/time-limit.js'
@@ -45,21 +46,52 @@ function sizeOf(schema: JsonObject): number {
   }
 }
 
+/** @throws PtcError CONFIG_INVALID for a schema of an answer that is too large, or can't be checked here */
+export function checkClientSchema(schema: JsonObject): void {
+  if (schemaSize(schema) > clientToolLimits.schemaParts)
+    throw new PtcError('CONFIG_INVALID', `the schema has more than ${clientToolLimits.schemaParts} parts`)
+  readOutput(withoutPatterns(schema), (problem) => new PtcError('CONFIG_INVALID', problem))
+}
+
+/** As the Messages API has them. */
+const namePattern = /^[a-zA-Z0-9_-]{1,128}$/
+
+/** Of a tool that code does not call, the name need not be one that code can use. */
 function toTool({ name, description, inputSchema, inputExamples = [], allowedCallers }: ClientTool): Tool {
   const isForCode = allowedCallers.includes('code_execution')
-  return defineTool({
-    name,
-    description: isForCode ? `${description.trim()}\n${resultNote}`.trim() : description.trim() || name,
-    input: withoutPatterns(inputSchema) as JsonObject,
-    output: z.string(),
-    // The client knows a call by its id. A result that never comes says nothing about the effect of the call.
-    effect: 'once',
-    allowedCallers,
-    inputExamples,
-    deferred: { expires: clientCallExpiresMs },
-    run: () => undefined,
-  })
+  if (!isForCode && (!namePattern.test(name) || name === '__proto__'))
+    throw new PtcError('TOOL_NAME_INVALID', `tool name ${JSON.stringify(name.slice(0, 130))} is not allowed`, {
+      hint: 'Use at most 128 letters, digits, underscores and dashes.',
+    })
+  const define = (usedName: string): Tool =>
+    defineTool({
+      name: usedName,
+      description: isForCode ? `${description.trim()}\n${resultNote}`.trim() : description.trim() || name,
+      input: withoutPatterns(inputSchema),
+      output: z.string(),
+      // The client knows a call by its id. A result that never comes says nothing about the effect of the call.
+      effect: 'once',
+      allowedCallers,
+      inputExamples,
+      deferred: { expires: clientCallExpiresMs },
+      run: () => undefined,
+    })
+  if (isForCode) return define(name)
+  try {
+    return sealTool({ ...define(directTool), name })
+  } catch (thrown) {
+    if (!PtcError.isInstance(thrown)) throw thrown
+    const { code, message, hint } = thrown
+    throw new PtcError(
+      code,
+      message.replace(directTool, () => name),
+      hint === undefined ? {} : { hint },
+    )
+  }
 }
+
+/** A valid name, in whose place the tool gets its own. */
+const directTool = 'direct_tool'
 
 const resultNote = 'Returns a text (str). If the text is JSON, parse it with json.loads.'
 
@@ -67,11 +99,13 @@ const resultNote = 'Returns a text (str). If the text is JSON, parse it with jso
  * A schema without regular expressions: some take hours to match, and these are not from the owner of the worker. The
  * client checks its arguments itself.
  */
-function withoutPatterns(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(withoutPatterns)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value as JsonObject).filter(
+export function withoutPatterns(schema: JsonObject): JsonObject {
+  const entries = Object.entries(schema).filter(
     ([key, member]) => key !== 'patternProperties' && !(key === 'pattern' && typeof member === 'string'),
   )
-  return Object.fromEntries(entries.map(([key, member]) => [key, withoutPatterns(member)]))
+  const strip = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return (value as readonly JsonValue[]).map(strip)
+    return typeof value === 'object' && value !== null ? withoutPatterns(value as JsonObject) : value
+  }
+  return Object.fromEntries(entries.map(([key, member]) => [key, member === undefined ? member : strip(member)]))
 }

@@ -46,14 +46,14 @@ export async function prepareTurn(
   signal: AbortSignal,
 ): Promise<(stored: readonly StoredMessage[]) => Promise<LoadedTurn>> {
   const { model, limits, pending, mode, hosted, inputDescription, isCompacted } = input
-  const { sharedSession, toolSearch, providerSearch, readMore, providerClearsAt } = input
+  const { sharedSession, toolSearch, providerSearch, readMore, providerClearsAt, isPlain } = input
   const documentation = await loadDocumentation(input.tools, registry, values, signal)
   const tools = sharedSession?.type === 'named' ? withoutSubagentsInCode(documentation, registry) : documentation
   const { instructions, outputSchema } = await loadAgent(input, values, signal)
   const described = { tools, limits, instructions, outputSchema, mode, inputDescription, sharedSession, ...options }
   const prompt = hosted
     ? hostedPrompt(described)
-    : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore })
+    : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore, isPlain })
   const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
   const { name, provider, contextWindow, fallbacks: _, serverTools, ...settings } = model
   return async (stored) => {

@@ -10,7 +10,6 @@ import {
   isTextBlock,
   isToolUseBlock,
   type ModelReply,
-  type ToolUseBlock,
   type UnknownBlock,
 } from '../../common/runs/messages.js'
 import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool, taskTools } from '../../common/names.js'
@@ -49,7 +48,7 @@ export function modelTurn(
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
       const { turn, model, limits, tools: runTools, history, committedTurns, message } = input
-      const { mode, planStep, hosted, requester } = input
+      const { mode, planStep, hosted, requester, isPlain = false } = input
       const { request, now, withoutMedia, outputSchema } = await loadTurn(input, { registry, values, options }, signal)
       const { name: modelName, provider, fallbacks } = model
       const published = {
@@ -76,7 +75,7 @@ export function modelTurn(
         throw isLast || (fallbacks && isGivenUp(thrown, attempt)) ? toFailure(thrown, true) : thrown
       })
       failpoint('model.replied')
-      const externalized = await externalizeReply(values, reply, hosted !== undefined, signal)
+      const externalized = await externalizeReply(values, reply, { isHosted: hosted !== undefined, isPlain }, signal)
       const extendedHistory = await appendTurn(values, history, [...now, toStored(reply.content, model)], signal)
       live?.end(reply)
       failpoint('turn.stored')
@@ -85,7 +84,7 @@ export function modelTurn(
       const known = new Set([...request.tools.map(({ name: each }) => each), ...found.registry.names])
       const textCall = textCallOf(reply.content, known)
       const calls = {
-        ...describeCalls(found, limits, reply, externalized),
+        ...describeCalls(found, limits, reply, externalized, isPlain && outputSchema === undefined),
         ...(await describeDoneCheck(found, input, reply, answer, values, signal)),
       }
       const origin = { workflowId, runId, attempt, requester }
@@ -136,11 +135,11 @@ function isGivenUp(thrown: unknown, attempt: number): boolean {
 async function externalizeReply(
   values: Values,
   reply: ModelReply,
-  isHosted: boolean,
+  { isHosted, isPlain }: { readonly isHosted: boolean; readonly isPlain: boolean },
   signal: AbortSignal,
 ): Promise<ModelReply> {
   const externalize = (value: JsonValue) => values.externalize(value, signal)
-  const externalizeOne = isHosted ? externalizeHostedBlock : externalizeBlock
+  const externalizeOne = isHosted ? externalizeHostedBlock : isPlain ? externalizePlainBlock : externalizeBlock
   const content = await Promise.all(reply.content.map((block) => externalizeOne(block, externalize)))
   return { ...reply, content }
 }
@@ -151,10 +150,17 @@ async function externalizeBlock(block: AssistantBlock, externalize: Externalize)
   if (isTextBlock(block)) return block
   if (!isToolUseBlock(block)) return { type: block.type }
   const { type, id, name, input } = block
-  if (name !== executeCodeTool) return { type, id, name, input: (await externalize(input)) as JsonObject }
+  if (name !== executeCodeTool) return externalizePlainBlock(block, externalize)
   const { code = null } = input
   const problem = block.input_problem !== undefined && { input_problem: block.input_problem }
   return { type, id, name, input: { code: await externalize(code) }, ...problem }
+}
+
+/** No tool is the tool for code, whatever its name. */
+async function externalizePlainBlock(block: AssistantBlock, externalize: Externalize): Promise<AssistantBlock> {
+  if (!isToolUseBlock(block)) return isTextBlock(block) ? block : { type: block.type }
+  const { type, id, name, input } = block
+  return { type, id, name, input: (await externalize(input)) as JsonObject }
 }
 
 /** The workflow also needs which code made a call, and which code has ended. */
@@ -182,14 +188,20 @@ async function externalizeCodeResult(content: JsonObject, externalize: Externali
   return { type, stdout: await externalize(stdout), stderr: await externalize(stderr), return_code: returnCode }
 }
 
-/** @param externalized the same reply with external inputs: the source of the arguments in the history */
+/**
+ * @param externalized the same reply with external inputs: the source of the arguments in the history
+ * @param hasOwnToolsOnly the model has no tool of the engine: all names are those of tools of the run
+ */
 function describeCalls(
   { registry, registryMatchesRun }: RunTools,
   limits: TurnLimits,
   reply: ModelReply,
   externalized: ModelReply,
+  hasOwnToolsOnly: boolean,
 ): Record<string, DescribedCall> {
-  const [uses, externalizedUses] = [directToolUses(reply), directToolUses(externalized)]
+  const usesOf = ({ content }: ModelReply) =>
+    content.filter(isToolUseBlock).filter(({ name }) => hasOwnToolsOnly || !engineTools.includes(name))
+  const [uses, externalizedUses] = [usesOf(reply), usesOf(externalized)]
   const allUses = reply.content.filter(isToolUseBlock)
   const calls = uses.map((use, position) => {
     // As the workflow numbers them: code has a number, too.
@@ -218,10 +230,6 @@ async function describeDoneCheck(
   const description = describeCall(registry, limits, call, 'direct', registryMatchesRun)
   const args = await values.externalize(call.arguments, signal)
   return { [use.id]: { index: 1, tool: doneCheck, ...description, arguments: args } }
-}
-
-function directToolUses({ content }: ModelReply): ToolUseBlock[] {
-  return content.filter(isToolUseBlock).filter(({ name }) => !engineTools.includes(name))
 }
 
 /** No tool of a user has such a name. */

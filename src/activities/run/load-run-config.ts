@@ -6,6 +6,7 @@ import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import { budgetWithin } from '../../common/runs/leases.js'
 import { workflowNames } from '../../common/names.js'
+import { problemOfClientOptions } from '../../common/runs/client-tools.js'
 import { hostedBackend } from '../../common/runs/hosted-code.js'
 import { overrideSettings, problemOfSettings } from '../../common/runs/model-settings.js'
 import type { BackendChoice, ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
@@ -19,7 +20,7 @@ import type { SearchAttributeName } from '../../common/runs/search-attributes.js
 import { configuredCost, configuredWindow, type ModelFacts } from '../../models/model-facts.js'
 import { defaultProvider, parseModelNames } from '../../models/model-name.js'
 import type { StreamPublisher } from '../../stream/index.js'
-import { clientRegistry } from '../../tools/client-tools.js'
+import { clientRegistry, withoutPatterns } from '../../tools/client-tools.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
@@ -61,17 +62,23 @@ export function loadRunConfig(
       const { clientTools } = options
       if (clientTools && options.tools)
         throw new PtcError('RUN_INPUT_INVALID', 'tools and clientTools exclude each other')
+      const problem = problemOfClientOptions(options)
+      if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
       const tools = clientTools
         ? clientRegistry(clientTools, registry.redact)
         : chooseTools(registry, toolNamesOf(registry, agent), options.tools)
       const model = modelOf(defaults.model, agent, options, providers)
+      const outputSchema = options.outputSchema ? withoutPatterns(options.outputSchema) : agent?.outputSchema
       const runInstructions = options.instructions ?? agent?.instructions ?? instructions?.trim()
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
       publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
       const { context, input, lease } = options
-      const { mode: defaultMode, ...runDefaults } = defaults
+      const { isPlain } = options
+      const { mode: defaultMode, ...allDefaults } = defaults
+      const runDefaults = isPlain ? withoutEngineTools(allDefaults) : allDefaults
       const task = taskOf(options, agent, defaultMode, tools)
-      const backend = options.sandbox ?? defaults.backend
+      // Without code, no sandbox is opened.
+      const backend = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
       if (backend === hostedBackend)
         checkHostedCode(
           { model, tools, hasInput: input !== undefined, hasClientTools: clientTools !== undefined, mode: task.mode },
@@ -102,7 +109,8 @@ export function loadRunConfig(
         ...task,
         ...(budget && { budget }),
         ...(runInstructions && { instructions: await values.externalize(runInstructions, signal) }),
-        ...(agent?.outputSchema && { outputSchema: await values.externalize(agent.outputSchema, signal) }),
+        ...(outputSchema && { outputSchema: await values.externalize(outputSchema, signal) }),
+        ...(isPlain && { isPlain }),
         ...(context && { context }),
         ...(sessionOwner && { sessionOwner }),
         ...(input !== undefined && {
@@ -112,6 +120,12 @@ export function loadRunConfig(
       failpoint('config.loaded')
       return runConfig
     })
+}
+
+/** What a model can only use with tools of the engine, and what changes the messages. */
+function withoutEngineTools(defaults: Omit<RunDefaults, 'mode'>): Omit<RunDefaults, 'mode'> {
+  const { compaction: _, readMore: __, documentedTools: ___, providerSearch: ____, ...others } = defaults
+  return others
 }
 
 function toClientTool(tool: ToolConfig): ToolConfig {
@@ -208,11 +222,13 @@ function modelOf(
   const names = options.model ?? agent?.model
   const { fallbacks: _, ...base } = configured
   const named = names === undefined ? configured : { ...base, ...parseModelNames(names, providers) }
-  const { maxTokens } = options
+  const { maxTokens, toolChoice, stopSequences } = options
   const model = {
     ...overrideSettings(overrideSettings(named, agent?.settings ?? {}), options),
     ...(agent?.serverTools && { serverTools: agent.serverTools }),
     ...(maxTokens !== undefined && { maxTokens }),
+    ...(toolChoice && { toolChoice }),
+    ...(stopSequences && { stopSequences }),
   }
   const problem = problemOfSettings(model, model.maxTokens)
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)

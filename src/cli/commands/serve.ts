@@ -48,10 +48,10 @@ async function serve({ config, host, port, origin: origins }: Options): Promise<
   const { environmentVariable } = await import('../../sandbox/environment-variable.js')
   const { startServer } = await import('../../serve/index.js')
   await using environment = await openEnvironment({ config, ifNoServer: 'fail', interrupts })
-  const { ptc, stream } = environment
+  const { ptc, stream, modelNames: models } = environment
   const token = environmentVariable('PTC_SERVE_TOKEN')
   const onError = (thrown: unknown): void => printStatus(`ptc: ${messageOf(thrown)}`)
-  const server = await startServer({ ptc, host, port, token, origins, onError })
+  const server = await startServer({ ptc, models, host, port, token, origins, onError })
   try {
     print(`chat page: ${server.url}`)
     if (!stream) printStatus('the configuration has no `stream`, so answers are shown when they are complete')

@@ -171,6 +171,12 @@ export class Environment implements AsyncDisposable {
     return this.#parts.project.config?.registry.signatures().map(({ name }) => name) ?? []
   }
 
+  /** The configured model and its fallbacks, as `PROVIDER/MODEL`; empty when the configuration was not loaded. */
+  get modelNames(): readonly string[] {
+    const { model } = this.#parts.project.config?.runConfig ?? {}
+    return model ? [model, ...(model.fallbacks ?? [])].map(({ provider, name }) => `${provider}/${name}`) : []
+  }
+
   /** @throws PtcError WORKER_MISSING when no worker serves one of these roles */
   async requireWorkers(roles: readonly Role[]): Promise<void> {
     const { worker, project, client } = this.#parts

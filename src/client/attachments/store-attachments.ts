@@ -11,8 +11,10 @@
 
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
-import { externalValue } from '../../common/json/external-value.js'
-import type { Attachment, StoredAttachment } from '../../common/runs/attachments.js'
+import { type ExternalValue, externalValue } from '../../common/json/external-value.js'
+import type { JsonObject } from '../../common/json/json.js'
+import { type Attachment, mediaTypeOf, type StoredAttachment } from '../../common/runs/attachments.js'
+import type { ProviderMessage } from '../../common/runs/conversation.js'
 import type { AgentInput, ProgramInput } from '../../common/runs/runs.js'
 import { storeOf } from '../../values/payload-storage.js'
 import { Values } from '../../values/values.js'
@@ -41,6 +43,40 @@ export async function storeAttachments(
   return stored
 }
 
+/**
+ * Messages that refer to the images and PDFs in them: what a workflow has is small. Data that is not what it is said to
+ * be stays in its place, for the provider to refuse. So does all data without a value store.
+ */
+export async function storeMedia(
+  { options: { loadedDataConverter } }: Client,
+  messages: readonly ProviderMessage[],
+): Promise<readonly ProviderMessage[]> {
+  if (!messages.some(({ content }) => typeof content !== 'string' && content.some((block) => mediaDataOf(block))))
+    return messages
+  const store = await storeOf(loadedDataConverter.externalStorage)
+  if (store === undefined) return messages
+  const values = new Values({ store })
+  const stored: ProviderMessage[] = []
+  for (const { role, content } of messages) {
+    const blocks: JsonObject[] = []
+    for (const block of typeof content === 'string' ? [] : content) {
+      const data = mediaDataOf(block)
+      const source =
+        data === undefined ? undefined : { ...(block['source'] as JsonObject), data: await putText(values, data) }
+      blocks.push(source ? { ...block, source } : block)
+    }
+    stored.push({ role, content: typeof content === 'string' ? content : blocks })
+  }
+  return stored
+}
+
+/** The base64 data of an image or a PDF; undefined for other blocks, and for data of another type. */
+function mediaDataOf({ type, source }: JsonObject): string | undefined {
+  if ((type !== 'image' && type !== 'document') || typeof source !== 'object' || source === null) return undefined
+  const { type: kind, data, media_type: mediaType } = source as JsonObject
+  return kind === 'base64' && typeof data === 'string' && mediaTypeOf(data) === mediaType ? data : undefined
+}
+
 /** The input of a run, which refers to its attachments. */
 export async function withStoredAttachments<Input extends AgentInput | ProgramInput>(
   client: Client,
@@ -51,6 +87,10 @@ export async function withStoredAttachments<Input extends AgentInput | ProgramIn
 }
 
 async function put(values: Values, { mediaType, base64, name }: ReadAttachment): Promise<StoredAttachment> {
-  const ref = await values.storeText(['"', base64, '"'], new AbortController().signal)
-  return { mediaType, value: externalValue(ref), ...(name !== undefined && { name }) }
+  return { mediaType, value: await putText(values, base64), ...(name !== undefined && { name }) }
+}
+
+/** @param base64 has nothing that JSON escapes */
+async function putText(values: Values, base64: string): Promise<ExternalValue> {
+  return externalValue(await values.storeText(['"', base64, '"'], new AbortController().signal))
 }

@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { type ConversationInput, problemOfMessage, type ProviderMessage } from '../../common/runs/conversation.js'
+import { problemOfClientOptions } from '../../common/runs/client-tools.js'
+import {
+  type ConversationInput,
+  endsWithUser,
+  problemOfMessage,
+  type ProviderMessage,
+} from '../../common/runs/conversation.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
 import { checkName } from '../start/check-name.js'
 
@@ -29,6 +35,10 @@ const optionNames = [
   'clientTools',
   'instructions',
   'maxTokens',
+  'outputSchema',
+  'toolChoice',
+  'stopSequences',
+  'isPlain',
   'closeAfterMs',
   'messages',
   'mustExist',
@@ -41,6 +51,8 @@ export function checkConversationOptions(options: ConversationOptions): void {
   if (!Number.isSafeInteger(closeAfterMs) || closeAfterMs < 1)
     throw new PtcError('RUN_INPUT_INVALID', 'closeAfterMs: it must be a number of milliseconds above 0')
   checkInput('conversation', input)
+  const problem = problemOfClientOptions(input)
+  if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
   if (messages) parseMessages(messages)
 }
 
@@ -66,16 +78,7 @@ const messageSchema = z.strictObject({
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function parseMessages(value: unknown): readonly ProviderMessage[] {
-  if (!Array.isArray(value)) throw new PtcError('RUN_INPUT_INVALID', 'the messages are not valid: not an array')
-  const messages = value.map((each: unknown, index) => {
-    // One by one: the first that is wrong ends the work.
-    const { error, data } = messageSchema.safeParse(each)
-    if (!error) return data
-    throw new PtcError(
-      'RUN_INPUT_INVALID',
-      `message ${index + 1} is not valid:\n${z.prettifyError({ issues: error.issues.slice(0, 10) })}`,
-    )
-  })
+  const messages = parseShape(value)
   const last = messages.at(-1)
   if (last && last.role !== 'assistant')
     throw new PtcError('RUN_INPUT_INVALID', 'the last of the messages is not of the assistant', {
@@ -85,6 +88,28 @@ export function parseMessages(value: unknown): readonly ProviderMessage[] {
   if (uses === true)
     throw new PtcError('RUN_INPUT_INVALID', 'the last of the messages has a tool_use without its result')
   return messages
+}
+
+function parseShape(value: unknown): readonly ProviderMessage[] {
+  if (!Array.isArray(value)) throw new PtcError('RUN_INPUT_INVALID', 'the messages are not valid: not an array')
+  return value.map((each: unknown, index) => {
+    // One by one: the first that is wrong ends the work.
+    const { error, data } = messageSchema.safeParse(each)
+    if (!error) return data
+    const problem = z.prettifyError({ issues: error.issues.slice(0, 10) })
+    throw new PtcError('RUN_INPUT_INVALID', `message ${index + 1} is not valid:\n${problem}`)
+  })
+}
+
+/**
+ * Checks a message and those that replace the earlier ones. A message without a text is the last of `messages`.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function checkMessage(text: string, messages: readonly ProviderMessage[] | undefined): void {
+  if (text === '' && endsWithUser(messages)) return void parseShape(messages)
+  if (messages) parseMessages(messages)
+  checkText(text)
 }
 
 /** @throws PtcError RUN_INPUT_INVALID */

@@ -23,13 +23,13 @@ import { loadMedia } from '../../values/media.js'
 import { toUserBlock } from '../../values/text-parts.js'
 import { readLog } from '../../values/value-log.js'
 import type { ValueReader } from '../run-tree/index.js'
-import { storeAttachments } from '../attachments/store-attachments.js'
+import { storeAttachments, storeMedia } from '../attachments/store-attachments.js'
 import { checkKeys } from '../start/check-input.js'
 import { checkInlineSize, requesterMemo } from '../start/start-options.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
 import {
   checkConversationOptions,
-  checkText,
+  checkMessage,
   type ConversationOptions,
   conversationWorkflowId,
   parseMessages,
@@ -67,7 +67,10 @@ export interface SendOptions {
   readonly steer?: boolean
   /** Images and PDFs, which the client puts into the value store. */
   readonly attachments?: readonly Attachment[]
-  /** Replaces all earlier messages before this one. Not with `steer`. Default: they stay. */
+  /**
+   * Replaces all earlier messages before this one. Not with `steer`. When the text is empty, the last of them is this
+   * message, such as results of tools. Default: they stay.
+   */
   readonly messages?: readonly ProviderMessage[]
   /** Default: random. Sent again under the same id, a message is not worked on again. */
   readonly id?: string
@@ -163,12 +166,12 @@ export function createConversation(
   const conversation: ConversationRef = { client, name, workflowId }
   const send = async (text: string, sendOptions: SendOptions = {}): Promise<SentMessage> => {
     checkKeys('the options', sendOptions, sendOptionNames)
-    checkText(text)
-    const { id = randomUUID(), steer = false, messages } = sendOptions
-    if (messages) parseMessages(messages)
+    const { id = randomUUID(), steer = false } = sendOptions
+    checkMessage(text, sendOptions.messages)
     const { mustExist = false, ...input } = options
     const { agent, session, context } = input
     const attachments = await storeAttachments(client, sendOptions.attachments)
+    const messages = sendOptions.messages && (await storeMedia(client, sendOptions.messages))
     const message = {
       text,
       ...(attachments.length > 0 && { attachments }),
@@ -180,7 +183,7 @@ export function createConversation(
     }
     const update = { updateId: id, args: [message] as [SendInput], waitForStage: WorkflowUpdateStage.ACCEPTED } as const
     checkInlineSize(Buffer.byteLength(JSON.stringify(message)), client.options.loadedDataConverter)
-    const summary = toSummary(redact(text, { kind: 'question' }))
+    const summary = toSummary(redact(text || lastText(messages), { kind: 'question' }))
     const start = (): Promise<UpdateHandle> => {
       const startInput: ConversationInput = { name, startedByMessage: id, ...input }
       checkInlineSize(Buffer.byteLength(JSON.stringify(startInput)), client.options.loadedDataConverter)
@@ -276,4 +279,15 @@ function wholeValues(values: ValueReader): Parameters<typeof toUserBlock>[0] {
     load: (value, neededBy, signal) => values.load(value, neededBy, signal),
     excerpt: async (value, _limit, neededBy, signal) => jsonToText(await values.load(value, neededBy, signal)),
   }
+}
+
+/** The latest text of a user, for people who list conversations. */
+function lastText(messages: readonly ProviderMessage[] = []): string {
+  const texts = messages.flatMap(({ role, content }) => {
+    if (role !== 'user') return []
+    return typeof content === 'string'
+      ? [content]
+      : content.flatMap(({ type, text }) => (type === 'text' ? [text] : []))
+  })
+  return texts.findLast((each): each is string => typeof each === 'string') ?? ''
 }

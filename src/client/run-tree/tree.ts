@@ -179,6 +179,8 @@ export interface ModelReplySummary {
   readonly model: string
   readonly text: string
   readonly stopReason: string
+  /** The stop sequence at which the model stopped, of a provider that says it. Absent: none. */
+  readonly stopSequence?: string
   readonly usage: Usage
   readonly costUsd: number | null
   /** UTF-8 bytes of the reply. */

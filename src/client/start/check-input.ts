@@ -6,7 +6,7 @@ import { limitsSchema, parseModelSettings, runOptionFields } from '../../worker/
 
 const text = z.string()
 const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...others } = runOptionFields
-const { clientTools, instructions, maxTokens, ...common } = others
+const { clientTools, instructions, maxTokens, outputSchema, toolChoice, stopSequences, isPlain, ...common } = others
 
 // `storeAttachments` checks each.
 const attachments = z.array(z.custom<Attachment>()).optional()
@@ -37,6 +37,10 @@ const schemas = {
     clientTools,
     instructions,
     maxTokens,
+    outputSchema,
+    toolChoice,
+    stopSequences,
+    isPlain,
     session,
     ...common,
   }),

@@ -103,9 +103,9 @@ function sizeOf(attachment: unknown): number | string {
   return problemOfSize(type, bytes) ?? bytes
 }
 
-/** The blocks of a message of a person: APIs want what a text is about before it. */
+/** The blocks of a message of a person: APIs want what a text is about before it. None for a message without a text. */
 export function messageBlocks(text: string, attachments: readonly Attachment[] = []): readonly PendingBlock[] {
-  return [...attachments.flatMap(mediaBlock), { type: 'text', text }]
+  return [...attachments.flatMap(mediaBlock), ...(text === '' ? [] : [{ type: 'text', text } as const])]
 }
 
 function mediaBlock(attachment: Attachment): readonly MediaBlock[] {

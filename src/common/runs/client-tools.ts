@@ -1,5 +1,7 @@
 import type { Caller } from '../calls/calls.js'
 import type { JsonObject } from '../json/json.js'
+import { executeCodeTool, readMoreTool, searchToolsTool, taskTools } from '../names.js'
+import type { RunConfigInput } from './runs.js'
 
 /**
  * A tool that the client of a conversation brings, as data. No worker runs it: the call waits until the client sends
@@ -17,5 +19,23 @@ export interface ClientTool {
 /** Milliseconds that a call waits for its result. */
 export const clientCallExpiresMs = 7 * 24 * 60 * 60 * 1_000
 
-/** The bounds of the client tools of a conversation. `schemaParts`: of all schemas, with their references replaced. */
-export const clientToolLimits = { count: 100, bytes: 256 * 1_024, schemaParts: 10_000 } as const
+/**
+ * The bounds of the client tools of a conversation. `schemaParts`: of all schemas, with their references replaced.
+ * `examples`: of one tool.
+ */
+export const clientToolLimits = { count: 100, bytes: 256 * 1_024, schemaParts: 10_000, examples: 100 } as const
+
+/** Why a run refuses what its client brings; undefined when it does not. */
+export function problemOfClientOptions(options: RunConfigInput): string | undefined {
+  const { clientTools, isPlain = false, outputSchema, toolChoice } = options
+  if (isPlain && !clientTools) return 'isPlain needs clientTools'
+  if (toolChoice && !isPlain) return 'toolChoice needs isPlain: with code, the model decides about its tools'
+  const reserved = [...(isPlain ? [] : codeTools), ...(isPlain && !outputSchema ? [] : taskTools)]
+  const taken = clientTools?.find(({ name }) => reserved.includes(name))
+  if (taken) return `no client tool can have the name ${taken.name}: it is that of a tool of the engine`
+  const names = clientTools?.map(({ name }) => name) ?? []
+  if (toolChoice?.type !== 'tool' || names.includes(toolChoice.name)) return undefined
+  return `toolChoice: there is no tool ${JSON.stringify(toolChoice.name)}`
+}
+
+const codeTools: readonly string[] = [executeCodeTool, readMoreTool, searchToolsTool]

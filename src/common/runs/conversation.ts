@@ -31,6 +31,7 @@ export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' 
 
 /** Argument of update `send`. Its update id is the id of the message. */
 export interface SendInput {
+  /** Empty: `messages` end with the message of the user. */
   readonly text: string
   /** Images and PDFs. Absent: none. */
   readonly attachments?: readonly StoredAttachment[]
@@ -150,12 +151,18 @@ export function problemOfMessage(text: string): { readonly message: string; read
   return { message, hint: 'Give large data through a tool.' }
 }
 
+/** Whether the last of the messages is of the user: a model can answer them as they are. */
+export function endsWithUser(messages: readonly ProviderMessage[] | undefined): boolean {
+  return messages?.at(-1)?.role === 'user'
+}
+
 /** Why a conversation does not take a message; undefined when it does. Not every message is from our client. */
 export function problemOfSend(message: SendInput, begun: ConversationInput): string | undefined {
   const { text, attachments, steer = false, messages, context, agent, session } = message
-  const problem = problemOfMessage(text)?.message ?? problemOfAttachments(attachments)
-  if (problem !== undefined) return problem
   if (messages !== undefined && !Array.isArray(messages)) return 'the messages are no list'
+  const hasOwnText = text !== '' || !endsWithUser(messages)
+  const problem = (hasOwnText ? problemOfMessage(text)?.message : undefined) ?? problemOfAttachments(attachments)
+  if (problem !== undefined) return problem
   if (messages !== undefined && steer) return 'a message that steers replaces no messages'
   const { name } = begun
   if (context !== undefined && canonicalJson(context) !== canonicalJson(begun.context ?? {}))

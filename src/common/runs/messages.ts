@@ -140,6 +140,8 @@ export interface ModelReply {
   readonly model: string
   readonly content: readonly AssistantBlock[]
   readonly stopReason: StopReason
+  /** The stop sequence at which the model stopped, of a provider that says it. Absent: none. */
+  readonly stopSequence?: string
   readonly usage: Usage
   /** US dollars; null when the price of the model is unknown. */
   readonly costUsd: number | null

@@ -19,6 +19,23 @@ export interface ModelSettings {
   readonly effort?: Effort
 }
 
+/** Which of its tools a model may use, or must use, in each reply. */
+export type ToolChoice = (
+  | { readonly type: 'auto' | 'any' | 'none' }
+  | { readonly type: 'tool'; readonly name: string }
+) & {
+  /** At most one tool use. */
+  readonly isSingle?: true
+}
+
+/** What a client asks of the replies of a model, beside the settings. */
+export interface ReplyOptions {
+  /** Default: `auto`. */
+  readonly toolChoice?: ToolChoice
+  /** Texts at which the model stops writing. Default: none. */
+  readonly stopSequences?: readonly string[]
+}
+
 /**
  * The settings with those of an agent or a run in place of them. No model takes a temperature while it thinks, so each
  * replaces the other.

@@ -30,6 +30,7 @@ export interface ModelTurnInput {
   /** As in `RunConfig`. */
   readonly instructions?: Externalizable<string>
   readonly outputSchema?: Externalizable<JsonObject>
+  readonly isPlain?: true
   readonly mode?: RecordedMode
   readonly doneCheck?: string
   /** Id of the plan step that the turn works on. */

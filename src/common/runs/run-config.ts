@@ -3,7 +3,7 @@ import type { Limits } from './limits.js'
 import type { RecordedMode } from './task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
-import type { ModelSettings, ServerTools } from './model-settings.js'
+import type { ModelSettings, ReplyOptions, ServerTools } from './model-settings.js'
 import type { SessionOwner } from './session-owner.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from './tool-config.js'
@@ -140,6 +140,8 @@ export interface RunConfig {
   readonly instructions?: Externalizable<string>
   /** JSON Schema of the answer. Undefined: the answer is text. */
   readonly outputSchema?: Externalizable<JsonObject>
+  /** The model has nothing of the engine, and a reply with calls ends the work on a message. Undefined: it has. */
+  readonly isPlain?: true
   /** How the agent works on its question. Undefined: `answer`. */
   readonly mode?: RecordedMode
   /** Mode `autonomous`: the tool that says whether the work is done. Undefined: the model alone does. */
@@ -162,6 +164,7 @@ export type RunDefaults = Omit<
   | 'agentName'
   | 'instructions'
   | 'outputSchema'
+  | 'isPlain'
   | 'doneCheck'
   | 'context'
   | 'input'
@@ -194,7 +197,7 @@ export interface ModelId {
   readonly contextWindow?: number
 }
 
-export interface ModelConfig extends ModelId, ModelSettings {
+export interface ModelConfig extends ModelId, ModelSettings, ReplyOptions {
   /** Maximum output tokens of one reply. */
   readonly maxTokens: number
   /** Undefined: none. */

@@ -1,6 +1,6 @@
 import type { Attachment } from './attachments.js'
 import type { ClientTool } from './client-tools.js'
-import type { ModelSettings } from './model-settings.js'
+import type { ModelSettings, ReplyOptions } from './model-settings.js'
 import type { Budget, BudgetAmounts } from './budget.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from './messages.js'
@@ -67,13 +67,21 @@ export interface BudgetLease {
 }
 
 /** What the client of a conversation may bring in place of what the configuration has. */
-export interface ClientOptions {
+export interface ClientOptions extends ReplyOptions {
   /** Tools whose calls the client answers. The conversation has no others. Default: those of the configuration. */
   readonly clientTools?: readonly ClientTool[]
   /** Instructions for the model. Default: those of the agent, or as configured. */
   readonly instructions?: string
   /** Maximum output tokens of one reply. Default: as configured. */
   readonly maxTokens?: number
+  /** JSON Schema of the answer. Default: that of the agent; without one, the answer is text. */
+  readonly outputSchema?: JsonObject
+  /**
+   * The model has the client tools and nothing of the engine: no code, no compaction, no instructions. A reply with
+   * calls is the answer to the message, and no call waits: the client sends their results with the messages of another
+   * conversation. Needs `clientTools`; `toolChoice` needs it.
+   */
+  readonly isPlain?: true
 }
 
 /** Argument of activity `run.config`: what a run of any kind may override. */

@@ -29,6 +29,7 @@ const streamEvent = z.discriminatedUnion('type', [
         model: eventText.optional(),
         content: z.array(block).nullish(),
         stop_reason: eventText.optional(),
+        stop_sequence: eventText.optional(),
         container,
         usage: usage.optional(),
       })
@@ -39,7 +40,7 @@ const streamEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('content_block_stop') }),
   z.object({
     type: z.literal('message_delta'),
-    delta: z.object({ stop_reason: eventText.optional(), container }).nullish(),
+    delta: z.object({ stop_reason: eventText.optional(), stop_sequence: eventText.optional(), container }).nullish(),
     usage: usage.optional(),
     context_management: edits,
   }),

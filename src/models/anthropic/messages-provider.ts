@@ -127,12 +127,14 @@ function headersOf(params: MessagesParams, { samplingVersion }: MessagesApi): Re
 /** The part of a request that counts as input, and what the API clears of it. */
 function countedParams(params: MessagesParams): MessageCountTokensParams & Pick<MessagesParams, 'context_management'> {
   const { model, messages, system, tools, thinking, output_config: output, context_management: management } = params
+  const { tool_choice: toolChoice } = params
   return {
     model,
     messages,
     ...(system !== undefined && { system }),
     ...(tools && { tools }),
     ...(thinking && { thinking }),
+    ...(toolChoice && { tool_choice: toolChoice }),
     ...(output && { output_config: output }),
     ...(management && { context_management: management }),
   }

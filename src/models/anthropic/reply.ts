@@ -20,9 +20,17 @@ import { withoutBlankText } from './content.js'
 import type { ReportedContainer, ReportedUsage, StreamEvent } from './events.js'
 
 /** The parts of a reply that its stream contains. */
-export type StreamedReply = Pick<ModelReply, 'content' | 'stopReason' | 'usage' | 'container' | 'contextEdits'> & {
+export type StreamedReply = Pick<
+  ModelReply,
+  'content' | 'stopReason' | 'stopSequence' | 'usage' | 'container' | 'contextEdits'
+> & {
   /** Undefined when the server does not name it. */
   readonly model: string | undefined
+}
+
+interface ReportedStop {
+  readonly stop_reason?: string | undefined
+  readonly stop_sequence?: string | undefined
 }
 
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
@@ -41,6 +49,7 @@ export class ReplyBuilder {
   /** Positions of the drafts, by the number that the server gave them last. */
   readonly #positions = new Map<number | undefined, number>()
   #stopReason: string | undefined
+  #stopSequence: string | undefined
   #usage: Usage = zeroUsage
   #container: CodeContainer | undefined
   #contextEdits: readonly JsonObject[] = []
@@ -69,7 +78,7 @@ export class ReplyBuilder {
         this.#model = message?.model || this.#model
         // Usually empty. The whole reply is here when code has made more calls, and with some servers.
         for (const [index, block] of (message?.content ?? []).entries()) this.#begin(index, block)
-        this.#applyTotals(message?.stop_reason, message?.usage)
+        this.#applyTotals(message, message?.usage)
         this.#applyContainer(message?.container)
         break
       }
@@ -86,7 +95,7 @@ export class ReplyBuilder {
         this.#phase = 'waiting'
         break
       case 'message_delta':
-        this.#applyTotals(event.delta?.stop_reason, event.usage)
+        this.#applyTotals(event.delta, event.usage)
         this.#applyContainer(event.delta?.container)
         this.#contextEdits = event.context_management?.applied_edits ?? this.#contextEdits
         break
@@ -109,6 +118,7 @@ export class ReplyBuilder {
       model: this.#model,
       content: withoutBlankText(content),
       stopReason,
+      ...(this.#stopSequence !== undefined && { stopSequence: this.#stopSequence }),
       usage: this.#usage,
       ...(this.#container && { container: this.#container }),
       ...(this.#contextEdits.length > 0 && { contextEdits: this.#contextEdits }),
@@ -149,8 +159,9 @@ export class ReplyBuilder {
   }
 
   /** Counts are totals. A missing count is unchanged. */
-  #applyTotals(stopReason: string | undefined, usage: ReportedUsage | undefined): void {
-    this.#stopReason = stopReason || this.#stopReason
+  #applyTotals(stopped: ReportedStop | null | undefined, usage: ReportedUsage | undefined): void {
+    this.#stopReason = stopped?.stop_reason || this.#stopReason
+    this.#stopSequence = stopped?.stop_sequence ?? this.#stopSequence
     this.#usage = { ...this.#usage, ...usage }
   }
 }

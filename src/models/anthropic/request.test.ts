@@ -206,3 +206,14 @@ describe('toParams', () => {
     })
   })
 })
+
+it('sends the tool choice with tools, and stop sequences', () => {
+  const choose = (toolChoice: NonNullable<ModelRequest['toolChoice']>, tools = [tool('ask')]) =>
+    toParams({ ...base, tools, toolChoice }).tool_choice
+  expect(choose({ type: 'auto', isSingle: true })).toEqual({ type: 'auto', disable_parallel_tool_use: true })
+  expect(choose({ type: 'tool', name: 'ask' })).toEqual({ type: 'tool', name: 'ask' })
+  expect(choose({ type: 'none' })).toEqual({ type: 'none' })
+  expect(choose({ type: 'any' }, [])).toBeUndefined()
+  expect(toParams({ ...base, stopSequences: ['END'] }).stop_sequences).toEqual(['END'])
+  expect(toParams(base)).not.toHaveProperty('stop_sequences')
+})

@@ -5,13 +5,14 @@ import type {
   MessageParam,
   ThinkingConfigParam,
   Tool,
+  ToolChoice,
   ToolUnion,
 } from '@anthropic-ai/sdk/resources/messages'
 import type { BetaContextManagementConfig } from '@anthropic-ai/sdk/resources/beta/messages'
 import type { JsonObject } from '../../common/json/json.js'
 import { codeCallerOf, codeExecutionTool, codeExecutionType } from '../../common/runs/hosted-code.js'
 import { isToolUseBlock, type Message } from '../../common/runs/messages.js'
-import type { Thinking } from '../../common/runs/model-settings.js'
+import type { Thinking, ToolChoice as ToolChoiceOption } from '../../common/runs/model-settings.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { toSendable } from './content.js'
@@ -50,6 +51,8 @@ export function toParams(
     messages,
     hostedCode,
     contextManagement,
+    toolChoice,
+    stopSequences,
   }: ModelRequest,
   options: RequestOptions,
 ): MessagesParams {
@@ -64,6 +67,8 @@ export function toParams(
     ...(temperature === undefined ? {} : { temperature }),
     ...(sentThinking && { thinking: sentThinking }),
     ...(effort === undefined ? {} : { output_config: { effort } }),
+    ...(stopSequences && { stop_sequences: [...stopSequences] }),
+    ...(toolChoice && sentTools.length > 0 && { tool_choice: toToolChoice(toolChoice) }),
     stream: true,
     ...(hostedCode?.container && { container: hostedCode.container.id }),
     ...(sentTools.length + serverTools.length === 0 ? {} : { tools: toTools(sentTools, serverTools, options) }),
@@ -72,6 +77,11 @@ export function toParams(
     ...(contextManagement &&
       options.managesContext && { context_management: toEdits(contextManagement, sentThinking) }),
   }
+}
+
+function toToolChoice({ isSingle, ...choice }: ToolChoiceOption): ToolChoice {
+  if (choice.type === 'none') return { type: 'none' }
+  return { ...choice, ...(isSingle && { disable_parallel_tool_use: true }) }
 }
 
 /** Thinking can be cleared only where there is any, and comes first. */

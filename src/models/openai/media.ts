@@ -1,3 +1,4 @@
+import { PtcError } from '../../common/errors.js'
 import type { UserBlock } from '../../common/runs/messages.js'
 
 /** An image, or a document with its name, as a data URL. */
@@ -12,7 +13,17 @@ export function mediaOf(block: UserBlock): Media | undefined {
   if (block.type !== 'image' && block.type !== 'document') return undefined
   const { data, media_type: type } = block.source
   // Messages from elsewhere may have the URL of a file, or its id.
-  if (typeof data !== 'string') return undefined
+  const { type: kind, url } = block.source as { readonly type: string; readonly url?: unknown }
+  if (block.type === 'image' && kind === 'url' && typeof url === 'string') return { url, filename: undefined }
+  if (typeof data !== 'string') {
+    throw new PtcError(
+      'MODEL_BAD_REQUEST',
+      `the model can't read ${block.type === 'image' ? 'an image' : 'a document'} from a source of type ${kind}`,
+      {
+        hint: 'Give its data as base64.',
+      },
+    )
+  }
   const filename = block.type === 'document' ? (block.title ?? 'document.pdf') : undefined
   return { url: `data:${type};base64,${data}`, filename }
 }

@@ -12,6 +12,11 @@ export function toEffort({ thinking, effort }: ModelRequest): Effort | 'none' | 
   return thinking === 'off' ? 'none' : effort
 }
 
+/** The choice of a tool other than a certain one. */
+export function toMode(type: 'auto' | 'any' | 'none'): 'auto' | 'required' | 'none' {
+  return type === 'any' ? 'required' : type
+}
+
 /** The definition of a function. */
 export function toFunction(tool: ModelTool): {
   readonly name: string

@@ -3,6 +3,7 @@ import type { UserBlock } from '../../common/runs/messages.js'
 import type { ModelRequest } from '../provider.js'
 import { isOwnServer } from './options.js'
 import { toParams } from './request.js'
+import { toResponseParams } from './responses/request.js'
 
 const base: ModelRequest = { model: 'm', maxTokens: 10, system: '', tools: [], messages: [] }
 const dialect = { tokenLimit: 'max_tokens', includesUsage: false } as const
@@ -58,4 +59,42 @@ it.each([
   [undefined, false],
 ])('takes %s for a server of its own: %s', (baseURL, isOwn) => {
   expect(isOwnServer(baseURL)).toBe(isOwn)
+})
+
+const tools = [{ name: 'ask', description: 'x', inputSchema: { type: 'object' }, inputExamples: [] }]
+
+it.each([
+  [
+    { type: 'auto', isSingle: true },
+    { tool_choice: 'auto', parallel_tool_calls: false },
+  ],
+  [{ type: 'any' }, { tool_choice: 'required' }],
+  [{ type: 'none' }, { tool_choice: 'none' }],
+] as const)('sends the tool choice %j to both APIs as %j', (toolChoice, sent) => {
+  expect(send({ tools, toolChoice })).toMatchObject(sent)
+  expect(toResponseParams('openai', { ...base, tools, toolChoice }, { includesReasoning: false })).toMatchObject(sent)
+  expect(send({ toolChoice })).not.toHaveProperty('tool_choice')
+})
+
+it('sends the choice of a certain tool, and stop sequences where the API has them', () => {
+  const request = { tools, toolChoice: { type: 'tool', name: 'ask' } } as const
+  expect(send({ ...request, stopSequences: ['END'] })).toMatchObject({
+    stop: ['END'],
+    tool_choice: { type: 'function', function: { name: 'ask' } },
+  })
+  const responses = (more: Partial<ModelRequest>) =>
+    toResponseParams('openai', { ...base, ...request, ...more }, { includesReasoning: false })
+  expect(responses({})).toMatchObject({ tool_choice: { type: 'function', name: 'ask' } })
+  expect(() => responses({ stopSequences: ['END'] })).toThrow(expect.objectContaining({ code: 'MODEL_BAD_REQUEST' }))
+})
+
+it('sends the URL of an image, and refuses other media without data', () => {
+  const blockOf = (type: string, kind: string) =>
+    ({ type, source: { type: kind, url: 'https://example.com/a' } }) as unknown as UserBlock
+  const sendBlock = (block: UserBlock) => send({ messages: [{ role: 'user', content: [block] }] }).messages
+  expect(sendBlock(blockOf('image', 'url'))).toEqual([
+    { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a' } }] },
+  ])
+  expect(() => sendBlock(blockOf('document', 'url'))).toThrow('a document from a source of type url')
+  expect(() => sendBlock(blockOf('image', 'file'))).toThrow('an image from a source of type file')
 })

@@ -6,12 +6,13 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions'
 import type { AssistantBlock, Message } from '../../common/runs/messages.js'
+import type { ToolChoice } from '../../common/runs/model-settings.js'
 import { describeTools } from '../http/describe-tools.js'
 import type { ModelRequest } from '../provider.js'
 import type { Dialect } from './dialect.js'
 import type { Media } from './media.js'
 import { extrasOf } from './message-extras.js'
-import { toEffort, toFunction, toReplyParts, toUserParts } from './message-parts.js'
+import { toEffort, toFunction, toMode, toReplyParts, toUserParts } from './message-parts.js'
 
 interface ChatForm extends Pick<Dialect, 'tokenLimit' | 'includesUsage'> {
   /** Default: only `tools` describes them. */
@@ -29,7 +30,7 @@ export function toParams(
   request: ModelRequest,
   { tokenLimit, includesUsage, toolsInSystemPrompt = false }: ChatForm,
 ): ChatCompletionCreateParamsStreaming {
-  const { model, maxTokens, temperature, messages } = request
+  const { model, maxTokens, temperature, messages, toolChoice, stopSequences } = request
   const parts = [request.system, toolsInSystemPrompt ? describeTools(request.tools) : '']
   const system = parts.filter((part) => part.trim() !== '').join('\n\n')
   const { serverTools = [] } = request
@@ -47,10 +48,22 @@ export function toParams(
     stream: true,
     ...(includesUsage ? { stream_options: { include_usage: true } } : {}),
     ...(tools.length === 0 ? {} : { tools }),
+    ...(stopSequences ? { stop: [...stopSequences] } : {}),
+    ...(toolChoice && tools.length > 0 ? toChoice(toolChoice) : {}),
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system } as const]),
       ...messages.flatMap((message) => toMessages(provider, message)),
     ],
+  }
+}
+
+function toChoice({
+  isSingle,
+  ...choice
+}: ToolChoice): Pick<ChatCompletionCreateParamsStreaming, 'tool_choice' | 'parallel_tool_calls'> {
+  return {
+    tool_choice: choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : toMode(choice.type),
+    ...(isSingle && { parallel_tool_calls: false }),
   }
 }
 

@@ -2,15 +2,20 @@ import type { Conversation, ProviderMessage, RunTree } from '../../client/index.
 import { digestJson } from '../../common/calls/call-identity.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
+import type { Attachment } from '../../common/runs/attachments.js'
 import { BadRequest } from './errors.js'
-import { digestMessages, lastPersonal, toProviderMessages } from './messages.js'
-import type { ApiMessage, MessagesRequest } from './request.js'
+import { toProviderMessages } from './conversion.js'
+import type { ApiMessage } from './join-messages.js'
+import { digestMessages, lastPersonal, newMessageOf } from './messages.js'
 import { knownCalls, type ReplyBlock, replyAfter } from './transcript.js'
 
 interface ChosenMessage {
   readonly id: string
   /** The conversation has worked on it, or does. */
   readonly isKnown?: true
+  /** Empty: it is the last of `messages`. */
+  readonly text: string
+  readonly attachments?: readonly Attachment[]
   /** Replace those of the conversation. Undefined: the conversation has the same. */
   readonly messages?: readonly ProviderMessage[]
 }
@@ -24,18 +29,22 @@ interface ChosenMessage {
  */
 export async function chooseMessage(
   conversation: Conversation,
-  { messages, codeCallerType }: MessagesRequest,
+  { messages, codeCallerType }: { readonly messages: readonly ApiMessage[]; readonly codeCallerType: string },
   tree: RunTree | undefined,
 ): Promise<ChosenMessage> {
   const digest = digestMessages(messages)
   const earlier = messages.slice(0, -1)
-  const replaced = (id: string): ChosenMessage => ({ id, messages: toProviderMessages(earlier) })
-  if (!tree) return earlier.length === 0 ? { id: digest } : replaced(digest)
+  const last = newMessageOf(messages)
+  const replaced = (id: string): ChosenMessage =>
+    last
+      ? { id, ...last, messages: toProviderMessages(earlier) }
+      : { id, text: '', messages: toProviderMessages(messages) }
+  if (!tree) return last && earlier.length === 0 ? { id: digest, ...last } : replaced(digest)
   const id = await untried(conversation, tree, digest)
-  if (tree.turns.some(({ message }) => message === id)) return { id, isKnown: true }
+  if (tree.turns.some(({ message }) => message === id)) return { id, text: '', isKnown: true }
   const open = knownCalls(tree).find(({ call }) => call.deferred !== undefined)
   if (open) throw new BadRequest(`messages: the call ${open.id} waits, and has no tool_result`)
-  return hasAnswered(tree, earlier, codeCallerType) ? { id } : replaced(id)
+  return last && hasAnswered(tree, earlier, codeCallerType) ? { id, ...last } : replaced(id)
 }
 
 /** A message that failed and was taken back may be sent again: it is another one then. */

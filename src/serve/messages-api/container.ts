@@ -32,7 +32,7 @@ export function checkContainer(id: string, request: MessagesRequest): void {
   const hint = 'Leave out `container` to begin another one, with no variables.'
   if (tools !== own.tools) throw new BadRequest(`tools: the container has other tools. ${hint}`)
   if (settings !== own.settings) {
-    const names = 'model, max_tokens, system, temperature, thinking and output_config'
+    const names = 'model, max_tokens, system, temperature, thinking, stop_sequences and output_config'
     throw new BadRequest(`the container began with another value of one of ${names}. ${hint}`)
   }
 }

@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../../common/errors.js'
 import { PtcError } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json/json.js'
+import { truncateEnd } from '../../common/text/text.js'
 import { HttpError, toErrorReply } from '../errors.js'
 
 /** The types of errors of the Messages API, by their HTTP status. */
@@ -30,22 +32,41 @@ const statusOfCode: Partial<Readonly<Record<ErrorCode, number>>> = {
 
 export interface ApiErrorReply {
   readonly status: number
-  readonly body: { readonly type: 'error'; readonly error: { readonly type: string; readonly message: string } }
+  readonly body: {
+    readonly type: 'error'
+    readonly error: { readonly type: string; readonly message: string; readonly details?: JsonObject }
+    readonly request_id: string | null
+  }
 }
 
-/** The response to a request that failed, in the form of the Messages API. */
-export function toApiErrorReply(thrown: unknown): ApiErrorReply {
+const maxMessageCharacters = 2_000
+
+/**
+ * The response to a request that failed, in the form of the Messages API.
+ *
+ * @param requestId the header of the response
+ */
+export function toApiErrorReply(thrown: unknown, requestId: unknown): ApiErrorReply {
   const reply = toErrorReply(thrown)
   const known = PtcError.isInstance(thrown) ? statusOfCode[thrown.code] : undefined
   const status = known ?? reply.status
   const { code, message, hint } = reply.body.error
   const text = [thrown instanceof BadRequest ? message : `${code}: ${message}`, hint].filter(Boolean).join(' ')
-  return { status, body: { type: 'error', error: { type: typeOfStatus[status] ?? 'api_error', message: text } } }
+  const error = {
+    type: typeOfStatus[status] ?? 'api_error',
+    message: truncateEnd(text, maxMessageCharacters),
+    ...(thrown instanceof BadRequest && thrown.details && { details: thrown.details }),
+  }
+  return { status, body: { type: 'error', error, request_id: typeof requestId === 'string' ? requestId : null } }
 }
 
 /** A request that the API would refuse, or that asks for what this server has not. */
 export class BadRequest extends HttpError {
-  constructor(message: string) {
+  /** What programs read. */
+  readonly details: JsonObject | undefined
+
+  constructor(message: string, details?: JsonObject) {
     super('BAD_REQUEST', message)
+    this.details = details
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { digestMessages, lastPersonal, newMessageOf, resultsOf, toProviderMessages } from './messages.js'
-import type { ApiMessage, Block } from './request.js'
+import { toProviderMessages } from './conversion.js'
+import type { ApiMessage, Block } from './join-messages.js'
+import { digestMessages, lastPersonal, newMessageOf, resultsOf } from './messages.js'
 
 const user = (...content: Block[]): ApiMessage => ({ role: 'user', content })
 const assistant = (...content: Block[]): ApiMessage => ({ role: 'assistant', content })
@@ -102,7 +103,7 @@ describe('toProviderMessages', () => {
 
 it('tells results from a new message', () => {
   const results = [user(text('Go.')), assistant(codeCall('toolu_a')), user(result('toolu_a', undefined))]
-  expect(resultsOf(results)).toEqual([{ id: 'toolu_a', text: '', isError: false }])
+  expect(resultsOf(results)).toEqual({ results: [{ id: 'toolu_a', text: '', isError: false }], others: [] })
   expect(lastPersonal(results)).toBe(0)
   expect(resultsOf([user(text('Go.'))])).toBeUndefined()
   expect(newMessageOf([user(text('a'), text('b'))])).toEqual({ text: 'a\n\nb', attachments: [] })
@@ -113,4 +114,41 @@ it('gives the same messages the same digest, wherever the client caches them', (
   const cached = [user({ ...text('Go.'), cache_control: { type: 'ephemeral' } }), assistant(text('Done.'))]
   expect(digestMessages(cached)).toBe(digestMessages(plain))
   expect(digestMessages([...plain, user(text('Go.'))])).not.toBe(digestMessages(plain))
+})
+
+it('puts results before what the user says beside them, and leaves the reading of URLs to the provider', () => {
+  const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
+  const document = { type: 'document', title: 'Notes', source: { type: 'text', media_type: 'text/plain', data: 'a' } }
+  const messages = [
+    user(text('Go.')),
+    assistant(directCall('toolu_d')),
+    user(text('Be short.'), { ...image, cache_control: {} }, result('toolu_d', null), document),
+  ]
+  expect(toProviderMessages(messages).at(-1)).toEqual({
+    role: 'user',
+    content: [result('toolu_d', '(empty)'), text('Be short.'), image, text('Notes\n\na')],
+  })
+  expect(newMessageOf([user(image, text('What is it?'))])).toBeUndefined()
+  expect(newMessageOf([user(text('First:'), image)])).toBeUndefined()
+  const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' }
+  expect(newMessageOf([user({ type: 'image', source }, text('What is it?'))])).toEqual({
+    text: 'What is it?',
+    attachments: [{ data: 'AAAA' }],
+  })
+})
+
+it.each([
+  ['a result without its call', [user(text('Go.')), assistant(text('Yes.')), user(result('toolu_x', 'x'))], 'toolu_x'],
+  ['a second result', [assistant(directCall('a')), user(result('a', 'x'), result('a', 'y'))], 'no tool_use'],
+  ['results of code without its container', [assistant(code('1'), codeCall('a')), user(result('a', 'x'))], 'container'],
+  [
+    'citations',
+    [user({ type: 'document', source: { type: 'url', url: 'x' }, citations: { enabled: true } })],
+    'citations',
+  ],
+  ['a file by its id', [user({ type: 'image', source: { type: 'file', file_id: 'f' } })], 'file'],
+  ['a source that is none', [user({ type: 'image', source: 'x' })], 'none'],
+  ['a result of blocks that are none', [assistant(directCall('a')), user(result('a', [null, 1]))], 'texts only'],
+])('refuses %s by its name', (_, messages, message) => {
+  expect(() => toProviderMessages(messages)).toThrow(message)
 })

@@ -1,59 +1,84 @@
 import { z } from 'zod'
 import type { ConversationOptions } from '../../client/index.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { ClientTool } from '../../common/runs/client-tools.js'
+import { type ClientTool, clientToolLimits } from '../../common/runs/client-tools.js'
+import type { ModelSettings, Thinking, ToolChoice } from '../../common/runs/model-settings.js'
+import { truncateEnd } from '../../common/text/text.js'
 import { BadRequest } from './errors.js'
-
-/** A content block; `messages.ts` reads the types that it knows. */
-export type Block = Readonly<Record<string, unknown>> & { readonly type: string }
-
-export interface ApiMessage {
-  readonly role: 'user' | 'assistant'
-  readonly content: readonly Block[]
-}
+import { checkFields, ignoredFields } from './fields.js'
+import { type ApiMessage, type Block, joinMessages } from './join-messages.js'
 
 /** A request of the Messages API. */
 export interface MessagesRequest {
   readonly model: string
+  /** Of the user and the assistant in turn. */
   readonly messages: readonly ApiMessage[]
   /** Undefined: a new one. */
   readonly container: string | undefined
   readonly isStream: boolean
-  /** How the response names calls of code. */
-  readonly codeCallerType: string
+  /** How the response names calls of code. Undefined: a plain request, whose model has no code. */
+  readonly codeCallerType: string | undefined
   /** What the conversation begins with, and keeps. */
   readonly options: ConversationOptions
+  /** The fields of the request that change nothing here. */
+  readonly ignored: readonly string[]
 }
 
-const jsonObject = z.record(z.string(), z.json()) as z.ZodType<JsonObject>
-const block = z.looseObject({ type: z.string() })
+/** The most messages that the API takes. */
+const maxMessages = 100_000
+const maxBlocks = 100_000
+const maxSystemBlocks = 1_000
+
+/** A list whose length is checked before its elements. */
+function listOf<Element extends z.ZodType>(element: Element, max: number) {
+  return z
+    .custom<readonly z.input<Element>[]>((value) => Array.isArray(value) && value.length <= max, {
+      message: `a list of at most ${max} is expected`,
+    })
+    .pipe(z.array(element))
+}
+
+/** What a client sends as it is: the client library measures it before it is walked. */
+const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'an object is expected',
+)
+
+const block = z.custom<Block>(
+  (value) => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string',
+  'a block with a type is expected',
+)
 const blocks = z
-  .union([z.string(), z.array(block)])
+  .union([z.string(), listOf(block, maxBlocks)])
   .transform((content): readonly Block[] => (typeof content === 'string' ? [{ type: 'text', text: content }] : content))
 
-/** What changes no response. */
+/** `ignoredFields` reports it. */
 const ignored = z.unknown().optional()
 
 const codeCaller = /^code_execution_(?:20250825|20260120|20260521)$/
-const callers = z.array(z.union([z.literal('direct'), z.string().regex(codeCaller)])).min(1)
+const callers = listOf(z.union([z.literal('direct'), z.string().regex(codeCaller)]), 10).refine(
+  ({ length }) => length > 0,
+  'a caller is missing',
+)
 
 const customTool = z.strictObject({
   type: z.literal('custom').nullish(),
   name: z.string(),
-  description: z.string().optional(),
+  description: z.string().nullish(),
   input_schema: jsonObject,
-  input_examples: z.array(jsonObject).optional(),
-  allowed_callers: callers.optional(),
+  input_examples: listOf(jsonObject, clientToolLimits.examples).nullish(),
+  allowed_callers: callers.nullish(),
   cache_control: ignored,
   eager_input_streaming: ignored,
-  strict: z.literal(false, 'strict tools are not supported').nullish(),
-  defer_loading: z.literal(false, 'deferred loading of tools is not supported').optional(),
+  // The arguments of all tools are checked.
+  strict: z.boolean().nullish(),
+  defer_loading: ignored,
 })
 
 const codeTool = z.strictObject({
   type: z.string().regex(/^code_execution_\d{8}$/),
   name: z.literal('code_execution'),
-  allowed_callers: z.array(z.literal('direct')).optional(),
+  allowed_callers: listOf(z.literal('direct'), 1).nullish(),
   cache_control: ignored,
 })
 
@@ -63,89 +88,149 @@ const thinking = z.discriminatedUnion('type', [
   z.object({ type: z.literal('disabled') }),
 ])
 
-const schema = z.strictObject({
-  model: z.string().min(1),
+const format = z.strictObject({ type: z.literal('json_schema'), schema: jsonObject })
+
+const toolChoice = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.enum(['auto', 'any', 'none']), disable_parallel_tool_use: z.boolean().nullish() }),
+  z.strictObject({
+    type: z.literal('tool'),
+    name: z.string(),
+    disable_parallel_tool_use: z.boolean().nullish(),
+  }),
+])
+
+/** Those of the API, with the tools of the server. */
+const maxTools = clientToolLimits.count + 10
+
+const schema = z.looseObject({
+  model: z.string().min(1).max(256),
   max_tokens: z.int().min(1),
-  messages: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: blocks })).min(1),
-  system: z.union([z.string(), z.array(z.looseObject({ type: z.literal('text'), text: z.string() }))]).optional(),
-  tools: z.array(z.looseObject({ type: z.string().nullish() })).optional(),
-  container: z
-    .union([z.string(), z.strictObject({ id: z.string().nullish(), skills: z.array(z.never()).nullish() })])
+  messages: listOf(z.strictObject({ role: z.enum(['user', 'assistant', 'system']), content: blocks }), maxMessages),
+  system: z
+    .union([z.string(), listOf(z.looseObject({ type: z.literal('text'), text: z.string() }), maxSystemBlocks)])
     .nullish(),
-  stream: z.boolean().optional(),
-  temperature: z.number().min(0).max(1).optional(),
-  thinking: thinking.optional(),
-  output_config: z.strictObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish() }).optional(),
-  tool_choice: z
-    .strictObject(
-      { type: z.literal('auto'), disable_parallel_tool_use: z.literal(false).optional() },
-      'only the tool choice auto is supported',
-    )
-    .optional(),
-  stop_sequences: z.array(z.string()).max(0, 'stop sequences are not supported').optional(),
-  metadata: ignored,
-  service_tier: ignored,
-  cache_control: ignored,
-  inference_geo: ignored,
+  tools: listOf(z.looseObject({ type: z.string().nullish() }), maxTools).nullish(),
+  container: z
+    .union([z.string(), z.strictObject({ id: z.string().nullish(), skills: z.array(z.never()).max(0).nullish() })])
+    .nullish(),
+  stream: z.boolean().nullish(),
+  temperature: z.number().min(0).max(1).nullish(),
+  thinking: thinking.nullish(),
+  output_config: z
+    .strictObject({
+      effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
+      format: format.nullish(),
+    })
+    .nullish(),
+  output_format: format.nullish(),
+  tool_choice: toolChoice.nullish(),
+  stop_sequences: listOf(z.string().min(1), 100).nullish(),
 })
+
+type Parsed = z.output<typeof schema>
 
 /** @throws BadRequest for what the API would refuse, and for what this server can't do */
 export function parseRequest(body: unknown): MessagesRequest {
-  assertShallow(body)
+  checkFields(body)
   const request = check(schema, body)
-  const { tools = [], container, stream = false, system, output_config: output } = request
-  const isCode = ({ type, name }: Block): boolean => name === 'code_execution' || type.startsWith('code_execution')
-  const given = tools.map((tool): Block => ({ ...tool, type: tool.type ?? 'custom' }))
-  const [code, ...more] = given.filter(isCode).map((tool) => check(codeTool, tool, 'tools'))
-  if (code === undefined || more.length > 0)
-    throw new BadRequest('tools: a request needs the tool code_execution, once: this server runs its code')
-  const clientTools = given.filter((tool) => !isCode(tool)).map(toClientTool)
-  const instructions = typeof system === 'string' ? system : system?.map(({ text }) => text).join('\n\n')
+  const { model, container, stream, stop_sequences: stopSequences } = request
+  const tools = toolsOf(request)
+  const { system, messages } = joinMessages(request.messages)
   const id = typeof container === 'string' ? container : container?.id
+  const outputSchema = formatOf(request)
+  const choice = choiceOf(request, tools.code !== undefined)
+  // Without tools, the model may use none; the tool for an answer with a schema stays.
+  const noTools = choice?.type === 'none' && outputSchema !== undefined
   return {
-    model: request.model,
-    messages: request.messages,
+    model,
+    messages,
     container: id ?? undefined,
-    isStream: stream,
-    codeCallerType: code.type === 'code_execution_20250825' ? code.type : 'code_execution_20260120',
+    isStream: stream ?? false,
+    codeCallerType: tools.code && (tools.code === 'code_execution_20250825' ? tools.code : 'code_execution_20260120'),
+    ignored: ignoredFields(request),
     options: {
-      model: request.model,
-      clientTools,
-      instructions: instructions ?? '',
+      model,
+      clientTools: noTools ? [] : tools.client,
+      instructions: [...systemOf(request), ...system].join('\n\n'),
       maxTokens: request.max_tokens,
-      ...(request.temperature !== undefined && { temperature: request.temperature }),
-      ...(request.thinking && { thinking: thinkingOf(request.thinking) }),
-      ...(output?.effort && { effort: output.effort }),
+      ...(!tools.code && { isPlain: true }),
+      ...settingsOf(request),
+      ...(outputSchema && { outputSchema }),
+      ...(choice && !noTools && { toolChoice: choice }),
+      ...(stopSequences && stopSequences.length > 0 && { stopSequences }),
     },
   }
 }
 
-/** More than any schema and any arguments have, and less than what reading them recursively takes. */
-const maxDepth = 500
-
-/** @throws BadRequest for a value that is nested so deeply that the stack would not hold it */
-function assertShallow(body: unknown): void {
-  let level: readonly unknown[] = [body]
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > maxDepth) throw new BadRequest(`the request is nested deeper than ${maxDepth} levels`)
-    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+function settingsOf({ temperature, thinking: given, output_config: output }: Parsed): ModelSettings {
+  return {
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(given && { thinking: thinkingOf(given) }),
+    ...(output?.effort && { effort: output.effort }),
   }
 }
 
-function thinkingOf(given: z.infer<typeof thinking>) {
+function systemOf({ system }: Parsed): readonly string[] {
+  return typeof system === 'string' ? [system] : (system?.map(({ text }) => text) ?? [])
+}
+
+function formatOf({ output_config: output, output_format: older }: Parsed): JsonObject | undefined {
+  if (output?.format && older) throw new BadRequest('output_format: it is there twice, see output_config.format')
+  return (output?.format ?? older)?.schema
+}
+
+/** Undefined: the model decides. */
+function choiceOf({ tool_choice: given, tools }: Parsed, hasCode: boolean): ToolChoice | undefined {
+  if (!given) return undefined
+  const { disable_parallel_tool_use: disabled, ...choice } = given
+  const isSingle = disabled === true && choice.type !== 'none'
+  if (choice.type === 'auto' && !isSingle) return undefined
+  if (choice.type === 'any' && !tools?.length) throw new BadRequest('tool_choice: any needs tools')
+  const what = isSingle ? 'disable_parallel_tool_use' : choice.type
+  if (hasCode) throw new BadRequest(`tool_choice: ${what} is not supported together with code_execution, only auto`)
+  return { ...choice, ...(isSingle && { isSingle }) }
+}
+
+function thinkingOf(given: z.infer<typeof thinking>): Thinking {
   if (given.type === 'enabled') return { budgetTokens: given.budget_tokens }
   return given.type === 'adaptive' ? 'adaptive' : 'off'
 }
 
+interface RequestTools {
+  /** The type of the tool for code. Undefined: there is none. */
+  readonly code: string | undefined
+  readonly client: readonly ClientTool[]
+}
+
+function toolsOf({ tools }: Parsed): RequestTools {
+  const isCode = ({ type, name }: Block): boolean => name === 'code_execution' || type.startsWith('code_execution')
+  const given = (tools ?? []).map((tool): Block => ({ ...tool, type: tool.type ?? 'custom' }))
+  const [code, ...more] = given.filter(isCode).map((tool) => check(codeTool, tool, 'tools'))
+  if (more.length > 0) throw new BadRequest('tools: code_execution is there twice')
+  const client = given.filter((tool) => !isCode(tool) && !isToolSearch(tool.type)).map(toClientTool)
+  const forCode = client.find(({ allowedCallers }) => !allowedCallers.includes('direct'))
+  if (!code && forCode)
+    throw new BadRequest(`tools: only code may call ${forCode.name}, and code_execution is not among the tools`)
+  if (code) return { code: code.type, client }
+  return { code: undefined, client: client.map((tool) => ({ ...tool, allowedCallers: ['direct'] })) }
+}
+
+/** The model has the definitions of all tools, so it need not search them. */
+export function isToolSearch(type: unknown): boolean {
+  return typeof type === 'string' && type.startsWith('tool_search_tool_')
+}
+
 function toClientTool(tool: Block): ClientTool {
-  if (tool.type !== 'custom') throw new BadRequest(`tools: the server tool ${tool.type} is not supported`)
-  const { name, description = '', input_schema: inputSchema, ...more } = check(customTool, tool, 'tools')
-  const { allowed_callers: allowed = ['direct'], input_examples: inputExamples } = more
+  if (tool.type !== 'custom')
+    throw new BadRequest(`tools: the server tool ${truncateEnd(tool.type, 100)} is not supported`)
+  const { name, description, input_schema: inputSchema, ...more } = check(customTool, tool, 'tools')
+  const { allowed_callers: callersOfTool, input_examples: inputExamples } = more
+  const allowed = callersOfTool ?? ['direct']
   const direct = allowed.includes('direct') ? (['direct'] as const) : []
   const code = allowed.some((caller) => caller !== 'direct') ? (['code_execution'] as const) : []
   return {
     name,
-    description,
+    description: description ?? '',
     inputSchema,
     allowedCallers: [...direct, ...code],
     ...(inputExamples && { inputExamples }),
@@ -157,5 +242,7 @@ function check<Schema extends z.ZodType>(by: Schema, value: unknown, path = ''):
   if (!error) return data
   const [issue] = error.issues
   const at = [path, ...(issue?.path ?? [])].filter((part) => part !== '').join('.')
-  throw new BadRequest(`${at === '' ? '' : `${at}: `}${issue?.message ?? 'the request is not valid'}`)
+  throw new BadRequest(
+    truncateEnd(`${at === '' ? '' : `${at}: `}${issue?.message ?? 'the request is not valid'}`, 2_000),
+  )
 }

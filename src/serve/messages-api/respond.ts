@@ -1,6 +1,7 @@
 import { setInterval } from 'node:timers'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { PtcError, type ErrorCode } from '../../common/errors.js'
+import type { ConversationAnswer, RunTree } from '../../client/index.js'
 import type { MessageStatus } from '../../common/runs/conversation.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { EventStream } from '../event-stream.js'
@@ -8,7 +9,7 @@ import type { Exchange, Reply as HttpReply } from '../router.js'
 import { containerMs } from './container.js'
 import { toApiErrorReply } from './errors.js'
 import type { FollowedMessage, Pause } from './follow-message.js'
-import { type Reply, replyAfter, type ReplyBlock } from './transcript.js'
+import { plainReply, type Reply, replyAfter, type ReplyBlock } from './transcript.js'
 
 /** A message of the assistant, as the API sends it. */
 interface MessageBody extends JsonObject {
@@ -17,10 +18,14 @@ interface MessageBody extends JsonObject {
 
 /** What a response is about. */
 export interface Responding {
-  readonly container: string
+  /** Name of the conversation: the container, but of a plain request. */
+  readonly name: string
   readonly model: string
   readonly message: FollowedMessage
-  readonly codeCallerType: string
+  /** Undefined: a plain request. */
+  readonly codeCallerType: string | undefined
+  /** The answer has a schema: its JSON is the only text of a response. */
+  readonly hasFormat: boolean
 }
 
 const stopReasons: Partial<Readonly<Record<MessageStatus, string>>> = {
@@ -36,10 +41,14 @@ const stopReasons: Partial<Readonly<Record<MessageStatus, string>>> = {
  * @throws PtcError when the work ended without an answer
  */
 export function messageBody(responding: Responding, { tree, answer }: Pause): MessageBody {
-  const { container, message, codeCallerType } = responding
-  const reply = replyAfter(tree, message.id, message.after, codeCallerType)
-  const stopReason = answer ? stopReasons[answer.status] : 'tool_use'
-  if (stopReason === undefined) {
+  const { name, message, codeCallerType, hasFormat } = responding
+  const reply =
+    codeCallerType === undefined
+      ? plainReply(tree, message.id)
+      : replyAfter(tree, message.id, message.after, codeCallerType)
+  const content = hasFormat ? withOutput(reply.blocks, answer) : reply.blocks
+  const stop = stopOf(tree, message.id, answer, content)
+  if (stop === undefined) {
     const { status, error } = answer ?? {}
     // The codes are those of errors, or of failures of Temporal.
     throw new PtcError((error?.code ?? 'LIMIT_EXCEEDED') as ErrorCode, error?.message ?? `the work ended: ${status}`)
@@ -47,16 +56,39 @@ export function messageBody(responding: Responding, { tree, answer }: Pause): Me
   const expiresAt = new Date(reply.expiresAt ?? Date.now() + containerMs).toISOString()
   return {
     ...emptyMessage(responding),
-    content: [...reply.blocks],
-    container: { id: container, expires_at: expiresAt, skills: null },
-    stop_reason: stopReason,
+    content: [...content],
+    container: codeCallerType === undefined ? null : { id: name, expires_at: expiresAt, skills: null },
+    ...stop,
     usage: usageOf(reply),
   }
 }
 
-function emptyMessage({ container, model, message: { id, after } }: Responding): MessageBody {
+/** A client parses each text of an answer that has a schema. */
+function withOutput(blocks: readonly ReplyBlock[], answer: ConversationAnswer | undefined): readonly ReplyBlock[] {
+  const others = blocks.filter(({ type }) => type !== 'text')
+  const { output } = answer ?? {}
+  return output === undefined ? others : [...others, { type: 'text', text: JSON.stringify(output) }]
+}
+
+/** Undefined when the work ended without an answer. */
+function stopOf(
+  { turns }: RunTree,
+  message: string,
+  answer: ConversationAnswer | undefined,
+  content: readonly ReplyBlock[],
+): Pick<JsonObject, 'stop_reason' | 'stop_sequence'> | undefined {
+  const reason = answer ? stopReasons[answer.status] : 'tool_use'
+  if (reason !== 'end_turn') return reason === undefined ? undefined : { stop_reason: reason, stop_sequence: null }
+  if (content.at(-1)?.type === 'tool_use') return { stop_reason: 'tool_use', stop_sequence: null }
+  const model = turns.findLast((turn) => turn.message === message)?.model
+  if (model?.status !== 'ok' || model.stopReason !== 'stop_sequence')
+    return { stop_reason: reason, stop_sequence: null }
+  return { stop_reason: 'stop_sequence', stop_sequence: model.stopSequence ?? null }
+}
+
+function emptyMessage({ name, model, message: { id, after } }: Responding): MessageBody {
   return {
-    id: `msg_${digestJson([container, id, [...after].toSorted()])}`,
+    id: `msg_${digestJson([name, id, [...after].toSorted()])}`,
     type: 'message',
     role: 'assistant',
     model,
@@ -101,13 +133,13 @@ export async function respondWithEvents(
   await send({ type: 'message_start', message: emptyMessage(responding) })
   const pings = setInterval(() => void send({ type: 'ping' }).catch(() => undefined), pingMs)
   try {
-    const { content, container, stop_reason, usage } = messageBody(responding, await pause())
+    const { content, container, stop_reason, stop_sequence, usage } = messageBody(responding, await pause())
     clearInterval(pings)
     for (const [index, block] of content.entries()) for (const event of blockEvents(index, block)) await send(event)
     const delta = {
       container: container ?? null,
       stop_reason: stop_reason ?? null,
-      stop_sequence: null,
+      stop_sequence: stop_sequence ?? null,
       stop_details: null,
     }
     await send({ type: 'message_delta', delta, usage: usage ?? null })
@@ -116,7 +148,7 @@ export async function respondWithEvents(
     clearInterval(pings)
     signal.throwIfAborted()
     onError(thrown)
-    await send({ ...toApiErrorReply(thrown).body })
+    await send({ ...toApiErrorReply(thrown, response.getHeader('request-id')).body })
     throw thrown
   }
   return undefined

@@ -1,5 +1,6 @@
 import type { CallNode, CellNode, RunTree, TurnNode } from '../../client/index.js'
 import { describeRef } from '../../client/run-tree/index.js'
+import { isPending } from '../../client/run-tree/tree.js'
 import { PtcError } from '../../common/errors.js'
 import { isExternal, type ValueRef } from '../../common/json/external-value.js'
 import type { JsonObject } from '../../common/json/json.js'
@@ -53,15 +54,41 @@ export function replyAfter(tree: RunTree, message: string, after: ReadonlySet<st
   const items = itemsOf(tree, message, codeCaller)
   const start = items.findLastIndex((item) => 'call' in item && item.call && after.has(idOf(item.call) ?? '')) + 1
   const reply = items.slice(start)
-  if (reply.some((item) => 'isUnread' in item && item.isUnread)) {
-    throw new PtcError('VALUE_STORE_UNAVAILABLE', 'the value store does not give a large part of the response')
-  }
+  checkRead(reply)
   const waits = reply.flatMap((item) => ('call' in item && item.call?.deferred ? item.call.deferred.expiresAt : []))
   return {
     blocks: reply.flatMap((item) => ('block' in item ? [item.block] : [])),
     usage: reply.reduce((sum, item) => ('usage' in item ? addUsage(sum, item.usage) : sum), zeroUsage),
     expiresAt: waits.length === 0 ? undefined : Math.min(...waits),
   }
+}
+
+/**
+ * The reply to a plain request: that of the last turn. Earlier ones had calls that were not valid, whose errors the
+ * model has read.
+ */
+export function plainReply({ turns }: RunTree, message: string): Reply {
+  const ofMessage = turns.filter((turn) => turn.message === message)
+  const { model, directCalls = [] } = ofMessage.findLast((turn) => turn.model?.status === 'ok') ?? {}
+  const items = [
+    ...(model?.status === 'ok' ? textItem(model.text) : []),
+    // A call of a plain request does not begin here; one that was refused has ended.
+    ...directCalls.filter(({ status }) => isPending(status)).map((call): Item => callBlock(call, call.toolUse ?? '')),
+  ]
+  checkRead(items)
+  return {
+    blocks: items.flatMap((item) => ('block' in item ? [item.block] : [])),
+    usage: ofMessage.reduce(
+      (sum, turn) => (turn.model?.status === 'ok' ? addUsage(sum, turn.model.usage) : sum),
+      zeroUsage,
+    ),
+    expiresAt: undefined,
+  }
+}
+
+function checkRead(items: readonly Item[]): void {
+  if (items.some((item) => 'isUnread' in item && item.isUnread))
+    throw new PtcError('VALUE_STORE_UNAVAILABLE', 'the value store does not give a large part of the response')
 }
 
 function itemsOf({ turns }: RunTree, message: string, codeCaller: string): readonly Item[] {
@@ -72,7 +99,7 @@ function turnItems({ model, cells, directCalls }: TurnNode, codeCaller: string):
   if (model?.status !== 'ok') return []
   return [
     { usage: model.usage },
-    ...(model.text === '' ? [] : [{ block: { type: 'text', text: model.text, citations: null } }]),
+    ...textItem(model.text),
     ...cells.flatMap(codeItem),
     ...directCalls.flatMap((call) => callItem(call, { type: 'direct' })),
     ...cells.flatMap((cell) => [
@@ -92,8 +119,16 @@ function codeItem({ toolUse, code, codeRef }: CellNode): readonly Item[] {
 function callItem(call: CallNode, caller: JsonObject): readonly Item[] {
   const id = idOf(call)
   if (id === undefined) return []
+  return [{ ...callBlock(call, id, caller), call }]
+}
+
+function callBlock(call: CallNode, id: string, caller: JsonObject = { type: 'direct' }) {
   const block = { type: 'tool_use', id, name: call.tool, input: call.arguments, caller }
-  return [{ block, call, isUnread: isExternal(call.arguments) }]
+  return { block, isUnread: isExternal(call.arguments) }
+}
+
+function textItem(text: string): readonly Item[] {
+  return text === '' ? [] : [{ block: { type: 'text', text } }]
 }
 
 function codeResultItem({ toolUse, status, output: stdout, outputRefs, error = '' }: CellNode): readonly Item[] {

@@ -160,7 +160,7 @@ export class AgentTurns {
   /** One turn of the model, with the tool uses of its reply. Undefined when another turn follows. */
   async #runTurn(stage: TurnStage): Promise<AnswerOutcome | undefined> {
     const { messages } = this
-    const { mode, outputSchema } = this.#run.config
+    const { mode, outputSchema, isPlain } = this.#run.config
     const goal = turnGoal(this.#run.config, stage)
     const turnResult = await this.#askModel(stage)
     if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
@@ -169,8 +169,12 @@ export class AgentTurns {
     addReplyUsage(this.#run, reply)
     messages.recordReply(turnResult)
     this.#compaction.showUse()
-    const submitted = acceptSubmission(goal, turnResult.answer)
-    const action = interpretReply(reply, { mustSubmit: goal.promptAfterText !== undefined, submitted, textCall })
+    const action = interpretReply(reply, {
+      mustSubmit: goal.promptAfterText !== undefined,
+      submitted: acceptSubmission(goal, turnResult.answer),
+      textCall,
+      plainCalls: isPlain && calls,
+    })
     switch (action.type) {
       case 'end': {
         const { status, answer, output } = action
@@ -185,11 +189,11 @@ export class AgentTurns {
         }
         return { status, answer, ...(output !== undefined && outputSchema && { output }) }
       }
-      case 'plan': {
-        const { steps, toolUseId } = action
+      case 'end_plain':
+        return { status: action.status, answer: action.answer }
+      case 'plan':
         this.#commit(turnResult)
-        return { status: 'answered', answer: '', submittedPlan: { steps, toolUseId } }
-      }
+        return { status: 'answered', answer: '', submittedPlan: { steps: action.steps, toolUseId: action.toolUseId } }
       case 'ask_for_answer':
         if (!messages.rejectAnswer(goal.attempts)) return this.#endWith(goal.failure.text)
         this.#commit(turnResult)

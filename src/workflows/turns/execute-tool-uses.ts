@@ -78,7 +78,8 @@ export async function executeToolUses(
     return result
   }
   const { toolUses, calls, results, hostedCalls = {} } = pending
-  const isCell = ({ name }: ToolUseBlock) => name === executeCodeTool && !isHosted(run.config)
+  const hasCells = !isHosted(run.config) && !run.config.isPlain
+  const isCell = ({ name }: ToolUseBlock) => name === executeCodeTool && hasCells
   const executeToolUse = (use: ToolUseBlock, position: number): Promise<PendingBlock> => {
     if (isCell(use)) {
       const runOwnCell = async (): Promise<PendingBlock> => {

@@ -72,3 +72,22 @@ it('asks for a real call after a text that is the call of a tool, also where a t
       .type,
   ).toBe('truncated')
 })
+
+it('ends a plain run with calls for its client, with any text, and at the limit of tokens', () => {
+  const call = { index: 1, tool: 'ping', arguments: {}, summary: 'ping', digest: 'd', refused: null }
+  const refused = { ...call, refused: { status: 'invalid_arguments', message: 'no' } as const }
+  const actionOf = (stopReason: StopReason, content: readonly AssistantBlock[], plainCalls = {}, mustSubmit = false) =>
+    interpretReply(
+      { model: 'm', content, stopReason, usage: zeroUsage, costUsd: null, requestId: null },
+      { mustSubmit, submitted: undefined, plainCalls },
+    )
+  const ended = { type: 'end_plain', status: 'answered' }
+  expect(actionOf('tool_use', [text, use], { a: call })).toEqual({ ...ended, answer: 'done' })
+  expect(actionOf('tool_use', [{ ...use, id: 'b' }, use], { a: call, b: refused })).toMatchObject(ended)
+  expect(actionOf('tool_use', [use], { a: refused })).toMatchObject({ type: 'execute_tools' })
+  expect(actionOf('tool_use', [use])).toMatchObject({ type: 'execute_tools' })
+  expect(actionOf('end_turn', [])).toEqual({ ...ended, answer: '' })
+  expect(actionOf('end_turn', [], {}, true)).toEqual({ type: 'prompt_again' })
+  expect(actionOf('max_tokens', [text, use], { a: call })).toMatchObject({ type: 'end_plain', status: 'truncated' })
+  expect(actionOf('end_turn', [text])).toMatchObject({ type: 'end', status: 'answered' })
+})

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../common/json/json.js'
 import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common/runs/messages.js'
 import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
+import type { DescribedCall } from '../../common/session/steps.js'
 import { type AgentStatus, replyText } from '../../common/runs/runs.js'
 import type { PlanStep } from '../../common/runs/task-modes.js'
 import { jsonToText } from '../../common/text/text.js'
@@ -26,6 +27,8 @@ type ReplyAction =
   | { readonly type: 'ask_for_answer' }
   /** The only tool use submits a plan. */
   | { readonly type: 'plan'; readonly steps: readonly PlanStep[]; readonly toolUseId: string }
+  /** The reply of a plain run as it is. Its calls are the client's, so it does not enter the history. */
+  | { readonly type: 'end_plain'; readonly status: AgentStatus; readonly answer: string }
   | { readonly type: 'end'; readonly status: AgentStatus; readonly answer: string; readonly output?: JsonValue }
 
 interface ExpectedAnswer {
@@ -35,17 +38,19 @@ interface ExpectedAnswer {
   readonly submitted: SubmittedAnswer | undefined
   /** The tool that the whole text of the reply calls. */
   readonly textCall?: string | undefined
+  /** The described calls of the reply of a plain run, by tool_use id. Undefined: the run is not plain. */
+  readonly plainCalls?: Readonly<Record<string, DescribedCall>> | undefined
 }
 
 export function interpretReply(
   { stopReason, content }: ModelReply,
-  { mustSubmit, submitted, textCall }: ExpectedAnswer = { mustSubmit: false, submitted: undefined },
+  { mustSubmit, submitted, textCall, plainCalls }: ExpectedAnswer = { mustSubmit: false, submitted: undefined },
 ): ReplyAction {
   const uses = content.filter(isToolUseBlock)
   const answer = replyText(content)
   switch (stopReason) {
     case 'max_tokens':
-      return { type: 'truncated' }
+      return plainCalls ? { type: 'end_plain', status: 'truncated', answer } : { type: 'truncated' }
     case 'refusal':
       return { type: 'end', status: 'refused', answer }
     case 'model_context_window_exceeded':
@@ -66,8 +71,11 @@ export function interpretReply(
       return { type: 'plan', steps: submitted.steps, toolUseId: uses[0]?.id ?? '' }
     default:
   }
+  const isForClient = uses.some(({ id }) => plainCalls?.[id]?.refused === null)
+  const isEmpty = uses.length === 0 && answer.trim() === ''
+  if (isForClient || (plainCalls && isEmpty && !mustSubmit)) return { type: 'end_plain', status: 'answered', answer }
   if (uses.length > 0) return { type: 'execute_tools', uses, problem: submitted?.problem }
-  if (answer.trim() === '') return { type: 'prompt_again' }
+  if (isEmpty) return { type: 'prompt_again' }
   if (textCall !== undefined) return askForCall(textCall)
   return mustSubmit ? { type: 'ask_for_answer' } : { type: 'end', status: 'answered', answer }
 }

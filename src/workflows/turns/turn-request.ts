@@ -21,10 +21,12 @@ export function turnRequest(
   { history, committedTurns = 0, pending, message, hosted = noHostedCode }: MessageHistoryState,
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
-  const { instructions, outputSchema, mode, doneCheck, input, sessionOwner, compaction, readMore, model } = config
+  const { instructions, outputSchema, isPlain, mode, doneCheck, input, sessionOwner } = config
+  const { compaction, readMore, model } = config
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
+    ...(isPlain && { isPlain }),
     ...(mode && { mode }),
     ...(doneCheck !== undefined && { doneCheck }),
     ...(planStep !== undefined && { planStep }),

@@ -28,7 +28,6 @@ const refusals: readonly (readonly [string, object, string])[] = [
   ['no max_tokens', { ...valid, max_tokens: undefined }, 'max_tokens'],
   ['no messages', { ...valid, messages: [] }, 'messages'],
   ['an unknown field', { ...valid, extra: 1 }, 'extra'],
-  ['stop sequences', { ...valid, stop_sequences: ['x'] }, 'stop sequences are not supported'],
   ['top_k', { ...valid, top_k: 5 }, 'top_k'],
   ['a forced tool', { ...valid, tool_choice: { type: 'tool', name: 'ask' } }, 'tool_choice'],
   ['no parallel use', { ...valid, tool_choice: { type: 'auto', disable_parallel_tool_use: true } }, 'tool_choice'],
@@ -39,8 +38,6 @@ const refusals: readonly (readonly [string, object, string])[] = [
     { ...valid, tools: [codeTool, { type: 'web_search_20250305', name: 'web_search' }] },
     'web_search',
   ],
-  ['a strict tool', named('ask', { strict: true }), 'strict'],
-  ['a deferred tool', named('ask', { defer_loading: true }), 'defer'],
   ['an unknown caller', named('ask', { allowed_callers: ['web'] }), 'allowed_callers'],
   ['two tools of a name', { ...valid, tools: [codeTool, ask, ask] }, 'two tools are named ask'],
   ['a keyword as a name', named('class'), 'Python keyword'],
@@ -63,13 +60,13 @@ const refusals: readonly (readonly [string, object, string])[] = [
     'at most 100',
   ],
   ['an empty text', last({ type: 'text', text: ' ' }), 'no text'],
-  ['an image by URL', last({ type: 'image', source: { type: 'url', url: 'https://example.com' } }), 'image'],
+  ['an image by its id', last({ type: 'image', source: { type: 'file', file_id: 'file_1' } }), 'image'],
   [
     'an answer of the assistant at the end',
     { ...valid, messages: [question, { role: 'assistant', content: 'So' }] },
     'last message',
   ],
-  ['results without a container', last({ type: 'tool_result', tool_use_id: 'toolu_1', content: '' }), 'container'],
+  ['results without their calls', last({ type: 'tool_result', tool_use_id: 'toolu_1', content: '' }), 'no tool_use'],
   ['a made-up container', { ...valid, container: 'container_1' }, 'container'],
   ['skills', { ...valid, container: { skills: [{ type: 'anthropic', skill_id: 'pdf' }] } }, 'container'],
   [
@@ -137,6 +134,7 @@ it('gives the results of one container to no other, and takes them for all calls
   const send = (container: string | undefined, ...results: object[]) =>
     post(url, { ...mine.params, container, messages: [...mine.messages, { role: 'user', content: results }] })
   const result = (id: string | undefined, content: string) => ({ type: 'tool_result', tool_use_id: id, content })
+  const more = { type: 'text', text: 'x' }
   const refused = (message: string) => ({
     status: 400,
     body: { error: { message: expect.stringContaining(message) as string } },
@@ -150,7 +148,7 @@ it('gives the results of one container to no other, and takes them for all calls
   expect(await send(mine.container, result(first?.id, 'a'), result(first?.id, 'b'))).toMatchObject(
     refused('two results'),
   )
-  expect(await send(mine.container, result(first?.id, 'a'), { type: 'text', text: 'x' })).toMatchObject(
+  expect(await send(mine.container, result(first?.id, 'a'), result(second?.id, 'b'), more)).toMatchObject(
     refused('nothing else'),
   )
   const image = { type: 'tool_result', tool_use_id: first?.id, content: [{ type: 'image' }] }

@@ -9,21 +9,26 @@ import { withFileLock } from '../../../src/dev-server/file-lock.js'
 import { optionalDependency, printProgress } from '../setup/optional-dependency.js'
 
 const run = promisify(execFile)
-const requirements = fileURLToPath(new URL('../../../examples/python-tool-worker/requirements.txt', import.meta.url))
+const workerRequirements = fileURLToPath(
+  new URL('../../../examples/python-tool-worker/requirements.txt', import.meta.url),
+)
 const installMs = 10 * 60_000
 
 /**
- * Python with Temporal's SDK, installed once into the cache folder, with pip. PTC_TEST_PYTHON is `required`, `auto`
+ * Python with packages, those of Temporal's SDK unless others are named, installed once into the cache folder, with pip. PTC_TEST_PYTHON is `required`, `auto`
  * (default: tests that need it are skipped with a message when it can't be had) or `off`.
  *
  * @returns the folder of packages for PYTHONPATH; undefined when the tests must be skipped
  * @throws Error when it is required and unavailable
  */
-export function pythonPackages(): Promise<string | undefined> {
-  return optionalDependency('PTC_TEST_PYTHON', "Temporal's SDK for Python", install)
+export function pythonPackages(
+  requirements = workerRequirements,
+  what = "Temporal's SDK for Python",
+): Promise<string | undefined> {
+  return optionalDependency('PTC_TEST_PYTHON', what, () => install(requirements, what))
 }
 
-async function install(): Promise<string> {
+async function install(requirements: string, what: string): Promise<string> {
   const { stdout: version } = await run('python3', ['--version'])
   const digest = createHash('sha256')
     .update(version)
@@ -34,14 +39,14 @@ async function install(): Promise<string> {
   if (await exists(folder)) return folder
   await mkdir(dirname(folder), { recursive: true })
   await withFileLock(`${folder}.lock`, AbortSignal.timeout(installMs), async () => {
-    if (!(await exists(folder))) await installInto(folder)
+    if (!(await exists(folder))) await installInto(folder, requirements, what)
   })
   return folder
 }
 
 /** The result is created by rename, so that it is complete. */
-async function installInto(folder: string): Promise<void> {
-  printProgress(`installing Temporal's SDK for Python for tests: about a minute, once`)
+async function installInto(folder: string, requirements: string, what: string): Promise<void> {
+  printProgress(`installing ${what} for tests: a few minutes, once`)
   const unfinished = await mkdtemp(`${folder}-`)
   try {
     await run(

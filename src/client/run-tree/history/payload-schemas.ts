@@ -130,6 +130,7 @@ export const modelResult = z.object({
     model: z.string(),
     content: z.array(block),
     stopReason: z.string(),
+    stopSequence: z.string().exactOptional(),
     usage,
     costUsd: z.number().nullable(),
     contextEdits: z.array(jsonObject).exactOptional(),

@@ -7,12 +7,14 @@ import type {
 } from 'openai/resources/responses/responses'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import type { AssistantBlock, Message } from '../../../common/runs/messages.js'
+import { PtcError } from '../../../common/errors.js'
+import type { ToolChoice } from '../../../common/runs/model-settings.js'
 import type { ModelRequest } from '../../provider.js'
 import { parseToolInput } from '../../tool-input.js'
 import type { Dialect } from '../dialect.js'
 import type { Media } from '../media.js'
 import { isFunctionCall, itemsOf } from '../message-extras.js'
-import { toEffort, toFunction, toReplyParts, toUserParts } from '../message-parts.js'
+import { toEffort, toFunction, toMode, toReplyParts, toUserParts } from '../message-parts.js'
 
 /**
  * The request for the responses API. The server stores nothing: it returns its reasoning encrypted, and gets all items
@@ -25,7 +27,11 @@ export function toResponseParams(
   request: ModelRequest,
   { includesReasoning }: Pick<Dialect, 'includesReasoning'>,
 ): ResponseCreateParamsStreaming {
-  const { model, maxTokens, temperature, system, messages } = request
+  const { model, maxTokens, temperature, system, messages, toolChoice, stopSequences } = request
+  if (stopSequences && stopSequences.length > 0)
+    throw new PtcError('MODEL_BAD_REQUEST', 'the responses API has no stop sequences', {
+      hint: "Leave them out, or give the provider `api: 'chat'`.",
+    })
   const { serverTools = [] } = request
   // From the configuration, in the form of the API.
   const tools = [
@@ -44,7 +50,18 @@ export function toResponseParams(
     ...(includesReasoning ? { include: ['reasoning.encrypted_content'] } : {}),
     ...(system.trim() === '' ? {} : { instructions: system }),
     ...(tools.length === 0 ? {} : { tools }),
+    ...(toolChoice && tools.length > 0 ? toChoice(toolChoice) : {}),
     input: messages.flatMap((message) => toItems({ provider, model }, message)),
+  }
+}
+
+function toChoice({
+  isSingle,
+  ...choice
+}: ToolChoice): Pick<ResponseCreateParamsStreaming, 'tool_choice' | 'parallel_tool_calls'> {
+  return {
+    tool_choice: choice.type === 'tool' ? { type: 'function', name: choice.name } : toMode(choice.type),
+    ...(isSingle && { parallel_tool_calls: false }),
   }
 }
 

@@ -1,0 +1,45 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { raceWithSignal } from '../../common/async/abort.js'
+import { whenAccepted } from '../conversations.js'
+import type { Exchange, Reply } from '../router.js'
+import { BadRequest } from './errors.js'
+import { closeAfter } from './close-after.js'
+import { toProviderMessages } from './conversion.js'
+import { newMessageOf, resultsOf } from './messages.js'
+import type { MessagesRequest } from './request.js'
+import { respond, respondWithEvents } from './respond.js'
+
+/** Milliseconds after which the conversation of a plain request closes itself, when no server does it. */
+const closeAfterMs = 60_000
+
+/**
+ * Answers a request without code: a conversation begins with its messages, and ends with the first reply. The client
+ * sends the results of calls with all messages again.
+ */
+export async function answerPlain(
+  exchange: Exchange,
+  request: Omit<MessagesRequest, 'codeCallerType'>,
+): Promise<Reply | undefined> {
+  const { ptc, signal } = exchange
+  if (request.container !== undefined) throw new BadRequest('container: only a request with code_execution has one')
+  // The last message is checked before its conversation begins.
+  if (!resultsOf(request.messages)) newMessageOf(request.messages)
+  const messages = toProviderMessages(request.messages)
+  const name = `request_${randomBytes(16).toString('hex')}`
+  const id = randomUUID()
+  const conversation = ptc.conversation(name, { ...request.options, closeAfterMs })
+  const sending = conversation.send('', { id, messages })
+  try {
+    const sent = await whenAccepted(signal, sending)
+    const message = { id, after: new Set<string>(), isSent: true }
+    const hasFormat = request.options.outputSchema !== undefined
+    const responding = { name, model: request.model, message, codeCallerType: undefined, hasFormat }
+    const pause = async () => {
+      const answer = await raceWithSignal(signal, sent.answer())
+      return { tree: await ptc.handle(conversation.workflowId).tree({ full: true }), answer }
+    }
+    return await (request.isStream ? respondWithEvents(exchange, responding, pause) : respond(responding, pause))
+  } finally {
+    exchange.goOn(closeAfter(conversation, sending))
+  }
+}

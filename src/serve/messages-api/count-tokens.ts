@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../common/json/json.js'
+import { estimateTokens } from '../../common/runs/context-window.js'
+import { isMedia } from './blocks.js'
+import { parseRequest } from './request.js'
+
+/** About what a large image costs; a document costs more. */
+const mediaTokens = 1_600
+
+/**
+ * The response to a request to count tokens. It is an estimate by the characters: the server knows no tokenizer, and
+ * asks no provider.
+ *
+ * @throws BadRequest
+ */
+export function countTokens(body: unknown): JsonObject {
+  const { messages, options } = parseRequest(isObject(body) ? { max_tokens: 1, ...body } : body)
+  const { clientTools = [], instructions = '', outputSchema } = options
+  const blocks = messages.flatMap(({ content }) => content)
+  const media = blocks.filter(isMedia).length
+  const texts = JSON.stringify([
+    blocks.filter((block) => !isMedia(block)),
+    clientTools,
+    instructions,
+    outputSchema ?? null,
+  ])
+  return { input_tokens: estimateTokens(texts.length) + media * mediaTokens }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

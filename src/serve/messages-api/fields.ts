@@ -1,0 +1,87 @@
+import { truncateEnd } from '../../common/text/text.js'
+import { BadRequest } from './errors.js'
+
+/*
+ * The fields of a request beside those that `request.ts` reads. The API gets new ones: what changes no response here is
+ * ignored, and the response says so; what would change it is refused by its name.
+ */
+
+const read: readonly string[] = [
+  'model',
+  'max_tokens',
+  'messages',
+  'system',
+  'tools',
+  'container',
+  'stream',
+  'temperature',
+  'thinking',
+  'output_config',
+  'output_format',
+  'tool_choice',
+  'stop_sequences',
+]
+
+/** Caching, routing, billing, and who asks. */
+const unused: readonly string[] = [
+  'betas',
+  'billing_policy',
+  'cache_control',
+  'diagnostics',
+  'fallback_credit_token',
+  'inference_geo',
+  'metadata',
+  'service_tier',
+  'speed',
+  'user_profile_id',
+  'workspace_id',
+]
+
+const unsupported: readonly string[] = [
+  'compaction',
+  'context_management',
+  'fallbacks',
+  'mcp_servers',
+  'top_k',
+  'top_p',
+]
+
+const toolFields: readonly string[] = ['cache_control', 'defer_loading', 'eager_input_streaming']
+
+/** @throws BadRequest for fields that are not supported, or not known */
+export function checkFields(body: unknown): void {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new BadRequest('the request must be an object')
+  const given = Object.entries(body).filter(([, value]) => !isEmpty(value))
+  // The SDKs send the same request without a thread then.
+  if (given.some(([name]) => name === 'thread'))
+    throw new BadRequest('thread: this server has no message threads; send all messages', {
+      error_code: 'thread_unsupported_request',
+      unsupported: ['thread'],
+    })
+  const [refused] = given.find(([name]) => unsupported.includes(name)) ?? []
+  if (refused !== undefined) throw new BadRequest(`${refused}: this is not supported`)
+  const [unknown] = given.find(([name]) => !read.includes(name) && !unused.includes(name)) ?? []
+  if (unknown !== undefined)
+    throw new BadRequest(`${truncateEnd(unknown, 200)}: this field is not known, and may change the response`)
+}
+
+/** Absent, or as good as absent. */
+function isEmpty(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0)
+}
+
+/** The names of what changes nothing, for the client. */
+export function ignoredFields({
+  tools,
+  ...request
+}: {
+  readonly tools?: readonly Readonly<Record<string, unknown>>[] | null | undefined
+}): readonly string[] {
+  const given = Object.entries(request).flatMap(([name, value]) =>
+    isEmpty(value) || !unused.includes(name) ? [] : name,
+  )
+  const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== false
+  const ofTools = toolFields.filter((name) => tools?.some((tool) => isGiven(tool[name])))
+  return [...given, ...ofTools.map((name) => `tools.${name}`)]
+}

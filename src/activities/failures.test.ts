@@ -17,6 +17,7 @@ const retried: readonly ErrorCode[] = [
   'RUN_BUSY',
   'WORKER_LOST',
   'MODEL_CONNECTION',
+  'MODEL_REPLY_INVALID',
   'MODEL_STREAM',
   'SANDBOX_UNAVAILABLE',
   'SANDBOX_BACKEND_DOWN',

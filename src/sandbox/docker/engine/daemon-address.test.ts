@@ -105,7 +105,7 @@ test('an engine reaches the daemon of the context, and names it when it does not
   onTestFinished(() => void vi.unstubAllEnvs())
   const ping = () => new DockerEngine(5_000).call({ action: 'ask' }, (docker) => docker.ping())
   await expect(ping()).rejects.toMatchObject({
-    code: 'SANDBOX_UNAVAILABLE',
+    code: 'SANDBOX_BACKEND_DOWN',
     message: expect.stringContaining('could not ask (Docker context "mine"): connect ENOENT'),
   })
   const server = createServer((_, response) => void response.end('OK')).listen(socket)

@@ -15,20 +15,23 @@ const workerRequirements = fileURLToPath(
 const installMs = 10 * 60_000
 
 /**
- * Python with packages, those of Temporal's SDK unless others are named, installed once into the cache folder, with pip. PTC_TEST_PYTHON is `required`, `auto`
- * (default: tests that need it are skipped with a message when it can't be had) or `off`.
+ * Python with packages, those of Temporal's SDK unless others are named, installed once into the cache folder, with
+ * pip. PTC_TEST_PYTHON is `required`, `auto` (default: tests that need it are skipped with a message when it can't be
+ * had) or `off`.
  *
+ * @param options of `pip install`
  * @returns the folder of packages for PYTHONPATH; undefined when the tests must be skipped
  * @throws Error when it is required and unavailable
  */
 export function pythonPackages(
   requirements = workerRequirements,
   what = "Temporal's SDK for Python",
+  options: readonly string[] = [],
 ): Promise<string | undefined> {
-  return optionalDependency('PTC_TEST_PYTHON', what, () => install(requirements, what))
+  return optionalDependency('PTC_TEST_PYTHON', what, () => install(requirements, what, options))
 }
 
-async function install(requirements: string, what: string): Promise<string> {
+async function install(requirements: string, what: string, options: readonly string[]): Promise<string> {
   const { stdout: version } = await run('python3', ['--version'])
   const digest = createHash('sha256')
     .update(version)
@@ -39,19 +42,35 @@ async function install(requirements: string, what: string): Promise<string> {
   if (await exists(folder)) return folder
   await mkdir(dirname(folder), { recursive: true })
   await withFileLock(`${folder}.lock`, AbortSignal.timeout(installMs), async () => {
-    if (!(await exists(folder))) await installInto(folder, requirements, what)
+    if (!(await exists(folder))) await installInto(folder, requirements, what, options)
   })
   return folder
 }
 
 /** The result is created by rename, so that it is complete. */
-async function installInto(folder: string, requirements: string, what: string): Promise<void> {
+async function installInto(
+  folder: string,
+  requirements: string,
+  what: string,
+  options: readonly string[],
+): Promise<void> {
   printProgress(`installing ${what} for tests: a few minutes, once`)
   const unfinished = await mkdtemp(`${folder}-`)
   try {
     await run(
       'python3',
-      ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', unfinished, '-r', requirements],
+      [
+        '-m',
+        'pip',
+        'install',
+        '--quiet',
+        '--disable-pip-version-check',
+        '--target',
+        unfinished,
+        ...options,
+        '-r',
+        requirements,
+      ],
       { timeout: installMs },
     )
     await rename(unfinished, folder)

@@ -142,7 +142,7 @@ describe('B08 fuzzed', () => {
       kinds.add(answer.type === 'lost' ? answer.cause : answer.type)
       await driver.detach()
     }
-    expect([...kinds]).toEqual(expect.arrayContaining(['completed', 'failed', 'suspended', 'protocol', 'gone']))
+    expect([...kinds]).toEqual(expect.arrayContaining(['completed', 'failed', 'suspended', 'protocol', 'exited']))
   })
 })
 

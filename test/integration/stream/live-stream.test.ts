@@ -98,7 +98,7 @@ it('delivers code, calls and output, and continues at an offset', async () => {
     tool: 'ping',
     summary: 'ping 1',
     caller: 'code_execution',
-    toolUseCaller: { type: 'code_execution_20260120', tool_id: 'toolu_code' },
+    toolUseCaller: { type: 'code_execution_20260120', tool_id: expect.stringMatching(/^[a-zA-Z0-9]{9}$/) as string },
     turn: 1,
     cell: 1,
   })

@@ -14,6 +14,7 @@ function state(more: Partial<ConversationState> = {}): ConversationState {
     firstUserText: 'Who?',
     lastUserText: undefined,
     toolResults: [],
+    lastToolUseId: undefined,
     lastToolResult: undefined,
     answersCode: false,
     ...more,

@@ -18,6 +18,8 @@ export interface ConversationState {
   readonly lastUserText: string | undefined
   /** Texts of all tool results, in order. */
   readonly toolResults: readonly string[]
+  /** The `tool_use_id` of the last tool result of the whole conversation; undefined without one. */
+  readonly lastToolUseId: string | undefined
   /** Text of the last tool result in the last message; undefined without a tool result. */
   readonly lastToolResult: string | undefined
   /** The last message answers calls of code that the API executes. */
@@ -33,6 +35,7 @@ export function conversationState({ messages, metadata }: MessagesRequest): Conv
     firstUserText: textOf(messages[0]) ?? '',
     lastUserText: textOf(last),
     toolResults: messages.flatMap(toolResultsOf),
+    lastToolUseId: messages.flatMap(({ content }) => content.filter(isToolResult)).at(-1)?.tool_use_id,
     lastToolResult: last === undefined ? undefined : toolResultsOf(last).at(-1),
     answersCode: answersCode(messages),
   }

@@ -42,8 +42,8 @@ interface ScriptedRawBlock extends JsonObject {
 }
 
 /**
- * A block of a reply. Its strings may hold placeholders: `{{last_tool_result}}`, `{{first_user_text}}`,
- * `{{last_user_text}}`.
+ * A block of a reply. Its strings may hold placeholders: `{{last_tool_result}}`, `{{last_tool_use_id}}`,
+ * `{{first_user_text}}`, `{{last_user_text}}`.
  */
 export type ScriptedBlock = ScriptedText | ScriptedToolUse | ScriptedRawBlock
 

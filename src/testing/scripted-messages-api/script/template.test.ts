@@ -8,6 +8,7 @@ const state: ConversationState = {
   firstUserText: 'Who?',
   lastUserText: undefined,
   toolResults: ['1', 'two $& {{first_user_text}}'],
+  lastToolUseId: 'toolu_2',
   lastToolResult: 'two',
   answersCode: false,
 }

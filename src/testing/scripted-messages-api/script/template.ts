@@ -6,6 +6,8 @@ import type { ConversationState } from './conversation-state.js'
 const placeholders: Readonly<Record<string, (state: ConversationState) => string | undefined>> = {
   /** Text of the last tool result of the whole conversation. */
   last_tool_result: ({ toolResults }) => toolResults.at(-1),
+  /** The id under which `read_more` has it. */
+  last_tool_use_id: ({ lastToolUseId }) => lastToolUseId,
   first_user_text: ({ firstUserText }) => firstUserText,
   last_user_text: ({ lastUserText }) => lastUserText,
 }

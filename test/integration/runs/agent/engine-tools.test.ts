@@ -1,11 +1,8 @@
 import { expect, it } from 'vitest'
-import type { ScriptedBlock } from '../../../../src/testing/index.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { requestMessages, TestEnvironment } from '../../../support/environment/test-environment.js'
 import { answerResult, call, code, turn } from '../../../support/script.js'
 import { tool } from '../../../support/tools.js'
-
-const withId = (id: string, block: ScriptedBlock): ScriptedBlock => ({ ...block, id })
 
 /** Names of the tools in the latest request. */
 function toolNames({ api }: TestEnvironment): readonly string[] {
@@ -17,10 +14,10 @@ it('reads results of calls and of code that were cut, in pages, and only those o
   const talk = await TestConversation.start({
     tools: [tool('book', () => `${'a'.repeat(30_000)}MIDDLE${'b'.repeat(30_000)}`, { allowedCallers: ['direct'] })],
     script: [
-      turn(withId('toolu_book', call('book'))),
-      turn(call('read_more', { id: 'toolu_book', offset: 20_000 }), call('read_more', { id: 'toolu_other' })),
-      turn(withId('toolu_code', code('print("x" * 25_000 + "END")'))),
-      turn(call('read_more', { id: 'toolu_code', offset: 20_000 })),
+      turn(call('book')),
+      turn(call('read_more', { id: '{{last_tool_use_id}}', offset: 20_000 }), call('read_more', { id: 'toolu_other' })),
+      turn(code('print("x" * 25_000 + "END")')),
+      turn(call('read_more', { id: '{{last_tool_use_id}}', offset: 20_000 })),
       answerResult,
     ],
   })
@@ -32,7 +29,7 @@ it('reads results of calls and of code that were cut, in pages, and only those o
   const [cut, page, refused] = results.flatMap(({ content }) =>
     content === undefined ? [] : [JSON.stringify(content)],
   )
-  expect(cut).toMatch(/characters cut .*read_more\(.*toolu_book/)
+  expect(cut).toMatch(/characters cut .*read_more\(.*\b[a-zA-Z0-9]{9}\b/)
   expect(cut).not.toContain('MIDDLE')
   expect(page).toMatch(/aMIDDLEb.*\(characters 20000 to 40000\. read_more\(.* has more\)/)
   expect(refused).toContain('no result')

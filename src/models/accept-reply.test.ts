@@ -116,6 +116,8 @@ it('needs neither a stop reason nor a cost', () => {
     model: 'm',
   })
   expect(accept({ stopReason: undefined, content: [use('a')] }).stopReason).toBe('tool_use')
+  expect(accept({ stopSequence: 'END' })).toMatchObject({ stopSequence: 'END' })
+  expect(accept({ stopSequence: 7 })).not.toHaveProperty('stopSequence')
 })
 
 it.each([[null], ['text'], [[null]], [[{ text: 'x' }]], [['x']]])('refuses the content %j', (content) => {

@@ -42,6 +42,7 @@ export function acceptReply(given: ModelReply, { model, hostedCode }: ModelReque
     model: typeof reply.model === 'string' && reply.model !== '' ? reply.model : model,
     content,
     stopReason: typeof reply.stopReason === 'string' ? reply.stopReason : ids.size > 0 ? 'tool_use' : 'end_turn',
+    ...(typeof reply.stopSequence === 'string' && { stopSequence: reply.stopSequence }),
     usage: acceptUsage(reply.usage),
     costUsd: typeof costUsd === 'number' && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : null,
     requestId: typeof reply.requestId === 'string' ? reply.requestId : null,

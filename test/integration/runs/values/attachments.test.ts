@@ -108,6 +108,7 @@ it('a compatible server gets them as parts of the message', async () => {
   const run = await env.ptc.startAgent({ question: 'What is it?', attachments, model: 'local/m' })
   expect(await run.result()).toMatchObject({ answer: 'Hello' })
   expect(server.requests[0]?.body['messages']).toMatchObject([
+    { role: 'system' },
     {
       role: 'user',
       content: [

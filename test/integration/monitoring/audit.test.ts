@@ -8,7 +8,7 @@ import { defineTool } from '../../../src/index.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { killContainer } from '../../support/environment/containers.js'
-import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { requestMessages, TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { call, code, text, turn } from '../../support/script.js'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
@@ -40,12 +40,11 @@ describeDocker('the audit log of a run', () => {
         }),
       ],
       script: [
-        turn({
-          id: 'toolu_code',
-          ...code(
+        turn(
+          code(
             'await pay(iban="DE89-secret")\nawait wait()\ntry:\n    await no_such_tool()\nexcept Exception as error:\n    print(error)',
           ),
-        }),
+        ),
         turn(call('no_tool_either')),
         turn(text('done')),
       ],
@@ -59,7 +58,10 @@ describeDocker('the audit log of a run', () => {
     const kinds = events.map(({ kind }) => kind)
     expect(seenByTool).toEqual([['model.replied', 'code.begins', 'call.begins']])
     expect(kinds.filter((kind) => kind === 'call.begins')).toHaveLength(2)
-    const toolUseCaller = { type: 'code_execution_20260120', tool_id: 'toolu_code' }
+    // The tool use with the code, by the id that the next request has.
+    const [, reply] = requestMessages(env.api.requests.at(-1)?.body)
+    const [use] = reply?.content as readonly { readonly id: string }[]
+    const toolUseCaller = { type: 'code_execution_20260120', tool_id: use?.id }
     const paid = { tool: 'pay', caller: 'code_execution', toolUseCaller, cell: 1 }
     expect(events).toContainEqual(expect.objectContaining({ kind: 'call.begins', ...paid }))
     expect(events).toContainEqual(expect.objectContaining({ kind: 'call.ends', status: 'ok', ...paid }))

@@ -1,4 +1,4 @@
-// `npm run test:ci [-- --shard=3/100]`: the checks, then unit, integration, attacks, and one shard of the long suites.
+// `npm run test:ci [-- --shard=3/200]`: the checks, then unit, integration, attacks, and one shard of the long suites.
 // The number of commits chooses the shard, so that every shard has its turn; `--shard` chooses another.
 // A file that fails and then passes by itself is reported as flaky and does not fail the run.
 // PTC_CI_SECONDS limits the time of the whole run.
@@ -10,10 +10,10 @@ import { progress, root, setup } from '../setup.mjs'
 import { withReports } from './reports/suite-reports.mjs'
 
 /**
- * A shard takes about half a minute. Raise this number, or move long files to test/slow, when CI takes longer than 23
+ * A shard takes about half a minute. Raise this number, or move long files to test/slow, when CI takes longer than 15
  * minutes on a quiet machine of 2 cores.
  */
-const shards = 100
+const shards = 200
 
 const startedAt = performance.now()
 const totalSeconds = Number(process.env['PTC_CI_SECONDS'] ?? 3600)

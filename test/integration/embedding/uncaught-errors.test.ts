@@ -59,7 +59,7 @@ for result in await asyncio.gather(*map(attempt, [rejects(), throws(), twice(), 
     print(result)
 `
 
-test('an uncaught error of a tool fails its call only', async ({ taskQueue }) => {
+test('F39: an uncaught error of a tool fails its call only', async ({ taskQueue }) => {
   withoutRunnerListeners()
   const connection = await connect({ plugins: [await createPlugin({ tools })] })
   const worker = await createWorker({ connection, taskQueue })

@@ -10,7 +10,7 @@ const config = fileURLToPath(new URL('../../fixtures/fatal-tools.config.ts', imp
 const tools = { roles: ['tools'] } as const
 
 it.each(['abort', 'exit'])(
-  'a call that ends its worker (%s) leaves time for the calls of others on a fleet of three',
+  'F39: a call that ends its worker (%s) leaves time for the calls of others on a fleet of three',
   async (how) => {
     // The embedded sandboxes end with their worker.
     const initialWorkers = [{ roles: ['workflow', 'sandbox'] }, tools, tools, tools] as const

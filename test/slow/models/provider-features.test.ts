@@ -2,9 +2,15 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../../../src/models/provider.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { tool } from '../../support/tools.js'
-import { frames, messageEnd, messageStart, startEventStream, stubAwsCredentials } from './bedrock-harness.js'
-import { isolateTests, neverAborted, request, startServer } from './harness.js'
-import { wireFormats } from './wire-formats.js'
+import {
+  frames,
+  messageEnd,
+  messageStart,
+  startEventStream,
+  stubAwsCredentials,
+} from '../../integration/models/bedrock-harness.js'
+import { isolateTests, neverAborted, request, startServer } from '../../integration/models/harness.js'
+import { wireFormats } from '../../integration/models/wire-formats.js'
 
 // The table in docs/guides/models.md has what these tests show.
 isolateTests()

@@ -18,10 +18,10 @@ import { temporaryFolder } from '../../support/folders.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { temporalTest as test, uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
-import type * as blocks from './workflows/blocks.js'
+import type * as blocks from '../../integration/embedding/workflows/blocks.js'
 
 const { IndexedValueType } = proto.temporal.api.enums.v1
-const workflowsPath = fileURLToPath(new URL('workflows/blocks.ts', import.meta.url))
+const workflowsPath = fileURLToPath(new URL('../../integration/embedding/workflows/blocks.ts', import.meta.url))
 
 describe('a session in a workflow of a user', () => {
   test('keeps its variables, and its calls are activities of the workflow', async ({ taskQueue, workflowId }) => {

@@ -9,9 +9,9 @@ import { clientOf, connect, createPlugin, createWorker } from '../../support/env
 import { executionHistories, scheduledActivitiesOfType } from '../../support/environment/histories.js'
 import { temporalTest as test } from '../../support/temporal/shared-server.js'
 import { tool } from '../../support/tools.js'
-import type * as workflows from './workflows/tool-calls.js'
+import type * as workflows from '../../integration/embedding/workflows/tool-calls.js'
 
-const workflowsPath = fileURLToPath(new URL('workflows/tool-calls.ts', import.meta.url))
+const workflowsPath = fileURLToPath(new URL('../../integration/embedding/workflows/tool-calls.ts', import.meta.url))
 
 const textOfSize = tool('text_of_size', ({ characters }) => 'x'.repeat(Number(characters)), {
   input: z.object({ characters: z.int() }),

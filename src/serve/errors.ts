@@ -57,7 +57,7 @@ export interface ErrorBody {
 
 /** Users of an agent can do something about these. The messages of all others are for the operators of the agent. */
 function isForUsers(code: string): boolean {
-  if (code === 'WORKER_MISSING' || code === 'RUN_BUSY') return true
+  if (code === 'WORKER_MISSING' || code === 'RUN_BUSY' || code === 'LIMIT_EXCEEDED') return true
   return Object.hasOwn(statusOfCode, code) && (statusOfCode[code as ErrorCode] ?? 500) < 500
 }
 

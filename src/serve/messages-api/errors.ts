@@ -26,7 +26,6 @@ const statusOfCode: Partial<Readonly<Record<ErrorCode, number>>> = {
   MODEL_CONTEXT_TOO_LONG: 400,
   MODEL_RATE_LIMIT: 429,
   MODEL_OVERLOADED: 529,
-  LIMIT_EXCEEDED: 500,
   CONVERSATION_CLOSED: 404,
   CALL_COMPLETED: 400,
 }

@@ -42,8 +42,7 @@ const refusals: readonly (readonly [string, object, string])[] = [
   ['two tools of a name', { ...valid, tools: [codeTool, ask, ask] }, 'two tools are named ask'],
   ['a name of the engine', named('execute_code'), 'code tool'],
   ['a name that objects have', named('__proto__'), 'tool name "__proto__"'],
-  ['a name with a space', named('get weather'), 'letters, digits'],
-  ['a schema of no object', schema({ type: 'string' }), 'JSON Schema of an object'],
+  ['a schema of no object', schema({ type: 'string' }), 'JSON Schema'],
   ['no schema', schema(undefined), 'input_schema'],
   ['a broken reference', schema({ type: 'object', properties: { a: { $ref: '#/$defs/none' } } }), 'JSON Schema'],
   [

@@ -1,8 +1,8 @@
 import { messageOf } from '../../common/errors.js'
-import { fetchThroughProxy } from '../../models/http/proxy-fetch.js'
 import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
 import {
   type AnthropicProviderOption,
+  fetchThroughProxy,
   isModelProvider,
   type OpenAIProviderOption,
   type ProviderOption,

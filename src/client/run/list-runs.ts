@@ -13,7 +13,7 @@ import { isInvalidArgument, temporalError } from '../temporal/temporal-error.js'
 export interface ListOptions {
   /** Default 20. */
   readonly limit?: number
-  /** `running`: every run that has not ended. Each other {@link ActiveStatus} needs the search attribute `PtcStatus`. */
+  /** `running`: every run that has not ended. `waiting…`, `paused` and `idle` need the search attribute `PtcStatus`. */
   readonly status?: RunStatus | ActiveStatus
   /** Default: all. */
   readonly type?: keyof typeof workflowNames

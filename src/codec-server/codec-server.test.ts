@@ -117,6 +117,16 @@ describe('a codec server', () => {
     expect(expanded).toHaveLength(1_000)
   })
 
+  it.each([
+    ['many payloads', `{"payloads":[${'{},'.repeat(2_000_000)}{}]}`],
+    ['a deep payload', `{"payloads":[{"metadata":${'['.repeat(100)}${']'.repeat(100)}}]}`],
+  ])('refuses a body of %s before it is parsed', async (_what, body) => {
+    const { url } = await start()
+    const response = await fetch(`${url}/decode`, { method: 'POST', headers: { origin }, body })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toMatch(/^the body (has more than|is nested more than)/)
+  })
+
   it('does not search payloads that are larger than a decoded payload may be', async () => {
     const ref = externalValue(await values.store(large, new AbortController().signal))
     const value = [ref, ...Array.from({ length: 1_000 }, () => [])]

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Payload } from '@temporalio/common'
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
+import { countStructuralBytes } from '../common/json/structural-bytes.js'
 import { decodeText } from '../common/text/decode-text.js'
 import { hasToken, listen, readBody } from '../http/index.js'
 import type { KeyRing } from '../values/encryption/key-ring.js'
@@ -40,6 +41,8 @@ export const defaultMaxBytes = 1024 * 1024
 
 /** A history page of the UI has up to 4 MB of payloads. */
 const maxRequestBytes = 8 * 1024 * 1024
+/** What a request has outside of strings: parsing and walking it blocks all others. A payload has about 20 bytes. */
+const structuralLimit = { bytes: 400_000, depth: 20 }
 const requestTimeoutMs = 30_000
 /** What a request may load from the value store; a single value of `maxBytes` always fits. */
 const maxLoadedBytes = 16 * 1024 * 1024
@@ -93,6 +96,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, access
   if (request.method !== 'POST') return end(response, 405, 'only POST is allowed')
   const body = await readBody(request, maxRequestBytes)
   if (body === undefined) return end(response, 413, `a request has at most ${maxRequestBytes} bytes`)
+  countStructuralBytes(body, structuralLimit, (problem) => new PtcError('RUN_INPUT_INVALID', `the body ${problem}`))
   const payloads = parsePayloads(decodeText(body, 'the body', 'RUN_INPUT_INVALID'))
   if (payloads === undefined) return end(response, 400, 'the body is not {"payloads": […]}')
   const result =

@@ -20,7 +20,7 @@ export interface DecodeOptions {
 }
 
 /** What one request may load from the value store: its references are chosen by whoever wrote the payloads. */
-export interface Allowance {
+interface Allowance {
   bytes: number
   values: number
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { PtcError } from '../common/errors.js'
+import { truncateEnd } from '../common/text/text.js'
 
 /**
  * The body of a request; undefined when it has more than `maxBytes`.
@@ -11,10 +12,8 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   if (encoding.trim().toLowerCase() !== 'identity') {
     throw new PtcError(
       'RUN_INPUT_INVALID',
-      `a body with Content-Encoding ${JSON.stringify(encoding)} is not accepted`,
-      {
-        hint: 'Send it without compression.',
-      },
+      `a body with Content-Encoding ${JSON.stringify(truncateEnd(encoding, 100))} is not accepted`,
+      { hint: 'Send it without compression.' },
     )
   }
   const pieces: Buffer[] = []

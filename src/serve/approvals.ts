@@ -1,17 +1,11 @@
 import { z } from 'zod'
-import { waitingCalls, waitingCallsOf } from '../client/calls/waiting-calls.js'
+import { type ListedCall, waitingCalls, waitingCallsOf } from '../client/calls/waiting-calls.js'
 import type { PtcClient } from '../client/index.js'
 import { decodeCompletionToken } from '../common/calls/completion-token.js'
-import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json/json.js'
 import { callActivityId } from '../common/names.js'
-import { conversationNameOf, jsonObject } from './conversations.js'
-import { type Exchange, readJson, type Reply, type Route } from './router.js'
-
-/** Of the runs that have not ended, the newest are looked at. */
-const maxRuns = 100
-/** Runs whose histories are read at once. */
-const concurrency = 5
+import { conversationNameOf } from './conversations.js'
+import { type Exchange, jsonObject, readJson, type Reply, type Route } from './router.js'
 
 /**
  * `GET /approvals`: the calls that wait for an approval or an answer; with `?conversation=NAME` or `?run=ID`, of one
@@ -20,7 +14,7 @@ const concurrency = 5
 async function listApprovals({ ptc, query }: Exchange): Promise<Reply> {
   const name = query.get('conversation')
   const run = name === null ? query.get('run') : ptc.conversation(name).workflowId
-  return { body: await (run === null ? sharedScan(ptc) : callsOf(ptc, run, false)) }
+  return { body: await (run === null ? sharedScan(ptc) : callsOf(ptc, run)) }
 }
 
 const scans = new WeakMap<PtcClient, Promise<readonly unknown[]>>()
@@ -34,32 +28,24 @@ async function sharedScan(ptc: PtcClient): Promise<readonly unknown[]> {
   return scan
 }
 
+/** A list of all runs has the sessions that runs share, too. */
 async function callsOfAll(ptc: PtcClient): Promise<readonly unknown[]> {
-  const runs = await ptc.list({ status: 'running', limit: maxRuns })
-  const calls: unknown[] = []
-  for (let from = 0; from < runs.length; from += concurrency) {
-    const found = runs.slice(from, from + concurrency).map(({ workflowId }) => callsOf(ptc, workflowId, true))
-    calls.push(...(await Promise.all(found)).flat())
-  }
-  return calls
+  const waits = await ptc.waits()
+  return waits.flatMap(({ run, wait }) => waitingCalls({ waitsFor: [wait] }).map(toBody(ptc, run.workflowId)))
 }
 
-/** @param mayBeGone the run was found in a list, and may have been removed since */
-async function callsOf(ptc: Exchange['ptc'], run: string, mayBeGone: boolean): Promise<readonly unknown[]> {
+async function callsOf(ptc: PtcClient, run: string): Promise<readonly unknown[]> {
+  return (await waitingCallsOf(ptc, run)).map(toBody(ptc, run))
+}
+
+function toBody(ptc: PtcClient, run: string): (call: ListedCall) => unknown {
   const conversation = conversationNameOf(ptc, run)
-  try {
-    // A list of all runs has the sessions that runs share, too.
-    const calls = mayBeGone ? waitingCalls(await ptc.handle(run).tree()) : await waitingCallsOf(ptc, run)
-    return calls.map(({ position, ...call }) => ({
-      run,
-      ...(conversation !== undefined && { conversation }),
-      call: callActivityId(position),
-      ...call,
-    }))
-  } catch (thrown) {
-    if (mayBeGone && PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_NOT_FOUND') return []
-    throw thrown
-  }
+  return ({ position, ...call }) => ({
+    run,
+    ...(conversation !== undefined && { conversation }),
+    call: callActivityId(position),
+    ...call,
+  })
 }
 
 const by = z.string().exactOptional()

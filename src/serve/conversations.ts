@@ -3,19 +3,21 @@ import type { Conversation, ConversationAnswer } from '../client/index.js'
 import { parseMessages } from '../client/conversations/conversation-options.js'
 import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { PtcError } from '../common/errors.js'
-import type { JsonObject } from '../common/json/json.js'
 import { attachmentLimits, mediaTypes } from '../common/runs/attachments.js'
 import { maxContextBytes } from '../common/runs/runs.js'
 import { isOffset, type StreamEvent } from '../stream/index.js'
 import { EventStream } from './event-stream.js'
 import { publicError, toErrorReply } from './errors.js'
-import { type Exchange, type Handler, maxMessageBytes, readJson, type Reply, type Route, shortArray } from './router.js'
-
-/** An object of JSON, as it was parsed: its size is limited by the body, and its depth, too. */
-export const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'not an object',
-)
+import {
+  type Exchange,
+  type Handler,
+  jsonObject,
+  maxMessageBytes,
+  readJson,
+  type Reply,
+  type Route,
+  shortArray,
+} from './router.js'
 
 /** Bytes as base64. The server reads no files for a client. */
 const attachmentBody = z.strictObject({
@@ -87,7 +89,7 @@ async function streamConversation({ ptc, params, query, request, response, signa
   const lastId = request.headers['last-event-id']
   const from = (typeof lastId === 'string' && lastId !== '' ? lastId : query.get('from')) ?? undefined
   if (from !== undefined && !isOffset(from)) {
-    throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(from)} is no offset of a stream`, {
+    throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(from)} is not an offset of a stream`, {
       hint: 'Give the id of an event of this stream.',
     })
   }
@@ -100,14 +102,21 @@ async function streamConversation({ ptc, params, query, request, response, signa
 async function sendEvents(events: AsyncIterable<StreamEvent>, stream: EventStream): Promise<void> {
   using _ = stream
   try {
-    for await (const event of events) {
-      const isFailure = event.type === 'end' && event.error !== undefined
-      await stream.send(isFailure ? { ...event, error: publicError(event.error) } : event, event.offset)
-    }
+    for await (const event of events) await stream.send(publicEvent(event), event.offset)
   } catch (thrown) {
     // To a client that has left, this throws the same again.
     await stream.send({ type: 'error', ...toErrorReply(thrown).body })
   }
+}
+
+/** An event without messages that are for the operators of the agent. */
+function publicEvent(event: StreamEvent): StreamEvent {
+  if (event.type === 'end' && event.error) return { ...event, error: publicError(event.error) }
+  if (event.type === 'compaction.ends' && event.problem !== undefined)
+    return { ...event, problem: 'a summary that was needed could not be made' }
+  if (event.type !== 'turn.fails' || event.message === undefined) return event
+  const { code, message } = event
+  return { ...event, message: publicError({ code, message }).message }
 }
 
 /** @throws PtcError CONVERSATION_NOT_FOUND, TEMPORAL_UNREACHABLE */

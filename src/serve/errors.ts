@@ -1,4 +1,5 @@
 import { type ErrorCode, PtcError } from '../common/errors.js'
+import { truncateEnd } from '../common/text/text.js'
 
 /** Why a request is refused before it reaches the client library. */
 type HttpErrorCode =
@@ -66,21 +67,28 @@ export function publicError(error: ErrorBody['error']): ErrorBody['error'] {
   return { code: error.code, message: "the agent can't work now; its operators find the reason with `ptc show`" }
 }
 
+/** A message may quote what a client has sent. */
+export const maxMessageCharacters = 2_000
+
 /**
  * The response to a request that failed. What is no error of this package is not shown: it may name what is internal.
  */
 export function toErrorReply(thrown: unknown): { readonly status: number; readonly body: ErrorBody } {
   if (thrown instanceof HttpError) {
     const { code, message } = thrown
-    return { status: statusOfHttpError[code], body: { error: { code, message } } }
+    return { status: statusOfHttpError[code], body: { error: { code, message: shorten(message) } } }
   }
   if (PtcError.isInstance(thrown)) {
     const { code, message, hint } = thrown
-    const error = publicError({ code, message, ...(hint !== undefined && { hint }) })
+    const error = publicError({ code, message: shorten(message), ...(hint !== undefined && { hint: shorten(hint) }) })
     return { status: statusOfCode[code] ?? 500, body: { error } }
   }
   return {
     status: 500,
     body: { error: { code: 'INTERNAL', message: 'the request failed; see the log of the server' } },
   }
+}
+
+function shorten(text: string): string {
+  return truncateEnd(text, maxMessageCharacters)
 }

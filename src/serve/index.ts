@@ -12,6 +12,6 @@
  * 4. A message has one id: a repeated request is not worked on again.
  * 5. A stream ends when its client leaves and when the server closes. A client that resumes gets no event twice.
  * 6. Bodies, waiting for slow clients, and the time to close have limits. A body is limited before it is parsed and
- *    walked; a connection without a whole request keeps no other client out.
+ *    walked; a connection without a whole request excludes no other client.
  */
 export { type ServeOptions, startServer } from './server.js'

@@ -3,11 +3,12 @@ import { z } from 'zod'
 import type { PtcClient } from '../client/index.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import { attachmentLimits } from '../common/runs/attachments.js'
+import type { JsonObject } from '../common/json/json.js'
 import { countStructuralBytes } from '../common/json/structural-bytes.js'
 import { decodeText } from '../common/text/decode-text.js'
 import { truncateEnd } from '../common/text/text.js'
 import { readBody } from '../http/index.js'
-import { HttpError } from './errors.js'
+import { HttpError, maxMessageCharacters } from './errors.js'
 
 /** A request, for its handler. */
 export interface Exchange {
@@ -99,7 +100,6 @@ export const maxMessageBytes = maxTextBytes + Math.ceil((attachmentLimits.totalB
 const maxStructuralBytes = 400_000
 const maxDepth = 200
 const maxIssues = 10
-const maxProblemCharacters = 2_000
 
 /**
  * The body of a request. Without a body: `{}`. Its size, its structure and its depth are limited before it is parsed,
@@ -123,8 +123,14 @@ export async function readJson<Schema extends z.ZodType>(
 export function describeProblems({ issues }: z.core.$ZodError): string {
   const shown = z.prettifyError({ issues: issues.slice(0, maxIssues) })
   const rest = issues.length > maxIssues ? `\n… and ${issues.length - maxIssues} more` : ''
-  return truncateEnd(shown, maxProblemCharacters) + rest
+  return truncateEnd(shown, maxMessageCharacters - rest.length) + rest
 }
+
+/** An object of JSON, as it was parsed: its size and its depth are limited with the body. */
+export const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'an object is expected',
+)
 
 /** An array whose length is checked before its elements are. */
 export function shortArray<Item extends z.ZodType>(item: Item, maxItems: number) {

@@ -168,6 +168,7 @@ describe('requests', () => {
     const failures = [
       new PtcError('CONVERSATION_FULL', 'too many', { hint: 'Wait.' }),
       new PtcError('CONVERSATION_NOT_FOUND', 'none'),
+      new PtcError('RUN_INPUT_INVALID', 'x'.repeat(100_000)),
       new PtcError('INTERNAL', 'odd'),
       new Error('/home/secret'),
     ]
@@ -181,6 +182,7 @@ describe('requests', () => {
     expect(replies).toEqual([
       [429, { code: 'CONVERSATION_FULL', message: 'too many', hint: 'Wait.' }],
       [404, { code: 'CONVERSATION_NOT_FOUND', message: 'none' }],
+      [400, { code: 'RUN_INPUT_INVALID', message: `${'x'.repeat(2_000)}…` }],
       [500, { code: 'INTERNAL', message: expect.stringContaining('ptc show') }],
       [500, { code: 'INTERNAL', message: 'the request failed; see the log of the server' }],
     ])
@@ -233,6 +235,19 @@ describe('a stream', () => {
     const { url } = await start(clientWith({}, { stream }))
     const body = await (await fetch(`${url}/conversations/a/stream`)).text()
     expect(body).toContain('data: {"type":"error","error":{"code":"TEMPORAL_UNREACHABLE","message":"the agent can')
+  })
+
+  it('has no message that is for the operators of the agent', async () => {
+    const error = { code: 'MODEL_AUTH', message: 'check that ANTHROPIC_API_KEY is set' }
+    async function* stream() {
+      yield { ...event(1), type: 'turn.fails', ...error }
+      yield { ...event(1), type: 'compaction.ends', problem: error.message }
+      yield { ...event(2), type: 'end', status: 'failed', error }
+    }
+    const { url } = await start(clientWith({}, { stream }))
+    const body = await (await fetch(`${url}/conversations/a/stream`)).text()
+    expect(body.match(/"code":"MODEL_AUTH","message":"the agent can't work now/g)).toHaveLength(2)
+    expect(body).not.toContain('ANTHROPIC_API_KEY')
   })
 
   /** A stream that ends when its signal is aborted. */
@@ -291,18 +306,23 @@ describe('bodies', () => {
 })
 
 it('reads the histories of runs once for requests that come at the same time', async () => {
-  const listed: unknown[] = []
   const result = deferred<readonly unknown[]>()
-  const list = (options: unknown) => {
-    listed.push(options)
-    return result.promise
-  }
-  const { url } = await start({ ...clientWith({}), list } as unknown as PtcClient)
+  const waits = vi.fn(() => result.promise)
+  const { url } = await start({ ...clientWith({}), taskQueue: 'q', waits } as unknown as PtcClient)
   const requests = [fetch(`${url}/approvals`), fetch(`${url}/approvals`)]
-  await vi.waitFor(() => expect(listed).toHaveLength(1))
-  result.resolve([])
-  for (const response of await Promise.all(requests)) expect(await response.json()).toEqual([])
-  expect(listed).toHaveLength(1)
-  expect(await (await fetch(`${url}/approvals`)).json()).toEqual([])
-  expect(listed).toHaveLength(2)
+  await vi.waitFor(() => expect(waits).toHaveBeenCalledOnce())
+  const run = { workflowId: 'conversation:q:a' }
+  const call = { tool: 'ask', summary: 's', arguments: {}, token: 't' }
+  const wait = { type: 'answer', ...call, position: { turn: 1, cell: 1, index: 2 }, since: 0, expiresAt: 1_000 }
+  result.resolve([
+    { run, wait },
+    { run, wait: { type: 'budget', item: 'turns', since: 0 } },
+  ])
+  const times = { since: '1970-01-01T00:00:00.000Z', expiresAt: '1970-01-01T00:00:01.000Z' }
+  const listed = { run: run.workflowId, conversation: 'a', call: 'turn-1.cell-1.call-2', waitsFor: 'result' }
+  for (const response of await Promise.all(requests))
+    expect(await response.json()).toEqual([{ ...listed, ...call, ...times }])
+  expect(waits).toHaveBeenCalledOnce()
+  await fetch(`${url}/approvals`)
+  expect(waits).toHaveBeenCalledTimes(2)
 })

@@ -85,7 +85,7 @@ export async function startServer(options: ServeOptions): Promise<ListeningServe
 
 /**
  * Closes the oldest connection without a request when there are too many: connections on which requests never become
- * complete keep nobody out.
+ * complete do not exclude other clients.
  */
 export function limitConnections(server: Server, maximum: number): void {
   const waiting = new Set<Socket>()

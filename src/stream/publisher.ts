@@ -84,7 +84,7 @@ export class StreamPublisher {
       this.#queues.set(stream, queue)
       queue.records.push(record)
       this.#waiting += sizeOf(record)
-      // The activity that happens to start it is not to blame for the sink.
+      // An error of the sink does not belong to the activity that happens to start it.
       queue.writing ??= runWork({ ...sinkWork, fail: () => false }, () => this.#write(stream, queue))
     }
   }

@@ -291,7 +291,7 @@ class Chat {
       const line = `› turn ${turns}, ${pluralize(cells, 'cell')}, ${pluralize(toolCalls, 'call')}`
       if (line !== shown && process.stderr.isTTY) this.#printAbove(() => printStatus(line))
       shown = line
-      const waits = await this.#waits.read(status.waitingCalls).catch(() => [])
+      const waits = await this.#waits.read(status).catch(() => [])
       for (const each of waits) if (!signal.aborted) this.#printAbove(() => printStatus(`› ${each}`))
     }
   }

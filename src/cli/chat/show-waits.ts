@@ -1,10 +1,13 @@
 import type { RunHandle } from '../../client/run/run-handle.js'
+import type { ConversationStatus } from '../../common/runs/conversation.js'
 import { sinceTime, waitLine, type WaitingRun } from '../rendering/text/waits.js'
 
 /** Says once what a conversation waits for, and the command with which it goes on. */
 export class ShownWaits {
   readonly #handle: Pick<RunHandle<unknown>, 'describe' | 'tree'>
   readonly #shown = new Set<string>()
+  /** What the conversation said when its history was read last: a wait may take days, and the history is long. */
+  #read = ''
 
   constructor(handle: Pick<RunHandle<unknown>, 'describe' | 'tree'>) {
     this.#handle = handle
@@ -13,11 +16,22 @@ export class ShownWaits {
   /**
    * The lines that are new.
    *
-   * @param waitingCalls number of calls that wait, as the conversation says: without any, its history is not read
+   * @param status of the conversation: its history is read only when this says that something else waits
    */
-  async read(waitingCalls: number): Promise<readonly string[]> {
-    if (waitingCalls === 0 && (await this.#handle.describe()).state !== 'paused') return []
+  async read({
+    waitingCalls,
+    toolCalls,
+  }: Pick<ConversationStatus, 'waitingCalls' | 'toolCalls'>): Promise<readonly string[]> {
+    const isPaused = waitingCalls === 0 && (await this.#handle.describe()).state === 'paused'
+    const waits = isPaused ? 'paused' : waitingCalls === 0 ? '' : `${waitingCalls} of ${toolCalls}`
+    if (waits === this.#read) return []
+    if (waits === '') {
+      this.#read = waits
+      return []
+    }
     const run: WaitingRun = await this.#handle.tree()
+    // The history may not have all of them yet.
+    if (run.waitsFor.length >= Math.max(waitingCalls, 1)) this.#read = waits
     return run.waitsFor.flatMap((wait) => {
       const key = wait.type === 'budget' ? `budget ${wait.since}` : wait.token
       if (this.#shown.has(key)) return []

@@ -34,8 +34,8 @@ export function listCommand(): Command {
     .addHelpText(
       'after',
       `
-\`running\` are all runs that have not ended. The others of those states, --agent and --tenant need the search
-attributes of durable-ptc on the server, which \`ptc dev\` has; \`ptc doctor\` says how to add them.`,
+\`--status running\` lists all runs that have not ended. The statuses waiting…, paused and idle, --agent and --tenant need
+the search attributes of durable-ptc on the server, which \`ptc dev\` has; \`ptc doctor\` says how to add them.`,
     )
     .action(list)
 }

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { checkModel } from './check-model.js'
 
 const answering = (status: number) => () => Promise.resolve(new Response(null, { status }))
@@ -37,7 +40,7 @@ describe('checkModel', () => {
     expect(check).toMatchObject({ status: 'error', message: "ANTHROPIC_API_KEY has a character that can't be sent" })
   })
 
-  it('says why the API does not answer, and which proxy the check does not use', async () => {
+  it('says why the API does not answer', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
     const refuse = () => Promise.reject(new TypeError('fetch failed', { cause: refused }))
     expect(await checkModel(anthropic, key, refuse)).toMatchObject({
@@ -46,9 +49,26 @@ describe('checkModel', () => {
     })
     const both = new AggregateError([new Error('connect ECONNREFUSED ::1:1'), refused])
     const refuseBoth = () => Promise.reject(new TypeError('fetch failed', { cause: both }))
-    expect(await checkModel(anthropic, { ...key, HTTPS_PROXY: 'http://proxy' }, refuseBoth)).toMatchObject({
-      message: expect.stringMatching(/::1:1, connect .*\(HTTPS_PROXY is set; this check does not use it\)$/),
+    expect(await checkModel(anthropic, key, refuseBoth)).toMatchObject({
+      message: expect.stringMatching(/::1:1, connect ECONNREFUSED 127.0.0.1:1$/),
     })
+  })
+
+  it('asks the API through the proxy of the environment', async () => {
+    const asked: unknown[] = []
+    const proxy = createServer().on('connect', ({ url }, socket) => {
+      asked.push(url)
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    onTestFinished(() => void proxy.close())
+    onTestFinished(() => void vi.unstubAllEnvs())
+    vi.stubEnv('HTTP_PROXY', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)
+    vi.stubEnv('NO_PROXY', '')
+    const check = await checkModel(anthropic, { ...key, ANTHROPIC_BASE_URL: 'http://api.models.example' })
+    expect(check).toMatchObject({ status: 'warning' })
+    expect(asked).toEqual(['api.models.example:80'])
   })
 
   it('warns when the API does not answer', async () => {

@@ -2,6 +2,7 @@ import { messageOf } from '../../common/errors.js'
 import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
 import {
   type AnthropicProviderOption,
+  fetchThroughProxy,
   isModelProvider,
   type OpenAIProviderOption,
   type ProviderOption,
@@ -35,7 +36,7 @@ interface Endpoint {
 export async function checkModel(
   { provider, model, option }: ConfiguredModel,
   environment: EnvironmentVariables = process.env,
-  fetchUrl: typeof fetch = fetch,
+  fetchUrl: typeof fetch = fetchThroughProxy,
 ): Promise<Check> {
   if (isModelProvider(option)) return ok(name, `provider ${provider} of the configuration; it can't be checked`)
   if (option.kind === 'bedrock') return ok(name, `provider ${provider}: the first turn checks access to Amazon Bedrock`)
@@ -68,11 +69,7 @@ export async function checkModel(
     return checkStatus(status, found, { variable, model, hasCustomUrl: suffix !== '' })
   } catch (thrown) {
     const remedy = `Check the network and ${urlSource} where the worker runs.`
-    return warning(
-      name,
-      `${found}; the API does not answer: ${describeFetchError(thrown)}${proxyNote(environment)}`,
-      remedy,
-    )
+    return warning(name, `${found}; the API does not answer: ${describeFetchError(thrown)}`, remedy)
   }
 }
 
@@ -86,13 +83,6 @@ function describeFetchError(thrown: unknown): string {
     if (text !== '' && !reasons.includes(text)) reasons.push(text)
   }
   return reasons.length === 0 ? messageOf(thrown) : reasons.join(': ')
-}
-
-const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
-
-function proxyNote(environment: EnvironmentVariables): string {
-  const variable = proxyVariables.find((each) => (environment[each] ?? '') !== '')
-  return variable === undefined ? '' : ` (${variable} is set; this check does not use it)`
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

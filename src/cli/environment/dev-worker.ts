@@ -6,6 +6,7 @@ import type { BackendChoice } from '../../common/runs/run-config.js'
 import type { LogLevel } from '../../worker/index.js'
 import { exitCodeOf } from '../process/exit-code.js'
 import { Interrupted, listenForInterrupts } from '../process/interrupts.js'
+import { hideWarnings } from '../process/hidden-warnings.js'
 import { handleOutputErrors, printStatus } from '../process/stdio.js'
 import type { CliWorker } from './cli-worker.js'
 
@@ -52,6 +53,7 @@ function send(message: FromDevWorker): Promise<void> {
 }
 
 handleOutputErrors()
+hideWarnings()
 try {
   await runDevWorker(JSON.parse(process.argv[2] ?? '{}') as DevWorkerOptions)
   process.exitCode = 0

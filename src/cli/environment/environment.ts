@@ -105,7 +105,8 @@ async function startWorker(
   const { startEmbeddedWorker } = await import('./cli-worker.js')
   const starting = startEmbeddedWorker({ config, server, modelApi, sandbox, logFile: join(statePath, 'worker.log') })
   const worker = await raceWithSignal(interrupts.first, starting)
-  if (worker.notice !== undefined) printStatus(worker.notice)
+  // Elsewhere the progress of a run names its sandbox.
+  if (worker.notice !== undefined && process.stderr.isTTY) printStatus(worker.notice)
   return worker
 }
 

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { hideWarnings } from './hidden-warnings.js'
 
-it('hides the warning of a TLS server name that is an IP address, and no other', async () => {
+it('hides the warnings that a user can do nothing about, and no other', async () => {
   const before = process.listeners('warning')
   onTestFinished(() => {
     process.removeAllListeners('warning')
@@ -12,6 +12,7 @@ it('hides the warning of a TLS server name that is an IP address, and no other',
   process.on('warning', ({ message }) => void shown.push(message))
   hideWarnings()
   process.emitWarning('a server name', 'DeprecationWarning', 'DEP0123')
+  process.emitWarning('a proxy', { code: 'UNDICI-EHPA' })
   process.emitWarning('another', 'DeprecationWarning', 'DEP9999')
   process.emitWarning('a plain one')
   await expect.poll(() => shown).toEqual(['another', 'a plain one'])

@@ -23,7 +23,7 @@ async function readHistoryFile(path: string): Promise<NamedHistory> {
   } catch (cause) {
     if (PtcError.isInstance(cause)) throw cause
     const reason = cause instanceof z.ZodError ? z.prettifyError(cause) : messageOf(cause)
-    throw new PtcError('RUN_INPUT_INVALID', `${path} is no history of a workflow: ${reason}`, {
+    throw new PtcError('RUN_INPUT_INVALID', `${path} is not a history of a workflow: ${reason}`, {
       hint: 'Write one with `temporal workflow show --output json`.',
       cause,
     })

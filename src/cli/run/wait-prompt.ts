@@ -4,6 +4,7 @@ import type { PtcClient } from '../../client/index.js'
 import { type CallWait, parseRef, type RunTree, type RunWait } from '../../client/run-tree/index.js'
 import { askLine, canAsk, ringBell } from '../process/ask-line.js'
 import { printStatus } from '../process/stdio.js'
+import { visibleJson } from '../process/visible-json.js'
 import { formatArguments, formatDuration, describeWait, type ProgressWriter } from '../rendering/index.js'
 
 type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall' | 'handle'>
@@ -96,7 +97,7 @@ export class WaitPrompt {
       this.#isClosed = true
       this.#progress.resume()
     }
-    // The terminal was in raw mode: Ctrl-C was no signal.
+    // In raw mode, Ctrl-C sends no signal.
     if (answer.type === 'interrupted') process.kill(process.pid, 'SIGINT')
     throw new Left()
   }
@@ -110,7 +111,7 @@ type Ask = (prompt: string, prefill?: string) => Promise<string>
 
 /** @throws Left; Error when what was typed is not what is needed */
 async function decisionOn(ptc: Decider, workflowId: string, wait: RunWait, ask: Ask): Promise<Decision> {
-  if (wait.type === 'approval') return decideOnCall(ptc, wait, ask)
+  if (wait.type === 'approval') return decideOnCall(ptc, workflowId, wait, ask)
   if (wait.type === 'budget') {
     const text = await ask(`the new budget of ${wait.item} (Enter: later): `)
     if (text === '') return undefined
@@ -123,14 +124,22 @@ async function decisionOn(ptc: Decider, workflowId: string, wait: RunWait, ask: 
   return { done: 'the question is answered', send: () => ptc.completeCall(wait.token, text) }
 }
 
-async function decideOnCall(ptc: Decider, { tool, token, arguments: args }: CallWait, ask: Ask): Promise<Decision> {
-  printStatus(`  ${tool}(${formatArguments(args)})`)
+async function decideOnCall(
+  ptc: Decider,
+  workflowId: string,
+  { tool, token, arguments: args }: CallWait,
+  ask: Ask,
+): Promise<Decision> {
+  // Whole: a person approves what they see.
+  printStatus(`  ${tool}(${formatArguments(args, true)})`)
+  const isPreview = parseRef(args) !== undefined
+  if (isPreview) printStatus(`This is only the beginning: \`ptc show ${workflowId} --full\` shows all arguments.`)
   const approve = (options: Parameters<PtcClient['approveCall']>[1]): Decision => ({
     done: 'the call is approved',
     send: () => ptc.approveCall(token, options),
   })
   for (;;) {
-    const choice = await ask('approve? [y]es, [n]o, [e]dit the arguments, [a]lways in this run, Enter: later: ')
+    const choice = await ask('approve? [y]es, [n]o, [e]dit the arguments, [a]lways these arguments, Enter: later: ')
     switch (choice.toLowerCase()) {
       case '':
         return undefined
@@ -142,7 +151,7 @@ async function decideOnCall(ptc: Decider, { tool, token, arguments: args }: Call
         return approve({ remember: true })
       case 'e':
       case 'edit':
-        if (parseRef(args)) {
+        if (isPreview) {
           printStatus('The arguments are too large to edit here: ptc approve has --arguments FILE.')
           break
         }
@@ -159,7 +168,7 @@ async function decideOnCall(ptc: Decider, { tool, token, arguments: args }: Call
 }
 
 async function askArguments(args: JsonObject, ask: Ask): Promise<JsonObject> {
-  let text = JSON.stringify(args)
+  let text = visibleJson(args)
   for (;;) {
     text = await ask('arguments: ', text)
     try {

@@ -8,6 +8,7 @@ import {
   problemOfMessage,
   type ProviderMessage,
 } from '../../common/runs/conversation.js'
+import { truncateEnd } from '../../common/text/text.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
 import { checkName } from '../start/check-name.js'
 
@@ -96,7 +97,7 @@ function parseShape(value: unknown): readonly ProviderMessage[] {
     // One by one: the first that is wrong ends the work.
     const { error, data } = messageSchema.safeParse(each)
     if (!error) return data
-    const problem = z.prettifyError({ issues: error.issues.slice(0, 10) })
+    const problem = truncateEnd(z.prettifyError({ issues: error.issues.slice(0, 10) }), 2_000)
     throw new PtcError('RUN_INPUT_INVALID', `message ${index + 1} is not valid:\n${problem}`)
   })
 }

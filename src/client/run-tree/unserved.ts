@@ -1,7 +1,7 @@
 import type { Role } from '../../common/names.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 
-/** What a run waits for in vain. */
+/** What a run waits for without progress. */
 export type Unserved = UnservedQueue | UnservedEndpoint | FailingActivity
 
 /** A task queue that no worker has polled since a task waits on it. Times are in milliseconds since the epoch. */

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../common/json/json.js'
 import type { BudgetPause } from '../../common/runs/budget.js'
 
 /**
- * Something from outside that a run waits for: a decision on a call, the answer to the question of a call, the result of
- * a deferred call, or a larger budget. Times are in milliseconds since the epoch.
+ * Something from outside that a run waits for: a decision on a call, the answer to the question of a call, the result
+ * of a deferred call, or a larger budget. Times are in milliseconds since the epoch.
  */
 export type RunWait = CallWait | ({ readonly type: 'budget' } & BudgetPause)
 
@@ -37,6 +37,6 @@ export interface CallDecision {
   readonly at: number
   /** The arguments as the code or the model gave them; absent when the decision did not replace them. */
   readonly replacedArguments?: JsonObject
-  /** Later calls of the same tool needed no approval. */
+  /** Later calls of the tool with the same arguments need no approval, or more of them, as the tool says. */
   readonly remembered?: true
 }

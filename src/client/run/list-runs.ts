@@ -13,7 +13,7 @@ import { isInvalidArgument, temporalError } from '../temporal/temporal-error.js'
 export interface ListOptions {
   /** Default 20. */
   readonly limit?: number
-  /** `running`: every run that has not ended. The others of those states need the search attribute `PtcStatus`. */
+  /** `running`: every run that has not ended. `waiting…`, `paused` and `idle` need the search attribute `PtcStatus`. */
   readonly status?: RunStatus | ActiveStatus
   /** Default: all. */
   readonly type?: keyof typeof workflowNames
@@ -54,9 +54,7 @@ const maxPageSize = 1_000
 export async function listRuns(client: Client, taskQueue: string, options: ListOptions): Promise<readonly RunInfo[]> {
   checkKeys('the options', options, optionNames)
   const { limit = 20, status, type, agent, tenant, since } = options
-  if (!Number.isInteger(limit) || limit < 1) {
-    throw new PtcError('RUN_INPUT_INVALID', `limit must be a whole number from 1, not ${limit}`)
-  }
+  checkLimit(limit)
   if (since !== undefined && !(since instanceof Date && Number.isFinite(since.getTime()))) {
     throw new PtcError('RUN_INPUT_INVALID', 'since must be a Date')
   }
@@ -81,6 +79,7 @@ export async function listRuns(client: Client, taskQueue: string, options: ListO
 
 /** The newest of the runs that may wait for something: those that have not ended, without idle conversations. */
 export async function listBusyRuns(client: Client, taskQueue: string, limit: number): Promise<readonly RunInfo[]> {
+  checkLimit(limit)
   const conditions = [...runsOf(taskQueue), ...statusConditions('running')]
   const isWanted = ({ state }: RunInfo): boolean => state !== 'idle'
   try {
@@ -93,6 +92,11 @@ export async function listBusyRuns(client: Client, taskQueue: string, limit: num
   } catch (thrown) {
     throw listError(thrown)
   }
+}
+
+function checkLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1) return
+  throw new PtcError('RUN_INPUT_INVALID', `limit must be a whole number from 1, not ${limit}`)
 }
 
 interface Found {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.js'
 import { toKeyword } from './search-attributes.js'
 
-/** Who asks for a run, for the audit log: `user` and `tenant` of its context. */
+/** Who asks for a run, for the audit log and lists of runs: `user` and `tenant` of its context. */
 export interface Requester {
   readonly user?: string
   readonly tenant?: string

@@ -26,7 +26,7 @@ export function toResult({ tool_use_id: id, content, is_error: isError }: Block)
 }
 
 function texts(content: unknown): string {
-  if (!Array.isArray(content)) throw new BadRequest('messages: the content of a tool_result is no text and no list')
+  if (!Array.isArray(content)) throw new BadRequest('messages: the content of a tool_result must be a text or a list')
   const found = (content as readonly unknown[]).map((each) => {
     const { type, text } = (each ?? {}) as { readonly type?: unknown; readonly text?: unknown }
     if (type === 'text') return textOf(text)

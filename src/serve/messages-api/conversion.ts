@@ -8,7 +8,7 @@ import type { ApiMessage, Block } from './join-messages.js'
 
 /**
  * Messages of a client in the form that the conversation has: code is a tool use of the engine, with its result in the
- * next message of the user, and calls of code are no part of the messages.
+ * next message of the user, and calls of code are left out.
  *
  * @throws BadRequest when a tool use has no result, or a result has no tool use
  */
@@ -80,7 +80,7 @@ class Conversion {
     this.#push('assistant', { type: 'tool_use', id, name, input: input as JsonObject })
   }
 
-  /** The result of a call of code is no part of the messages. */
+  /** The result of a call of code is left out. */
   #addResult(block: Block): void {
     const { id, text, isError } = toResult(block)
     if (this.#open.get(id) === false) return this.#result(id, text, isError)

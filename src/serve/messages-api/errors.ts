@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../common/errors.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { truncateEnd } from '../../common/text/text.js'
-import { HttpError, toErrorReply } from '../errors.js'
+import { HttpError, maxMessageCharacters, toErrorReply } from '../errors.js'
 
 /** The types of errors of the Messages API, by their HTTP status. */
 const typeOfStatus: Readonly<Record<number, string>> = {
@@ -19,7 +19,7 @@ const typeOfStatus: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-/** Where the status differs from that of the other paths. */
+/** Where the status differs from that of the other paths, or a client needs the message: it chooses the model. */
 const statusOfCode: Partial<Readonly<Record<ErrorCode, number>>> = {
   MODEL_NOT_FOUND: 404,
   MODEL_BAD_REQUEST: 400,
@@ -39,8 +39,6 @@ export interface ApiErrorReply {
   }
 }
 
-const maxMessageCharacters = 2_000
-
 /**
  * The response to a request that failed, in the form of the Messages API.
  *
@@ -50,7 +48,7 @@ export function toApiErrorReply(thrown: unknown, requestId: unknown): ApiErrorRe
   const reply = toErrorReply(thrown)
   const known = PtcError.isInstance(thrown) ? statusOfCode[thrown.code] : undefined
   const status = known ?? reply.status
-  const { code, message, hint } = reply.body.error
+  const { code, message, hint } = known !== undefined && PtcError.isInstance(thrown) ? thrown : reply.body.error
   const text = [thrown instanceof BadRequest ? message : `${code}: ${message}`, hint].filter(Boolean).join(' ')
   const error = {
     type: typeOfStatus[status] ?? 'api_error',

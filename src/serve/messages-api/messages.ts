@@ -55,7 +55,9 @@ export function lastPersonal(messages: readonly ApiMessage[]): number {
 function lastOf(messages: readonly ApiMessage[]): ApiMessage {
   const last = messages.at(-1)
   if (last?.role !== 'user')
-    throw new BadRequest('messages: the last message must be of the user, as there is no prefill of an answer here')
+    throw new BadRequest(
+      'messages: the last message must be of the user: an answer of the client (prefill) is not continued',
+    )
   if (last.content.length === 0) throw new BadRequest('messages: the last message has no text')
   return last
 }

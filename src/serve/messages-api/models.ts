@@ -12,7 +12,7 @@ export function findModel(names: readonly string[], id: string): JsonObject {
   throw new PtcError('MODEL_NOT_FOUND', 'the configuration names no such model')
 }
 
-/** The API says the begin of 1970 for a model whose release is not known. */
+/** The API has this date for a model whose release is not known. */
 function toModel(id: string): JsonObject {
   return { type: 'model', id, display_name: id, created_at: '1970-01-01T00:00:00Z' }
 }

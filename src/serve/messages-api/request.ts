@@ -4,6 +4,7 @@ import type { JsonObject } from '../../common/json/json.js'
 import { type ClientTool, clientToolLimits } from '../../common/runs/client-tools.js'
 import type { ModelSettings, Thinking, ToolChoice } from '../../common/runs/model-settings.js'
 import { truncateEnd } from '../../common/text/text.js'
+import { jsonObject, shortArray } from '../router.js'
 import { BadRequest } from './errors.js'
 import { checkFields, ignoredFields } from './fields.js'
 import { type ApiMessage, type Block, joinMessages } from './join-messages.js'
@@ -29,34 +30,19 @@ const maxMessages = 100_000
 const maxBlocks = 100_000
 const maxSystemBlocks = 1_000
 
-/** A list whose length is checked before its elements. */
-function listOf<Element extends z.ZodType>(element: Element, max: number) {
-  return z
-    .custom<readonly z.input<Element>[]>((value) => Array.isArray(value) && value.length <= max, {
-      message: `a list of at most ${max} is expected`,
-    })
-    .pipe(z.array(element))
-}
-
-/** What a client sends as it is: the client library measures it before it is walked. */
-const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'an object is expected',
-)
-
 const block = z.custom<Block>(
   (value) => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string',
   'a block with a type is expected',
 )
 const blocks = z
-  .union([z.string(), listOf(block, maxBlocks)])
+  .union([z.string(), shortArray(block, maxBlocks)])
   .transform((content): readonly Block[] => (typeof content === 'string' ? [{ type: 'text', text: content }] : content))
 
 /** `ignoredFields` reports it. */
 const ignored = z.unknown().optional()
 
 const codeCaller = /^code_execution_(?:20250825|20260120|20260521)$/
-const callers = listOf(z.union([z.literal('direct'), z.string().regex(codeCaller)]), 10).refine(
+const callers = shortArray(z.union([z.literal('direct'), z.string().regex(codeCaller)]), 10).refine(
   ({ length }) => length > 0,
   'a caller is missing',
 )
@@ -66,7 +52,7 @@ const customTool = z.strictObject({
   name: z.string(),
   description: z.string().nullish(),
   input_schema: jsonObject,
-  input_examples: listOf(jsonObject, clientToolLimits.examples).nullish(),
+  input_examples: shortArray(jsonObject, clientToolLimits.examples).nullish(),
   allowed_callers: callers.nullish(),
   cache_control: ignored,
   eager_input_streaming: ignored,
@@ -78,7 +64,7 @@ const customTool = z.strictObject({
 const codeTool = z.strictObject({
   type: z.string().regex(/^code_execution_\d{8}$/),
   name: z.literal('code_execution'),
-  allowed_callers: listOf(z.literal('direct'), 1).nullish(),
+  allowed_callers: shortArray(z.literal('direct'), 1).nullish(),
   cache_control: ignored,
 })
 
@@ -105,11 +91,11 @@ const maxTools = clientToolLimits.count + 10
 const schema = z.looseObject({
   model: z.string().min(1).max(256),
   max_tokens: z.int().min(1),
-  messages: listOf(z.strictObject({ role: z.enum(['user', 'assistant', 'system']), content: blocks }), maxMessages),
+  messages: shortArray(z.strictObject({ role: z.enum(['user', 'assistant', 'system']), content: blocks }), maxMessages),
   system: z
-    .union([z.string(), listOf(z.looseObject({ type: z.literal('text'), text: z.string() }), maxSystemBlocks)])
+    .union([z.string(), shortArray(z.looseObject({ type: z.literal('text'), text: z.string() }), maxSystemBlocks)])
     .nullish(),
-  tools: listOf(z.looseObject({ type: z.string().nullish() }), maxTools).nullish(),
+  tools: shortArray(z.looseObject({ type: z.string().nullish() }), maxTools).nullish(),
   container: z
     .union([z.string(), z.strictObject({ id: z.string().nullish(), skills: z.array(z.never()).max(0).nullish() })])
     .nullish(),
@@ -124,7 +110,7 @@ const schema = z.looseObject({
     .nullish(),
   output_format: format.nullish(),
   tool_choice: toolChoice.nullish(),
-  stop_sequences: listOf(z.string().min(1), 100).nullish(),
+  stop_sequences: shortArray(z.string().min(1), 100).nullish(),
 })
 
 type Parsed = z.output<typeof schema>
@@ -216,7 +202,7 @@ function toolsOf({ tools }: Parsed): RequestTools {
 }
 
 /** The model has the definitions of all tools, so it need not search them. */
-export function isToolSearch(type: unknown): boolean {
+function isToolSearch(type: unknown): boolean {
   return typeof type === 'string' && type.startsWith('tool_search_tool_')
 }
 

@@ -1,13 +1,13 @@
 /*
- * `src/serve/messages-api` owns the paths `/v1/…`: the Messages API with programmatic tool calling, whose code runs in
- * our sandboxes. A container of the API is a conversation with client tools. A plain request, without code, is a
+ * `src/serve/messages-api` owns the paths `/v1/…`: the Messages API with programmatic tool calling, whose code runs
+ * in our sandboxes. A container of the API is a conversation with client tools. A plain request, without code, is a
  * conversation of its own, with one message.
  *
  * Boundary: requests and responses of that API on one side, the client library on the other. It keeps no state.
  *
  * Invariants:
- * 1. A repeated request of a container is no other message and makes no call twice. It gets the response that the first
- *    one got.
+ * 1. A repeated request of a container is the same message and makes no call twice. It gets the response that the
+ *    first one got.
  * 2. Nobody without the id of a container learns of its calls, or completes them.
  * 3. What a request asks for is done, or is refused with an error that names it. What changes nothing is ignored, and a
  *    header names it.

@@ -10,7 +10,7 @@ import type { Usage } from '../../common/runs/messages.js'
 /** A block of an assistant message. */
 export type ReplyBlock = JsonObject & { readonly type: string }
 
-/** What the work on a message has brought, in order: the begin of a turn, or a block. */
+/** What the work on a message has brought, in order: the start of a turn, or a block. */
 type Item =
   | { readonly usage: Usage }
   | {
@@ -48,7 +48,7 @@ export interface Reply {
 /**
  * What the work on a message has brought after these calls.
  *
- * @param after ids of calls whose results the client has sent; none: from the begin of the message
+ * @param after ids of calls whose results the client has sent; none: from the start of the message
  */
 export function replyAfter(tree: RunTree, message: string, after: ReadonlySet<string>, codeCaller: string): Reply {
   const items = itemsOf(tree, message, codeCaller)

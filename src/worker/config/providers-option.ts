@@ -5,6 +5,7 @@ import { type ModelNames, parseModelNames } from '../../models/model-name.js'
 import type { OpenAIApi } from '../../models/openai/options.js'
 import type { ModelProvider } from '../../models/provider.js'
 
+export { fetchThroughProxy } from '../../models/http/proxy-fetch.js'
 export { defaultProvider } from '../../models/model-name.js'
 
 /** Where the models of a provider are, or a provider of your own. */

@@ -197,6 +197,23 @@ it('takes texts beside results of direct calls of a container, and such results 
   ])
 })
 
+it('shows the client its own names of tools that code calls by others', async () => {
+  const source = 'print(*await asyncio.gather(get_weather(city="Oslo"), sum_tool(city="Rome")))'
+  const { served, url } = await start([code(source)], [text('Done.')])
+  const forCode = { ...weather, allowed_callers: ['code_execution_20260120' as const] }
+  const client = new MessagesClient(served, url, [forCode, { ...forCode, name: 'sum' }])
+  const paused = await client.ask('Compare.')
+  expect(toolUses(paused)).toMatchObject([
+    { name: 'get-weather', input: { city: 'Oslo' } },
+    { name: 'sum', input: { city: 'Rome' } },
+  ])
+  const done = await client.answer(paused, ({ name }) => `from ${name}`)
+  expect(done.content).toMatchObject([
+    { type: 'code_execution_tool_result', content: { stdout: 'from get-weather from sum\n' } },
+    { type: 'text', text: 'Done.' },
+  ])
+})
+
 it('closes the conversations of clients that leave at any moment', async () => {
   const served = await ServeEnvironment.start({
     script: Array.from({ length: 40 }, () => turn(code('print(await ask(n=1))'))),

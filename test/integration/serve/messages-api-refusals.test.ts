@@ -41,8 +41,8 @@ const refusals: readonly (readonly [string, object, string])[] = [
   ['an unknown caller', named('ask', { allowed_callers: ['web'] }), 'allowed_callers'],
   ['two tools of a name', { ...valid, tools: [codeTool, ask, ask] }, 'two tools are named ask'],
   ['a name of the engine', named('execute_code'), 'code tool'],
-  ['a dunder name', named('__proto__'), 'two underscores'],
-  ['a schema of no object', schema({ type: 'string' }), 'JSON Schema of an object'],
+  ['a name that objects have', named('__proto__'), 'tool name "__proto__"'],
+  ['a schema of no object', schema({ type: 'string' }), 'JSON Schema'],
   ['no schema', schema(undefined), 'input_schema'],
   ['a broken reference', schema({ type: 'object', properties: { a: { $ref: '#/$defs/none' } } }), 'JSON Schema'],
   [

@@ -42,7 +42,7 @@ test('replays files without a server, and exits with 1 when one does not replay'
 test('refuses a file that is no history', async () => {
   const project = await createProject({ 'wrong.json': '{"events":[]}' })
   const { code, stderr } = await project.run('replay-check', 'wrong.json')
-  expect(stderr).toContain('wrong.json is no history of a workflow')
+  expect(stderr).toContain('wrong.json is not a history of a workflow')
   expect(code).toBe(2)
 })
 

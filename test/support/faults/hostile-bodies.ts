@@ -51,6 +51,12 @@ export const hostileBodies: readonly HostileBody[] = [
     path: '/conversations/a/reset',
     body: () => `{"messages":[{"role":"user","content":[${repeat('{}', 390_000)}]}]}`,
   },
+  {
+    name: 'a message with 40,000 unknown keys',
+    path: '/conversations/a/reset',
+    body: () =>
+      `{"messages":[{"role":"user","content":"",${Array.from({ length: 40_000 }, (_, index) => `"k${index}":1`).join()}}]}`,
+  },
   { name: 'AI SDK, parts of 28 MiB', path: '/ai-sdk', body: () => aiSdkMessage(repeat('{}', 28 * mebibyte)) },
   { name: 'AI SDK, 100,000 parts', path: '/ai-sdk', body: () => aiSdkMessage(repeat('{}', 300_000)) },
   {

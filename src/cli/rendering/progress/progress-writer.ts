@@ -22,7 +22,7 @@ export interface ProgressWriterOptions {
 const redrawMs = 250
 /** Of a terminal that does not say. */
 const terminalColumns = 80
-/** Of a stream that is no terminal: nothing is wrapped. */
+/** Of a stream that is not a terminal: nothing is wrapped. */
 const defaultColumns = 10_000
 
 /**

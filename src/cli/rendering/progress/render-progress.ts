@@ -64,7 +64,7 @@ function describePhase({ phase, waitsFor }: RunTree): string {
   }
 }
 
-/** Calls that wait for a person are no work of tools. */
+/** Calls that wait for a person do not wait for tools. */
 function describeCallWaits(waits: readonly RunWait[], open: number): string {
   const types = waits.flatMap((wait) => (wait.type === 'budget' ? [] : [wait.type]))
   if (types.length < open) return 'waiting for tools'
@@ -74,7 +74,7 @@ function describeCallWaits(waits: readonly RunWait[], open: number): string {
 /** Open calls of one tool that are counted instead of named. */
 const minCounted = 4
 
-/** `calls 12/20 done · get_expenses ENG004 Q3 · slow × 14 · …`: calls of the running cell, and direct calls of the turn. */
+/** Calls of the running cell, and direct calls of the turn: `calls 12/20 done · get_expenses Q3 · slow × 14 · …`. */
 function callsLine(tree: RunTree): readonly Line[] {
   const calls = currentCalls(tree)
   const open = calls.filter(({ status }) => isOpen(status))

@@ -110,7 +110,7 @@ function decisionLines({ decision }: CallNode, full: boolean): readonly Line[] {
   if (!decision) return []
   const { decision: what, by, at, replacedArguments, remembered } = decision
   const who = by === undefined ? '' : ` by ${oneLine(by)}`
-  const scope = remembered ? ', and later calls of the tool' : ''
+  const scope = remembered ? ', remembered for later calls' : ''
   const replaced = replacedArguments && `arguments replaced; they were: ${formatArguments(replacedArguments, full)}`
   return [
     [part(`${what}${who} at ${formatTime(at)}${scope}`, 'dim')],

@@ -170,7 +170,7 @@ describe('a decision', () => {
     const call = openCall({ status: 'ok', endedAt: since, arguments: { eur: 480 }, decision })
     const shown = renderTree(await waiting({}, [call]), { width: 200, color: false })
     expect(shown).toContain('slow(eur=480)')
-    expect(shown).toContain('approved by ada at 2026-11-26 12:00 UTC, and later calls of the tool')
+    expect(shown).toContain('approved by ada at 2026-11-26 12:00 UTC, remembered for later calls')
     expect(shown).toContain('arguments replaced; they were: eur=4800')
   })
 })

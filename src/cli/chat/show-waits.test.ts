@@ -1,0 +1,39 @@
+import { expect, it, vi } from 'vitest'
+import type { RunWait } from '../../client/index.js'
+import { ShownWaits } from './show-waits.js'
+
+const wait = (index: number): RunWait => ({
+  type: 'approval',
+  tool: 'pay',
+  summary: `pay ${index}`,
+  arguments: {},
+  position: { turn: 1, cell: 1, index },
+  since: 0,
+  expiresAt: 1_000,
+  token: `token-${index}`,
+})
+
+it('reads the history of a conversation only when something else waits, and says each wait once', async () => {
+  let waitsFor: readonly RunWait[] = []
+  let state = 'running'
+  const tree = vi.fn(() => Promise.resolve({ workflowId: 'run-1', waitsFor }))
+  const waits = new ShownWaits({ describe: () => Promise.resolve({ state }), tree } as never)
+  const read = (waitingCalls: number, toolCalls: number) => waits.read({ waitingCalls, toolCalls })
+
+  expect(await read(0, 0)).toEqual([])
+  expect(tree).not.toHaveBeenCalled()
+  // The history is behind the status.
+  expect(await read(1, 1)).toEqual([])
+  waitsFor = [wait(1)]
+  expect(await read(1, 1)).toEqual([expect.stringMatching(/^pay 1 waits for approval, since .*: ptc approve run-1/)])
+  for (let times = 0; times < 5; times += 1) expect(await read(1, 1)).toEqual([])
+  expect(tree).toHaveBeenCalledTimes(2)
+  waitsFor = [wait(2)]
+  expect(await read(1, 2)).toHaveLength(1)
+  expect(await read(0, 2)).toEqual([])
+  state = 'paused'
+  waitsFor = [{ type: 'budget', item: 'turns', amount: 1, since: 0 }]
+  expect(await read(0, 2)).toHaveLength(1)
+  expect(await read(0, 2)).toEqual([])
+  expect(tree).toHaveBeenCalledTimes(4)
+})

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import { visibleJson } from './visible-json.js'
+
+it('escapes what a person does not see, and what controls a terminal', () => {
+  const value = { to: 'a\u202Eb\u200B', name: '\u009B2J\u001B[2J\u007F', tag: '\u{E0041}', plain: 'Zoë 👍 漢' }
+  const text = visibleJson(value)
+  expect(JSON.parse(text)).toEqual(value)
+  expect(text).toBe(
+    String.raw`{"to":"a\u202eb\u200b","name":"\u009b2J\u001b[2J\u007f","tag":"\udb40\udc41","plain":"Zoë 👍 漢"}`,
+  )
+})

@@ -1,0 +1,15 @@
+import type { JsonValue } from '../../common/json/json.js'
+
+/**
+ * A value as JSON that a person may edit at the terminal: characters that are invisible, change the direction of a text
+ * or control the terminal are escaped. Parsed again, the text is the same value.
+ */
+export function visibleJson(value: JsonValue): string {
+  return JSON.stringify(value).replaceAll(/[\p{Cf}\p{Co}\p{Cc}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(''),
+  )
+}
+
+function escapeUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
+}

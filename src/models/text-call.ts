@@ -20,7 +20,9 @@ export function textCallOf(content: readonly AssistantBlock[], tools: ReadonlySe
     .find((name) => tools.has(name))
 }
 
-/** The text, and what is left of it without code fences, tags such as `<tool_call>`, and tokens such as `[TOOL_CALLS]`. */
+/**
+ * The text, and what is left of it without code fences, tags such as `<tool_call>`, and tokens such as `[TOOL_CALLS]`.
+ */
 function layersOf(text: string): readonly string[] {
   const layers = [text]
   while (layers.length <= maxWrappers) {

@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import { hasErrorCode } from '../common/system-error.js'
 
 /**
- * Creates a folder and the missing ones above it; one that exists is fine. `mkdir` with `recursive` never ends where the
- * file system answers ENOENT below a folder that exists, such as /proc or a network disk that is gone.
+ * Creates a folder and the missing ones above it; one that exists is fine. `mkdir` with `recursive` never ends where
+ * the file system answers ENOENT below a folder that exists, such as /proc or a network disk that is gone.
  *
  * @throws Error of the operating system
  */

@@ -1,6 +1,6 @@
 /**
- * Node's warning that the TLS server name is an IP address. The gRPC client sets it for a server that is named by its IP
- * address, and a user of `ptc` can't change that.
+ * Node's warning that the TLS server name is an IP address. The gRPC client sets it for a server that is named by its
+ * IP address, and a user of `ptc` can't change that.
  */
 const hiddenCode = 'DEP0123'
 

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../common/json/json.js'
 import type { BudgetPause } from '../../common/runs/budget.js'
 
 /**
- * Something from outside that a run waits for: a decision on a call, the answer to the question of a call, the result of
- * a deferred call, or a larger budget. Times are in milliseconds since the epoch.
+ * Something from outside that a run waits for: a decision on a call, the answer to the question of a call, the result
+ * of a deferred call, or a larger budget. Times are in milliseconds since the epoch.
  */
 export type RunWait = CallWait | ({ readonly type: 'budget' } & BudgetPause)
 

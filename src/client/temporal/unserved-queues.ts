@@ -26,7 +26,8 @@ interface WaitingQueue {
 
 /**
  * The task queues on which a task of the run waits while no worker polls, and Nexus endpoints that do not start an
- * operation; and the engine's activities that fail and are tried again. Sends a request only for what has waited for {@link unservedAfterMs}.
+ * operation; and the engine's activities that fail and are tried again. Sends a request only for what has waited for
+ * {@link unservedAfterMs}.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE, ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
  */

@@ -56,9 +56,9 @@ function calledInJson(text: string): string | undefined {
   } catch {
     return undefined
   }
-  const call: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
-  if (!isJsonObject(call)) return undefined
-  if (isJsonObject(call['function'])) return calledInJson(JSON.stringify(call['function']))
+  const outer: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+  if (!isJsonObject(outer)) return undefined
+  const call = isJsonObject(outer['function']) ? outer['function'] : outer
   const name = call['name'] ?? call['tool'] ?? call['tool_name'] ?? call['function'] ?? call['recipient_name']
   // A person or a product may have the name of a tool.
   const isCall = !('name' in call) || argumentMembers.some((member) => member in call)

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { isDeeperThan, isJsonObject, maxInputDepth, toToolInput } from './tool-input.js'
-import type { JsonObject } from '../common/json/json.js'
+import { isDeeperThan, maxInputDepth, toToolInput } from './tool-input.js'
+import { isJsonObject, type JsonObject } from '../common/json/json.js'
 import { codeCallerOf } from '../common/runs/hosted-code.js'
 import type { AssistantBlock, CodeContainer, ModelReply, ToolUseBlock, Usage } from '../common/runs/messages.js'
 import { invalidReply } from './invalid-reply.js'

@@ -1,8 +1,8 @@
+import { isJsonObject } from '../common/json/json.js'
 import { createHash } from 'node:crypto'
 import { codeCallerOf } from '../common/runs/hosted-code.js'
 import { type AssistantBlock, isToolResultBlock, isToolUseBlock, type Message } from '../common/runs/messages.js'
 import type { ModelRequest } from './provider.js'
-import { isJsonObject } from './tool-input.js'
 import { idCharacters, idLength, isToolUseId } from './tool-use-id.js'
 import { toWellFormedJson } from './well-formed.js'
 

@@ -1,5 +1,5 @@
+import { isJsonObject } from '../common/json/json.js'
 import { type AssistantBlock, isTextBlock, isToolUseBlock } from '../common/runs/messages.js'
-import { isJsonObject } from './tool-input.js'
 
 /**
  * The tool that a reply calls in its text, if the whole text is such a call: the server of the model has no parser for

@@ -1,5 +1,5 @@
 import type { ToolUseBlock } from '../common/runs/messages.js'
-import type { JsonObject } from '../common/json/json.js'
+import { isJsonObject } from '../common/json/json.js'
 import { truncateEnd } from '../common/text/text.js'
 
 type ToolInput = Pick<ToolUseBlock, 'input' | 'input_problem'>
@@ -42,10 +42,6 @@ export function toToolInput(tool: string, value: unknown, isTruncated: boolean, 
   const problem = `${what} are not a JSON object, so it was not called. Call it again with valid JSON.`
   // Some servers refuse a conversation with invalid arguments.
   return { input: { invalid_json: text }, input_problem: problem }
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function textOf(value: unknown): string {

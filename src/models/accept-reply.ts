@@ -27,7 +27,7 @@ export function acceptReply(given: ModelReply, request: ModelRequest): ModelRepl
   const { model, hostedCode } = request
   // A provider of a user may return anything.
   const reply = given as { readonly [member in keyof ModelReply]?: unknown }
-  if (!Array.isArray(reply.content)) throw invalidReply('its content is no list')
+  if (!Array.isArray(reply.content)) throw invalidReply('its content is not a list')
   const isTruncated = truncationReasons.has(reply.stopReason)
   const ids = new Set<string>()
   const ownNames = new Map([...sentToolNames(request)].map(([own, sent]) => [sent, own]))

@@ -251,9 +251,10 @@ function withNullable(schema: JsonObject): JsonObject {
   const { nullable, ...rest } = schema
   if (typeof nullable !== 'boolean' || '$ref' in schema) return schema
   if (!nullable) return rest
-  const { type, enum: choices, anyOf, oneOf, allOf } = rest
+  const { const: constant, ...withoutConstant } = rest
+  const { type, enum: choices = constant === undefined ? undefined : [constant], anyOf, oneOf, allOf } = rest
   const withNull: JsonObject =
-    Array.isArray(choices) && !choices.includes(null) ? { ...rest, enum: [...choices, null] } : rest
+    Array.isArray(choices) && !choices.includes(null) ? { ...withoutConstant, enum: [...choices, null] } : rest
   if (type !== undefined) return { ...withNull, type: [...new Set([type, 'null'].flat())] }
   if (Array.isArray(anyOf)) return { ...withNull, anyOf: [...anyOf, { type: 'null' }] }
   if (Array.isArray(oneOf)) return { ...withNull, oneOf: [...oneOf, { type: 'null' }] }

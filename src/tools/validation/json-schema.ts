@@ -58,7 +58,7 @@ function toZodDialect(appliesDefaults: boolean): (schema: JsonValue) => JsonValu
       ...mapped,
       ...(appliesDefaults && fallback !== undefined && { default: fallback }),
       // zod compiles patterns without the flag u, by which these mean classes of Unicode.
-      ...(pattern !== undefined && !/\\[pPu]\{/.test(String(pattern)) && { pattern }),
+      ...(typeof pattern === 'string' && !/\\[pPu]\{/.test(pattern) && { pattern }),
       // A relative reference is no URL.
       ...(format !== undefined && format !== 'uuid' && format !== 'uri-reference' && { format }),
     }

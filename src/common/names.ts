@@ -189,8 +189,8 @@ export function toolLimitId(taskQueue: string, tool: string): string {
 }
 
 /**
- * The task queue for opening sandboxes. Only workers that have the backend poll the queue of a backend; workers with any
- * backend poll that of `auto`.
+ * The task queue for opening sandboxes. Only workers that have the backend poll the queue of a backend; workers with
+ * any backend poll that of `auto`.
  */
 export function sandboxQueue(taskQueue: string, backend: BackendChoice): string {
   const queue = roleQueue(taskQueue, 'sandbox')

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type AssistantBlock, isToolUseBlock, type ModelReply, type ToolUseBlock } from '../common/runs/messages.js'
 import { acceptReply } from './accept-reply.js'
 import type { ModelRequest } from './provider.js'
+import { toSendableRequest } from './sendable-request.js'
 
 const request: ModelRequest = { model: 'm', maxTokens: 10, system: '', tools: [], messages: [] }
 
@@ -122,4 +123,37 @@ it('needs neither a stop reason nor a cost', () => {
 
 it.each([[null], ['text'], [[null]], [[{ text: 'x' }]], [['x']]])('refuses the content %j', (content) => {
   expect(() => accept({ content })).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
+})
+
+it('keeps the stop sequence', () => {
+  expect(accept({ stopReason: 'stop_sequence', stopSequence: 'END' })).toMatchObject({ stopSequence: 'END' })
+  expect(accept({ stopSequence: null })).not.toHaveProperty('stopSequence')
+})
+
+it('refuses blocks that are nested so deeply that nothing can write them', () => {
+  const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown
+  for (const block of [{ type: 'dream', deep }, { type: 'text', text: 'x', deep }, use('a', {}, { deep })])
+    expect(() => accept({ content: [block] })).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
+  expect(usesIn(accept({ content: [use('a', { deep }, { input_problem: 'x' })] }))).toMatchObject([{ input: {} }])
+  expect(accept({ contextEdits: [{ deep }, { type: 'kept' }] }).contextEdits).toEqual([{ type: 'kept' }])
+})
+
+it('gives tools the names that they have here', () => {
+  const tools = ['math.factorial', 'math_factorial', 'pay'].map((name) => ({
+    name,
+    description: '',
+    inputSchema: {},
+    inputExamples: [],
+  }))
+  const sent = toSendableRequest({ ...request, tools }).tools.map(({ name }) => name)
+  expect(sent).toEqual([expect.stringMatching(/^math_factorial_[a-zA-Z0-9]{9}$/), 'math_factorial', 'pay'])
+  const content = [...sent, 'math.factorial', 'rm.all', '__proto__'].map((name) => ({ ...use('a'), name }))
+  expect(usesIn(accept({ content }, { tools })).map(({ name }) => name)).toEqual([
+    'math.factorial',
+    'math_factorial',
+    'pay',
+    'math.factorial',
+    'rm.all',
+    '__proto__',
+  ])
 })

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
-import { isJsonObject, toToolInput } from './tool-input.js'
-import type { JsonObject } from '../common/json/json.js'
+import { isDeeperThan, maxInputDepth, toToolInput } from './tool-input.js'
+import { isJsonObject, type JsonObject } from '../common/json/json.js'
 import { codeCallerOf } from '../common/runs/hosted-code.js'
 import type { AssistantBlock, CodeContainer, ModelReply, ToolUseBlock, Usage } from '../common/runs/messages.js'
 import { invalidReply } from './invalid-reply.js'
 import type { ModelRequest } from './provider.js'
+import { sentToolNames } from './sendable-request.js'
 import { tokenCount } from './token-count.js'
 import { idCharacters, idLength } from './tool-use-id.js'
 import { toWellFormedJson } from './well-formed.js'
@@ -17,37 +18,42 @@ const truncationReasons: ReadonlySet<unknown> = new Set(['max_tokens', 'model_co
 
 /**
  * The reply of a provider, as the rest of the engine may rely on it. It is the entry of everything that a model and its
- * server say, of each provider: texts are well-formed, inputs are objects, counts are numbers, and each tool use has an
- * id of our own, which no other tool use of any reply has.
+ * server say, of each provider: texts are well-formed, inputs are objects, counts are numbers, tools have their own
+ * names, and each tool use has an id of our own, which no other tool use of any reply has.
  *
  * @throws PtcError MODEL_REPLY_INVALID
  */
-export function acceptReply(given: ModelReply, { model, hostedCode }: ModelRequest): ModelReply {
+export function acceptReply(given: ModelReply, request: ModelRequest): ModelReply {
+  const { model, hostedCode } = request
   // A provider of a user may return anything.
   const reply = given as { readonly [member in keyof ModelReply]?: unknown }
-  if (!Array.isArray(reply.content)) throw invalidReply('its content is no list')
+  if (!Array.isArray(reply.content)) throw invalidReply('its content is not a list')
   const isTruncated = truncationReasons.has(reply.stopReason)
   const ids = new Set<string>()
+  const ownNames = new Map([...sentToolNames(request)].map(([own, sent]) => [sent, own]))
   const content = (reply.content as readonly unknown[]).flatMap((block): readonly AssistantBlock[] => {
     if (!isJsonObject(block) || typeof block['type'] !== 'string') throw invalidReply('a block without a type')
+    const { input: _, ...members } = block
+    if (isDeeperThan(block['type'] === 'tool_use' ? members : block, maxInputDepth))
+      throw invalidReply('a block is nested too deeply')
     const { type } = block
     if (type === 'text') return typeof block['text'] === 'string' ? [{ ...block, type, text: block['text'] }] : []
     if (type !== 'tool_use') return [{ ...block, type }]
     const use = acceptToolUse(block, isTruncated, hostedCode !== undefined, ids)
     ids.add(use.id)
-    return [use]
+    return [{ ...use, name: ownNames.get(use.name) ?? use.name }]
   })
-  const { costUsd, container } = reply
+  const { costUsd, container, stopSequence } = reply
   return toWellFormedJson({
     model: typeof reply.model === 'string' && reply.model !== '' ? reply.model : model,
     content,
     stopReason: typeof reply.stopReason === 'string' ? reply.stopReason : ids.size > 0 ? 'tool_use' : 'end_turn',
-    ...(typeof reply.stopSequence === 'string' && { stopSequence: reply.stopSequence }),
+    ...(typeof stopSequence === 'string' && { stopSequence }),
     usage: acceptUsage(reply.usage),
     costUsd: typeof costUsd === 'number' && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : null,
     requestId: typeof reply.requestId === 'string' ? reply.requestId : null,
     ...acceptContainer(container),
-    ...(Array.isArray(reply.contextEdits) && { contextEdits: reply.contextEdits.filter(isJsonObject) }),
+    ...(Array.isArray(reply.contextEdits) && { contextEdits: reply.contextEdits.filter(isContextEdit) }),
   })
 }
 
@@ -60,7 +66,7 @@ function acceptToolUse(
   const { id, name: givenName, input, input_problem: problem, caller, ...rest } = block
   const name = typeof givenName === 'string' ? givenName.slice(0, maxNameCharacters).toWellFormed() : ''
   const accepted =
-    typeof problem === 'string' && isJsonObject(input)
+    typeof problem === 'string' && isJsonObject(input) && !isDeeperThan(input, maxInputDepth)
       ? { input, input_problem: problem }
       : toToolInput(name, input ?? null, isTruncated)
   const use: ToolUseBlock = { ...rest, type: 'tool_use', id: newToolUseId(), name, ...accepted }
@@ -68,6 +74,10 @@ function acceptToolUse(
   // The container that waits for the result of this call knows it by the id of the provider.
   const isKept = codeCallerOf({ ...use, caller }) !== undefined && isUsableId(id) && !used.has(id)
   return { ...use, ...(isKept && { id }), caller }
+}
+
+function isContextEdit(value: unknown): value is JsonObject {
+  return isJsonObject(value) && !isDeeperThan(value, maxInputDepth)
 }
 
 function isCaller(value: unknown): value is NonNullable<ToolUseBlock['caller']> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../common/runs/messages.js'
+import type { Message, ToolUseBlock } from '../common/runs/messages.js'
 import { toParams as toMessagesParams } from './anthropic/request.js'
 import { toParams as toChatParams } from './openai/request.js'
 import { toResponseParams } from './openai/responses/request.js'
@@ -82,6 +82,21 @@ describe('names', () => {
     ['pay', 'pay'],
   ])('%j is sent as %j', (name, sent) => {
     expect(send([uses(['aB3dE6gH9', name])])).toMatchObject([{ content: [{ name: sent }] }])
+  })
+
+  it('of tools are ones that all APIs take, the same in tools, calls and the choice, and unique', () => {
+    const names = ['a.b', 'a/b', 'a_b', 'n'.repeat(65), 'n'.repeat(64), '__proto__', 'pay']
+    const tools = names.map((name) => ({ name, description: '', inputSchema: {}, inputExamples: [] }))
+    const messages = names.map((name) => uses(['aB3dE6gH9', name]))
+    const serverTools = [{ type: 'search', name: 'web_search' }]
+    const request = { ...base, tools, serverTools, messages, toolChoice: { type: 'tool', name: 'a/b' } } as const
+    const sent = toSendableRequest(request)
+    const sentNames = sent.tools.map(({ name }) => name)
+    expect(new Set(sentNames).size).toBe(names.length)
+    for (const name of sentNames) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+    expect(names.filter((name, position) => name === sentNames[position])).toEqual(names.slice(2).toSpliced(1, 1))
+    expect(sent.messages.map(({ content }) => (content[0] as ToolUseBlock).name)).toEqual(sentNames)
+    expect(sent.toolChoice).toEqual({ type: 'tool', name: sentNames[1] })
   })
 })
 

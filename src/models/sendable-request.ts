@@ -1,8 +1,8 @@
+import { isJsonObject } from '../common/json/json.js'
 import { createHash } from 'node:crypto'
 import { codeCallerOf } from '../common/runs/hosted-code.js'
 import { type AssistantBlock, isToolResultBlock, isToolUseBlock, type Message } from '../common/runs/messages.js'
 import type { ModelRequest } from './provider.js'
-import { isJsonObject } from './tool-input.js'
 import { idCharacters, idLength, isToolUseId } from './tool-use-id.js'
 import { toWellFormedJson } from './well-formed.js'
 
@@ -12,13 +12,41 @@ import { toWellFormedJson } from './well-formed.js'
  * tool can have, and inputs that are no objects. Equal messages become equal messages, so prompts stay cached.
  */
 export function toSendableRequest(request: ModelRequest): ModelRequest {
-  return toWellFormedJson({ ...request, messages: toSendableMessages(request.messages) })
+  const { tools, toolChoice } = request
+  const names = sentToolNames(request)
+  const sentName = (name: string): string => names.get(name) ?? toSendableName(name)
+  return toWellFormedJson({
+    ...request,
+    tools: tools.every(({ name }) => sentName(name) === name)
+      ? tools
+      : tools.map((tool) => ({ ...tool, name: sentName(tool.name) })),
+    messages: toSendableMessages(request.messages, sentName),
+    ...(toolChoice?.type === 'tool' && { toolChoice: { ...toolChoice, name: sentName(toolChoice.name) } }),
+  })
+}
+
+/** The names that tools have in a request, by their own: APIs refuse `math.factorial`. A name that they take stays. */
+export function sentToolNames({
+  tools,
+  serverTools = [],
+}: Pick<ModelRequest, 'tools' | 'serverTools'>): ReadonlyMap<string, string> {
+  const taken = new Set<unknown>([...tools, ...serverTools].map(({ name }) => name))
+  const sentNameOf = (name: string): string => {
+    const plain = toSendableName(name)
+    if (plain === name) return name
+    let sent = plain
+    for (let count = 0; taken.has(sent); count += 1)
+      sent = `${plain.slice(0, maxNameCharacters - idLength - 1)}_${deriveId(name, count)}`
+    taken.add(sent)
+    return sent
+  }
+  return new Map(tools.map(({ name }) => [name, sentNameOf(name)]))
 }
 
 /** Names of OpenAI have 64 characters at most, those of Anthropic 128. */
-const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
+const maxNameCharacters = 64
 
-function toSendableMessages(messages: readonly Message[]): readonly Message[] {
+function toSendableMessages(messages: readonly Message[], sentName: (name: string) => string): readonly Message[] {
   const ids = new SendableIds()
   /** The sent ids of the tool uses that have no result yet, by their own ids. */
   const open = new Map<string, string[]>()
@@ -28,7 +56,7 @@ function toSendableMessages(messages: readonly Message[]): readonly Message[] {
     const { name, input } = block
     const id = ids.take(block.id, codeCallerOf(block) !== undefined)
     ofReply.set(block.id, [...(ofReply.get(block.id) ?? []), id])
-    return { ...block, id, name: toSendableName(name), input: isJsonObject(input) ? input : {} }
+    return { ...block, id, name: sentName(name), input: isJsonObject(input) ? input : {} }
   }
 
   return messages.map((message): Message => {
@@ -81,6 +109,5 @@ function deriveId(id: string, count: number): string {
 
 function toSendableName(name: unknown): string {
   const text = typeof name === 'string' ? name : ''
-  if (namePattern.test(text)) return text
-  return text.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed'
+  return text.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, maxNameCharacters) || 'unnamed'
 }

@@ -69,3 +69,8 @@ it.each(['<', '[', '{"name":', '<tool_call>', '```\n', 'pay('])('reads a long te
   expect(of(piece.repeat(20_000))).toBeUndefined()
   expect(performance.now() - startedAt).toBeLessThan(2_000)
 })
+
+it('reads a call within calls without end', () => {
+  const depth = 100_000
+  expect(of(`${'{"function":'.repeat(depth)}{}${'}'.repeat(depth)}`)).toBeUndefined()
+})

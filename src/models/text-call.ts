@@ -1,5 +1,5 @@
+import { isJsonObject } from '../common/json/json.js'
 import { type AssistantBlock, isTextBlock, isToolUseBlock } from '../common/runs/messages.js'
-import { isJsonObject } from './tool-input.js'
 
 /**
  * The tool that a reply calls in its text, if the whole text is such a call: the server of the model has no parser for
@@ -20,7 +20,9 @@ export function textCallOf(content: readonly AssistantBlock[], tools: ReadonlySe
     .find((name) => tools.has(name))
 }
 
-/** The text, and what is left of it without code fences, tags such as `<tool_call>`, and tokens such as `[TOOL_CALLS]`. */
+/**
+ * The text, and what is left of it without code fences, tags such as `<tool_call>`, and tokens such as `[TOOL_CALLS]`.
+ */
 function layersOf(text: string): readonly string[] {
   const layers = [text]
   while (layers.length <= maxWrappers) {
@@ -54,9 +56,9 @@ function calledInJson(text: string): string | undefined {
   } catch {
     return undefined
   }
-  const call: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
-  if (!isJsonObject(call)) return undefined
-  if (isJsonObject(call['function'])) return calledInJson(JSON.stringify(call['function']))
+  const outer: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+  if (!isJsonObject(outer)) return undefined
+  const call = isJsonObject(outer['function']) ? outer['function'] : outer
   const name = call['name'] ?? call['tool'] ?? call['tool_name'] ?? call['function'] ?? call['recipient_name']
   // A person or a product may have the name of a tool.
   const isCall = !('name' in call) || argumentMembers.some((member) => member in call)

@@ -1,11 +1,11 @@
 import type { ToolUseBlock } from '../common/runs/messages.js'
-import type { JsonObject } from '../common/json/json.js'
+import { isJsonObject } from '../common/json/json.js'
 import { truncateEnd } from '../common/text/text.js'
 
 type ToolInput = Pick<ToolUseBlock, 'input' | 'input_problem'>
 
 /** Deeper input is refused: the runtime can't write or check any depth. */
-const maxDepth = 200
+export const maxInputDepth = 200
 
 /**
  * The input of a tool use, from the JSON text that the model wrote.
@@ -33,8 +33,8 @@ export function toToolInput(tool: string, value: unknown, isTruncated: boolean, 
   if (value === null) return { input: {} }
   const what = `The arguments of ${truncateEnd(tool, 100)}`
   if (isJsonObject(value)) {
-    if (!isDeeperThan(value, maxDepth)) return { input: value }
-    const problem = `${what} are nested more than ${maxDepth} levels deep, so it was not called.`
+    if (!isDeeperThan(value, maxInputDepth)) return { input: value }
+    const problem = `${what} are nested more than ${maxInputDepth} levels deep, so it was not called.`
     return { input: {}, input_problem: problem }
   }
   // A partial program must not be executed.
@@ -44,16 +44,12 @@ export function toToolInput(tool: string, value: unknown, isTruncated: boolean, 
   return { input: { invalid_json: text }, input_problem: problem }
 }
 
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
-  return isDeeperThan(value, maxDepth) ? '(nested too deeply)' : (JSON.stringify(value) ?? '')
+  return isDeeperThan(value, maxInputDepth) ? '(nested too deeply)' : (JSON.stringify(value) ?? '')
 }
 
-function isDeeperThan(value: unknown, depth: number): boolean {
+export function isDeeperThan(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return depth === 0 || Object.values(value).some((member) => isDeeperThan(member, depth - 1))
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ClientTool } from '../common/runs/client-tools.js'
-import { clientRegistry } from './client-tools.js'
+import { checkClientSchema, clientRegistry } from './client-tools.js'
 import { describeCall } from './describe-call.js'
 
 const ask: ClientTool = {
@@ -96,4 +96,13 @@ it('gives tools that only the model calls any name that the API takes', () => {
   for (const name of ['', 'a.b', 'a b', 'é', '__proto__', 'x'.repeat(129)])
     expect(() => clientRegistry([direct(name)]), name).toThrow(expect.objectContaining({ code: 'TOOL_NAME_INVALID' }))
   expect(() => clientRegistry([{ ...direct('get-it'), inputSchema: { type: 'string' } }])).toThrow('get-it')
+})
+
+it('limits the schema of an answer as those of tools, over references of all kinds', () => {
+  const level = (n: number) => ({ allOf: [{ $ref: `#d${n}` }, { $ref: `#d${n}` }] })
+  const definitions = Object.fromEntries(
+    Array.from({ length: 40 }, (_, n) => [`d${n}`, { $anchor: `d${n}`, ...(n < 39 && level(n + 1)) }]),
+  )
+  expect(() => checkClientSchema({ ...level(0), definitions })).toThrow('more than 10000 parts')
+  expect(() => checkClientSchema({ type: 'object', properties: { a: { type: 'string' } } })).not.toThrow()
 })

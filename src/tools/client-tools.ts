@@ -23,19 +23,25 @@ export function clientRegistry(tools: readonly ClientTool[], redact?: Redact): T
   if (tools.length > count) throw new PtcError('CONFIG_INVALID', `there are ${tools.length} tools; at most ${count}`)
   const size = utf8Length(JSON.stringify(tools))
   if (size > bytes) throw new PtcError('CONFIG_INVALID', `the tools have ${size} bytes of JSON; at most ${bytes}`)
-  const parts = tools.reduce((sum, { inputSchema }) => sum + sizeOf(inputSchema), 0)
-  if (parts > schemaParts)
-    throw new PtcError('CONFIG_INVALID', `the schemas of the tools have more than ${schemaParts} parts`)
-  try {
-    return withTimeLimit(() => createRegistry(tools.map(toTool), redact), maxReadMs)
-  } catch (thrown) {
-    if (!(thrown instanceof TimeLimitError)) throw thrown
-    throw new PtcError('CONFIG_INVALID', 'the schemas of the tools take too long to read')
-  }
+  return readInTime('the schemas of the tools take', () => {
+    const parts = tools.reduce((sum, { inputSchema }) => sum + sizeOf(inputSchema), 0)
+    if (parts > schemaParts)
+      throw new PtcError('CONFIG_INVALID', `the schemas of the tools have more than ${schemaParts} parts`)
+    return createRegistry(tools.map(toTool), redact)
+  })
 }
 
 /** Milliseconds of processor time for all tools of a conversation. */
 const maxReadMs = 2_000
+
+function readInTime<Result>(subject: string, read: () => Result): Result {
+  try {
+    return withTimeLimit(read, maxReadMs)
+  } catch (thrown) {
+    if (!(thrown instanceof TimeLimitError)) throw thrown
+    throw new PtcError('CONFIG_INVALID', `${subject} too long to read`)
+  }
+}
 
 /** With references of all kinds. A schema that can't be read is refused later, with the reason. */
 function sizeOf(schema: JsonObject): number {
@@ -48,9 +54,11 @@ function sizeOf(schema: JsonObject): number {
 
 /** @throws PtcError CONFIG_INVALID for a schema of an answer that is too large, or can't be checked here */
 export function checkClientSchema(schema: JsonObject): void {
-  if (schemaSize(schema) > clientToolLimits.schemaParts)
-    throw new PtcError('CONFIG_INVALID', `the schema has more than ${clientToolLimits.schemaParts} parts`)
-  readOutput(withoutPatterns(schema), (problem) => new PtcError('CONFIG_INVALID', problem))
+  readInTime('the schema takes', () => {
+    if (sizeOf(schema) > clientToolLimits.schemaParts)
+      throw new PtcError('CONFIG_INVALID', `the schema has more than ${clientToolLimits.schemaParts} parts`)
+    readOutput(withoutPatterns(schema), (problem) => new PtcError('CONFIG_INVALID', problem))
+  })
 }
 
 /** As the Messages API has them. */

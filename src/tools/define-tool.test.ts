@@ -177,7 +177,7 @@ describe('defineTool', () => {
     ['execute_code', 'is the name of the code tool itself'],
     ['read_more', 'is the name of the tool that reads the rest of a result'],
     ['search_tools', 'is the name of the tool that searches the documentation'],
-    ['__proto__', 'is no key of an object'],
+    ['__proto__', 'can not be the key of an object'],
   ])('refuses the name %s', (name, problem) => {
     expect(failure({ name })).toMatchObject({ code: 'TOOL_NAME_INVALID', message: expect.stringContaining(problem) })
   })

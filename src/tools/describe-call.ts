@@ -1,9 +1,11 @@
 import type { Caller } from '../common/calls/calls.js'
+import { runWork } from '../common/async/uncaught-errors.js'
 import { callDigest, digestJson } from '../common/calls/call-identity.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { Limits } from '../common/runs/limits.js'
 import type { CallOutcome } from '../common/calls/outcomes.js'
 import type { DescribedCall } from '../common/session/steps.js'
+import { takeStart } from '../common/text/text.js'
 import { checkSize, findTool, parseArgumentsNow } from './validation/check-arguments.js'
 import type { Refusal } from './validation/check-arguments.js'
 import { measureJson } from './validation/measure-json.js'
@@ -32,7 +34,9 @@ export function describeCall(
   caller: Caller,
   registryMatchesRun: boolean,
 ): CallDescription {
-  const description = describeUnredacted(registry, limits, call, caller, registryMatchesRun)
+  // A check or a summary of the tool that is asynchronous may reject later: nothing depends on it.
+  const work = { name: `a check or summary of ${takeStart(call.tool, 100)}`, fail: () => false }
+  const description = runWork(work, () => describeUnredacted(registry, limits, call, caller, registryMatchesRun))
   return { ...description, summary: redactSummary(registry, call.tool, description.summary) }
 }
 
@@ -59,10 +63,19 @@ function describeUnredacted(
   return { summary, digest, refused: null, ...(isParsed && { isParsed }) }
 }
 
-/** Describes a call after so many slow checks that its arguments are not checked. */
-export function describeUncheckedCall(registry: ToolRegistry, { tool }: UncheckedCall): CallDescription {
-  const message = `The calls that the code made together with this call of ${tool.slice(0, 100)} took too long to check.`
-  const description = describeUnread(tool, { status: 'invalid_arguments', message })
+/**
+ * Describes a call after so many slow checks that its arguments are not checked. The digest is that of a checked call:
+ * a rebuild may have the time for the check.
+ */
+export function describeUncheckedCall(
+  registry: ToolRegistry,
+  limits: Pick<Limits, 'argumentBytes'>,
+  { tool, arguments: args }: UncheckedCall,
+): CallDescription {
+  const message = `The calls that the code made together with this call of ${takeStart(tool, 100)} took too long to check.`
+  const isTooLarge = checkSize(args, limits) !== undefined
+  const unread = describeUnread(tool, { status: 'invalid_arguments', message })
+  const description = isTooLarge ? unread : { ...unread, digest: callDigest(tool, args) }
   return { ...description, summary: redactSummary(registry, tool, description.summary) }
 }
 

@@ -46,7 +46,7 @@ function problemOf(name: string): string | undefined {
   if (name === submitAnswerTool) return 'is the name of the tool for the answer'
   if (name === giveUpTool) return 'is the name of the tool that gives up'
   if (name === submitPlanTool) return 'is the name of the tool for the plan'
-  if (name === '__proto__') return 'is no key of an object in JavaScript'
+  if (name === '__proto__') return 'can not be the key of an object in JavaScript'
   if (engineActivities.has(name) || name.endsWith(compensationActivity(''))) return 'is an activity of the engine'
   return undefined
 }

@@ -1,6 +1,6 @@
 import { PtcError } from '../common/errors.js'
 import { type ExternalValue, isExternal } from '../common/json/external-value.js'
-import type { JsonObject, JsonValue } from '../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../common/json/json.js'
 import { mediaTypeOf } from '../common/runs/attachments.js'
 import type { Values } from './values.js'
 
@@ -36,7 +36,7 @@ interface MediaReference {
 function referenceOf(block: object): MediaReference | undefined {
   // All blocks are JSON.
   const { type, source } = block as JsonObject
-  if ((type !== 'image' && type !== 'document') || !isObject(source)) return undefined
+  if ((type !== 'image' && type !== 'document') || !isJsonObject(source)) return undefined
   const { data = null } = source
   return isExternal(data) ? { source, data } : undefined
 }
@@ -51,8 +51,4 @@ async function loadBlock(values: Pick<Values, 'load'>, block: object, signal: Ab
     return { ...block, source: { ...source, data: loaded } }
   }
   throw new PtcError('RUN_INPUT_INVALID', `an attachment is no ${JSON.stringify(source['media_type'])}`)
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

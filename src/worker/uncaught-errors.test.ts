@@ -4,9 +4,13 @@ import { connect } from 'node:net'
 import { PassThrough, Transform } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
 import { withoutRunnerListeners } from '../../test/support/uncaught-errors.js'
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { messageOf } from '../common/errors.js'
+import { defineTool } from '../tools/define-tool.js'
+import { describeCall } from '../tools/describe-call.js'
+import { createRegistry } from '../tools/registry.js'
 import { installRuntime } from './runtime.js'
 import { handleUncaughtErrors } from './uncaught-errors.js'
 
@@ -113,6 +117,23 @@ describe('an uncaught error', () => {
     })
     expect(await work).toBe('done')
     await delay(20)
+    expect(unattributed).toEqual([])
+  })
+
+  it('of an asynchronous check or summary of a tool fails nothing of the engine', async () => {
+    const unattributed = handle()
+    const rejects = async (): Promise<never> => broken()
+    const declared = { description: 'x', output: z.null(), effect: 'read', run: () => null } as const
+    const registry = createRegistry([
+      defineTool({ ...declared, name: 'checked', input: z.object({ id: z.string().refine(rejects) }) }),
+      defineTool({ ...declared, name: 'shown', input: z.object({}), summary: rejects as never }),
+    ])
+    const turn = rejectOnUncaught({ name: 'activity', isEngine: true }, async () => {
+      for (const [tool, args] of Object.entries({ checked: { id: 'a' }, shown: {} }))
+        describeCall(registry, { argumentBytes: 1_000 }, { tool, arguments: args }, 'direct', true)
+      return delay(20, 'done')
+    })
+    expect(await turn).toBe('done')
     expect(unattributed).toEqual([])
   })
 

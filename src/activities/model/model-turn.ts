@@ -19,6 +19,7 @@ import { utf8Length } from '../../common/text/text.js'
 import type { PromptOptions } from '../../models/prompt.js'
 import type { ModelDelta, ModelProgress } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
+import { sentToolNames } from '../../models/sendable-request.js'
 import { textCallOf } from '../../models/text-call.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
@@ -81,7 +82,7 @@ export function modelTurn(
       failpoint('turn.stored')
       const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
       const found = await loadRunTools(registry, runTools, values, signal)
-      const known = new Set([...request.tools.map(({ name: each }) => each), ...found.registry.names])
+      const known = new Set([...sentToolNames(request)].flat().concat(found.registry.names))
       const textCall = textCallOf(reply.content, known)
       const calls = {
         ...describeCalls(found, limits, reply, externalized, isPlain && outputSchema === undefined),

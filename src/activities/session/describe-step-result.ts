@@ -127,7 +127,7 @@ async function describeCalls(
     const interruptedBefore = countInterruptedChecks()
     const description =
       slowChecks === maxSlowChecks
-        ? describeUncheckedCall(registry, call)
+        ? describeUncheckedCall(registry, limits, call)
         : describeCall(registry, limits, call, 'code_execution', registryMatchesRun)
     if (countInterruptedChecks() > interruptedBefore) {
       slowChecks += 1

@@ -6,7 +6,7 @@ import {
   type RequestApprovalResult,
 } from '../../common/calls/approvals.js'
 import type { Caller } from '../../common/calls/calls.js'
-import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
+import { rejectOnUncaught, runWork } from '../../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { JsonObject } from '../../common/json/json.js'
@@ -97,7 +97,9 @@ async function needsApproval(
 /** Undefined: an approval is remembered for the same arguments alone. */
 function rememberKeyOf(tool: Tool, input: Readonly<Record<string, unknown>>): string | undefined {
   try {
-    const key: unknown = tool.rememberAs?.(input as never)
+    // A function that is asynchronous may reject later: nothing depends on it.
+    const work = { name: `approval.remember of ${tool.name}`, fail: () => false }
+    const key: unknown = runWork(work, () => tool.rememberAs?.(input as never))
     if (typeof key === 'string' && key.length <= maxRememberKeyCharacters) return key
     if (key !== undefined) log.warn(`approval.remember of ${tool.name} returned no text that is short enough`)
   } catch (thrown) {

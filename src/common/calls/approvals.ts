@@ -1,6 +1,6 @@
 import type { CallerIdentity, ToolCallInput } from './calls.js'
 import type { DeferredInput } from './deferred-calls.js'
-import type { JsonObject, JsonValue } from '../json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json.js'
 
 /** Input of activity `tool.approval`: asks whether a call needs approval, and requests it. */
 export interface RequestApprovalInput extends ToolCallInput, CallerIdentity {
@@ -54,13 +54,9 @@ export function isApprovalKey(key: string): boolean {
 
 /** Undefined for a value that is no approval. */
 export function parseApproval(value: JsonValue): Approval | undefined {
-  if (!isObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { approved, arguments: args, remember, ...others } = value
   if (approved !== true || (remember !== undefined && remember !== true)) return undefined
-  if ((args !== undefined && !isObject(args)) || Object.keys(others).length > 0) return undefined
+  if ((args !== undefined && !isJsonObject(args)) || Object.keys(others).length > 0) return undefined
   return { approved, ...(args && { arguments: args }), ...(remember && { remember }) }
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -45,10 +45,15 @@ export function floatMaskOf(text: string): FloatMask | undefined {
   // Most results have none, and need no look at each token.
   if (!/\d\.0*(?![\d])/.test(text) && !/\d[eE]/.test(text)) return undefined
   let isNeeded = false
-  let isTooDeep = false
+  let isDropped = false
   let depth = 0
   token.lastIndex = 0
-  const next = (): string => token.exec(text)?.[0] ?? ''
+  const next = (): string => (isDropped ? '' : (token.exec(text)?.[0] ?? ''))
+  /** The rest is not read: a mask that is too deep or too long would be written again at each level. */
+  const drop = (): undefined => {
+    isDropped = true
+    return undefined
+  }
 
   const read = (first: string): FloatMask | undefined => {
     if (/^-?\d/.test(first)) {
@@ -58,12 +63,7 @@ export function floatMaskOf(text: string): FloatMask | undefined {
     }
     if (first !== '[' && first !== '{') return undefined
     depth += 1
-    if (depth > maxDepth) {
-      // The rest is not read: the mask is dropped.
-      isTooDeep = true
-      token.lastIndex = text.length
-      return undefined
-    }
+    if (depth > maxDepth) return drop()
     const members: (readonly [string, FloatMask | undefined])[] = []
     for (let at = next(); at !== ']' && at !== '}' && at !== ''; at = next()) {
       if (at === ',') continue
@@ -74,13 +74,16 @@ export function floatMaskOf(text: string): FloatMask | undefined {
       }
     }
     depth -= 1
-    return first === '[' ? ofList(members) : ofMembers(members)
+    const mask = first === '[' ? ofList(members) : ofMembers(members)
+    return mask !== undefined && isTooLong(mask) ? drop() : mask
   }
 
   const mask = read(next())
-  return isNeeded && !isTooDeep && mask !== undefined && JSON.stringify(mask).length <= maxMaskCharacters
-    ? mask
-    : undefined
+  return isNeeded && !isDropped ? mask : undefined
+}
+
+function isTooLong(mask: FloatMask): boolean {
+  return JSON.stringify(mask).length > maxMaskCharacters
 }
 
 type Members = readonly (readonly [string, FloatMask | undefined])[]

@@ -29,7 +29,7 @@ export function budgetCommand(run: string, item: BudgetItem): string {
 }
 
 /** The option of `ptc budget` for each amount. */
-export const budgetFlags: Readonly<Record<BudgetItem, string>> = {
+const budgetFlags: Readonly<Record<BudgetItem, string>> = {
   costUsd: 'cost',
   tokens: 'tokens',
   turns: 'turns',

@@ -56,7 +56,9 @@ export type StepInput =
       readonly source: Externalizable<string>
       /** Sets variable `input_data` before the code runs: in the first cell of a session. */
       readonly inputData?: Externalizable
-      /** Code of another run, with fewer tools than the session: the sandbox ends its tasks and timers with the cell. */
+      /**
+       * Code of another run, with fewer tools than the session: the sandbox ends its tasks and timers with the cell.
+       */
       readonly guest?: true
     }
   /** Empty `results`: a timer of the program is due. */

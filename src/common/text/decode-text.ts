@@ -4,7 +4,8 @@ import { PtcError, type ErrorCode } from '../errors.js'
  * Decodes a text file of a user, without a byte order mark.
  *
  * @param name names the file in the error
- * @throws PtcError `code` when the bytes are not UTF-8: an editor or shell of Windows may have written UTF-16 or Latin-1
+ * @throws PtcError `code` when the bytes are not UTF-8: an editor or shell of Windows may have written UTF-16 or
+ * Latin-1
  */
 export function decodeText(bytes: Uint8Array, name: string, code: ErrorCode): string {
   const encoding = detectOtherEncoding(bytes)

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { UnknownBlock, Usage } from '../../common/runs/messages.js'
 import { eventIndex, eventText, parseEvent } from '../http/event-data.js'
 import { tokenCount } from '../token-count.js'
-import { isJsonObject } from '../tool-input.js'
 
 // Servers differ: what a reply can do without may be missing, null or of another type.
 

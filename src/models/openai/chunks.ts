@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { eventIndex, eventText as text, parseEvent } from '../http/event-data.js'
-import { isJsonObject } from '../tool-input.js'
 
 // Servers differ: what a reply can do without may be missing, null or of another type.
 

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import type { ToolUseBlock } from '../../common/runs/messages.js'
-import { isJsonObject, parseToolInput } from '../tool-input.js'
+import { parseToolInput } from '../tool-input.js'
 import type { ToolCallDelta } from './chunks.js'
 
 /** A tool call of which only some deltas have arrived. */

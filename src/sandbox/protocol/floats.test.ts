@@ -60,9 +60,25 @@ it('is checked when it comes from a sandbox', () => {
   expect(isFloatMask(deep)).toBe(false)
 })
 
-it('is made of a long text without strain', () => {
+it('is made of a long text in time', () => {
   const text = JSON.stringify({ text: 'x"\\'.repeat(500_000), rows: Array.from({ length: 50_000 }, (_, n) => ({ n })) })
   expect(floatMaskOf(text.replace('"rows"', '"f":2.0,"rows"'))).toEqual({ f: 1 })
   const nested = `${'['.repeat(5_000)}1.0${']'.repeat(5_000)}`
   expect(() => floatMaskOf(nested)).not.toThrow()
+  const mixed = `[${'1.0,1,'.repeat(200_000)}1.0]`
+  const startedAt = performance.now()
+  expect(floatMaskOf(`${'[1.0,'.repeat(190)}${mixed}${']'.repeat(190)}`)).toBeUndefined()
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
+})
+
+it('is left out by the runner for arguments that are nested too deeply', async () => {
+  const source = `
+import sys
+sys.path.insert(0, ${JSON.stringify(new URL('../../../runner/python', import.meta.url).pathname)})
+from ptc_runner.protocol.floats import float_mask
+value = 1.0
+for _ in range(100_000): value = [value]
+print(float_mask(value))`
+  const { stdout } = await promisify(execFile)('python3', ['-c', source])
+  expect(stdout).toBe('None\n')
 })

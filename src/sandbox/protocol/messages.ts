@@ -157,8 +157,11 @@ const callSchema = z.strictObject({
   tool: textSchema.min(1).max(64),
   /** Any JSON object; its content is validated later, by code that stops at a limit. */
   arguments: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
-  /** Which numbers of the arguments are floats. Absent: none that looks like an integer. */
-  floats: z.custom<FloatMask>((value) => isFloatMask(value)).optional(),
+  /** Which numbers of the arguments are floats. Absent, or no mask: none that looks like an integer. */
+  floats: z
+    .custom<FloatMask>((value) => isFloatMask(value))
+    .optional()
+    .catch(undefined),
 })
 
 /** Calls in one suspension; the runner reserves some 400 bytes of a suspension for each. */

@@ -46,6 +46,15 @@ describe('readMessages', () => {
     expect(second).toMatchObject({ calls: [{ arguments: { id: half } }] })
   })
 
+  it('leaves out masks of floats that are none, and keeps the call', async () => {
+    const deep = JSON.parse(`${'{"*":'.repeat(300)}1${'}'.repeat(300)}`) as unknown
+    for (const floats of [deep, 2, [1], 'x']) {
+      const message = { ...suspended({ n: 1 }), calls: [{ call: 1, tool: 'x', arguments: { n: 1 }, floats }] }
+      const [received] = await read(chunks(encode(message)))
+      expect(received).toMatchObject({ calls: [{ arguments: { n: 1 }, floats: undefined }] })
+    }
+  })
+
   it.each([
     ['more structure than calls can have', `{"a":[${'[],'.repeat(500_000)}0]}`],
     ['arguments nested without end', `{"a":${'['.repeat(6_000)}${']'.repeat(6_000)}}`],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { fromJsonSchema } from '../validation/json-schema.js'
 import { normalizeSchema } from '../validation/schema-document.js'
 
@@ -39,10 +39,6 @@ function isObjectSchema(schema: z.ZodType): schema is z.ZodObject {
   return (schema.def as { readonly type: string }).type === 'object'
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** `{ $ref: '#/$defs/X' }` as X. */
 function inlineReference({ $ref: reference, ...rest }: JsonObject): JsonObject {
   if (typeof reference !== 'string') return rest
@@ -53,8 +49,8 @@ function inlineReference({ $ref: reference, ...rest }: JsonObject): JsonObject {
 }
 
 function resolve(definitions: JsonValue | undefined, reference: string): JsonObject | undefined {
-  const target = isObject(definitions) ? definitions[reference.replace('#/$defs/', '')] : undefined
-  return isObject(target) ? target : undefined
+  const target = isJsonObject(definitions) ? definitions[reference.replace('#/$defs/', '')] : undefined
+  return isJsonObject(target) ? target : undefined
 }
 
 function assertIsObject({ type, enum: choices, const: constant, not }: JsonObject): void {
@@ -65,7 +61,7 @@ function assertIsObject({ type, enum: choices, const: constant, not }: JsonObjec
   if (choices !== undefined || constant !== undefined) {
     throw new Error('it lists whole values (enum, const); it must be an object with properties')
   }
-  if (isObject(not) && Object.keys(not).length === 0) throw new Error('it accepts nothing')
+  if (isJsonObject(not) && Object.keys(not).length === 0) throw new Error('it accepts nothing')
 }
 
 const alternatives = ['allOf', 'anyOf', 'oneOf'] as const
@@ -113,11 +109,11 @@ function membersOf(schema: JsonObject, definitions: JsonValue | undefined, known
   const required = new Set(Array.isArray(needed) ? needed.filter((name) => typeof name === 'string') : [])
   const add = (name: string, parts: Iterable<JsonValue>) =>
     properties.set(name, new Set([...(properties.get(name) ?? []), ...parts]))
-  for (const [name, part] of Object.entries(isObject(own) ? own : {})) add(name, [part])
+  for (const [name, part] of Object.entries(isJsonObject(own) ? own : {})) add(name, [part])
   const partsOf = (key: string): Members[] => {
     const parts = schema[key]
     return (Array.isArray(parts) ? parts : [])
-      .filter((part: JsonValue) => isObject(part) && mayBeObject(part))
+      .filter((part: JsonValue) => isJsonObject(part) && mayBeObject(part))
       .map((part: JsonValue) => membersOf(part as JsonObject, definitions, known))
   }
   const all = partsOf('allOf')

@@ -33,7 +33,7 @@ export function readInput(schema: unknown, invalid: InvalidError): ReadSchema<z.
       return { ...readJsonInput(document), documentsDefaults: true }
     } catch (cause) {
       throw invalid(
-        `input is no JSON Schema of arguments that can be checked here: ${messageOf(cause)}`,
+        `input is not a JSON Schema of arguments that can be checked here: ${messageOf(cause)}`,
         'Arguments have names; put the value into a field of an object.',
       )
     }
@@ -52,7 +52,7 @@ export function readOutput(schema: unknown, invalid: InvalidError): ReadSchema<z
     const { $schema: _, ...json } = normalizeSchema(document)
     return { schema: fromJsonSchema(json), json, documentsDefaults: true }
   } catch (cause) {
-    throw invalid(`output is no JSON Schema that can be checked here: ${messageOf(cause)}`)
+    throw invalid(`output is not a JSON Schema that can be checked here: ${messageOf(cause)}`)
   }
 }
 
@@ -90,7 +90,7 @@ function asJsonSchema(field: 'input' | 'output', schema: unknown, invalid: Inval
   try {
     return JSON.parse(JSON.stringify(schema)) as JsonObject
   } catch (cause) {
-    throw invalid(`${field} is no JSON: ${messageOf(cause)}`)
+    throw invalid(`${field} is not JSON: ${messageOf(cause)}`)
   }
 }
 

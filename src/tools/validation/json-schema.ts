@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { mapSchemas, normalizeSchema } from './schema-document.js'
 
 /**
@@ -53,17 +53,26 @@ export function fromJsonSchema(schema: JsonObject, appliesDefaults = false): z.Z
 function toZodDialect(appliesDefaults: boolean): (schema: JsonValue) => JsonValue {
   const convert = (schema: JsonValue): JsonValue => {
     if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
-    const { default: fallback, format, ...mapped } = withTypes(mapSchemas(schema as JsonObject, convert))
+    const { default: fallback, format, pattern, ...mapped } = withTypes(mapSchemas(schema as JsonObject, convert))
     const kept = {
       ...mapped,
       ...(appliesDefaults && fallback !== undefined && { default: fallback }),
+      // zod compiles patterns without the flag u, by which these mean classes of Unicode.
+      ...(typeof pattern === 'string' && !/\\[pPu]\{/.test(pattern) && { pattern }),
       // A relative reference is no URL.
       ...(format !== undefined && format !== 'uuid' && format !== 'uri-reference' && { format }),
     }
     const { dependencies, dependentRequired, dependentSchemas, ...rest } = kept as Record<string, JsonValue>
+    /** A condition on values of one type: the schema may allow others, such as null. */
+    const onType = (type: string, options: readonly JsonValue[]): JsonObject => {
+      const others = [rest['type'] ?? []].flat().filter((each) => each !== type)
+      return { anyOf: [...options, ...others.map((each) => ({ type: each }))] }
+    }
     const conditions = [
-      ...(format === 'uuid' ? [{ type: 'string', pattern: anyUuid }] : []),
-      ...[dependencies, dependentRequired, dependentSchemas].flatMap(conditionsOf),
+      ...(format === 'uuid' ? [onType('string', [{ type: 'string', pattern: anyUuid }])] : []),
+      ...[dependencies, dependentRequired, dependentSchemas]
+        .flatMap(optionsOfDependencies)
+        .map((options) => onType('object', options)),
     ]
     if (conditions.length === 0) return rest
     // Each part is a schema of its own: zod ignores what is beside some keywords.
@@ -84,7 +93,8 @@ const keywordTypes: readonly (readonly [string, readonly string[]])[] = [
 /** With the type that its keywords are about, and with a schema for each member that is required. */
 function withTypes(schema: JsonObject): JsonObject {
   const isTyped = ['type', 'enum', 'const', '$ref'].some((key) => key in schema)
-  const implied = isTyped ? undefined : keywordTypes.find(([, keywords]) => keywords.some((key) => key in schema))?.[0]
+  const about = isTyped ? undefined : keywordTypes.find(([, keywords]) => keywords.some((key) => key in schema))?.[0]
+  const implied = about !== undefined && !allowsOthers(schema, about) ? about : undefined
   const { required, properties = {}, additionalProperties } = schema
   const known = properties as JsonObject
   const missing = Array.isArray(required) ? required.filter((name) => !Object.hasOwn(known, String(name))) : []
@@ -97,16 +107,23 @@ function withTypes(schema: JsonObject): JsonObject {
   }
 }
 
+/** Whether an alternative of a schema is of another type. */
+function allowsOthers({ anyOf, oneOf }: JsonObject, type: string): boolean {
+  const alternatives = [anyOf ?? [], oneOf ?? []].flat().filter(isJsonObject)
+  const types = alternatives.flatMap((each) => each['type'] ?? [])
+  return types.some((each) => each !== type && !(type === 'number' && each === 'integer'))
+}
+
 /** Of any version, also of none: zod takes those of RFC 9562 alone. */
 const anyUuid = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
-/** Either the member is missing, or what depends on it holds. */
-function conditionsOf(dependencies: JsonValue | undefined): readonly JsonObject[] {
+/** For each dependency: either the member is missing, or what depends on it holds. */
+function optionsOfDependencies(dependencies: JsonValue | undefined): readonly (readonly JsonValue[])[] {
   if (typeof dependencies !== 'object' || dependencies === null) return []
   return Object.entries(dependencies as JsonObject).map(([name, needed]) => {
     const required = Array.isArray(needed) ? needed.map(String) : []
     const present = Object.fromEntries(required.map((each): [string, JsonValue] => [each, {}]))
     const needs = Array.isArray(needed) ? { type: 'object', properties: present, required } : needed
-    return { anyOf: [{ type: 'object', properties: { [name]: { not: {} } } }, needs] }
+    return [{ type: 'object', properties: { [name]: { not: {} } } }, needs]
   })
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 
 /**
  * JSON Schemas of every dialect (draft 4 to 2020-12, OpenAPI 3.0) in one form: references name members of `$defs`,
@@ -60,15 +60,11 @@ const identifierKeywords: ReadonlySet<string> = new Set([
   'components',
 ])
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Maps each schema directly within a schema; other members stay. */
 export function mapSchemas(schema: JsonObject, map: (part: JsonValue) => JsonValue): JsonObject {
   const entries = Object.entries(schema).map(([key, value]): [string, JsonValue] => {
     if (schemaKeywords.has(key)) return [key, Array.isArray(value) ? value.map(map) : mapPart(value, map)]
-    if (!schemaMapKeywords.has(key) || !isObject(value)) return [key, value]
+    if (!schemaMapKeywords.has(key) || !isJsonObject(value)) return [key, value]
     return [key, fromEntries(Object.entries(value).map(([name, part]) => [name, mapPart(part, map)]))]
   })
   return fromEntries(entries)
@@ -76,7 +72,7 @@ export function mapSchemas(schema: JsonObject, map: (part: JsonValue) => JsonVal
 
 /** What is no schema, such as the list of names in `dependencies`, stays. */
 function mapPart(part: JsonValue, map: (part: JsonValue) => JsonValue): JsonValue {
-  return isObject(part) || typeof part === 'boolean' ? map(part) : part
+  return isJsonObject(part) || typeof part === 'boolean' ? map(part) : part
 }
 
 /** `__proto__` is a member like any other. */
@@ -107,7 +103,7 @@ export function normalizeSchema(document: JsonObject): JsonObject {
   }
 
   const normalize = (schema: JsonValue, outerBase: string, depth: number): JsonValue => {
-    if (!isObject(schema)) return schema
+    if (!isJsonObject(schema)) return schema
     if (depth > maxDepth) throw new Error(`it is nested more than ${maxDepth} levels deep`)
     const base = resolver.baseOf(schema, outerBase)
     const kept = fromEntries(Object.entries(schema).filter(([key]) => !identifierKeywords.has(key)))
@@ -162,7 +158,7 @@ class Resolver {
     for (;;) {
       const resolved = this.#lookUp(at, from)
       const next =
-        isObject(resolved.target) && Object.keys(resolved.target).length === 1 ? resolved.target['$ref'] : undefined
+        isJsonObject(resolved.target) && Object.keys(resolved.target).length === 1 ? resolved.target['$ref'] : undefined
       if (typeof next !== 'string') return resolved
       if (seen.has(at)) throw new Error(`Reference refers to itself: ${reference.slice(0, 200)}`)
       if (seen.size >= maxDepth)
@@ -185,11 +181,11 @@ class Resolver {
     let target: JsonValue | undefined = start.target
     for (const segment of fragment.split('/').slice(1)) {
       const key = decode(segment).replaceAll('~1', '/').replaceAll('~0', '~')
-      target = isObject(target) || Array.isArray(target) ? memberOf(target, key) : undefined
-      if (isObject(target)) targetBase = this.baseOf(target, targetBase)
+      target = isJsonObject(target) || Array.isArray(target) ? memberOf(target, key) : undefined
+      if (isJsonObject(target)) targetBase = this.baseOf(target, targetBase)
     }
     if (!fragment.startsWith('/') || target === undefined) throw new Error(`Reference not found: ${shown}`)
-    if (!isObject(target) && typeof target !== 'boolean') throw new Error(`Reference is to no schema: ${shown}`)
+    if (!isJsonObject(target) && typeof target !== 'boolean') throw new Error(`Reference is to no schema: ${shown}`)
     return { target, targetBase }
   }
 
@@ -204,13 +200,13 @@ class Resolver {
       if (address !== undefined) this.#byAddress.set(address, { target: schema, targetBase: base })
     }
     mapSchemas(schema, (part) => {
-      if (isObject(part)) this.#register(part, base, depth + 1)
+      if (isJsonObject(part)) this.#register(part, base, depth + 1)
       return part
     })
     // OpenAPI keeps its schemas in a folder of its own.
     const { components } = schema
-    const schemas = isObject(components) ? components['schemas'] : undefined
-    if (isObject(schemas)) this.#register({ properties: schemas }, base, depth + 1)
+    const schemas = isJsonObject(components) ? components['schemas'] : undefined
+    if (isJsonObject(schemas)) this.#register({ properties: schemas }, base, depth + 1)
   }
 }
 
@@ -255,9 +251,10 @@ function withNullable(schema: JsonObject): JsonObject {
   const { nullable, ...rest } = schema
   if (typeof nullable !== 'boolean' || '$ref' in schema) return schema
   if (!nullable) return rest
-  const { type, enum: choices, anyOf, oneOf, allOf } = rest
+  const { const: constant, ...withoutConstant } = rest
+  const { type, enum: choices = constant === undefined ? undefined : [constant], anyOf, oneOf, allOf } = rest
   const withNull: JsonObject =
-    Array.isArray(choices) && !choices.includes(null) ? { ...rest, enum: [...choices, null] } : rest
+    Array.isArray(choices) && !choices.includes(null) ? { ...withoutConstant, enum: [...choices, null] } : rest
   if (type !== undefined) return { ...withNull, type: [...new Set([type, 'null'].flat())] }
   if (Array.isArray(anyOf)) return { ...withNull, anyOf: [...anyOf, { type: 'null' }] }
   if (Array.isArray(oneOf)) return { ...withNull, oneOf: [...oneOf, { type: 'null' }] }

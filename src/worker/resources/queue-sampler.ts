@@ -23,8 +23,8 @@ interface SampledQueue {
 }
 
 /**
- * Samples for how long the oldest task of each role and sandbox backend has waited, and of each tool with a task queue of its own. Temporal
- * knows it: a role without a worker reports nothing itself.
+ * Samples for how long the oldest task of each role and sandbox backend has waited, and of each tool with a task queue
+ * of its own. Temporal knows it: a role without a worker reports nothing itself.
  */
 export function startQueueSampler(options: QueueSamplerOptions): Sampler {
   const { connection, namespace } = options

@@ -42,8 +42,8 @@ export function lostAttempts(attempts: readonly Attempt[]): readonly LostAttempt
 /**
  * Milliseconds until the next attempt after one whose worker has died. The first time it is tried again at once. When
  * the attempt before has lost its worker, too, the activity may be what ends workers: the delay then grows with each
- * lost worker, so that others have time to end. An older attempt waits up to twice as long: a call that ends a worker at
- * once then comes before those that were only beside it, and waits again while they run.
+ * lost worker, so that others have time to end. An older attempt waits up to twice as long: a call that ends a worker
+ * at once then comes before those that were only beside it, and waits again while they run.
  *
  * @param lastFailure of the attempt before: another worker may have had it
  */

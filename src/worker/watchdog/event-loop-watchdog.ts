@@ -10,8 +10,8 @@
  *    processor. A tool that merely is in progress is not: the engine, or a library, may block as well.
  * 2. Heartbeats of the thread carry the last details of the activity.
  * 3. The outcome of an activity is reported once: through core, or directly to the server.
- * 4. A block beyond the limit fails the call of the tool that is its cause, without retry. Without such a tool the thread
- *    stops its heartbeats, and the activities time out.
+ * 4. A block beyond the limit fails the call of the tool that is its cause, without retry. Without such a tool the
+ *    thread stops its heartbeats, and the activities time out.
  */
 import { AsyncLocalStorage, createHook } from 'node:async_hooks'
 import { fileURLToPath } from 'node:url'
@@ -187,7 +187,11 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   }
 
   #unfollow(): void {
-    if (--this.#followed === 0) this.#hook.disable()
+    if (--this.#followed > 0) return
+    this.#hook.disable()
+    // No `after` follows the `before` of the callbacks that run now.
+    this.#outerCallIds.length = 0
+    this.#state.activeCallId = 0
   }
 
   #enter(id: number): void {

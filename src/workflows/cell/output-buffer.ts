@@ -11,7 +11,9 @@ export class OutputBuffer {
   readonly #parts: (HeadTailBuffer | ExternalValue)[] = []
   /** For a model, which needs no earlier states of a progress bar. */
   readonly #terminal: TerminalText | undefined
-  /** What a terminal shows of text after an external part depends on that part: the activity that joins them knows it. */
+  /**
+   * What a terminal shows of text after an external part depends on that part: the activity that joins them knows it.
+   */
   #hasExternal = false
   #length: number
 

@@ -131,8 +131,8 @@ export class ToolSlots {
   }
 
   /**
-   * The run continues as new, with the state: a cancelled call keeps its slot. A signal after the command that continues
-   * as new makes the server refuse the workflow task.
+   * The run continues as new, with the state: a cancelled call keeps its slot. A signal after the command that
+   * continues as new makes the server refuse the workflow task.
    */
   handOver(): void {
     this.#isHandedOver = true

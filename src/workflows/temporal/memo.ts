@@ -20,8 +20,8 @@ export function recordOutcome(outcome: AgentStatus | CellOutcome['status']): voi
 }
 
 /**
- * Records that a run waits for a larger budget, or with null that it no longer does. A client reads it without a worker,
- * and no other event says so. The memo of a user's workflow is the user's.
+ * Records that a run waits for a larger budget, or with null that it no longer does. A client reads it without a
+ * worker, and no other event says so. The memo of a user's workflow is the user's.
  */
 export function recordPause({ kind }: { readonly kind: string }, pause: BudgetPause | null): void {
   if (kind !== 'embedded') upsertMemo({ [memoKeys.paused]: pause })

@@ -108,8 +108,8 @@ function inheritableSearchAttributes(): SearchAttributePair[] {
 }
 
 /**
- * Undefined before the first paid reply, when the price is unknown, and for usage without a sum: the server refuses such
- * a number, and with it the workflow task.
+ * Undefined before the first paid reply, when the price is unknown, and for usage without a sum: the server refuses
+ * such a number, and with it the workflow task.
  */
 function costOf({ counts: { costUsd, turns } }: PublishedRun): number | undefined {
   return costUsd === null || turns === 0 || !Number.isFinite(costUsd) ? undefined : costUsd

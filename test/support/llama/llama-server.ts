@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { pythonPackages } from '../python/python-environment.js'
 
@@ -25,10 +26,11 @@ export interface LlamaServer extends AsyncDisposable {
 export async function startLlamaServer(packages: string, contextTokens: number): Promise<LlamaServer> {
   const child = spawn('python3', [fileIn('server.py'), String(contextTokens)], {
     // It ends with its standard input.
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, PYTHONPATH: packages },
   })
   const exit = once(child, 'exit')
+  const log = text(child.stderr)
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL')
     await exit
@@ -37,5 +39,5 @@ export async function startLlamaServer(packages: string, contextTokens: number):
     const address = /^listening (http:\S+)$/.exec(line)?.[1]
     if (address !== undefined) return { baseURL: `${address}/v1`, kill, [Symbol.asyncDispose]: kill }
   }
-  throw new Error('the server of llama.cpp ended before it listened')
+  throw new Error(`the server of llama.cpp ended before it listened:\n${(await log).slice(-2_000)}`)
 }

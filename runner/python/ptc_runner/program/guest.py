@@ -7,6 +7,7 @@ the cell that makes it, so a task of the guest must make no call in a later cell
 |---------------------------------------------|------------------------------------------------------------|
 | tasks, with the calls that they have made   | cancelled; one that goes on can't call tools               |
 | timers and callbacks of the event loop      | cancelled                                                  |
+| tasks of the session that ran meanwhile     | go on, with the tasks, sleeps and timeouts that they began |
 | threads                                     | go on; what they give to the event loop can't call tools   |
 | variables, patched functions, handlers      | stay: all code of a session shares one interpreter         |
 
@@ -15,7 +16,9 @@ cell calls, and a thread of it can start another one.
 """
 
 from _thread import get_ident
-from asyncio import all_tasks, current_task
+from asyncio import Future, Task, Timeout, all_tasks, current_task
+from asyncio.futures import _set_result_unless_cancelled as end_sleep
+from asyncio.tasks import _release_waiter as end_wait
 from contextvars import ContextVar, copy_context
 from threading import _active as thread_objects  # by identifier
 from weakref import WeakSet, ref
@@ -25,7 +28,8 @@ from .event_loop import running_threads
 
 ENDED = 0  # the number of no cell
 
-_guest_cell = ContextVar("guest_cell")  # the number of the guest's cell; None in later cells of others; unset in new threads
+# The number of the guest's cell; None in later cells of others; unset in new threads.
+_guest_cell = ContextVar("guest_cell")
 
 
 class Guest:
@@ -35,6 +39,7 @@ class Guest:
         self.session = session
         self.cell = None  # while the cell of a guest runs, its number
         self.ended_tasks = WeakSet()
+        self.own_tasks = WeakSet()  # while the cell of a guest runs: those of the session
         self.threads = {}  # identifier -> reference to the thread, or None
         self.before = None
 
@@ -46,19 +51,21 @@ class Guest:
         self.threads = {number: thread for number, thread in self.threads.items() if number in live}
         if is_guest:
             loop = self.session.loop
-            self.before = all_tasks(loop), _handles(loop), live
+            self.own_tasks = WeakSet(all_tasks(loop))
+            self.before = _handles(loop), live
 
     def end_cell(self):
         """Ends the work of the cell. Its code may clean up for a moment, but can't call tools."""
         if self.cell is None:
             return
         loop = self.session.loop
-        tasks, handles, threads = self.before
+        handles, threads = self.before
         self.cell = self.before = None
         # References to the handles before keep their addresses from being used again.
         known = set(map(id, handles))
-        left = [handle for handle in _handles(loop) if id(handle) not in known]
-        new_tasks = [task for task in all_tasks(loop) if task not in tasks]
+        left = [handle for handle in _handles(loop) if id(handle) not in known and not self._is_own(handle)]
+        new_tasks = [task for task in all_tasks(loop) if task not in self.own_tasks]
+        self.own_tasks = WeakSet()
         self.ended_tasks.update(new_tasks)
         for number in running_threads():
             if number not in threads:
@@ -76,9 +83,20 @@ class Guest:
             raise ToolDenied(message, tool, "denied")
 
     def adopt(self, task, creator):
-        """A task that an ended one has created is ended, too."""
+        """A new task belongs to whom its creator belongs: to what has ended, or to the session."""
         if creator in self.ended_tasks:
             self.ended_tasks.add(task)
+        elif creator in self.own_tasks:
+            self.own_tasks.add(task)
+
+    def _is_own(self, handle):
+        """Does it belong to a task of the session: its next step, its end, or the end of its sleep or timeout?"""
+        callback, arguments = handle._callback, handle._args or ()
+        found = [getattr(callback, "__self__", None), *arguments]
+        if (callback is end_sleep or callback is end_wait) and isinstance(arguments[0], Future):
+            found = [getattr(each, "__self__", None) for each, _ in arguments[0]._callbacks or ()]
+        tasks = [each._task if type(each) is Timeout else each for each in found]
+        return any(isinstance(task, Task) and task in self.own_tasks for task in tasks)
 
     def context_of_thread(self, context):
         """Returns the context for a callback that another thread gives to the event loop."""

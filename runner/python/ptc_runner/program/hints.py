@@ -29,7 +29,7 @@ WRONG_LOOP_ERROR = (
 NO_PROCESSES = 138  # ENOTSUP of Emscripten
 _starts_install = re.compile(r"[%!]+ *(pip3?|conda|apt|apt-get|uv)\b|(python3? -m )?pip3? install\b").match
 _starts_command = re.compile(r"(\w+ *= *)?[%!]+ *[A-Za-z]").match
-_find_fence = re.compile(r"^\s*```", re.MULTILINE).search
+_find_fence = re.compile(r"^[^\S\n]*```", re.MULTILINE).search
 _find_escape = re.compile(r"\\[nt\"]").search
 _looks_like_code = re.compile(r"[(=\n]").search
 MANY_CLOCK_READS = 100  # in one cell: a loop waits for the clock; code that only measures reads it less often

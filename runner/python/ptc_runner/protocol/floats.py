@@ -11,8 +11,11 @@ MAXIMUM_MASK_CHARACTERS = 4_000  # without a mask the other side gets integers
 
 def float_mask(value):
     """Returns the mask of a value that was parsed from JSON; None without a float that looks like an integer."""
-    mask, is_needed = _mask(value)
-    return mask if is_needed and len(dumps(mask)) <= MAXIMUM_MASK_CHARACTERS else None
+    try:
+        mask, is_needed = _mask(value)
+        return mask if is_needed and len(dumps(mask)) <= MAXIMUM_MASK_CHARACTERS else None
+    except RecursionError:  # the host refuses arguments that are nested so deeply
+        return None
 
 
 def _mask(value):

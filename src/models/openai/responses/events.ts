@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { JsonObject, JsonValue } from '../../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json/json.js'
 import { eventIndex, eventText, parseEvent } from '../../http/event-data.js'
-import { isJsonObject } from '../../tool-input.js'
 
 /** An item of the output: all its members are kept. */
 export interface OutputItem extends JsonObject {

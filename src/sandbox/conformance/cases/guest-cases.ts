@@ -53,6 +53,29 @@ print(await get("its own"))`
     },
   },
   {
+    name: 'leave the tasks of the session that ran meanwhile, with what these have begun',
+    async run(context) {
+      const harness = await context.newHarness()
+      await harness.runCell(`
+ticks = []
+async def tick():
+    for n in range(6):
+        await asyncio.sleep(1.5)
+        await asyncio.gather(asyncio.ensure_future(asyncio.sleep(0)), asyncio.sleep(0.1))
+        try:
+            async with asyncio.timeout(1.5):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            ticks.append(n)
+task = asyncio.ensure_future(tick())
+await asyncio.sleep(0)`)
+      for (const seconds of [1, 2, 3, 4])
+        await harness.runCell(`await asyncio.sleep(${seconds}.2)\nprint(await get(1))`, undefined, guest)
+      const { output } = await harness.runCell('await asyncio.wait([task], timeout=60)\nprint(ticks)')
+      assert.equal(output, '[0, 1, 2, 3, 4, 5]\n')
+    },
+  },
+  {
     name: 'leave threads that can call no tool, while threads of a later cell can',
     requires: 'supportsProcesses',
     async run(context) {

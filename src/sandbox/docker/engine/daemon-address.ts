@@ -51,7 +51,7 @@ function readConfig(path: string): z.output<typeof configSchema> {
   } catch (cause) {
     // Docker's own programs report what is wrong with the file.
     if (hasErrorCode(cause, 'ENOENT') || hasErrorCode(cause, 'EACCES') || hasErrorCode(cause, 'ENOTDIR')) return {}
-    throw new PtcError('CONFIG_INVALID', `${path} is no configuration of Docker: ${messageOf(cause)}`, {
+    throw new PtcError('CONFIG_INVALID', `${path} is not a configuration of Docker: ${messageOf(cause)}`, {
       hint: 'Correct it, or set DOCKER_HOST.',
       cause,
     })

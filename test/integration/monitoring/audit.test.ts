@@ -60,7 +60,7 @@ describeDocker('the audit log of a run', () => {
     expect(kinds.filter((kind) => kind === 'call.begins')).toHaveLength(2)
     // The tool use with the code, by the id that the next request has.
     const [, reply] = requestMessages(env.api.requests.at(-1)?.body)
-    const [use] = reply?.content as readonly { readonly id: string }[]
+    const [use] = (reply?.content ?? []) as readonly { readonly id: string }[]
     const toolUseCaller = { type: 'code_execution_20260120', tool_id: use?.id }
     const paid = { tool: 'pay', caller: 'code_execution', toolUseCaller, cell: 1 }
     expect(events).toContainEqual(expect.objectContaining({ kind: 'call.begins', ...paid }))

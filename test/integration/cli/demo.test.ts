@@ -6,7 +6,7 @@ describe('ptc demo', () => {
     await using project = await TestProject.create({})
     const { code, stdout, stderr } = await project.run('demo', '--sandbox', 'wasm')
     expect(stderr).toContain('no ANTHROPIC_API_KEY is set, so a script plays the model')
-    expect(stderr).toContain('embedded sandbox')
+    expect(stderr).toContain('sandbox: Pyodide')
     expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/agent-/m)
     expect(stderr).toMatch(/await get_team_members[^]*cell 1 .*14 calls[^]*ENG001/)
     expect(stdout).toMatch(/^These engineers exceeded[^]*ENG001[^]*ENG003[^]*ENG007/)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeDocker } from '../support/docker/describe-docker.js'
-import { AttackEnvironment } from './support/attack-environment.js'
-import { runnerTakeover } from './support/hostile-code.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { AttackEnvironment } from '../support/attack-environment.js'
+import { runnerTakeover } from '../support/hostile-code.js'
 
 const megabyte = 1024 * 1024
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeDocker } from '../support/docker/describe-docker.js'
-import { tool } from '../support/tools.js'
-import { type AttackResult, AttackEnvironment, maxMemoryGrowthBytes } from './support/attack-environment.js'
-import { repeatingRunner, runnerTakeover } from './support/hostile-code.js'
-import { RecordedCalls } from './support/recorded-calls.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { tool } from '../../support/tools.js'
+import { type AttackResult, AttackEnvironment, maxMemoryGrowthBytes } from '../support/attack-environment.js'
+import { repeatingRunner, runnerTakeover } from '../support/hostile-code.js'
+import { RecordedCalls } from '../support/recorded-calls.js'
 
 const calls = new RecordedCalls()
 

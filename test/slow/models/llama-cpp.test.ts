@@ -9,7 +9,7 @@ import { tool } from '../../support/tools.js'
 
 const packages = (await llamaPackages()) ?? ''
 
-/** Room for the instructions and tools of the engine, which have some 3,000 tokens. */
+/** Room for a conversation with the instructions and tools of the engine. */
 const contextTokens = 8_192
 
 /** What a model of this size answers is not certain: each of these says that its replies were read. */
@@ -31,7 +31,8 @@ describe.skipIf(packages === '')('a real model on the server of llama.cpp', () =
     const env = await startEnvironment([server.baseURL])
     const { status, usage } = await env.runAgent({ question: 'What is the capital of France?' })
     expect(readable).toContain(status)
-    expect(usage.inputTokens).toBeGreaterThan(1_000)
+    // The instructions of the engine alone.
+    expect(usage.inputTokens).toBeGreaterThan(300)
     expect(usage.outputTokens).toBeGreaterThan(0)
     const events = await readEvents(env.ptc.handle(env.lastRun.workflowId).stream())
     expect(events.map(({ type }) => type)).toContain('turn.ends')

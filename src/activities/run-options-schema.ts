@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { BudgetItem } from '../common/runs/budget.js'
-import type { JsonObject, JsonValue } from '../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../common/json/json.js'
 import { type ClientTool, clientToolLimits } from '../common/runs/client-tools.js'
 import type { ToolChoice } from '../common/runs/model-settings.js'
 import { backendNamePattern, entityNamePattern } from '../common/names.js'
@@ -19,7 +19,7 @@ const name = z.string().min(1)
 
 /** A JSON object, measured before anything else walks it. */
 const jsonObject = z
-  .custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'not an object')
+  .custom<JsonObject>(isJsonObject, 'not an object')
   .superRefine((value, context) => addJsonIssue(value, clientToolLimits.bytes, context))
 
 /** The length of a list is checked before its elements. */
@@ -79,10 +79,7 @@ export const runOptionFields = {
   tools: z.array(name).optional(),
   session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
   context: z
-    .custom<JsonObject>(
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-      'not an object',
-    )
+    .custom<JsonObject>(isJsonObject, 'not an object')
     .superRefine((value, context) => addJsonIssue(value, maxContextBytes, context))
     .optional(),
   input: z

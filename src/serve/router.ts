@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { PtcClient } from '../client/index.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import { attachmentLimits } from '../common/runs/attachments.js'
-import type { JsonObject } from '../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../common/json/json.js'
 import { countStructuralBytes } from '../common/json/structural-bytes.js'
 import { decodeText } from '../common/text/decode-text.js'
 import { truncateEnd } from '../common/text/text.js'
@@ -127,10 +127,7 @@ export function describeProblems({ issues }: z.core.$ZodError): string {
 }
 
 /** An object of JSON, as it was parsed: its size and its depth are limited with the body. */
-export const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'an object is expected',
-)
+export const jsonObject = z.custom<JsonObject>(isJsonObject, 'an object is expected')
 
 /** An array whose length is checked before its elements are. */
 export function shortArray<Item extends z.ZodType>(item: Item, maxItems: number) {

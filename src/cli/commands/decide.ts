@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { withWaitingCall } from '../run/find-waiting-call.js'
 import { readJson } from '../process/read-text.js'
 import { printStatus } from '../process/stdio.js'
@@ -78,7 +78,7 @@ function addDeciderOptions(command: Command): Command {
 
 /** @throws PtcError RUN_INPUT_INVALID */
 function toObject(value: JsonValue): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  if (isJsonObject(value)) return value
   throw new PtcError('RUN_INPUT_INVALID', '--arguments: it must be a JSON object', {
     hint: 'Quote it for the shell: --arguments \'{"euros": 100}\'.',
   })

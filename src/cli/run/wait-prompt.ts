@@ -1,5 +1,5 @@
 import { messageOf } from '../../common/errors.js'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { PtcClient } from '../../client/index.js'
 import { type CallWait, parseRef, type RunTree, type RunWait } from '../../client/run-tree/index.js'
 import { askLine, canAsk, ringBell } from '../process/ask-line.js'
@@ -172,8 +172,8 @@ async function askArguments(args: JsonObject, ask: Ask): Promise<JsonObject> {
   for (;;) {
     text = await ask('arguments: ', text)
     try {
-      const value = JSON.parse(text) as JsonValue
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+      const value: unknown = JSON.parse(text)
+      if (isJsonObject(value)) return value
       printStatus('The arguments must be a JSON object.')
     } catch (thrown) {
       printStatus(`That is not JSON: ${messageOf(thrown)}`)

@@ -10,7 +10,7 @@
  */
 import { z } from 'zod'
 import { type FloatMask, isFloatMask } from '../../common/json/floats.js'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 
 /** Incremented when either side would misunderstand the other. */
 export const protocolVersion = 5
@@ -156,7 +156,7 @@ const callSchema = z.strictObject({
   call: z.int().min(1),
   tool: textSchema.min(1).max(64),
   /** Any JSON object; its content is validated later, by code that stops at a limit. */
-  arguments: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
+  arguments: z.custom<JsonObject>(isJsonObject),
   /** Which numbers of the arguments are floats. Absent, or no mask: none that looks like an integer. */
   floats: z
     .custom<FloatMask>((value) => isFloatMask(value))

@@ -1,5 +1,5 @@
 import { executeCodeTool } from '../../common/names.js'
-import type { JsonObject } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { ProviderMessage } from '../../common/runs/conversation.js'
 import { truncateEnd } from '../../common/text/text.js'
 import { isResult, textOf, toMediaBlock, toResult } from './blocks.js'
@@ -76,7 +76,7 @@ class Conversion {
   #use(id: string, name: string, input: unknown, isCode: boolean): void {
     this.#endUsesWithResults()
     this.#open.set(id, isCode)
-    assert(typeof input === 'object' && input !== null && !Array.isArray(input), { type: 'tool_use' })
+    assert(isJsonObject(input), { type: 'tool_use' })
     this.#push('assistant', { type: 'tool_use', id, name, input: input as JsonObject })
   }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import { estimateTokens } from '../../common/runs/context-window.js'
 import { isMedia } from './blocks.js'
 import { parseRequest } from './request.js'
@@ -13,7 +13,7 @@ const mediaTokens = 1_600
  * @throws BadRequest
  */
 export function countTokens(body: unknown): JsonObject {
-  const { messages, options } = parseRequest(isObject(body) ? { max_tokens: 1, ...body } : body)
+  const { messages, options } = parseRequest(isJsonObject(body) ? { max_tokens: 1, ...body } : body)
   const { clientTools = [], instructions = '', outputSchema } = options
   const blocks = messages.flatMap(({ content }) => content)
   const media = blocks.filter(isMedia).length
@@ -24,8 +24,4 @@ export function countTokens(body: unknown): JsonObject {
     outputSchema ?? null,
   ])
   return { input_tokens: estimateTokens(texts.length) + media * mediaTokens }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -110,3 +110,8 @@ export function toOneLine(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ')
   return line.length <= maxSummaryCharacters ? line : `${takeStart(line, maxSummaryCharacters - 1).trimEnd()}…`
 }
+
+/** A character that is invisible, or no character of a line, by its code point: `<U+202E>`. */
+export function showCodePoint(character: string): string {
+  return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`
+}

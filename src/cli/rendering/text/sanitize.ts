@@ -1,3 +1,5 @@
+import { showCodePoint } from '../../../common/text/text.js'
+
 /** Replacement of a tab. */
 const tabSpaces = '  '
 /** Marks stacked on one character beyond this can cover the lines around it. */
@@ -28,7 +30,7 @@ export function oneLine(text: string): string {
 function controlPicture(character: string): string {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x20) return String.fromCodePoint(0x2400 + code)
-  return code === 0x7f ? '\u2421' : codePoint(code)
+  return code === 0x7f ? '\u2421' : showCodePoint(character)
 }
 
 /** Format characters are invisible, and bidi overrides change how text reads. Joiners within emoji stay. */
@@ -36,9 +38,5 @@ function formatCharacter(character: string, offset: number, text: string): strin
   const isJoiner =
     character === '\u200D' && /\p{Extended_Pictographic}\uFE0F?$/u.test(text.slice(Math.max(offset - 3, 0), offset))
   if (isJoiner && /^\p{Extended_Pictographic}/u.test(text.slice(offset + 1, offset + 3))) return character
-  return codePoint(character.codePointAt(0) ?? 0)
-}
-
-function codePoint(code: number): string {
-  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
+  return showCodePoint(character)
 }

@@ -108,7 +108,7 @@ async function bundleWorkflows({ path, interceptors, options }) {
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker')
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(folder, 'workflows/index.js'),
-    workflowInterceptorModules: [...interceptors, join(folder, 'workflows/temporal/query-guard.js')],
+    workflowInterceptorModules: [...interceptors, join(folder, 'workflows/temporal/interceptors.js')],
     preloadModules: [join(folder, 'workflows/preload.js')],
     logger: new DefaultLogger('WARN'),
     ...options,

@@ -129,6 +129,21 @@ it('publishes the steps of a cell under their number and epoch', async () => {
   ])
 })
 
+it('publishes what a running step has printed so far, and not each of many texts at once', async () => {
+  const { publisher, published } = recorder()
+  const result: StepResult = { type: 'completed', output: 'one\ntwo\n' }
+  await streamStep(publisher, { session, step: cellStep, localCalls }, scope, (onPrinted) => {
+    for (let count = 1; count <= 1_000; count += 1) onPrinted?.('one\n'.repeat(count))
+    return Promise.resolve(result)
+  })
+  expect((await published()).map(({ data }) => data)).toEqual([
+    { type: 'cell.begins', turn: 1, cell: 2 },
+    { type: 'output.partial', turn: 1, cell: 2, text: 'one\n' },
+    { type: 'output', turn: 1, cell: 2, text: 'one\ntwo\n' },
+    { type: 'cell.ends', turn: 1, cell: 2, status: 'completed' },
+  ])
+})
+
 it('publishes that a sandbox was lost', async () => {
   const records = await publishedBy(cellStep, { type: 'lost', cause: 'gone', reason: 'it died' })
   expect(records.map(({ data }) => data.type)).toEqual(['cell.begins', 'step.lost'])

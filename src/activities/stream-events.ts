@@ -16,6 +16,9 @@ type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'attempt'>
 /** Characters of the output of one step, and of an error. */
 const maxOutputCharacters = 16_000
 
+/** Milliseconds between two events with what a step has printed so far: a hostile runner sends them without a pause. */
+const partialOutputMs = 200
+
 /** Characters of why an attempt of a turn failed. */
 const maxMessageCharacters = 500
 
@@ -91,12 +94,16 @@ interface PublishedStep {
   readonly localCalls?: Pick<LocalCallAllowance, 'turn' | 'cell'> | undefined
 }
 
-/** Executes a step, and publishes what it printed and whether it ended the cell. */
+/**
+ * Executes a step, and publishes what it printed and whether it ended the cell.
+ *
+ * @param execute receives what to call with the end of what the step has printed so far
+ */
 export async function streamStep(
   stream: StreamPublisher | undefined,
   { session, step, localCalls }: PublishedStep,
   { workflowId, runId, attempt }: Origin,
-  execute: () => Promise<StepResult>,
+  execute: (onPrinted?: (text: string) => void) => Promise<StepResult>,
 ): Promise<StepResult> {
   const unit = `step/${session.id}/${step.number}`
   const publish = stream?.attempt({ workflowId, runId, attempt, unit, epoch: session.epoch })
@@ -104,7 +111,12 @@ export async function streamStep(
   const { input } = step
   const fields = { ...(input.type === 'cell' && { cell: input.cell }), ...cellFields(localCalls) }
   if (input.type === 'cell') publish({ type: 'cell.begins', ...fields })
-  const result = await execute()
+  let lastPartialAt = -Infinity
+  const result = await execute((text) => {
+    if (performance.now() - lastPartialAt < partialOutputMs) return
+    lastPartialAt = performance.now()
+    publish({ type: 'output.partial', ...fields, text })
+  })
   if (result.type === 'lost') {
     publish({ type: 'step.lost' })
     return result

@@ -72,6 +72,8 @@ export type StreamData =
   /** An attempt has failed. Temporal may retry it; at last the run goes on with its messages as they are. */
   | ({ readonly type: 'compaction.fails'; readonly code: string } & CompactionFields)
   | ({ readonly type: 'cell.begins' } & CellFields)
+  /** The end of what code has printed since its step began. Void when `output` or `cell.ends` follows. */
+  | ({ readonly type: 'output.partial'; readonly text: string } & CellFields)
   /** What code has printed in a step. */
   | ({ readonly type: 'output'; readonly text: string } & CellFields)
   | ({ readonly type: 'cell.ends'; readonly status: string; readonly error?: string } & CellFields)

@@ -72,7 +72,7 @@ export class StreamPublisher {
       const joined = last && isOf(last, { runId, unit, attempt, epoch, number }) ? join(last.data, data) : undefined
       if (last && joined) {
         queue.records[queue.records.length - 1] = { ...last, data: joined }
-        this.#waiting += textLength(data)
+        this.#waiting += textLength(joined) - textLength(last.data)
         return
       }
       number += 1
@@ -164,8 +164,9 @@ function isOf(record: StreamRecord, { runId, unit, attempt, epoch, number }: Omi
   )
 }
 
-/** One event for two pieces of the same text; undefined when they are not. */
+/** One event for two pieces of the same text, or for two that replace each other; undefined when they are neither. */
 function join(last: StreamData, data: StreamData): StreamData | undefined {
+  if (data.type === 'output.partial' && last.type === 'output.partial') return data
   if (data.type !== 'text' && data.type !== 'code') return undefined
   if (last.type !== data.type || last.block !== data.block) return undefined
   return last.text.length + data.text.length > maxJoined ? undefined : { ...last, text: last.text + data.text }

@@ -53,7 +53,7 @@ export function executeStep({ host, registry, values, audit, stream }: StepExecu
       if (step === null) return { type: 'rebuilt' }
       const result = await auditStep(audit, values, { session, step }, { ...scope, requester }, async () =>
         describeStepResult(
-          await streamStep(stream, { session, step, localCalls }, scope, () => sendStep(step)),
+          await streamStep(stream, { session, step, localCalls }, scope, (onPrinted) => sendStep(step, onPrinted)),
           describeOptions,
           outputLimit,
         ),
@@ -74,12 +74,13 @@ function createStepSender(
   attachOptions: AttachOptions,
   { attempt, signal, report }: ActivityScope,
 ): SendStep {
-  let printed = ''
-  const onOutput = (text: string): void => {
-    printed = takeEnd(printed + text, maxProgressCharacters)
-    report({ printed: registry.redact(printed, { kind: 'output' }) })
-  }
-  return (step) => {
+  return (step, onPrinted = () => undefined) => {
+    let printed = ''
+    const onOutput = (text: string): void => {
+      printed = takeEnd(printed + text, maxProgressCharacters)
+      report({ printed: registry.redact(printed, { kind: 'output' }) })
+      onPrinted(printed)
+    }
     const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, step.input), signal)
     return host.executeStep(session, step, attachOptions, { attempt, signal, onOutput, readValue })
   }

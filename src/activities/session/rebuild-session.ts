@@ -9,7 +9,8 @@ import { findDivergence } from './divergence.js'
 import { loadRecordedSteps } from './journal.js'
 import { restoreSnapshot } from './snapshots.js'
 
-export type SendStep = (step: Step) => Promise<StepResult>
+/** @param onPrinted receives the end of what the step has printed so far */
+export type SendStep = (step: Step, onPrinted?: (text: string) => void) => Promise<StepResult>
 
 interface RebuildOptions {
   readonly host: SessionHost

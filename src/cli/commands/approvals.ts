@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import type { WaitOfRun } from '../../client/index.js'
+import { PtcError } from '../../common/errors.js'
 import type { Environment } from '../environment/environment.js'
 import { withEnvironment } from '../environment/with-environment.js'
 import { print, printStatus, printStyled } from '../process/stdio.js'
@@ -33,15 +34,24 @@ async function approvals({ config, json, watch }: Options): Promise<void> {
   })
 }
 
-/** Prints each wait once. */
+/** Prints each wait once. A server that was there and is down is asked again. */
 async function watchWaits({ ptc }: Environment, signal: AbortSignal): Promise<void> {
   const printed = new Set<string>()
+  let waits = await ptc.waits()
+  let isDown = false
   for (;;) {
-    const waits = await ptc.waits()
     const added = waits.filter((each) => !printed.has(keyOf(each)))
     if (added.length > 0) printStyled(await formatWaits(added))
     for (const each of added) printed.add(keyOf(each))
     await delay(watchIntervalMs, undefined, { signal })
+    try {
+      waits = await ptc.waits()
+      isDown = false
+    } catch (thrown) {
+      if (!PtcError.isInstance(thrown) || thrown.code !== 'TEMPORAL_UNREACHABLE') throw thrown
+      if (!isDown) printStatus(`${thrown.message}; trying again`)
+      isDown = true
+    }
   }
 }
 

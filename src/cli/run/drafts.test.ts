@@ -38,6 +38,14 @@ it('begins anew after a reset', async () => {
   ])
 })
 
+it('is what running code prints, until its output is complete', async () => {
+  const printed = (type: 'output' | 'output.partial', text: string): StreamEvent => {
+    return { type, unit: 'step/s/1', text, ...fields }
+  }
+  const events = [printed('output.partial', '1'), printed('output.partial', '1 2'), printed('output', '1 2 3')]
+  expect(await textsOf(events)).toEqual(['1', '1 2', undefined])
+})
+
 it('leaves out the turns for other messages', async () => {
   const events = [begins(1, 'a'), piece(1, 'no'), ends(1), begins(2, 'b'), piece(2, 'yes')]
   expect(await textsOf(events, 'b')).toEqual([undefined, 'yes'])

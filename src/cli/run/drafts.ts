@@ -1,9 +1,15 @@
 import type { StreamEvent } from '../../stream/index.js'
 import type { Draft } from '../rendering/index.js'
 
-type BlockDraft = Draft & { readonly block: number }
+type BlockDraft = Draft & { readonly block?: number }
 
-/** What the model is writing, as the events of a live stream say it; undefined while it writes nothing. */
+/** After `output`, the tree of the run has what was printed. */
+const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.ends', 'turn.fails', 'reset', 'output', 'cell.ends'])
+
+/**
+ * What the model is writing, and what running code prints, as the events of a live stream say it; undefined while there
+ * is neither.
+ */
 export async function* drafts(
   events: AsyncIterable<StreamEvent>,
   isShown: (event: StreamEvent & { readonly type: 'turn.begins' }) => boolean = () => true,
@@ -17,7 +23,9 @@ export async function* drafts(
       const { type, block, text } = event
       const earlier = draft?.block === block ? draft.text : ''
       draft = { type, block, text: earlier + text }
-    } else if (event.type === 'turn.ends' || event.type === 'turn.fails' || event.type === 'reset') {
+    } else if (event.type === 'output.partial') {
+      draft = { type: 'output', text: event.text }
+    } else if (endTypes.has(event.type)) {
       draft = undefined
     }
     yield draft

@@ -109,6 +109,19 @@ describe('a running run', () => {
     expect(firstCall(builder.tree())).toMatchObject({ status: 'waiting', attempts: 2 })
   })
 
+  test('has what the running step has printed so far', async () => {
+    const count = countUpTo(events, (event) => named(event, 'session.step'))
+    const step = events.slice(0, count).at(-1)?.activityTaskScheduledEventAttributes
+    const builder = new RunTreeBuilder()
+    await builder.add(events.slice(0, count))
+    const heartbeatDetails = { payloads: [defaultPayloadConverter.toPayload({ printed: 'page 1\n' })] }
+    const running = { ...pending(2, 1), activityId: step?.activityId ?? '', heartbeatDetails }
+    await builder.addPending([running])
+    expect(builder.tree().turns[0]?.cells[0]).toMatchObject({ status: 'running', output: 'page 1\n' })
+    await builder.add(events.slice(count))
+    expect(builder.tree().turns[0]?.cells[0]?.output).not.toContain('page 1')
+  })
+
   test('has the note about a blocked event loop: call running, completed, timed out', async () => {
     const count = countUpTo(events, (event) => named(event, 'get_city'))
     const open = async (...changed: readonly HistoryEvent[]) => {

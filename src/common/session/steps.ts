@@ -158,6 +158,8 @@ export type StepResult<Call extends RequestedCall = RequestedCall, Output extend
 export type DescribedStepResult = StepResult<DescribedCall, Externalizable<string>>
 
 export type LostCause =
+  /** An interrupt came while no sandbox was open. */
+  | 'interrupted'
   /** The sandbox died or disappeared. Not caused by the program. */
   | 'gone'
   /** The process of the program ended by itself: the program ended it, or a broken connection did. */

@@ -88,6 +88,8 @@ export class UiMessageStream {
         return this.#reset(event)
       // An attempt that failed is repeated, which a reset says, or the message fails, which its answer says.
       case 'turn.fails':
+      // The output of a cell is sent at its end.
+      case 'output.partial':
       case 'compaction.begins':
       case 'compaction.ends':
       case 'compaction.fails':

@@ -195,8 +195,9 @@ export class Chat {
       case 'code':
         this.block(unit, `${event.block}`, 'pre', 'code').append(event.text)
         break
+      case 'output.partial':
       case 'output':
-        this.block(unit, 'output', 'pre', 'output').append(event.text)
+        this.block(unit, 'output', 'pre', 'output').textContent = event.text
         break
       case 'cell.ends':
         if (event.error !== undefined) this.block(unit, 'error', 'pre', 'output error').append(event.error)

@@ -109,6 +109,25 @@ describe('the keywords of a JSON Schema', () => {
       [{ a: 1 }, { a: 'x' }, {}],
       [true, false, false],
     ],
+    [
+      'objects and lists among the choices',
+      { enum: [{ a: { b: [1] } }, [1, 'x'], [], null, 3] },
+      [{ a: { b: [1] } }, [1, 'x'], [], null, 3, { a: { b: [2] } }, { a: { b: [1] }, c: 1 }, [1], [1, 'x', 2], {}, 4],
+      [true, true, true, true, true, false, false, false, false, false, false],
+    ],
+    [
+      'an object as the only value',
+      { type: 'object', const: { a: 1 }, properties: { a: { type: 'integer' } } },
+      [{ a: 1 }, { a: 2 }, {}],
+      [true, false, false],
+    ],
+    ['lists or null as values', { type: 'array', enum: [[1]], nullable: true }, [[1], null, [2]], [true, true, false]],
+    [
+      'the size of a list of anything',
+      { type: 'array', minItems: 1, maxItems: 2 },
+      [[], [1, 'x'], [1, 2, 3]],
+      [false, true, false],
+    ],
     ['keywords without a type', { minLength: 2 }, ['ab', 'a'], [true, false]],
   ])('are checked: %s', (_what, schema, values, expected) => {
     expect(fits(toolOf(properties({ a: schema })), ...values.map((a) => ({ a })))).toEqual(expected)

@@ -53,7 +53,12 @@ export function fromJsonSchema(schema: JsonObject, appliesDefaults = false): z.Z
 function toZodDialect(appliesDefaults: boolean): (schema: JsonValue) => JsonValue {
   const convert = (schema: JsonValue): JsonValue => {
     if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
-    const { default: fallback, format, pattern, ...mapped } = withTypes(mapSchemas(schema as JsonObject, convert))
+    const {
+      default: fallback,
+      format,
+      pattern,
+      ...mapped
+    } = withTypes(withoutStructuredChoices(mapSchemas(schema as JsonObject, convert)))
     const kept = {
       ...mapped,
       ...(appliesDefaults && fallback !== undefined && { default: fallback }),
@@ -95,6 +100,9 @@ function withTypes(schema: JsonObject): JsonObject {
   const isTyped = ['type', 'enum', 'const', '$ref'].some((key) => key in schema)
   const about = isTyped ? undefined : keywordTypes.find(([, keywords]) => keywords.some((key) => key in schema))?.[0]
   const implied = about !== undefined && !allowsOthers(schema, about) ? about : undefined
+  // zod checks the size of a list only beside a schema of its items.
+  const isSized = ['minItems', 'maxItems'].some((key) => key in schema)
+  const hasItems = ['items', 'prefixItems'].some((key) => key in schema)
   const { required, properties = {}, additionalProperties } = schema
   const known = properties as JsonObject
   const missing = Array.isArray(required) ? required.filter((name) => !Object.hasOwn(known, String(name))) : []
@@ -103,8 +111,31 @@ function withTypes(schema: JsonObject): JsonObject {
   return {
     ...schema,
     ...(implied !== undefined && { type: implied }),
+    ...(isSized && !hasItems && { items: {} }),
     ...(added.length > 0 && { properties: { ...known, ...Object.fromEntries(added) } }),
   }
+}
+
+/** zod compares the choices of `enum` and `const` by identity, so objects and lists among them become schemas. */
+function withoutStructuredChoices(schema: JsonObject): JsonObject {
+  const { enum: choices, const: constant, ...rest } = schema
+  const allowed = Array.isArray(choices) ? choices : constant === undefined ? [] : [constant]
+  if (!allowed.some((choice) => typeof choice === 'object' && choice !== null)) return schema
+  const { $defs, ...own } = rest
+  return { allOf: [own, { anyOf: allowed.map(schemaOfValue) }], ...($defs !== undefined && { $defs }) }
+}
+
+/** A schema that takes this value alone. */
+function schemaOfValue(value: JsonValue): JsonObject {
+  if (Array.isArray(value)) {
+    const items = value.length > 0 ? { prefixItems: value.map(schemaOfValue) } : { items: {} }
+    return { type: 'array', minItems: value.length, maxItems: value.length, ...items }
+  }
+  if (!isJsonObject(value)) return { const: value }
+  const members = Object.entries(value).map(([name, member]): [string, JsonValue] => [name, schemaOfValue(member)])
+  // zod does not check `additionalProperties` in a part of `allOf`.
+  const size = { required: Object.keys(value), maxProperties: members.length }
+  return { type: 'object', properties: Object.fromEntries(members), ...size }
 }
 
 /** Whether an alternative of a schema is of another type. */

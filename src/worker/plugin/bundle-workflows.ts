@@ -11,7 +11,7 @@ type WebpackPlugin = Extract<NonNullable<NonNullable<WebpackConfig['plugins']>[n
 const built = (path: string): string => fileURLToPath(new URL(`../../../dist/workflows/${path}`, import.meta.url))
 
 const entry = built('with-user-workflows.js')
-const interceptorModules = [built('temporal/query-guard.js')]
+const interceptorModules = [built('temporal/interceptors.js')]
 const tracedModule = built('temporal/traced.js')
 const preloadModules = [built('preload.js')]
 

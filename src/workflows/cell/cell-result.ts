@@ -37,6 +37,8 @@ function lostEnd(cause: LostCause, reason: string): CellEnd {
       return { status: 'timed_out', error: `${reason}. Do less in one cell.`, sessionKept: false }
     case 'out_of_memory':
       return { status: 'limit_exceeded', error: `${reason}. Hold less of it at a time.`, sessionKept: false }
+    case 'interrupted':
+      return { status: 'stopped', error: reason, sessionKept: false }
     case 'gone':
     case 'exited':
     case 'protocol':

@@ -1,4 +1,4 @@
-import { CancellationScope } from '@temporalio/workflow'
+import { CancellationScope, isCancellation } from '@temporalio/workflow'
 
 /**
  * A request from outside to stop the current cell. Code that runs is interrupted. If the cell waits, the workflow stops
@@ -21,6 +21,26 @@ export class Interruption {
   /** Forgets the request, for example when another cell starts. */
   clear(): void {
     this.#isRequested = false
+  }
+
+  /** Does work that a new request cancels. Returns false when one has. */
+  async runUntilRequested(work: () => Promise<unknown>): Promise<boolean> {
+    const scope = new CancellationScope()
+    let isInterrupted = false
+    this.#interruptStep = () => {
+      isInterrupted = true
+      scope.cancel()
+    }
+    try {
+      await scope.run(work)
+      return true
+    } catch (thrown) {
+      const isOfRequest = isInterrupted && !CancellationScope.current().consideredCancelled
+      if (isOfRequest && isCancellation(thrown)) return false
+      throw thrown
+    } finally {
+      this.#interruptStep = undefined
+    }
   }
 
   /** Executes a step. Each request calls `interrupt` while the step is in progress; its end cancels these calls. */

@@ -27,6 +27,9 @@ const maxRebuildsPerStep = 2
 /** Times that the process of the program may end by itself at one step. A program that ends it once does so again. */
 const maxExitsPerStep = 1
 
+/** Why a step was not executed that was interrupted while no worker had a sandbox for it. */
+const interruptedBeforeStart = 'KeyboardInterrupt: the code was stopped while it waited for a sandbox'
+
 /** A session as the next execution of the continue-as-new chain takes it over. */
 export interface SessionState {
   readonly sandbox: SerializedSandbox
@@ -122,7 +125,8 @@ export class Session {
         if (this.#journal.shouldExternalize) await this.#externalizeJournal()
         return result
       }
-      if (result.type === 'lost') metrics.add('ptc_session_losses_total', 1, { cause: lossCause(result) })
+      if (result.type === 'lost' && result.cause !== 'interrupted')
+        metrics.add('ptc_session_losses_total', 1, { cause: lossCause(result) })
       await this.#discardFailed(result)
       const isAhead = result.type === 'lost' && result.fenced
       if (isAhead && fenced++ < maxFencedPerStep) continue
@@ -272,7 +276,9 @@ export class Session {
   }
 
   async #rebuild(note: string): Promise<StepActivityResult> {
-    await this.#sandbox.open()
+    if (!(await this.interruption.runUntilRequested(() => this.#sandbox.open()))) {
+      return { type: 'lost', cause: 'interrupted', reason: interruptedBeforeStart }
+    }
     const { length, steps: recorded, stepsToRepeat } = this.#journal
     if (length === 0) return { type: 'rebuilt' }
     const before = recorded.snapshot ? `restore the snapshot after ${pluralize(recorded.snapshot.steps, 'step')}, ` : ''

@@ -1,13 +1,13 @@
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { queryRefusedMessage } from '../../common/names.js'
-import { interceptors } from './query-guard.js'
+import { QueryGuard } from './query-guard.js'
 
 let guard: WorkflowInternalsInterceptor
 let passed: number
 
 beforeEach(() => {
-  guard = interceptors().internals?.[0] ?? {}
+  guard = new QueryGuard()
   passed = 0
 })
 

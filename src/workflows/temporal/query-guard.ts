@@ -55,13 +55,12 @@ import {
   type ConcludeActivationInput,
   type ConcludeActivationOutput,
   type Next,
-  type WorkflowInterceptors,
   type WorkflowInternalsInterceptor,
 } from '@temporalio/workflow'
 import { queryRefusedMessage } from '../../common/names.js'
 
 /** Refuses queries between workflow tasks; see the header. */
-class QueryGuard implements WorkflowInternalsInterceptor {
+export class QueryGuard implements WorkflowInternalsInterceptor {
   /** The state is that of a workflow task. */
   #isKnown = false
   /** Time and size of the last activation; undefined when it was a replay. */
@@ -104,5 +103,3 @@ function differs(start: TaskStart, before: TaskStart | undefined): boolean {
 
 /** The id that sdk-core gives a query on its own, without a workflow task (`LEGACY_QUERY_ID`). */
 const directQueryId = 'legacy_query'
-
-export const interceptors = (): WorkflowInterceptors => ({ internals: [new QueryGuard()] })

@@ -142,10 +142,16 @@ describe('a worker of a user', () => {
       for (const query of ['query', half]) await expect(handle.query(query, half)).rejects.toThrow()
       await handle.terminate(half)
 
-      // Neither has arguments.
+      // The first two have no arguments, and those of the third can't be decoded.
       const limiter = await workflow.start('toolLimit', { taskQueue, workflowId: id(), args: [{ tool: 'refuse' }] })
       await limiter.signal('request')
       await limiter.signal('release')
+      await connection.workflowService.signalWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId: limiter.workflowId },
+        signalName: 'release',
+        input: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('not JSON') }] },
+      })
       await vi.waitFor(async () => {
         const types = (await limiter.fetchHistory()).events?.map(({ eventType }) => eventType)
         expect(types).not.toContain(EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)

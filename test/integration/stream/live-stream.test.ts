@@ -108,6 +108,18 @@ it('delivers code, calls and output, and continues at an offset', async () => {
   await env.expectCleanEnd(env.lastRun)
 })
 
+it('delivers what code prints while it runs, and the tree has it without a stream', async () => {
+  const env = await TestEnvironment.start({ stream: fileStream({ folder: await temporaryFolder() }) })
+  const source = 'import time\npage = 0\nwhile True:\n    page += 1\n    print("page", page)\n    time.sleep(0.05)'
+  const handle = await env.startProgram(source)
+  const events = env.ptc.handle(handle.workflowId).stream()
+  await expect(nextOf(events, 'output.partial')).resolves.toMatchObject({ text: expect.stringMatching(/^page 1\n/) })
+  const tree = () => env.ptc.handle(handle.workflowId).tree()
+  await expect.poll(async () => (await tree()).turns[0]?.cells[0]?.output).toMatch(/page \d+\npage/)
+  await handle.cancel()
+  await expect(nextOf(events, 'end')).resolves.toMatchObject({ status: 'cancelled' })
+})
+
 it('does not fail nor hold up a run when the stream can not be written, and says the end', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'file'), '')

@@ -152,9 +152,8 @@ function compactionNode(record: ActivityRecord, isRunEnded: boolean): Compaction
 const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' } as const
 
 function cellNode(cell: CellDraft, context: CallContext): CellNode {
-  const { number, code, startedAt, endedAt, status, output, reportedOutput, error, steps, rebuilds, wakes, calls } =
-    cell
-  const { toolUseId, owner } = cell
+  const { number, code, startedAt, endedAt, status, output, reportedOutput, liveOutput, error, steps, calls } = cell
+  const { toolUseId, owner, rebuilds, wakes } = cell
   const isInterrupted = status === 'running' && context.isRunEnded
   const printed = output.map((piece) => context.fetched.text(piece)).join('')
   return {
@@ -165,7 +164,7 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
     startedAt,
     endedAt,
     status: isInterrupted ? 'interrupted' : status,
-    output: reportedOutput.length > printed.length ? reportedOutput : printed,
+    output: (reportedOutput.length > printed.length ? reportedOutput : printed) + (isInterrupted ? '' : liveOutput),
     outputRefs: output.flatMap((piece) => parseRef(piece) ?? []),
     error: error ?? (isInterrupted ? cell.lossReason : undefined),
     steps: steps.size,

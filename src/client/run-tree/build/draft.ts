@@ -62,6 +62,8 @@ export interface CellDraft {
   readonly output: Externalizable<string>[]
   /** The output in the run's result, which is truncated for the model. */
   reportedOutput: string
+  /** The end of what the running step has printed. */
+  liveOutput: string
   error: string | undefined
   rebuilds: number
   wakes: number
@@ -166,6 +168,7 @@ export function emptyCell(number: number, code: Externalizable<string>, startedA
     status: 'running',
     output: [],
     reportedOutput: '',
+    liveOutput: '',
     error: undefined,
     rebuilds: 0,
     wakes: 0,

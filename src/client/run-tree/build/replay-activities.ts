@@ -158,6 +158,7 @@ function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepI
   if (!cell) return
   if (step) cell.steps.add(step.number)
   if (record.end && record.end.type !== 'completed') cell.lossReason = record.end.failure.message
+  cell.liveOutput = record.end ? '' : (record.printed ?? '')
   const result = resultOf(record, 'step')?.result
   const at = record.end?.at
   if (!result || at === undefined) return

@@ -12,7 +12,7 @@ import {
 } from './activity-payloads.js'
 import { Decisions } from './decisions.js'
 import { sharedCellRecord } from './shared-cells.js'
-import { heartbeatProgress } from './heartbeat-progress.js'
+import { heartbeatOutput, heartbeatProgress } from './heartbeat-progress.js'
 import { openRecord } from './open-record.js'
 
 /** One activity of the run, according to the events so far. */
@@ -30,6 +30,8 @@ export interface ActivityRecord {
   nextAttemptAt?: number | undefined
   /** What a tool said of its progress. */
   progress?: string | undefined
+  /** Of a step that runs: the end of what its code has printed. */
+  printed?: string | undefined
   /** Says which tool blocked the event loop of the worker meanwhile. */
   blockedNote: string | undefined
   end: ActivityEnd | undefined
@@ -77,7 +79,9 @@ export class ActivityLog {
       record.blockedNote = this.#reader.blockedNote(heartbeatDetails) ?? record.blockedNote
       const next = record.started ? undefined : (nextAttemptScheduleTime ?? scheduledTime)
       record.nextAttemptAt = next && record.attempts > 0 ? toMilliseconds(next) : undefined
-      record.progress = heartbeatProgress(this.#reader.first(heartbeatDetails)) ?? record.progress
+      const details = this.#reader.first(heartbeatDetails)
+      record.progress = heartbeatProgress(details) ?? record.progress
+      record.printed = heartbeatOutput(details) ?? record.printed
     }
   }
 

@@ -57,3 +57,21 @@ it('a run waits for a worker that has its backend, says so, and continues with i
   expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'kept paid\n' }, toolCalls: 1 })
   await env.expectCleanEnd(handle)
 })
+
+it('an interrupt ends a cell that waits for a worker with its backend, and the session continues', async () => {
+  const env = await TestEnvironment.start({ backend: 'wasm' })
+  const { sessions } = env.ptc
+  const name = 'waiting'
+  const first = sessions.execute(name, 'x = 1', { sandbox: 'mine' })
+  await expect.poll(() => sessions.show(name).catch(() => undefined), pollOptions).toMatchObject({ name })
+  const handle = env.client.workflow.getHandle((await sessions.show(name)).workflowId)
+  await expect.poll(() => scheduledCount(handle, 'session.open'), pollOptions).toBe(1)
+  await sessions.interrupt(name)
+  expect(await first).toMatchObject({
+    outcome: { status: 'stopped', error: 'KeyboardInterrupt: the code was stopped while it waited for a sandbox' },
+  })
+  await env.workers.start({ sandbox: { backend: mine }, roles: ['sandbox'] })
+  expect(await sessions.execute(name, 'print("x" in globals())')).toMatchObject({ outcome: { output: 'False\n' } })
+  await sessions.close(name)
+  await env.expectCleanEnd(handle)
+})

@@ -30,19 +30,6 @@ async function startSessionWithEffects(options: TestEnvironmentOptions = {}) {
 const rebuildSummaries = (all: readonly (string | undefined)[]) => all.filter((summary) => summary?.includes('repeat'))
 
 describeDocker('a session whose container is killed', () => {
-  it('is restored from the last snapshot: repeats only later steps, and no effect', async () => {
-    const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
-    await cells(1, 5)
-    await kept(2)
-    await kill()
-    expect(await session.outputOf('print(total)')).toBe('15\n')
-    expect(effects).toEqual([1, 2, 3, 4, 5])
-    expect(rebuildSummaries(await summaries('session.step'))).toEqual([
-      'restore the snapshot after 8 steps, repeat 2 recorded steps',
-    ])
-    await session.close()
-  })
-
   it('repeats a bounded number of steps, whatever the number of recorded steps', async () => {
     const { session, effects, kill, summaries, cells } = await startSessionWithEffects({ snapshots: { steps: 20 } })
     await cells(1, 100)

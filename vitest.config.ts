@@ -14,10 +14,17 @@ const patience = { testTimeout: 600_000, hookTimeout: 300_000, expect: { poll: {
 const processCoverage = process.env['PTC_PROCESS_COVERAGE']
 const env: Record<string, string> = processCoverage === undefined ? {} : { NODE_V8_COVERAGE: processCoverage }
 
-/** What a project of these files is. All look only at what is their own, so they may run side by side. */
-function project(name: string, include: string) {
-  return { test: { ...patience, env, name, include: [include] } }
+/**
+ * What a project of these files is. All look only at what is their own, so they may run side by side.
+ *
+ * @param isolate each file loads all modules anew: twice the processor time of most files
+ */
+function project(name: string, include: string, { isolate = true, exclude = [] as string[] } = {}) {
+  return { test: { ...patience, env, name, isolate, include: [include], exclude } }
 }
+
+/** Unit tests that replace modules. */
+const replacing = 'src/workflows/**/*.test.ts'
 
 /** Tests of whole runs, on workers in the process of the test. */
 const runs = 'test/{integration,slow}/runs/**/*.test.ts'
@@ -77,9 +84,10 @@ export default defineConfig({
       reportOnFailure: true,
     },
     projects: [
-      project('unit', '{src,scripts}/**/*.test.ts'),
-      project('live', 'test/live/**/*.test.ts'),
-      ...['integration', 'slow', 'attacks', 'chaos'].map((name) => project(name, `test/${name}/**/*.test.ts`)),
+      project('unit', '{src,scripts}/**/*.test.ts', { isolate: false, exclude: [replacing] }),
+      project('unit-isolated', replacing),
+      ...['integration', 'attacks'].map((name) => project(name, `test/${name}/**/*.test.ts`, { isolate: false })),
+      ...['slow', 'chaos', 'live'].map((name) => project(name, `test/${name}/**/*.test.ts`)),
       inMode('always-replay', [runs, workerProcesses]),
       inMode('always-evict', [runs]),
       inMode('always-reattach', [runs]),

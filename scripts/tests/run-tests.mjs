@@ -18,11 +18,15 @@ export function printCountOnExit() {
   process.on('exit', () => console.log(countLine(counts)))
 }
 
+/** Unit tests that replace modules are a project of their own. */
+const unitProjects = ['unit', 'unit-isolated']
+
 /** Arguments for vitest from the command line; with these projects when it names none. */
 export function vitestSelection(projects) {
   const wanted = process.argv.slice(2)
   const isNamed = wanted.some((word) => word.startsWith('--project'))
-  return [...(isNamed ? [] : projects.flatMap((name) => ['--project', name])), ...wanted]
+  const names = projects.flatMap((name) => (name === 'unit' ? unitProjects : name))
+  return [...(isNamed ? [] : names.flatMap((name) => ['--project', name])), ...wanted]
 }
 
 /**

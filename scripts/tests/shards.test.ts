@@ -23,7 +23,7 @@ async function allFiles(): Promise<TestFile[]> {
 const files = await allFiles()
 const inEach = files.filter(
   ({ project, file }) =>
-    (['unit', 'integration', 'attacks'].includes(project) && !file.startsWith('test/attacks/slow/')) ||
+    (['unit', 'unit-isolated', 'integration', 'attacks'].includes(project) && !file.startsWith('test/attacks/slow/')) ||
     file === 'test/integration/runs/modes/mode-control.test.ts',
 )
 

@@ -8,7 +8,7 @@ export interface TestFile {
 }
 
 /** Projects that every run of CI runs completely, but for their long files. It runs one shard of the rest. */
-const unshardedProjects = new Set(['unit', 'integration', 'attacks'])
+const unshardedProjects = new Set(['unit', 'unit-isolated', 'integration', 'attacks'])
 
 const longAttacks = 'test/attacks/slow/'
 
@@ -24,7 +24,7 @@ const measured = JSON.parse(readFileSync(new URL('test-durations.json', import.m
 
 /** Time that the file keeps a test worker busy while other files run. */
 export function expectedSeconds({ project, file }: TestFile): number {
-  return measured[`${project} ${file}`] ?? (project === 'unit' ? defaultSeconds.unit : defaultSeconds.other)
+  return measured[`${project} ${file}`] ?? (project.startsWith('unit') ? defaultSeconds.unit : defaultSeconds.other)
 }
 
 /** Sorts by duration: a long file that started last would leave the other workers idle. */

@@ -31,7 +31,7 @@ export function checkToolName(name: unknown): asserts name is string {
   const problem = problemOf(name)
   if (problem === undefined) return
   throw new PtcError('TOOL_NAME_INVALID', `tool name ${JSON.stringify(takeStart(name, 100))} ${problem}`, {
-    hint: 'Use letters, digits and underscores, such as get_expenses.',
+    hint: 'For example: get_expenses, or github.list-issues.',
   })
 }
 

@@ -21,7 +21,7 @@ const files = {
   'no-tool.ts': 'export default { tools: [{ name: "x" }] }',
   'throws.ts': 'throw new Error("the config says no")',
   'duplicate.ts': configuration([tool('twice'), tool('twice')]),
-  'bad-name.ts': configuration([tool('get-expenses')]),
+  'bad-name.ts': configuration([tool('get expenses')]),
 }
 
 let project: TestProject
@@ -54,7 +54,7 @@ describe('a wrong command line ends with an error and exit code 2', () => {
     [['worker', '--roles', 'cook'], /There is no role "cook"; there are workflow, model, tools, sandbox/],
     [['dev', '--port', '70000'], /whole number from 1 to 65535/],
     [['exec', 'nowhere.py'], /there is no file nowhere\.py/],
-    [['exec', '.'], /can't read \./],
+    [['exec', '.'], /^ptc: \. is a folder/],
   ])('ptc %j', async (ptcArguments, message) => {
     const { code, stdout, stderr } = await project.run(...ptcArguments)
     expect(stderr).toMatch(message)
@@ -73,7 +73,7 @@ describe('an invalid configuration fails before anything starts, with exit code 
     ['no-tool.ts', /tools\[0\] is not a tool\nMake it with defineTool/],
     ['throws.ts', /the config says no/],
     ['duplicate.ts', /two tools are named twice/],
-    ['bad-name.ts', /get-expenses/],
+    ['bad-name.ts', /tool name "get expenses" is not 1 to 64 letters/],
   ])('--config %s', async (file, message) => {
     const { code, stdout, stderr } = await project.run('run', 'why?', '--config', file)
     expect(stderr).toMatch(message)

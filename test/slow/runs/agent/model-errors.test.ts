@@ -32,7 +32,7 @@ describe('the model request is retried after', () => {
       'MODEL_STREAM',
     ],
     ['F26: a stream with an error event', { type: 'error_event', at: { insideBlock: 0 } }, 'MODEL_OVERLOADED'],
-    ['F26: a stream with broken JSON in it', { type: 'garbage', at: { insideBlock: 0 } }, 'MODEL_STREAM'],
+    ['F26: a stream with broken JSON in it', { type: 'garbage', at: { insideBlock: 0 } }, 'MODEL_REPLY_INVALID'],
     ['F26: a stream without its end', { type: 'cut', at: { before: 'message_stop' }, mode: 'end' }, 'MODEL_STREAM'],
     ['F25: a connection that is reset', { type: 'close', mode: 'reset' }, 'MODEL_CONNECTION'],
   ])('%s', async (_what, fault, failure) => {

@@ -104,7 +104,7 @@ describeBrowser('the chat page of ptc serve', () => {
     await expect.poll(() => page.locator('#status').innerText()).toBe('no connection to the server')
     const second = await serve(project, new URL(first.url).port)
     await expect.poll(() => page.locator('#status').innerText()).toMatch(/^working/)
-    await card.getByLabel('Arguments').fill('{"euros": 5, "purpose": "tea"}')
+    await card.getByLabel('Arguments', { exact: true }).fill('{"euros": 5, "purpose": "tea"}')
     await card.getByRole('button', { name: 'Approve' }).click()
     await expect.poll(() => logOf(page)).toContain('Result: paid 5')
     await expect.poll(() => card.count()).toBe(0)

@@ -17,7 +17,7 @@ class ToolError(Exception):
 @dataclass
 class Series:
     values: list[float]
-    steps: int
+    steps: int = 1
 
 
 @activity.defn(name="forecast")

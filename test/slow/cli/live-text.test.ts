@@ -55,7 +55,8 @@ it('ptc chat shows text of the message that is worked on while the model writes 
   const terminal = PseudoTerminal.start(project, 'chat', uniqueName('live').slice(0, 20))
   await terminal.waitForScreen(/> /)
   terminal.type('hello\r')
-  await terminal.waitForScreen(/Hello\.\r\n> /)
+  // Not the draft.
+  await terminal.waitForScreen(/(?<!│ )Hello\.\r\n> /)
   terminal.type('Who exceeded the travel budget?\r')
   await terminal.waitForScreen(/│ The travel.*\r\n> /)
   // The draft is gone, and the line that is typed is below the answer.

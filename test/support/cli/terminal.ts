@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
-import { onTestFinished } from 'vitest'
+import { onTestFailed, onTestFinished } from 'vitest'
 import { type TestProject, ptcScript } from './ptc.js'
 
 /** A `ptc` at its own terminal, made by `script` of util-linux. It ends with the test. */
@@ -34,7 +34,9 @@ export class PseudoTerminal {
     const inTerminal = ['-qefc', `stty cols ${columns} rows 40 && exec ${command}`, '/dev/null']
     const child = spawn('script', inTerminal, { cwd: folder, env: { ...environment, TERM: 'xterm' } })
     onTestFinished(() => void child.kill('SIGKILL'))
-    return new PseudoTerminal(child)
+    const terminal = new PseudoTerminal(child)
+    onTestFailed(() => console.error(`the terminal:\n${terminal.output}`))
+    return terminal
   }
 
   /** All output to the terminal, with escape sequences. */

@@ -14,6 +14,7 @@ import { zeroUsage } from '../../common/runs/runs.js'
 import { CodeDeltas } from '../code-deltas.js'
 import { invalidReply } from '../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
+import { isTruncating, toStopReason } from '../stop-reason.js'
 import { parseToolInput } from '../tool-input.js'
 import { applyDelta, charactersOf, type BlockDraft } from './block-deltas.js'
 import { withoutBlankText } from './content.js'
@@ -34,9 +35,6 @@ interface ReportedStop {
 }
 
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
-
-// Stop reasons that truncate the output, possibly within a tool's input.
-const truncationReasons: ReadonlySet<string> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal'])
 
 /**
  * Builds one reply from its events. What servers do differently is taken: numbers of blocks with gaps or used again, a
@@ -112,7 +110,7 @@ export class ReplyBuilder {
     if (this.#stopReason === undefined && this.#drafts.length === 0)
       throw streamError('it has neither blocks nor an end')
     const hasToolUse = this.#drafts.some(({ block }) => block.type === 'tool_use')
-    const stopReason = this.#stopReason ?? (hasToolUse ? 'tool_use' : 'end_turn')
+    const stopReason = toStopReason(this.#stopReason ?? (hasToolUse ? 'tool_use' : 'end_turn'))
     const content = this.#drafts.map((draft) => finishBlock(draft, stopReason))
     return {
       model: this.#model,
@@ -169,7 +167,7 @@ export class ReplyBuilder {
 function finishBlock({ block, inputJson }: BlockDraft, stopReason: string): AssistantBlock {
   if (inputJson === '') return block
   const name = typeof block['name'] === 'string' ? block['name'] : ''
-  const parsed = parseToolInput(name, inputJson, truncationReasons.has(stopReason))
+  const parsed = parseToolInput(name, inputJson, isTruncating(stopReason))
   // Only a tool use of ours can say what is wrong with its input.
   return { ...block, ...(block.type === 'tool_use' ? parsed : { input: parsed.input }) }
 }

@@ -4,7 +4,9 @@ import type { ModelReply, StopReason, Usage } from '../../common/runs/messages.j
 import { executeCodeTool } from '../../common/names.js'
 import { zeroUsage } from '../../common/runs/runs.js'
 import { CodeDeltas } from '../code-deltas.js'
+import { invalidReply } from '../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
+import { isTruncating, toStopReason } from '../stop-reason.js'
 import { tokenCount } from '../token-count.js'
 import { type Chunk, contentText, type Delta, type ToolCallDelta } from './chunks.js'
 import { toExtrasBlock } from './message-extras.js'
@@ -14,14 +16,6 @@ import { addToolCallDelta, toToolUse, type ToolCallDraft, withoutNull } from './
 export type StreamedReply = Pick<ModelReply, 'content' | 'stopReason' | 'usage'> & {
   /** Undefined when the server does not name it. */
   readonly model: string | undefined
-}
-
-const stopReasons: Readonly<Record<string, StopReason>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  tool_calls: 'tool_use',
-  function_call: 'tool_use',
-  content_filter: 'refusal',
 }
 
 /** Builds one reply from the chunks of a chat completion. */
@@ -65,14 +59,16 @@ export class ReplyBuilder {
 
   /**
    * @param isEnded the server has said that the stream ends here: then the reason may be missing
-   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_SERVER when the server gave up
+   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_REPLY_INVALID for one without anything, MODEL_SERVER
+   *   when the server gave up
    */
   finish(isEnded: boolean): StreamedReply {
     const reason = this.#finishReason ?? (isEnded && this.#hasBegun ? 'stop' : undefined)
-    if (reason === undefined) throw replyError('MODEL_STREAM', 'it ended in the middle')
-    if (reason === 'error') throw replyError('MODEL_SERVER', 'the server ended it with an error')
-    const isTruncated = reason === 'length' || reason === 'content_filter'
-    const uses = this.#calls.map((draft) => toToolUse(draft, isTruncated))
+    // The server often gives the same again.
+    if (reason === undefined && isEnded) throw invalidReply('it has no choice')
+    if (reason === undefined) throw cutReply()
+    const stopReason = toStopReason(reason)
+    const uses = this.#calls.map((draft) => toToolUse(draft, isTruncating(stopReason)))
     const toolCalls = this.#calls.some(({ extras }) => Object.keys(extras).length > 0)
       ? this.#calls.map(({ extras }) => extras)
       : []
@@ -84,7 +80,7 @@ export class ReplyBuilder {
         ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
         ...uses,
       ],
-      stopReason: this.#stopReason(reason, uses.length > 0),
+      stopReason: this.#stopReason(stopReason, uses.length > 0),
       usage: this.#usage,
     }
   }
@@ -127,11 +123,10 @@ export class ReplyBuilder {
     return text === '' ? [] : [{ type: 'code', block: position + 1, text }]
   }
 
-  #stopReason(reason: string, hasToolUses: boolean): StopReason {
+  #stopReason(reason: StopReason, hasToolUses: boolean): StopReason {
     if (this.#refusal !== '' && this.#text === '') return 'refusal'
     // Some servers end a reply with tool calls with `stop`.
-    if (reason === 'stop' && hasToolUses) return 'tool_use'
-    return stopReasons[reason] ?? reason
+    return reason === 'end_turn' && hasToolUses ? 'tool_use' : reason
   }
 }
 
@@ -156,8 +151,8 @@ export function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_detail
   }
 }
 
-export function replyError(code: 'MODEL_STREAM' | 'MODEL_SERVER', what: string): PtcError {
-  return new PtcError(code, `The model's reply can't be used: ${what}.`, {
+export function cutReply(): PtcError {
+  return new PtcError('MODEL_STREAM', "The model's reply can't be used: it ended in the middle.", {
     hint: 'Usually passes by itself; the call is tried again.',
   })
 }

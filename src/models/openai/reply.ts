@@ -8,7 +8,7 @@ import { invalidReply } from '../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
 import { isTruncating, toStopReason } from '../stop-reason.js'
 import { tokenCount } from '../token-count.js'
-import { type Chunk, contentText, type Delta, type ToolCallDelta } from './chunks.js'
+import { type Chunk, contentText, type Delta, type ToolCallDelta, toolCallsIn } from './chunks.js'
 import { toExtrasBlock } from './message-extras.js'
 import { addToolCallDelta, toToolUse, type ToolCallDraft, withoutNull } from './tool-calls.js'
 
@@ -23,6 +23,8 @@ export class ReplyBuilder {
   readonly #provider: string
   #model: string | undefined
   #hasBegun = false
+  /** The server sends messages in place of deltas. */
+  #hasMessages = false
   #text = ''
   #refusal = ''
   #calls: readonly ToolCallDraft[] = []
@@ -49,9 +51,12 @@ export class ReplyBuilder {
     // Totals so far: some servers report them with every chunk.
     if (isJsonObject(usage)) this.#usage = toUsage(usage)
     const deltas: ModelDelta[] = []
-    for (const { index, delta, finish_reason } of choices ?? []) {
+    for (const { index, delta, message, finish_reason } of choices ?? []) {
       if ((index ?? 0) !== 0) continue
-      if (delta) deltas.push(...this.#addDelta(delta))
+      // A message beside deltas repeats them.
+      this.#hasMessages ||= !delta && message != null && this.#text + this.#refusal === '' && this.#calls.length === 0
+      const said = delta ?? (this.#hasMessages ? message : undefined)
+      if (said) deltas.push(...this.#addDelta(said))
       this.#finishReason = finish_reason || this.#finishReason
     }
     return deltas
@@ -86,14 +91,15 @@ export class ReplyBuilder {
   }
 
   #addDelta(delta: Delta): readonly ModelDelta[] {
-    const { role: _, function_call: __, annotations: ___, audio: ____, content, refusal, tool_calls, ...extras } = delta
-    const said = contentText(content)
+    const { role: _, function_call: __, tool_calls: ___, annotations: ____, audio: _____, ...said } = delta
+    const { content, refusal, ...extras } = said
+    const { text: added, thinking } = contentText(content)
     this.#hasBegun = true
-    this.#text += said.text
+    this.#text += added
     this.#refusal += refusal ?? ''
-    this.#outputCharacters += said.text.length + said.thinking.length + (refusal ?? '').length
-    if (said.thinking) this.#phase = 'thinking'
-    if (said.text || refusal) this.#phase = 'text'
+    this.#outputCharacters += added.length + thinking.length + (refusal ?? '').length
+    if (thinking) this.#phase = 'thinking'
+    if (added || refusal) this.#phase = 'text'
     for (const [name, value] of Object.entries(withoutNull(extras))) {
       this.#extras = { ...this.#extras, [name]: append(this.#extras[name], value) }
       if (typeof value !== 'string' || value === '') continue
@@ -101,8 +107,8 @@ export class ReplyBuilder {
       this.#outputCharacters += value.length
     }
     // A refusal beside a text is no part of the reply.
-    const text = said.text || (this.#text === '' ? (refusal ?? '') : '')
-    const code = (tool_calls ?? []).flatMap((call) => this.#addToolCall(call))
+    const text = added || (this.#text === '' ? (refusal ?? '') : '')
+    const code = toolCallsIn(delta).flatMap((call) => this.#addToolCall(call))
     return text === '' ? code : [{ type: 'text', block: 0, text }, ...code]
   }
 

@@ -10,7 +10,15 @@ const names: Readonly<Record<string, readonly string[]>> = {
   stop_sequence: ['stopsequence'],
   tool_use: ['tooluse', 'toolcall', 'toolcalls', 'functioncall'],
   // `model_length`: Mistral.
-  max_tokens: ['maxtokens', 'maxoutputtokens', 'maxcompletiontokens', 'maxnewtokens', 'length', 'maxlength', 'modellength'],
+  max_tokens: [
+    'maxtokens',
+    'maxoutputtokens',
+    'maxcompletiontokens',
+    'maxnewtokens',
+    'length',
+    'maxlength',
+    'modellength',
+  ],
   model_context_window_exceeded: ['modelcontextwindowexceeded', 'contextwindowexceeded', 'contextlengthexceeded'],
   // `sensitive`: GLM. `safety` and those after it: Gemini. `guardrail_intervened`: Bedrock.
   refusal: [

@@ -8,7 +8,9 @@ function finish(isEnded: boolean, ...chunks: readonly object[]) {
   return reply.finish(isEnded)
 }
 
-const choice = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] })
+const choice = (delta: object, finish_reason: string | null = null) => ({
+  choices: [{ index: 0, delta, finish_reason }],
+})
 
 /** The tool uses of the calls of these deltas, each in a chunk of its own. */
 function usesOf(...calls: readonly object[]) {
@@ -41,7 +43,10 @@ describe('two calls', () => {
     ['with one id, and no number', [pay(ada, { id: 'x' }), pay(lin, { id: 'x' })]],
     ['with one id, both with number 0', [pay(ada, { index: 0, id: 'x' }), pay(lin, { index: 0, id: 'x' })]],
     ['with neither id nor number', [pay(ada), pay(lin)]],
-    ['with one id, the second in pieces', [pay(ada, { id: 'x' }), pay('{"to":', { id: 'x' }), pay('"lin"}', { id: 'x' })]],
+    [
+      'with one id, the second in pieces',
+      [pay(ada, { id: 'x' }), pay('{"to":', { id: 'x' }), pay('"lin"}', { id: 'x' })],
+    ],
     [
       'with texts as numbers, and in pieces that alternate',
       [

@@ -62,7 +62,7 @@ export function toolCallsIn({ tool_calls: calls, function_call: call }: Delta): 
   const { name, arguments: added } = call
   // Some servers say with empty texts that there is no call.
   if (!name && !added) return []
-  return [{ function: { name: typeof name === 'string' ? name : undefined, arguments: added } }]
+  return [{ function: { name: typeof name === 'string' ? name : '', arguments: added ?? '' } }]
 }
 
 /** The text in the `content` of a delta: a text, or a list of parts. Models of Mistral that reason send lists. */

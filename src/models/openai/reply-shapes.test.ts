@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { isToolUseBlock } from '../../common/runs/messages.js'
 import { parseChunk } from './chunks.js'
 import { ReplyBuilder } from './reply.js'
 
@@ -15,7 +16,7 @@ const choice = (delta: object, finish_reason: string | null = null) => ({
 /** The tool uses of the calls of these deltas, each in a chunk of its own. */
 function usesOf(...calls: readonly object[]) {
   const { content } = finish(true, ...calls.map((call) => choice({ tool_calls: [call] })), choice({}, 'tool_calls'))
-  return content.map(({ type: _, id: __, ...use }) => use)
+  return content.filter(isToolUseBlock).map(({ type: _, id: __, ...use }) => use)
 }
 
 const pay = (args: unknown, more: object = {}) => ({ ...more, function: { name: 'pay', arguments: args } })

@@ -16,7 +16,9 @@ const choice = (delta: object, finish_reason: string | null = null) => ({
 /** The tool uses of the calls of these deltas, each in a chunk of its own. */
 function usesOf(...calls: readonly object[]) {
   const { content } = finish(true, ...calls.map((call) => choice({ tool_calls: [call] })), choice({}, 'tool_calls'))
-  return content.filter(isToolUseBlock).map(({ type: _, id: __, ...use }) => use)
+  return content
+    .filter(isToolUseBlock)
+    .map(({ name, input, input_problem }) => ({ name, input, ...(input_problem && { input_problem }) }))
 }
 
 const pay = (args: unknown, more: object = {}) => ({ ...more, function: { name: 'pay', arguments: args } })

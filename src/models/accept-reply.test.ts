@@ -121,6 +121,27 @@ it('needs neither a stop reason nor a cost', () => {
   expect(accept({ stopSequence: 7 })).not.toHaveProperty('stopSequence')
 })
 
+it.each([
+  ['length', 'max_tokens'],
+  ['content-filter', 'refusal'],
+  ['stop', 'end_turn'],
+  ['something_new', 'something_new'],
+  ['', 'end_turn'],
+])('takes the stop reason %j of a provider for %s', (stopReason, expected) => {
+  expect(accept({ stopReason, content: [{ type: 'text', text: 'The total of all invoi' }] })).toMatchObject({
+    stopReason: expected,
+  })
+})
+
+it('is an error when the server has broken the reply off, and has no partial input when it is cut', () => {
+  expect(() => accept({ stopReason: 'abort', content: [use('a')] })).toThrow(
+    expect.objectContaining({ code: 'MODEL_SERVER' }),
+  )
+  const [found] = usesIn(accept({ stopReason: 'length', content: [use('a', '{"to": ')] }))
+  expect(found).toMatchObject({ input: {} })
+  expect(found).not.toHaveProperty('input_problem')
+})
+
 it.each([[null], ['text'], [[null]], [[{ text: 'x' }]], [['x']]])('refuses the content %j', (content) => {
   expect(() => accept({ content })).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
 })

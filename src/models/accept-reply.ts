@@ -6,6 +6,7 @@ import type { AssistantBlock, CodeContainer, ModelReply, ToolUseBlock, Usage } f
 import { invalidReply } from './invalid-reply.js'
 import type { ModelRequest } from './provider.js'
 import { sentToolNames } from './sendable-request.js'
+import { isTruncating, toStopReason } from './stop-reason.js'
 import { tokenCount } from './token-count.js'
 import { idCharacters, idLength } from './tool-use-id.js'
 import { toWellFormedJson } from './well-formed.js'
@@ -13,22 +14,21 @@ import { toWellFormedJson } from './well-formed.js'
 /** Characters of the name of a tool. No tool has a longer one. */
 const maxNameCharacters = 200
 
-/** Stop reasons that truncate the output, possibly within the input of a tool. */
-const truncationReasons: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal'])
-
 /**
  * The reply of a provider, as the rest of the engine may rely on it. It is the entry of everything that a model and its
  * server say, of each provider: texts are well-formed, inputs are objects, counts are numbers, tools have their own
- * names, and each tool use has an id of our own, which no other tool use of any reply has.
+ * names, stop reasons are those of the Messages API, and each tool use has an id of our own, which no other tool use of
+ * any reply has.
  *
- * @throws PtcError MODEL_REPLY_INVALID
+ * @throws PtcError MODEL_REPLY_INVALID; MODEL_SERVER for a reply that the server has broken off
  */
 export function acceptReply(given: ModelReply, request: ModelRequest): ModelReply {
   const { model, hostedCode } = request
   // A provider of a user may return anything.
   const reply = given as { readonly [member in keyof ModelReply]?: unknown }
   if (!Array.isArray(reply.content)) throw invalidReply('its content is not a list')
-  const isTruncated = truncationReasons.has(reply.stopReason)
+  const stopReason = typeof reply.stopReason === 'string' ? toStopReason(reply.stopReason) : ''
+  const isTruncated = isTruncating(stopReason)
   const ids = new Set<string>()
   const ownNames = new Map([...sentToolNames(request)].map(([own, sent]) => [sent, own]))
   const content = (reply.content as readonly unknown[]).flatMap((block): readonly AssistantBlock[] => {
@@ -47,7 +47,7 @@ export function acceptReply(given: ModelReply, request: ModelRequest): ModelRepl
   return toWellFormedJson({
     model: typeof reply.model === 'string' && reply.model !== '' ? reply.model : model,
     content,
-    stopReason: typeof reply.stopReason === 'string' ? reply.stopReason : ids.size > 0 ? 'tool_use' : 'end_turn',
+    stopReason: stopReason || (ids.size > 0 ? 'tool_use' : 'end_turn'),
     ...(typeof stopSequence === 'string' && { stopSequence }),
     usage: acceptUsage(reply.usage),
     costUsd: typeof costUsd === 'number' && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : null,

@@ -1,5 +1,7 @@
-import { PtcError } from '../common/errors.js'
+import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
+import { messageOf, PtcError } from '../common/errors.js'
 import type { ModelReply } from '../common/runs/messages.js'
+import { truncateEnd } from '../common/text/text.js'
 import { acceptReply } from './accept-reply.js'
 import { configuredCost, type ModelFacts } from './model-facts.js'
 import type { ModelProvider, ModelRequest, TurnOptions } from './provider.js'
@@ -22,7 +24,8 @@ export class ModelProviders {
    * @throws PtcError MODEL_PROVIDER_MISSING, and as the provider; the signal's reason when it was aborted
    */
   async turn(name: string, request: ModelRequest, options: TurnOptions): Promise<ModelReply> {
-    const given = await this.#requireFor(name, request).turn(toSendableRequest(request), options)
+    const provider = this.#requireFor(name, request)
+    const given = await runProvider(name, () => provider.turn(toSendableRequest(request), options))
     const reply = acceptReply(given, request)
     const cost = configuredCost(this.#facts, { provider: name, name: request.model }, reply.usage)
     return cost === undefined ? reply : { ...reply, costUsd: cost }
@@ -38,7 +41,8 @@ export class ModelProviders {
     request: ModelRequest,
     options: Pick<TurnOptions, 'signal'>,
   ): Promise<number | undefined> {
-    return this.#require(name).countTokens?.(toSendableRequest(request), options)
+    const provider = this.#require(name)
+    return runProvider(name, () => provider.countTokens?.(toSendableRequest(request), options))
   }
 
   /**
@@ -76,4 +80,18 @@ export class ModelProviders {
   async close(): Promise<void> {
     await Promise.all([...this.#byName.values()].map((provider) => provider.close()))
   }
+}
+
+const maxMessageCharacters = 2_000
+
+/**
+ * Calls a provider, which may be that of a user. An error that nothing catches fails the call. After its end, such an
+ * error leaves the engine in a known state: it is logged.
+ */
+function runProvider<Result>(name: string, call: () => Result | Promise<Result>): Promise<Result> {
+  // Calls share the connections of a provider.
+  return rejectOnUncaught({ name: `model provider ${name}`, isShared: true }, call, (thrown) => {
+    const message = truncateEnd(messageOf(thrown), maxMessageCharacters)
+    return new PtcError('UNCAUGHT_ERROR', `an error that nothing caught, in model provider ${name}: ${message}`)
+  })
 }

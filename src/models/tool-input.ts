@@ -1,5 +1,5 @@
 import type { ToolUseBlock } from '../common/runs/messages.js'
-import { isJsonObject } from '../common/json/json.js'
+import { isJsonObject, type JsonValue } from '../common/json/json.js'
 import { truncateEnd } from '../common/text/text.js'
 
 type ToolInput = Pick<ToolUseBlock, 'input' | 'input_problem'>
@@ -47,6 +47,11 @@ export function toToolInput(tool: string, value: unknown, isTruncated: boolean, 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return isDeeperThan(value, maxInputDepth) ? '(nested too deeply)' : (JSON.stringify(value) ?? '')
+}
+
+/** The JSON text of a piece of input. Some servers send the input itself in the place of its text. */
+export function inputText(piece: JsonValue | undefined): string {
+  return piece === null || piece === undefined ? '' : textOf(piece)
 }
 
 export function isDeeperThan(value: unknown, depth: number): boolean {

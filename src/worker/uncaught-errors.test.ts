@@ -8,6 +8,8 @@ import { z } from 'zod'
 import { withoutRunnerListeners } from '../../test/support/uncaught-errors.js'
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { messageOf } from '../common/errors.js'
+import type { ModelRequest } from '../models/provider.js'
+import { ModelProviders } from '../models/providers.js'
 import { defineTool } from '../tools/define-tool.js'
 import { describeCall } from '../tools/describe-call.js'
 import { createRegistry } from '../tools/registry.js'
@@ -134,6 +136,31 @@ describe('an uncaught error', () => {
       return delay(20, 'done')
     })
     expect(await turn).toBe('done')
+    expect(unattributed).toEqual([])
+  })
+
+  it('of a model provider fails its call, and nothing after the end of the call', async () => {
+    const unattributed = handle()
+    const request: ModelRequest = { model: 'm', maxTokens: 10, system: '', tools: [], messages: [] }
+    const options = { signal: new AbortController().signal, onProgress: () => undefined }
+    /** What a worker gets of a provider whose calls end in this way after they have begun to fail. */
+    const callsOf = (end: () => Promise<unknown>) => {
+      const start = async (): Promise<never> => {
+        setTimeout(broken, 5)
+        return (await end()) as never
+      }
+      const providers = new ModelProviders({ mine: { turn: start, countTokens: start, close: async () => undefined } })
+      return (['turn', 'countTokens'] as const).map((method) =>
+        rejectOnUncaught({ name: 'activity', isEngine: true }, async () => {
+          await providers[method]('mine', request, options)
+          return 'done'
+        }),
+      )
+    }
+    for (const call of callsOf(never))
+      await expect(call).rejects.toMatchObject({ code: 'UNCAUGHT_ERROR', message: expect.stringContaining('broken') })
+    expect(await Promise.all(callsOf(async () => ({ content: [] })))).toEqual(['done', 'done'])
+    await delay(20)
     expect(unattributed).toEqual([])
   })
 

@@ -7,7 +7,9 @@ import {
   type Message,
   type PendingBlock,
   type StoredMessage,
+  type TextBlock,
   toMessage,
+  type ToolUseBlock,
   type UserBlock,
   type WholeResults,
 } from '../../common/runs/messages.js'
@@ -57,8 +59,8 @@ export function toStored(content: readonly AssistantBlock[], model: ModelId): Me
 }
 
 /**
- * A stored message as the model gets it. Thinking is signed for the model that wrote it, and the other blocks of a
- * server are for its provider: any other one would refuse the request.
+ * A stored message as the model gets it. Thinking is signed for the model that wrote it; the other blocks of a server,
+ * and what it has added to a text or a tool use, are for its provider: any other one would refuse the request.
  *
  * @param isHosted all providers of the run execute code, and read each other's blocks about it
  */
@@ -66,14 +68,37 @@ export function toSent(message: StoredMessage, model: ModelId, isHosted: boolean
   if (message.role === 'user' || message.model === undefined) return toMessage(message)
   const { content, model: author } = message
   if (author === nameOf(model)) return { role: 'assistant', content }
-  const isOfProvider = isHosted || author.startsWith(`${model.provider}/`)
-  const canRead = (block: AssistantBlock) => isForAll(block) || (isOfProvider && !isThinkingBlock(block))
-  return { role: 'assistant', content: content.filter(canRead) }
+  const isOfProvider = author.startsWith(`${model.provider}/`)
+  const sent = content.flatMap((block): readonly AssistantBlock[] => {
+    if (isTextBlock(block) || isToolUseBlock(block)) return [isOfProvider ? block : toPlain(block, isHosted)]
+    return (isOfProvider || isHosted) && !isThinkingBlock(block) ? [block] : []
+  })
+  return { role: 'assistant', content: sent }
 }
 
-/** Every provider can read the block. */
+/** A block with the members that every provider can read. */
+function toPlain(block: TextBlock | ToolUseBlock, isHosted: boolean): TextBlock | ToolUseBlock {
+  if (block.type === 'text') return { type: block.type, text: block.text }
+  const { type, id, name, input, input_problem: problem, caller } = block
+  return {
+    type,
+    id,
+    name,
+    input,
+    ...(problem !== undefined && { input_problem: problem }),
+    ...(isHosted && caller && { caller }),
+  }
+}
+
+const plainMembers: Readonly<Record<'text' | 'tool_use', ReadonlySet<string>>> = {
+  text: new Set(['type', 'text']),
+  tool_use: new Set(['type', 'id', 'name', 'input', 'input_problem']),
+}
+
+/** Every provider can read the block as it is. */
 function isForAll(block: AssistantBlock): boolean {
-  return isTextBlock(block) || isToolUseBlock(block)
+  if (!isTextBlock(block) && !isToolUseBlock(block)) return false
+  return Object.keys(block).every((member) => plainMembers[block.type].has(member))
 }
 
 function nameOf({ provider, name }: ModelId): string {

@@ -82,7 +82,7 @@ interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: readonly AssistantBlock[]
   /**
-   * In the stored conversation, of a reply with blocks beside text and tool uses: the model that wrote it, as
+   * In the stored conversation, of a reply with more than plain text and tool uses: the model that wrote it, as
    * `PROVIDER/MODEL`.
    */
   readonly model?: string

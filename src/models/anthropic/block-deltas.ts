@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../common/json/json.js'
 import type { UnknownBlock } from '../../common/runs/messages.js'
+import { inputText } from '../tool-input.js'
 
 /** A content block of which only some deltas have arrived. */
 export interface BlockDraft {
@@ -12,7 +13,7 @@ export interface BlockDraft {
 export function applyDelta({ block, inputJson }: BlockDraft, delta: UnknownBlock): BlockDraft {
   switch (delta.type) {
     case 'input_json_delta':
-      return { block, inputJson: inputJson + stringOrEmpty(delta['partial_json']) }
+      return { block, inputJson: inputJson + inputText(delta['partial_json']) }
     case 'citations_delta': {
       const citation = delta['citation'] ?? null
       return { block: { ...block, citations: [...listOrEmpty(block['citations']), citation] }, inputJson }

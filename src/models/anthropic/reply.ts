@@ -1,5 +1,5 @@
 import { PtcError } from '../../common/errors.js'
-import type { JsonObject } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import {
   type AssistantBlock,
   type CodeContainer,
@@ -14,7 +14,8 @@ import { zeroUsage } from '../../common/runs/runs.js'
 import { CodeDeltas } from '../code-deltas.js'
 import { invalidReply } from '../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
-import { parseToolInput } from '../tool-input.js'
+import { isTruncating, toStopReason } from '../stop-reason.js'
+import { inputText, parseToolInput } from '../tool-input.js'
 import { applyDelta, charactersOf, type BlockDraft } from './block-deltas.js'
 import { withoutBlankText } from './content.js'
 import type { ReportedContainer, ReportedUsage, StreamEvent } from './events.js'
@@ -34,9 +35,6 @@ interface ReportedStop {
 }
 
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
-
-// Stop reasons that truncate the output, possibly within a tool's input.
-const truncationReasons: ReadonlySet<string> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal'])
 
 /**
  * Builds one reply from its events. What servers do differently is taken: numbers of blocks with gaps or used again, a
@@ -109,10 +107,11 @@ export class ReplyBuilder {
   finish(): StreamedReply {
     if (!this.#hasBegun) throw streamError('it ended before it began')
     if (!this.#complete) throw streamError('it ended in the middle')
+    // The server often gives the same again.
     if (this.#stopReason === undefined && this.#drafts.length === 0)
-      throw streamError('it has neither blocks nor an end')
+      throw invalidReply('it has neither blocks nor a stop reason')
     const hasToolUse = this.#drafts.some(({ block }) => block.type === 'tool_use')
-    const stopReason = this.#stopReason ?? (hasToolUse ? 'tool_use' : 'end_turn')
+    const stopReason = toStopReason(this.#stopReason ?? (hasToolUse ? 'tool_use' : 'end_turn'))
     const content = this.#drafts.map((draft) => finishBlock(draft, stopReason))
     return {
       model: this.#model,
@@ -141,8 +140,7 @@ export class ReplyBuilder {
     this.#outputCharacters += charactersOf(delta)
     if (delta.type === 'text_delta') return textDelta(position, delta)
     if (this.#phase !== 'code' || delta.type !== 'input_json_delta') return undefined
-    const json = delta['partial_json']
-    const text = typeof json === 'string' ? this.#code.add(json) : ''
+    const text = this.#code.add(inputText(delta['partial_json']))
     return text === '' ? undefined : { type: 'code', block: position, text }
   }
 
@@ -169,9 +167,17 @@ export class ReplyBuilder {
 function finishBlock({ block, inputJson }: BlockDraft, stopReason: string): AssistantBlock {
   if (inputJson === '') return block
   const name = typeof block['name'] === 'string' ? block['name'] : ''
-  const parsed = parseToolInput(name, inputJson, truncationReasons.has(stopReason))
+  const parsed = parseToolInput(name, inputJson, isTruncating(stopReason))
+  // Some servers begin the block with its whole input, and add an empty one.
+  const { input, input_problem: problem } = parsed
+  const isReplaced = problem !== undefined || !isEmpty(input)
+  if (!isReplaced && isJsonObject(block['input']) && !isEmpty(block['input'])) return block
   // Only a tool use of ours can say what is wrong with its input.
-  return { ...block, ...(block.type === 'tool_use' ? parsed : { input: parsed.input }) }
+  return { ...block, ...(block.type === 'tool_use' ? parsed : { input }) }
+}
+
+function isEmpty(value: JsonObject): boolean {
+  return Object.keys(value).length === 0
 }
 
 function phaseOf(block: AssistantBlock): ModelPhase {

@@ -1,8 +1,15 @@
-import type { ModelTool } from '../provider.js'
+import type { ModelRequest, ModelTool } from '../provider.js'
 import { describeWithExamples } from './describe-examples.js'
 
-/** The tools as text, for models whose template ignores `tools`: they would read nothing of what they can do. */
-export function describeTools(tools: readonly ModelTool[]): string {
+/**
+ * The system prompt, with the tools as text for models whose template ignores `tools`: they would read nothing of what
+ * they can do.
+ */
+export function withDescribedTools({ system, tools }: Pick<ModelRequest, 'system' | 'tools'>): string {
+  return [system, describeTools(tools)].filter((part) => part.trim() !== '').join('\n\n')
+}
+
+function describeTools(tools: readonly ModelTool[]): string {
   if (tools.length === 0) return ''
   const described = tools.map(
     (tool) =>

@@ -48,10 +48,11 @@ function unreadable(what: string, data: string): PtcError {
 /** A text of an event; undefined for what is none. */
 export const eventText = z.unknown().transform((value) => (typeof value === 'string' ? value : undefined))
 
-/** The number of a block; undefined for what is none. */
-export const eventIndex = z
-  .unknown()
-  .transform((value) => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined))
+/** The number of a block, also as a text; undefined for what is none. */
+export const eventIndex = z.unknown().transform((value) => {
+  const index = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : undefined
+})
 
 /** The error of a response that is no stream of events, such as the page of a proxy. */
 export function noEventStream(contentType: string, hint: string): PtcError {

@@ -22,7 +22,7 @@ const delta = z
     content: json.optional(),
     refusal: text.optional(),
     tool_calls: z.array(toolCall).nullish(),
-    // Replies have these, but requests must not.
+    // Replies have these, but requests must not. `function_call` is how older servers send a tool call.
     function_call: json.optional(),
     annotations: json.optional(),
     audio: json.optional(),
@@ -32,7 +32,15 @@ const delta = z
 const chunk = z.object({
   model: text.optional(),
   choices: z
-    .array(z.object({ index: eventIndex.optional(), delta: delta.nullish(), finish_reason: text.optional() }))
+    .array(
+      z.object({
+        index: eventIndex.optional(),
+        delta: delta.nullish(),
+        // Of servers that send the whole message in place of deltas.
+        message: delta.nullish().catch(null),
+        finish_reason: text.optional(),
+      }),
+    )
     .nullish(),
   usage: json.optional(),
   error: json.optional(),
@@ -45,6 +53,16 @@ export type ToolCallDelta = z.infer<typeof toolCall>
 /** @throws PtcError MODEL_REPLY_INVALID for what is no chunk of a chat completion */
 export function parseChunk(value: unknown): Chunk {
   return parseEvent(chunk, value)
+}
+
+/** The deltas of the tool calls in a delta. */
+export function toolCallsIn({ tool_calls: calls, function_call: call }: Delta): readonly ToolCallDelta[] {
+  if (calls && calls.length > 0) return calls
+  if (!isJsonObject(call)) return []
+  const { name, arguments: added } = call
+  // Some servers say with empty texts that there is no call.
+  if (!name && !added) return []
+  return [{ function: { name: typeof name === 'string' ? name : '', arguments: added ?? '' } }]
 }
 
 /** The text in the `content` of a delta: a text, or a list of parts. Models of Mistral that reason send lists. */

@@ -15,7 +15,7 @@ export interface OpenAIProviderOptions extends Partial<ProviderTimeouts> {
    * server gets the key of OpenAI.
    */
   readonly keyVariable?: string | undefined
-  /** The system message of chat completions describes the tools, too. Default: {@link isOwnServer}. */
+  /** The system prompt describes the tools, too. Default: {@link isOwnServer}. */
   readonly toolsInSystemPrompt?: boolean | undefined
 }
 

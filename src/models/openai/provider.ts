@@ -53,7 +53,9 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
       const request = { ...asked, maxTokens: Math.min(asked.maxTokens, dialect.maxTokens ?? Infinity) }
       try {
         return await (api === 'responses'
-          ? client.responses.create(toResponseParams(name, request, dialect), { signal }).asResponse()
+          ? client.responses
+              .create(toResponseParams(name, request, { ...dialect, toolsInSystemPrompt }), { signal })
+              .asResponse()
           : client.chat.completions
               .create(toParams(name, request, { ...dialect, toolsInSystemPrompt }), { signal })
               .asResponse())
@@ -96,7 +98,7 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
     ...(api === 'responses' && {
       countTokens: (request, { signal }) =>
         run(request, signal, async (timer) => {
-          const counted = toCountParams(toResponseParams(name, request, defaultDialect))
+          const counted = toCountParams(toResponseParams(name, request, { ...defaultDialect, toolsInSystemPrompt }))
           const { input_tokens: tokens } = await client.responses.inputTokens.count(counted, { signal: timer.signal })
           return tokens
         }),

@@ -4,9 +4,11 @@ import type { ModelReply, StopReason, Usage } from '../../common/runs/messages.j
 import { executeCodeTool } from '../../common/names.js'
 import { zeroUsage } from '../../common/runs/runs.js'
 import { CodeDeltas } from '../code-deltas.js'
+import { invalidReply } from '../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
+import { isTruncating, toStopReason } from '../stop-reason.js'
 import { tokenCount } from '../token-count.js'
-import { type Chunk, contentText, type Delta, type ToolCallDelta } from './chunks.js'
+import { type Chunk, contentText, type Delta, type ToolCallDelta, toolCallsIn } from './chunks.js'
 import { toExtrasBlock } from './message-extras.js'
 import { addToolCallDelta, toToolUse, type ToolCallDraft, withoutNull } from './tool-calls.js'
 
@@ -16,19 +18,13 @@ export type StreamedReply = Pick<ModelReply, 'content' | 'stopReason' | 'usage'>
   readonly model: string | undefined
 }
 
-const stopReasons: Readonly<Record<string, StopReason>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  tool_calls: 'tool_use',
-  function_call: 'tool_use',
-  content_filter: 'refusal',
-}
-
 /** Builds one reply from the chunks of a chat completion. */
 export class ReplyBuilder {
   readonly #provider: string
   #model: string | undefined
   #hasBegun = false
+  /** The server sends messages in place of deltas. */
+  #hasMessages = false
   #text = ''
   #refusal = ''
   #calls: readonly ToolCallDraft[] = []
@@ -55,9 +51,12 @@ export class ReplyBuilder {
     // Totals so far: some servers report them with every chunk.
     if (isJsonObject(usage)) this.#usage = toUsage(usage)
     const deltas: ModelDelta[] = []
-    for (const { index, delta, finish_reason } of choices ?? []) {
+    for (const { index, delta, message, finish_reason } of choices ?? []) {
       if ((index ?? 0) !== 0) continue
-      if (delta) deltas.push(...this.#addDelta(delta))
+      // A message beside deltas repeats them.
+      this.#hasMessages ||= !delta && message != null && this.#text + this.#refusal === '' && this.#calls.length === 0
+      const said = delta ?? (this.#hasMessages ? message : undefined)
+      if (said) deltas.push(...this.#addDelta(said))
       this.#finishReason = finish_reason || this.#finishReason
     }
     return deltas
@@ -65,14 +64,16 @@ export class ReplyBuilder {
 
   /**
    * @param isEnded the server has said that the stream ends here: then the reason may be missing
-   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_SERVER when the server gave up
+   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_REPLY_INVALID for one without anything, MODEL_SERVER
+   *   when the server gave up
    */
   finish(isEnded: boolean): StreamedReply {
     const reason = this.#finishReason ?? (isEnded && this.#hasBegun ? 'stop' : undefined)
-    if (reason === undefined) throw replyError('MODEL_STREAM', 'it ended in the middle')
-    if (reason === 'error') throw replyError('MODEL_SERVER', 'the server ended it with an error')
-    const isTruncated = reason === 'length' || reason === 'content_filter'
-    const uses = this.#calls.map((draft) => toToolUse(draft, isTruncated))
+    // The server often gives the same again.
+    if (reason === undefined && isEnded) throw invalidReply('it has no choice')
+    if (reason === undefined) throw cutReply()
+    const stopReason = toStopReason(reason)
+    const uses = this.#calls.map((draft) => toToolUse(draft, isTruncating(stopReason)))
     const toolCalls = this.#calls.some(({ extras }) => Object.keys(extras).length > 0)
       ? this.#calls.map(({ extras }) => extras)
       : []
@@ -84,20 +85,21 @@ export class ReplyBuilder {
         ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
         ...uses,
       ],
-      stopReason: this.#stopReason(reason, uses.length > 0),
+      stopReason: this.#stopReason(stopReason, uses.length > 0),
       usage: this.#usage,
     }
   }
 
   #addDelta(delta: Delta): readonly ModelDelta[] {
-    const { role: _, function_call: __, annotations: ___, audio: ____, content, refusal, tool_calls, ...extras } = delta
-    const said = contentText(content)
+    const { role: _, function_call: __, tool_calls: ___, annotations: ____, audio: _____, ...said } = delta
+    const { content, refusal, ...extras } = said
+    const { text: added, thinking } = contentText(content)
     this.#hasBegun = true
-    this.#text += said.text
+    this.#text += added
     this.#refusal += refusal ?? ''
-    this.#outputCharacters += said.text.length + said.thinking.length + (refusal ?? '').length
-    if (said.thinking) this.#phase = 'thinking'
-    if (said.text || refusal) this.#phase = 'text'
+    this.#outputCharacters += added.length + thinking.length + (refusal ?? '').length
+    if (thinking) this.#phase = 'thinking'
+    if (added || refusal) this.#phase = 'text'
     for (const [name, value] of Object.entries(withoutNull(extras))) {
       this.#extras = { ...this.#extras, [name]: append(this.#extras[name], value) }
       if (typeof value !== 'string' || value === '') continue
@@ -105,8 +107,8 @@ export class ReplyBuilder {
       this.#outputCharacters += value.length
     }
     // A refusal beside a text is no part of the reply.
-    const text = said.text || (this.#text === '' ? (refusal ?? '') : '')
-    const code = (tool_calls ?? []).flatMap((call) => this.#addToolCall(call))
+    const text = added || (this.#text === '' ? (refusal ?? '') : '')
+    const code = toolCallsIn(delta).flatMap((call) => this.#addToolCall(call))
     return text === '' ? code : [{ type: 'text', block: 0, text }, ...code]
   }
 
@@ -127,11 +129,10 @@ export class ReplyBuilder {
     return text === '' ? [] : [{ type: 'code', block: position + 1, text }]
   }
 
-  #stopReason(reason: string, hasToolUses: boolean): StopReason {
+  #stopReason(reason: StopReason, hasToolUses: boolean): StopReason {
     if (this.#refusal !== '' && this.#text === '') return 'refusal'
     // Some servers end a reply with tool calls with `stop`.
-    if (reason === 'stop' && hasToolUses) return 'tool_use'
-    return stopReasons[reason] ?? reason
+    return reason === 'end_turn' && hasToolUses ? 'tool_use' : reason
   }
 }
 
@@ -156,8 +157,8 @@ export function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_detail
   }
 }
 
-export function replyError(code: 'MODEL_STREAM' | 'MODEL_SERVER', what: string): PtcError {
-  return new PtcError(code, `The model's reply can't be used: ${what}.`, {
+export function cutReply(): PtcError {
+  return new PtcError('MODEL_STREAM', "The model's reply can't be used: it ended in the middle.", {
     hint: 'Usually passes by itself; the call is tried again.',
   })
 }

@@ -7,7 +7,7 @@ import type {
 } from 'openai/resources/chat/completions'
 import type { AssistantBlock, Message } from '../../common/runs/messages.js'
 import type { ToolChoice } from '../../common/runs/model-settings.js'
-import { describeTools } from '../http/describe-tools.js'
+import { withDescribedTools } from '../http/describe-tools.js'
 import type { ModelRequest } from '../provider.js'
 import type { Dialect } from './dialect.js'
 import type { Media } from './media.js'
@@ -31,8 +31,7 @@ export function toParams(
   { tokenLimit, includesUsage, toolsInSystemPrompt = false }: ChatForm,
 ): ChatCompletionCreateParamsStreaming {
   const { model, maxTokens, temperature, messages, toolChoice, stopSequences } = request
-  const parts = [request.system, toolsInSystemPrompt ? describeTools(request.tools) : '']
-  const system = parts.filter((part) => part.trim() !== '').join('\n\n')
+  const system = toolsInSystemPrompt ? withDescribedTools(request) : request.system
   const { serverTools = [] } = request
   // From the configuration, in the form of the API.
   const tools = [
@@ -51,7 +50,7 @@ export function toParams(
     ...(stopSequences ? { stop: [...stopSequences] } : {}),
     ...(toolChoice && tools.length > 0 ? toChoice(toolChoice) : {}),
     messages: [
-      ...(system === '' ? [] : [{ role: 'system', content: system } as const]),
+      ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
       ...messages.flatMap((message) => toMessages(provider, message)),
     ],
   }

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { ToolUseBlock } from '../../common/runs/messages.js'
-import { parseToolInput } from '../tool-input.js'
+import { inputText, parseToolInput } from '../tool-input.js'
 import type { ToolCallDelta } from './chunks.js'
 
 /** A tool call of which only some deltas have arrived. */
@@ -21,10 +21,10 @@ export interface ToolCallDraft {
 export function addToolCallDelta(drafts: readonly ToolCallDraft[], delta: ToolCallDelta): readonly ToolCallDraft[] {
   const { index, id, type: _type, function: called, ...extras } = delta
   const name = called?.name ?? ''
-  const added = argumentsText(called?.arguments)
+  const added = inputText(called?.arguments)
   const position = drafts.findLastIndex((draft) => index == null || draft.index === index)
   const draft = drafts[position]
-  if (draft === undefined || beginsCall(draft, id ?? '', name)) {
+  if (draft === undefined || beginsCall(draft, { id: id ?? '', name, added })) {
     return [...drafts, { index: index ?? undefined, id: id ?? '', name, arguments: added, extras: withoutNull(extras) }]
   }
   const extended: ToolCallDraft = {
@@ -37,13 +37,19 @@ export function addToolCallDelta(drafts: readonly ToolCallDraft[], delta: ToolCa
   return drafts.with(position, extended)
 }
 
-/** Whether a delta with the number of `draft`, or without one, begins another call. Some servers repeat id and name. */
-function beginsCall(draft: ToolCallDraft, id: string, name: string): boolean {
-  if (id !== '' && draft.id !== '') return id !== draft.id
-  return name !== '' && draft.name !== '' && (draft.arguments === '' || isWhole(draft.arguments))
+/**
+ * Whether a delta with the number of `draft`, or without one, begins another call. Some servers repeat the name, and
+ * the id, with each piece of the arguments; others give all calls one id.
+ */
+function beginsCall(draft: ToolCallDraft, { id, name, added }: { id: string; name: string; added: string }): boolean {
+  if (id !== '' && draft.id !== '' && id !== draft.id) return true
+  if (name === '' || draft.name === '') return false
+  // Nothing but blanks can continue whole arguments.
+  return name !== draft.name || (added.trim() !== '' && isWhole(draft.arguments))
 }
 
 function isWhole(text: string): boolean {
+  if (!text.trimEnd().endsWith('}')) return false
   try {
     return isJsonObject(JSON.parse(text))
   } catch {
@@ -54,11 +60,6 @@ function isWhole(text: string): boolean {
 /** The tool use of a whole call. A name that is missing is that of no tool, which the model is told. */
 export function toToolUse({ id, name, arguments: text }: ToolCallDraft, isTruncated: boolean): ToolUseBlock {
   return { type: 'tool_use', id, name, ...parseToolInput(name, text, isTruncated) }
-}
-
-function argumentsText(value: JsonValue | undefined): string {
-  if (value == null) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 export function withoutNull(members: JsonObject): JsonObject {

@@ -30,7 +30,7 @@ export interface OpenAIProviderOption {
   /** The environment variable that has the key. Default: `OPENAI_API_KEY`; with a `baseURL` no key. */
   readonly apiKey?: { readonly environment: string } | undefined
   /**
-   * The system message of chat completions describes the tools, too, for models whose template ignores `tools`.
+   * The system prompt describes the tools, too, for models whose template ignores `tools`.
    * Default: true with a `http:` base URL, which is that of a server of one's own.
    */
   readonly toolsInSystemPrompt?: boolean | undefined

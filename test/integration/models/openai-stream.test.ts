@@ -77,6 +77,7 @@ describe('a whole reply', () => {
 
   it.each([
     ['length', 'max_tokens'],
+    ['model_length', 'max_tokens'],
     ['content_filter', 'refusal'],
     ['function_call', 'tool_use'],
     ['something_new', 'something_new'],
@@ -239,7 +240,6 @@ describe('the stream of another server', () => {
 describe('a broken stream', () => {
   it.each([
     ['nothing at all', ''],
-    ['[DONE] alone', done],
     ['no finish reason', chunk({ content: 'Hel' })],
     ['a cut inside an event', helloReply.slice(0, 300)],
     ['a cut inside tool arguments', callChunk(call(0, 'call_1', 'add', '{"a"'))],
@@ -249,6 +249,9 @@ describe('a broken stream', () => {
   })
 
   it.each([
+    ['[DONE] alone', done],
+    ['usage and [DONE]', usageChunk + done],
+    ['no choices', event({ choices: null }) + done],
     ['no JSON object', 'data: 7\n\n'],
     ['choices of the wrong shape', event({ choices: 'one' })],
     ['invalid JSON before its end', `data: {"choices": [\n\n${helloReply}`],

@@ -24,6 +24,8 @@ const finalResponse = z.object({
   model: text,
   output: z.array(item).nullish(),
   usage: json.optional(),
+  /** Some compatible servers complete each response, and say here that it is not complete. */
+  status: text,
   incomplete_details: z.object({ reason: text }).nullish(),
   error: error.nullish(),
 })

@@ -4,9 +4,10 @@ import type { StopReason, TextBlock, ToolUseBlock, Usage } from '../../../common
 import { CodeDeltas } from '../../code-deltas.js'
 import { invalidReply } from '../../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../../provider.js'
+import { isTruncating, toStopReason } from '../../stop-reason.js'
 import { parseToolInput, toToolInput } from '../../tool-input.js'
 import { isFunctionCall, toItemsBlock } from '../message-extras.js'
-import { replyError, type StreamedReply, toUsage } from '../reply.js'
+import { cutReply, type StreamedReply, toUsage } from '../reply.js'
 import type { ReadOptions } from '../stream.js'
 import type { FinalResponse, OutputItem, ResponseEvent } from './events.js'
 
@@ -20,6 +21,7 @@ export class ResponseBuilder {
   readonly #done = new Map<number, OutputItem>()
   readonly #code = new Map<number, CodeDeltas>()
   #final: FinalResponse | undefined
+  #isIncomplete = false
   #phase: ModelPhase = 'waiting'
   #outputCharacters = 0
 
@@ -58,22 +60,26 @@ export class ResponseBuilder {
       default:
         // An incomplete response has the reason; see finish.
         this.#final = event.response
+        this.#isIncomplete = event.type === 'response.incomplete'
         return []
     }
   }
 
   /**
    * @param isEnded the server has said that the stream ends here: then its last event may be missing
-   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_REPLY_INVALID for one without an item that has begun
+   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_REPLY_INVALID for one without anything, or without an
+   *   item that has begun, MODEL_SERVER when the server gave up
    */
   finish(isEnded: boolean): StreamedReply {
     const final = this.#final ?? (isEnded && this.#done.size > 0 ? {} : undefined)
-    if (final === undefined) throw replyError('MODEL_STREAM', 'it ended in the middle')
-    const reason = final.incomplete_details?.reason
+    // The server often gives the same again.
+    if (final === undefined && isEnded) throw invalidReply('it has no whole item')
+    if (final === undefined) throw cutReply()
+    const stopReason = this.#truncationOf(final)
     // Some servers send the output only at the end, others leave it out there.
     const items = final.output?.length ? final.output : [...this.#done.values()]
     if (items.length < this.#begun.size) throw invalidReply('an item of it is missing')
-    const uses = toolUses(items, reason !== undefined)
+    const uses = toolUses(items, stopReason !== undefined)
     const texts = textsOf(items, 'output_text', 'text')
     const refusals = textsOf(items, 'refusal', 'refusal')
     return {
@@ -83,9 +89,20 @@ export class ResponseBuilder {
         ...(texts.length > 0 ? texts : refusals),
         ...uses,
       ],
-      stopReason: stopReasonOf(reason, uses.length > 0, texts.length === 0 && refusals.length > 0),
+      stopReason: stopReason ?? endOf(uses.length > 0, texts.length === 0 && refusals.length > 0),
       usage: usageOf(final.usage),
     }
+  }
+
+  /** Why the response is incomplete; undefined for a complete one. */
+  #truncationOf({ status, incomplete_details: details }: FinalResponse): StopReason | undefined {
+    const isIncomplete = this.#isIncomplete || status === 'incomplete'
+    const reason = details?.reason ?? (isIncomplete ? 'incomplete' : undefined)
+    // A response that has failed says it in its status.
+    const stopReason = toStopReason(reason ?? status ?? 'completed')
+    if (isTruncating(stopReason)) return stopReason
+    // An unknown reason: nothing of an incomplete reply is executed.
+    return reason === undefined ? undefined : 'max_tokens'
   }
 
   #addText(type: 'text' | 'code', block: number, text: string): readonly ModelDelta[] {
@@ -138,10 +155,7 @@ function textsOf(items: readonly OutputItem[], partType: string, member: string)
   })
 }
 
-function stopReasonOf(reason: string | undefined, hasToolUses: boolean, isRefusal: boolean): StopReason {
-  if (reason === 'max_output_tokens') return 'max_tokens'
-  if (reason === 'content_filter' || isRefusal) return 'refusal'
-  // An unknown reason: nothing of an incomplete reply is executed.
-  if (reason !== undefined) return 'max_tokens'
+function endOf(hasToolUses: boolean, isRefusal: boolean): StopReason {
+  if (isRefusal) return 'refusal'
   return hasToolUses ? 'tool_use' : 'end_turn'
 }

@@ -9,12 +9,18 @@ import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import type { AssistantBlock, Message } from '../../../common/runs/messages.js'
 import { PtcError } from '../../../common/errors.js'
 import type { ToolChoice } from '../../../common/runs/model-settings.js'
+import { withDescribedTools } from '../../http/describe-tools.js'
 import type { ModelRequest } from '../../provider.js'
 import { parseToolInput } from '../../tool-input.js'
 import type { Dialect } from '../dialect.js'
 import type { Media } from '../media.js'
 import { isFunctionCall, itemsOf } from '../message-extras.js'
 import { toEffort, toFunction, toMode, toReplyParts, toUserParts } from '../message-parts.js'
+
+interface ResponseForm extends Pick<Dialect, 'includesReasoning'> {
+  /** Default: only `tools` describes them. */
+  readonly toolsInSystemPrompt?: boolean
+}
 
 /**
  * The request for the responses API. The server stores nothing: it returns its reasoning encrypted, and gets all items
@@ -25,13 +31,14 @@ import { toEffort, toFunction, toMode, toReplyParts, toUserParts } from '../mess
 export function toResponseParams(
   provider: string,
   request: ModelRequest,
-  { includesReasoning }: Pick<Dialect, 'includesReasoning'>,
+  { includesReasoning, toolsInSystemPrompt = false }: ResponseForm,
 ): ResponseCreateParamsStreaming {
-  const { model, maxTokens, temperature, system, messages, toolChoice, stopSequences } = request
+  const { model, maxTokens, temperature, messages, toolChoice, stopSequences } = request
   if (stopSequences && stopSequences.length > 0)
     throw new PtcError('MODEL_BAD_REQUEST', 'the responses API has no stop sequences', {
       hint: "Leave them out, or give the provider `api: 'chat'`.",
     })
+  const system = toolsInSystemPrompt ? withDescribedTools(request) : request.system
   const { serverTools = [] } = request
   // From the configuration, in the form of the API.
   const tools = [

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import { parseResponseEvent } from './events.js'
+import { ResponseBuilder } from './reply.js'
+
+const message = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] })
+const call = { type: 'function_call', call_id: 'a', name: 'execute_code', arguments: '{"code": "delete_every' }
+
+function finish(isEnded: boolean, ...events: readonly object[]) {
+  const reply = new ResponseBuilder({ provider: 'local', model: 'm' })
+  for (const each of events) {
+    const event = parseResponseEvent(each)
+    if (event && event.type !== 'error' && event.type !== 'response.failed') reply.add(event)
+  }
+  return reply.finish(isEnded)
+}
+
+it.each([
+  ['response.incomplete', { incomplete_details: { reason: 'max_output_tokens' } }, 'max_tokens'],
+  ['response.incomplete', { incomplete_details: { reason: 'CONTENT_FILTER' } }, 'refusal'],
+  ['response.incomplete', { incomplete_details: { reason: 'something_new' } }, 'max_tokens'],
+  ['response.incomplete', {}, 'max_tokens'],
+  ['response.incomplete', { status: 'incomplete', incomplete_details: null }, 'max_tokens'],
+  ['response.completed', { status: 'incomplete' }, 'max_tokens'],
+])('a cut reply (%s, %j) has stop reason %s, and no partial input', (type, members, stopReason) => {
+  const output = [message('The total of all invoi'), call]
+  const { content, ...reply } = finish(false, { type, response: { output, ...members } })
+  expect(reply).toMatchObject({ stopReason })
+  expect(content.at(-1)).toEqual({ type: 'tool_use', id: 'a', name: 'execute_code', input: {} })
+})
+
+it.each(['failed', 'cancelled'])('a reply with the status %s is an error', (status) => {
+  const completed = { type: 'response.completed', response: { status, output: [message('The total of all invoi')] } }
+  expect(() => finish(false, completed)).toThrow(expect.objectContaining({ code: 'MODEL_SERVER' }))
+})
+
+it.each([undefined, 'completed', 'something_new'])('a whole reply may have the status %s', (status) => {
+  const completed = { type: 'response.completed', response: { status, output: [message('Hello')] } }
+  expect(finish(false, completed)).toMatchObject({ stopReason: 'end_turn' })
+})
+
+it('an empty stream is cut, or has no reply when its server says that it ends', () => {
+  expect(() => finish(false)).toThrow(expect.objectContaining({ code: 'MODEL_STREAM' }))
+  expect(() => finish(true)).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
+})

@@ -179,8 +179,10 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     handle: (workflowId, runId) =>
       runHandle(client, client.workflow.getHandle(workflowId, runId), runId, { values, stream }),
     list: (options = {}) => listRuns(client, taskQueue, options),
-    waits: (options = {}) =>
-      waitsOfRuns(client, taskQueue, (id) => readTree(client, { workflowId: id, runId: undefined }), options),
+    waits: async (options = {}) => {
+      const treeOf = (workflowId: string) => readTree(client, { workflowId, runId: undefined })
+      return (await waitsOfRuns(client, taskQueue, treeOf, options)).waits
+    },
     completeCall: (token, value, options) => completeCall(client, token, { type: 'value', value }, options),
     failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),
     approveCall: (token, options) => approveCall(client, token, options),

@@ -55,8 +55,9 @@ export class RunBudget {
   }
 
   get status(): BudgetStatus {
-    // After a raise the waiting run has not noticed it yet.
-    const paused = this.spent === undefined ? null : this.#paused
+    // After a raise the waiting run has not noticed it yet; another item may be spent.
+    const { spent } = this
+    const paused = spent === undefined || !this.#paused ? null : { ...this.#paused, item: spent }
     return { ...(this.#budget && { budget: this.#budget }), used: this.#used, paused }
   }
 
@@ -69,9 +70,13 @@ export class RunBudget {
     return this.#budget?.whenSpent !== 'end'
   }
 
-  /** What the run waits for from now on. */
-  pauseAt(item: BudgetItem): BudgetPause {
-    return { item, ...this.#spentAmount(item), since: Date.now() }
+  /**
+   * What the run waits for from now on.
+   *
+   * @param last what it has waited for until now
+   */
+  pauseAt(item: BudgetItem, last?: BudgetPause): BudgetPause {
+    return { item, ...this.#spentAmount(item), since: last?.item === item ? last.since : Date.now() }
   }
 
   /** For people: `the budget of 2 US dollars is spent`. */
@@ -98,14 +103,15 @@ export class RunBudget {
   }
 
   /**
-   * Waits until the budget is raised.
+   * Waits until the item is no longer what the run waits for, or its amount is another one: the budget was changed.
    *
    * @param isOver ends the wait, too
    */
   async waitUntilRaised({ item, since }: BudgetPause, isOver: () => boolean): Promise<void> {
     this.#paused = { item, since }
+    const amount = this.#budget?.[item]
     try {
-      await condition(() => this.spent === undefined || isOver())
+      await condition(() => this.spent !== item || this.#budget?.[item] !== amount || isOver())
     } finally {
       this.#paused = null
     }

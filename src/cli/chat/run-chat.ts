@@ -62,7 +62,7 @@ export async function runChat(options: ChatOptions): Promise<number> {
   const conversation = environment.ptc.conversation(name, conversationOptions)
   const { ptc } = environment
   const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
-  const waits = new ShownWaits(ptc.handle(conversation.workflowId))
+  const waits = new ShownWaits(ptc, ptc.handle(conversation.workflowId))
   const chat = new Chat(conversation, json, attachments, environment.stream && stream, waits)
   if (single !== undefined) {
     const asking = chat.ask(single, false)

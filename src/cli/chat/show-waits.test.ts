@@ -16,8 +16,8 @@ const wait = (index: number): RunWait => ({
 it('reads the history of a conversation only when something else waits, and says each wait once', async () => {
   let waitsFor: readonly RunWait[] = []
   let state = 'running'
-  const tree = vi.fn(() => Promise.resolve({ workflowId: 'run-1', waitsFor }))
-  const waits = new ShownWaits({ describe: () => Promise.resolve({ state }), tree } as never)
+  const tree = vi.fn(() => Promise.resolve({ workflowId: 'run-1', waitsFor, turns: [] }))
+  const waits = new ShownWaits({} as never, { describe: () => Promise.resolve({ state }), tree } as never)
   const read = (waitingCalls: number, toolCalls: number) => waits.read({ waitingCalls, toolCalls })
 
   expect(await read(0, 0)).toEqual([])
@@ -36,4 +36,27 @@ it('reads the history of a conversation only when something else waits, and says
   expect(await read(0, 2)).toHaveLength(1)
   expect(await read(0, 2)).toEqual([])
   expect(tree).toHaveBeenCalledTimes(4)
+})
+
+it('says what a sub-agent waits for, which only its run has', async () => {
+  vi.useFakeTimers()
+  try {
+    const directCalls = [{ workflowId: 'child-1', status: 'running' }]
+    const tree = vi.fn(() =>
+      Promise.resolve({ workflowId: 'run-1', waitsFor: [], turns: [{ cells: [], directCalls }] }),
+    )
+    const child = { tree: () => Promise.resolve({ workflowId: 'child-1', waitsFor: [wait(1)], turns: [] }) }
+    const handle = { describe: () => Promise.resolve({ state: 'running' }), tree }
+    const waits = new ShownWaits({ handle: () => child } as never, handle as never)
+    const read = () => waits.read({ waitingCalls: 0, toolCalls: 1 })
+    expect(await read()).toEqual([])
+    vi.advanceTimersByTime(15_000)
+    expect(await read()).toEqual([expect.stringContaining('pay 1 waits for approval')])
+    expect(await read()).toEqual([])
+    vi.advanceTimersByTime(15_000)
+    expect(await read()).toEqual([])
+    expect(tree).toHaveBeenCalledTimes(2)
+  } finally {
+    vi.useRealTimers()
+  }
 })

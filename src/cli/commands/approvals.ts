@@ -5,6 +5,7 @@ import { PtcError } from '../../common/errors.js'
 import type { Environment } from '../environment/environment.js'
 import { withEnvironment } from '../environment/with-environment.js'
 import { print, printStatus, printStyled } from '../process/stdio.js'
+import { describeLimit, readOpenWaits } from '../run/open-waits.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
 
 interface Options extends ConfigOption, JsonOption {
@@ -27,7 +28,8 @@ async function approvals({ config, json, watch }: Options): Promise<void> {
   const options = { config, load: 'if_named', ifNoServer: 'start_read_only' } as const
   await withEnvironment(options, async (environment, signal) => {
     if (watch === true) return watchWaits(environment, signal)
-    const waits = await environment.ptc.waits()
+    const { waits, limit } = await readOpenWaits(environment)
+    if (limit !== undefined) printStatus(describeLimit(limit))
     if (json === true) return print(JSON.stringify(waits.map(toJson), null, 2))
     if (waits.length === 0) return printStatus(`no run on task queue ${environment.ptc.taskQueue} waits`)
     printStyled(await formatWaits(waits))
@@ -35,17 +37,20 @@ async function approvals({ config, json, watch }: Options): Promise<void> {
 }
 
 /** Prints each wait once. A server that was there and is down is asked again. */
-async function watchWaits({ ptc }: Environment, signal: AbortSignal): Promise<void> {
+async function watchWaits(environment: Environment, signal: AbortSignal): Promise<void> {
   const printed = new Set<string>()
-  let waits = await ptc.waits()
+  let { waits, limit } = await readOpenWaits(environment)
+  if (limit !== undefined) printStatus(describeLimit(limit))
   let isDown = false
   for (;;) {
     const added = waits.filter((each) => !printed.has(keyOf(each)))
-    if (added.length > 0) printStyled(await formatWaits(added))
+    if (added.length > 0) printStyled(await formatWaits(waits, added))
     for (const each of added) printed.add(keyOf(each))
     await delay(watchIntervalMs, undefined, { signal })
     try {
-      waits = await ptc.waits()
+      const wasComplete = limit === undefined
+      ;({ waits, limit } = await readOpenWaits(environment))
+      if (limit !== undefined && wasComplete) printStatus(describeLimit(limit))
       isDown = false
     } catch (thrown) {
       if (!PtcError.isInstance(thrown) || thrown.code !== 'TEMPORAL_UNREACHABLE') throw thrown
@@ -72,10 +77,11 @@ function toJson({ run, wait }: WaitOfRun): object {
   }
 }
 
-async function formatWaits(waits: readonly WaitOfRun[]): Promise<string> {
+/** @param shown those of the waits that are printed; a command names its call when the run has others */
+async function formatWaits(waits: readonly WaitOfRun[], shown = waits): Promise<string> {
   const { renderWaits } = await import('../rendering/tables/wait-table.js')
   const { supportsColor } = await import('../rendering/text/colors.js')
   const { stdout, env } = process
   const width = stdout.isTTY ? stdout.columns : undefined
-  return renderWaits(waits, { now: Date.now(), width, color: supportsColor(stdout, env) })
+  return renderWaits(waits, { now: Date.now(), width, color: supportsColor(stdout, env), shown })
 }

@@ -57,11 +57,12 @@ async function list(id: string, { config, json, tokens }: ListOptions): Promise<
     const { oneLine } = await import('../rendering/text/sanitize.js')
     const { formatDuration } = await import('../rendering/index.js')
     const now = Date.now()
-    for (const { waitsFor, summary, position, since, expiresAt, token } of calls) {
+    for (const { waitsFor, summary, position, workflowId, since, expiresAt, token } of calls) {
       const waited = formatDuration(Math.max(0, now - Date.parse(since)))
       const left = formatDuration(Math.max(0, Date.parse(expiresAt) - now))
       const wait = `waits for its ${waitsFor} for ${waited}, expires in ${left}`
-      print(`${oneLine(summary)}\n  ${callActivityId(position)} ${wait}${tokens === true ? `\n  ${token}` : ''}`)
+      const call = `${callActivityId(position)}${workflowId === undefined ? '' : ` of ${oneLine(workflowId)}`}`
+      print(`${oneLine(summary)}\n  ${call} ${wait}${tokens === true ? `\n  ${token}` : ''}`)
     }
     if (tokens !== true)
       printStatus('The call names it for ptc approve, deny, answer and calls complete; --tokens shows tokens.')

@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
+import { completeCommand } from '../../common/runs/wait-commands.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
+import { answerCall } from '../run/answer-call.js'
 import { withWaitingCall } from '../run/find-waiting-call.js'
 import { readJson } from '../process/read-text.js'
 import { printStatus } from '../process/stdio.js'
@@ -56,7 +58,9 @@ export function answerCommand(): Command {
       .argument('<text>', 'the answer')
       .addOption(new Option('--call <call>', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait')),
   ).action(async (id: string, text: string, { config, call, ...decision }: Decision & { readonly call?: string }) => {
-    await withWaitingCall(config, 'result', { id, call }, (ptc, token) => ptc.completeCall(token, text, decision))
+    await withWaitingCall(config, 'result', { id, call }, (ptc, token) =>
+      answerCall(ptc, token, text, completeCommand(id, call), decision),
+    )
     printStatus('the question is answered')
   })
 }

@@ -29,8 +29,8 @@ async function show(id: string, { config, json, full, run }: Options): Promise<v
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async ({ ptc }) => {
     const { withIsoTimes } = await import('../run/iso-times.js')
     const { renderTree, supportsColor } = await import('../rendering/index.js')
-    const { withSharedWaits } = await import('../../client/calls/shared-waits.js')
-    const tree = await withSharedWaits(ptc, await ptc.handle(id, run).tree({ full: full === true }))
+    const { withNestedWaits } = await import('../../client/calls/nested-waits.js')
+    const tree = await withNestedWaits(ptc, await ptc.handle(id, run).tree({ full: full === true }))
     if (json === true) return print(JSON.stringify(withIsoTimes(tree), null, 2))
     const { stdout } = process
     const width = stdout.isTTY ? stdout.columns : 120

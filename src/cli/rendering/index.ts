@@ -16,7 +16,7 @@ export { type Draft, renderDraft } from './progress/draft.js'
 export { ProgressWriter, type ProgressWriterOptions } from './progress/progress-writer.js'
 
 export { describeCompaction } from './text/compaction.js'
-export { describeWait } from './text/waits.js'
+export { describeWait, waitCommand } from './text/waits.js'
 export { formatArguments } from './tree/call-branch.js'
 export { renderBoxTable } from './tables/box-table.js'
 export { renderTree } from './tree/render-tree.js'

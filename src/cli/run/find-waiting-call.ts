@@ -3,7 +3,9 @@ import { PtcError } from '../../common/errors.js'
 import { callActivityId } from '../../common/names.js'
 import { pluralize } from '../../common/text/text.js'
 import type { PtcClient } from '../../client/index.js'
+import type { FoundWaits } from '../../client/run/open-waits.js'
 import { withEnvironment } from '../environment/with-environment.js'
+import { describeLimit, readOpenWaits } from './open-waits.js'
 
 interface NamedCall {
   /** Of the run, or the token of the call. Undefined: of the only call of all runs that waits. */
@@ -21,9 +23,10 @@ export async function withWaitingCall(
   named: NamedCall,
   decide: (ptc: PtcClient, token: string) => Promise<void>,
 ): Promise<void> {
-  await withEnvironment({ config, load: 'if_named', ifNoServer: 'fail' }, async ({ ptc }) => {
+  await withEnvironment({ config, load: 'if_named', ifNoServer: 'fail' }, async (environment) => {
+    const { ptc } = environment
     const { id, call } = named
-    if (id === undefined) await decide(ptc, await findOnlyToken(ptc, wait))
+    if (id === undefined) await decide(ptc, onlyToken(await readOpenWaits(environment), wait))
     else await decide(ptc, isToken(id) ? id : await findToken(ptc, wait, id, call))
   })
 }
@@ -37,34 +40,45 @@ function isToken(text: string): boolean {
   }
 }
 
-/** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when several calls wait */
-async function findOnlyToken(ptc: PtcClient, wait: Wait): Promise<string> {
-  const waits = await ptc.waits()
+/** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when several calls wait, or may wait */
+export function onlyToken({ waits, limit }: FoundWaits, wait: Wait): string {
   const found = waits.flatMap(({ run, wait: each }) =>
     each.type !== 'budget' && (each.type === 'approval') === (wait === 'approval')
       ? [{ id: run.workflowId, token: each.token }]
       : [],
   )
   const [first, second] = found
+  const runs = [...new Set(found.map(({ id }) => id))].join(', ')
+  if (limit !== undefined && !second) {
+    const known = first ? `Of those that were, run ${runs} waits` : 'None of those that were waits'
+    throw new PtcError('RUN_INPUT_INVALID', describeLimit(limit), { hint: `Name the run. ${known}.` })
+  }
   if (first && !second) return first.token
   if (!first) throw new PtcError('CALL_NOT_FOUND', `no call of any run waits for ${waitTexts[wait]}`)
-  const runs = [...new Set(found.map(({ id }) => id))].join(', ')
   throw new PtcError('RUN_INPUT_INVALID', `${pluralize(found.length, 'call')} wait for ${waitTexts[wait]}`, {
     hint: `Name the run: ${runs}. \`ptc approvals\` shows them.`,
   })
 }
 
 /** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when the call is not clear */
-async function findToken(ptc: PtcClient, wait: Wait, id: string, call: string | undefined): Promise<string> {
+export async function findToken(
+  ptc: Pick<PtcClient, 'handle'>,
+  wait: Wait,
+  id: string,
+  call: string | undefined,
+): Promise<string> {
   const { waitingCallsOf } = await import('../../client/calls/waiting-calls.js')
   const waiting = (await waitingCallsOf(ptc, id))
     .filter(({ waitsFor }) => waitsFor === wait)
-    .map(({ position, token }) => ({ id: callActivityId(position), token }))
-  const found = call === undefined ? waiting : waiting.filter((each) => each.id === call)
+    .map(({ position, token, workflowId }) => ({ id: callActivityId(position), token, workflowId }))
+  const matching = call === undefined ? waiting : waiting.filter((each) => each.id === call)
+  const own = matching.filter(({ workflowId }) => workflowId === undefined)
+  // What `ptc approvals` shows for the run itself is valid whatever its sub-agents wait for.
+  const found = own.length > 0 ? own : matching
   const [first, second] = found
   if (first && !second) return first.token
   const ids = waiting
-    .map((each) => each.id)
+    .map((each) => (each.workflowId === undefined ? each.id : `${each.id} of ${each.workflowId}`))
     .toSorted()
     .join(', ')
   if (first) {

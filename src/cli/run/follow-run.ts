@@ -1,6 +1,6 @@
 import { PtcError } from '../../common/errors.js'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hasSharedCell, withSharedWaits } from '../../client/calls/shared-waits.js'
+import { hasNestedWork, withNestedWaits } from '../../client/calls/nested-waits.js'
 import type { CellNode, RunTree, RunWait } from '../../client/run-tree/index.js'
 import { ProgressWriter, supportsColor } from '../rendering/index.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
@@ -37,21 +37,21 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const finished = new AbortController()
   const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
   const prompt = new WaitPrompt(environment.ptc, progress)
-  let shared: readonly RunWait[] = []
+  let nested: readonly RunWait[] = []
   let latest: RunTree | undefined
   const onChange = (tree: RunTree): void => {
     latest = tree
-    if (!hasSharedCell(tree)) shared = []
-    const shown = shared.length === 0 ? tree : { ...tree, waitsFor: [...tree.waitsFor, ...shared] }
+    if (!hasNestedWork(tree)) nested = []
+    const shown = nested.length === 0 ? tree : { ...tree, waitsFor: [...tree.waitsFor, ...nested] }
     progress.update(toDisplayedTree(shown), liveOutput(tree))
     prompt.update(shown)
   }
-  const polling = pollSharedWaits(
+  const polling = pollNestedWaits(
     environment.ptc,
     () => latest,
     finished.signal,
     (waits) => {
-      shared = waits
+      nested = waits
       if (latest) onChange(latest)
     },
   )
@@ -76,20 +76,20 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   }
 }
 
-const sharedPollMs = 3_000
+const nestedPollMs = 3_000
 
-/** Code in the session of another workflow: the history of the run does not change when its calls begin to wait. */
-async function pollSharedWaits(
+/** The history of the run does not change when a call of another workflow begins to wait. */
+async function pollNestedWaits(
   ptc: Environment['ptc'],
   latest: () => RunTree | undefined,
   signal: AbortSignal,
   onWaits: (waits: readonly RunWait[]) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    await delay(sharedPollMs, undefined, { signal }).catch(() => undefined) // ends early when it is aborted
+    await delay(nestedPollMs, undefined, { signal }).catch(() => undefined) // ends early when it is aborted
     const tree = latest()
-    if (signal.aborted || !tree || !hasSharedCell(tree)) continue
-    const found = await withSharedWaits(ptc, { ...tree, waitsFor: [] }).catch(() => undefined)
+    if (signal.aborted || !tree || !hasNestedWork(tree)) continue
+    const found = await withNestedWaits(ptc, { ...tree, waitsFor: [] }).catch(() => undefined)
     if (found && !signal.aborted) onWaits(found.waitsFor)
   }
 }

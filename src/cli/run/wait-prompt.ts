@@ -1,11 +1,13 @@
-import { messageOf } from '../../common/errors.js'
+import { messageOf, PtcError } from '../../common/errors.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { PtcClient } from '../../client/index.js'
 import { type CallWait, parseRef, type RunTree, type RunWait } from '../../client/run-tree/index.js'
-import { askLine, canAsk, ringBell } from '../process/ask-line.js'
+import { askLine, canAsk, type LineAnswer, ringBell } from '../process/ask-line.js'
 import { printStatus } from '../process/stdio.js'
 import { visibleJson } from '../process/visible-json.js'
-import { formatArguments, formatDuration, describeWait, type ProgressWriter } from '../rendering/index.js'
+import { type BudgetItem, formatAmount } from '../../common/runs/budget.js'
+import { formatArguments, formatDuration, describeWait, type ProgressWriter, waitCommand } from '../rendering/index.js'
+import { answerCall } from './answer-call.js'
 
 type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall' | 'handle'>
 
@@ -15,6 +17,12 @@ type Decision = { readonly done: string; readonly send: () => Promise<unknown> }
 /** The user has left the questions: by Ctrl-C, Ctrl-D, or because the wait is over. */
 class Left extends Error {}
 
+/** Where a person is asked. */
+interface Terminal {
+  canAsk(): boolean
+  askLine(prompt: string, options: { readonly prefill?: string; readonly signal: AbortSignal }): Promise<LineAnswer>
+}
+
 /**
  * Asks the person at the terminal what a run waits for: a decision on a call, an answer, or a larger budget. One wait
  * after the other; the progress stands still meanwhile. A wait that somebody else ends is no longer asked for.
@@ -22,6 +30,7 @@ class Left extends Error {}
 export class WaitPrompt {
   readonly #ptc: Decider
   readonly #progress: Pick<ProgressWriter, 'suspend' | 'resume'>
+  readonly #terminal: Terminal
   readonly #canAsk: boolean
   /** Decided, or put off. */
   readonly #settled = new Set<string>()
@@ -29,10 +38,15 @@ export class WaitPrompt {
   #tree: RunTree | undefined
   #isClosed = false
 
-  constructor(ptc: Decider, progress: Pick<ProgressWriter, 'suspend' | 'resume'>) {
+  constructor(
+    ptc: Decider,
+    progress: Pick<ProgressWriter, 'suspend' | 'resume'>,
+    terminal: Terminal = { canAsk, askLine },
+  ) {
     this.#ptc = ptc
     this.#progress = progress
-    this.#canAsk = canAsk()
+    this.#terminal = terminal
+    this.#canAsk = terminal.canAsk()
   }
 
   /** Takes the current tree. */
@@ -54,14 +68,14 @@ export class WaitPrompt {
 
   #askNext(): void {
     if (this.#asking || this.#isClosed || !this.#tree) return
-    const { workflowId, waitsFor } = this.#tree
+    const tree = this.#tree
     // The result of another program is not asked for: `ptc calls complete` takes it.
-    const wait = waitsFor.find((each) => each.type !== 'result' && !this.#settled.has(keyOf(each)))
+    const wait = tree.waitsFor.find((each) => each.type !== 'result' && !this.#settled.has(keyOf(each)))
     if (!wait) return
     const over = new AbortController()
     this.#asking = { key: keyOf(wait), over }
     this.#progress.suspend()
-    void this.#decide(workflowId, wait, over.signal).finally(() => {
+    void this.#decide(tree, wait, over.signal).finally(() => {
       this.#asking = undefined
       if (!this.#isClosed) this.#progress.resume()
       this.#askNext()
@@ -69,29 +83,33 @@ export class WaitPrompt {
   }
 
   /** Never rejects. After an error the same question comes again. */
-  async #decide(workflowId: string, wait: RunWait, signal: AbortSignal): Promise<void> {
+  async #decide(tree: RunTree, wait: RunWait, signal: AbortSignal): Promise<void> {
     try {
       const ask = (prompt: string, prefill?: string): Promise<string> => this.#ask(prompt, signal, prefill)
       const since = formatDuration(Date.now() - wait.since)
       ringBell()
       printStatus(`${describeWait(wait)} (for ${since})`)
-      const decision = await decisionOn(this.#ptc, workflowId, wait, ask)
+      const decision = await decisionOn(this.#ptc, tree, wait, ask)
       this.#settled.add(keyOf(wait))
       if (!decision) return
       await decision.send().catch((thrown: unknown) => {
-        this.#settled.delete(keyOf(wait))
+        // Another text may not fit either, when the tool wants more than a text.
+        if (!isUnfit(thrown)) this.#settled.delete(keyOf(wait))
         throw thrown
       })
       printStatus(decision.done)
     } catch (thrown) {
       if (thrown instanceof Left) {
         if (signal.aborted && !this.#isClosed) printStatus('no longer needed')
-      } else printStatus(`ptc: ${messageOf(thrown)}`)
+      } else {
+        printStatus(`ptc: ${messageOf(thrown)}`)
+        if (isUnfit(thrown)) printStatus(`${thrown.hint}`)
+      }
     }
   }
 
   async #ask(prompt: string, signal: AbortSignal, prefill?: string): Promise<string> {
-    const answer = await askLine(prompt, { signal, ...(prefill !== undefined && { prefill }) })
+    const answer = await this.#terminal.askLine(prompt, { signal, ...(prefill !== undefined && { prefill }) })
     if (answer.type === 'line') return answer.text.trim()
     if (!signal.aborted) {
       this.#isClosed = true
@@ -107,33 +125,49 @@ function keyOf(wait: RunWait): string {
   return wait.type === 'budget' ? `budget ${wait.since}` : wait.token
 }
 
+/** The tool of a question does not take the answer; the hint says how to give it another one. */
+function isUnfit(thrown: unknown): thrown is PtcError {
+  return PtcError.isInstance(thrown) && thrown.code === 'TOOL_OUTPUT_INVALID'
+}
+
 type Ask = (prompt: string, prefill?: string) => Promise<string>
 
 /** @throws Left; Error when what was typed is not what is needed */
-async function decisionOn(ptc: Decider, workflowId: string, wait: RunWait, ask: Ask): Promise<Decision> {
+async function decisionOn(ptc: Decider, tree: RunTree, wait: RunWait, ask: Ask): Promise<Decision> {
+  const { workflowId } = tree
   if (wait.type === 'approval') return decideOnCall(ptc, workflowId, wait, ask)
   if (wait.type === 'budget') {
     const text = await ask(`the new budget of ${wait.item} (Enter: later): `)
     if (text === '') return undefined
     const amount = Number(text)
     if (!(amount > 0)) throw new Error(`${text} is not a number above 0`)
-    return { done: 'the budget is raised', send: () => ptc.handle(workflowId).budget({ [wait.item]: amount }) }
+    return { done: 'the budget is raised', send: () => raiseBudget(ptc, workflowId, wait.item, amount) }
   }
   const text = await ask('answer (Enter: later): ')
   if (text === '') return undefined
-  return { done: 'the question is answered', send: () => ptc.completeCall(wait.token, text) }
+  const command = waitCommand(tree, { ...wait, type: 'result' })
+  return { done: 'the question is answered', send: () => answerCall(ptc, wait.token, text, command) }
+}
+
+/** @throws Error when the amount is not enough: the run goes on waiting */
+async function raiseBudget(ptc: Decider, workflowId: string, item: BudgetItem, amount: number): Promise<void> {
+  const { used, paused } = await ptc.handle(workflowId).budget({ [item]: amount })
+  // Another amount that is spent is the next question.
+  if (paused?.item !== item) return
+  const text = formatAmount(item, used[item] ?? amount)
+  throw new Error(`the run has used ${text}, so it waits for a budget that is larger`)
 }
 
 async function decideOnCall(
   ptc: Decider,
   workflowId: string,
-  { tool, token, arguments: args }: CallWait,
+  { tool, token, arguments: args, workflowId: run = workflowId }: CallWait,
   ask: Ask,
 ): Promise<Decision> {
   // Whole: a person approves what they see.
   printStatus(`  ${tool}(${formatArguments(args, true)})`)
   const isPreview = parseRef(args) !== undefined
-  if (isPreview) printStatus(`This is only the beginning: \`ptc show ${workflowId} --full\` shows all arguments.`)
+  if (isPreview) printStatus(`This is only the beginning: \`ptc show ${run} --full\` shows all arguments.`)
   const approve = (options: Parameters<PtcClient['approveCall']>[1]): Decision => ({
     done: 'the call is approved',
     send: () => ptc.approveCall(token, options),

@@ -2,11 +2,13 @@ import type { CallPosition } from '../../common/calls/calls.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { PtcClient } from '../client.js'
 import type { RunTree } from '../run-tree/index.js'
-import { withSharedWaits } from './shared-waits.js'
+import { withNestedWaits } from './nested-waits.js'
 
 /** A call that waits for its result, or for its approval. Times are ISO 8601. */
 export interface ListedCall {
   readonly waitsFor: 'result' | 'approval'
+  /** The workflow that makes the call for the run: a sub-agent, or a session. Absent: the run itself. */
+  readonly workflowId?: string
   readonly tool: string
   readonly summary: string
   /** For a large value its reference, under the key `ptc.value`. */
@@ -18,14 +20,14 @@ export interface ListedCall {
 }
 
 /**
- * The calls of a run that wait for something from outside, with those of a cell that it has in the session of another
- * workflow.
+ * The calls of a run that wait for something from outside, with those of its sub-agents, and those of a cell that it
+ * has in the session of another workflow.
  */
 export async function waitingCallsOf(
   ptc: Pick<PtcClient, 'handle'>,
   workflowId: string,
 ): Promise<readonly ListedCall[]> {
-  return waitingCalls(await withSharedWaits(ptc, await ptc.handle(workflowId).tree()))
+  return waitingCalls(await withNestedWaits(ptc, await ptc.handle(workflowId).tree()))
 }
 
 /** The calls of a run that wait for something from outside, in the order in which their waiting began. */

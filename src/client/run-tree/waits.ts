@@ -10,6 +10,8 @@ export type RunWait = CallWait | ({ readonly type: 'budget' } & BudgetPause)
 
 export interface CallWait {
   readonly type: 'approval' | 'answer' | 'result'
+  /** The workflow that makes the call for the run: a sub-agent, or a session. Absent: the run itself. */
+  readonly workflowId?: string
   readonly tool: string
   readonly summary: string
   /** For a large value its reference, under the key `ptc.value`. */

@@ -77,16 +77,28 @@ export async function listRuns(client: Client, taskQueue: string, options: ListO
   }
 }
 
-/** The newest of the runs that may wait for something: those that have not ended, without idle conversations. */
+/** Values of `PtcStatus` of a run that waits for something from outside. */
+const waitingStatuses: readonly ActiveStatus[] = ['waiting_for_approval', 'waiting_for_result', 'paused']
+
+/**
+ * Runs that may wait for something: those that have not ended, without idle conversations. First those whose status
+ * says that they wait, then the newest others.
+ */
 export async function listBusyRuns(client: Client, taskQueue: string, limit: number): Promise<readonly RunInfo[]> {
-  checkLimit(limit)
   const conditions = [...runsOf(taskQueue), ...statusConditions('running')]
   const isWanted = ({ state }: RunInfo): boolean => state !== 'idle'
+  const find = (...more: readonly string[]) => findNewest(client, [...conditions, ...more], { limit, isWanted })
+  const findByStatus = async (): Promise<readonly RunInfo[]> => {
+    const waiting = await find(`PtcStatus IN (${waitingStatuses.map(quoteLiteral).join(', ')})`)
+    if (waiting.length >= limit) return waiting
+    // Also those of the first list: a run may begin to wait between the two requests.
+    const others = await find("(PtcStatus IS NULL OR PtcStatus != 'idle')")
+    return [...new Map([...waiting, ...others].map((run) => [run.workflowId, run])).values()].slice(0, limit)
+  }
   try {
-    const notIdle = "(PtcStatus IS NULL OR PtcStatus != 'idle')"
-    return await findNewest(client, [...conditions, notIdle], { limit, isWanted }).catch((thrown: unknown) => {
+    return await findByStatus().catch((thrown: unknown) => {
       // The server does not have the search attribute.
-      if (isInvalidArgument(thrown)) return findNewest(client, conditions, { limit, isWanted })
+      if (isInvalidArgument(thrown)) return find()
       throw thrown
     })
   } catch (thrown) {
@@ -94,7 +106,8 @@ export async function listBusyRuns(client: Client, taskQueue: string, limit: num
   }
 }
 
-function checkLimit(limit: number): void {
+/** @throws PtcError RUN_INPUT_INVALID */
+export function checkLimit(limit: number): void {
   if (Number.isInteger(limit) && limit >= 1) return
   throw new PtcError('RUN_INPUT_INVALID', `limit must be a whole number from 1, not ${limit}`)
 }

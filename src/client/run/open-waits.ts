@@ -2,11 +2,14 @@ import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import { checkKeys } from '../start/check-input.js'
 import type { RunTree, RunWait } from '../run-tree/index.js'
-import { listBusyRuns } from './list-runs.js'
+import { checkLimit, listBusyRuns } from './list-runs.js'
 import type { RunInfo } from './run-info.js'
 
 export interface WaitsOfRunsOptions {
-  /** Of the runs that have not ended, so many of the newest are looked at. Default 100. */
+  /**
+   * Of the runs that have not ended, so many are looked at: first those whose `PtcStatus` says that they wait, then the
+   * newest others. Default 100.
+   */
   readonly limit?: number
 }
 
@@ -16,11 +19,19 @@ export interface WaitOfRun {
   readonly wait: RunWait
 }
 
+/** What the runs wait for that were looked at. */
+export interface FoundWaits {
+  /** The oldest first. */
+  readonly waits: readonly WaitOfRun[]
+  /** How many runs were looked at, when others were not. Undefined: all were. */
+  readonly limit: number | undefined
+}
+
 /** Runs whose histories are read at once. */
 const concurrency = 5
 
 /**
- * What open runs wait for, the oldest wait first.
+ * What open runs wait for.
  *
  * @param treeOf reads a run
  */
@@ -29,9 +40,12 @@ export async function waitsOfRuns(
   taskQueue: string,
   treeOf: (workflowId: string) => Promise<RunTree>,
   options: WaitsOfRunsOptions,
-): Promise<readonly WaitOfRun[]> {
+): Promise<FoundWaits> {
   checkKeys('the options', options, ['limit'])
-  const runs = await listBusyRuns(client, taskQueue, options.limit ?? 100)
+  const { limit = 100 } = options
+  checkLimit(limit)
+  const listed = await listBusyRuns(client, taskQueue, limit + 1)
+  const runs = listed.slice(0, limit)
   const found: WaitOfRun[] = []
   for (let from = 0; from < runs.length; from += concurrency) {
     const waits = runs.slice(from, from + concurrency).map(async (run) => {
@@ -40,11 +54,12 @@ export async function waitsOfRuns(
     })
     found.push(...(await Promise.all(waits)).flat())
   }
-  return found.toSorted((one, other) => one.wait.since - other.wait.since)
+  const waits = found.toSorted((one, other) => one.wait.since - other.wait.since)
+  return { waits, limit: listed.length > limit ? limit : undefined }
 }
 
-/** A run that was found in a list may have been removed since. */
-async function treeIfPresent(
+/** The tree of a run that may have been removed: one of a list, or a sub-agent. */
+export async function treeIfPresent(
   treeOf: (workflowId: string) => Promise<RunTree>,
   workflowId: string,
 ): Promise<RunTree | undefined> {

@@ -29,7 +29,10 @@ export interface CompleteCallInput {
 
 export const maxDeciderLength = 200
 
-/** Whether a deferred call asks a person: its only argument is a question, and its result is a text. */
+/**
+ * Whether a deferred call asks a person: its only argument is a question. Then its result is a text, as far as its
+ * arguments say: no record of the run has the output schema of the tool.
+ */
 export function isQuestion(args: JsonObject): boolean {
   const { question, ...others } = args
   return typeof question === 'string' && Object.keys(others).length === 0

@@ -25,10 +25,10 @@ export const searchAttributeNames = Object.keys(searchAttributeTypes) as readonl
 
 /**
  * Values of `PtcStatus` of a run that has not ended. `waiting_for_approval`: a call waits for its approval.
- * `waiting_for_result`: a deferred call waits for its result, for longer than `timeouts.park`. `waiting`: the code
- * waits for something else for longer than that. `paused`: the budget is spent. `idle`: a conversation waits for a
- * message. A run that has ended has the status of its result (`answered`, `ok`, `code_error` …), `failed` or
- * `cancelled`.
+ * `waiting_for_result`: a question waits for its answer, or another deferred call waits for its result for longer than
+ * `timeouts.park`. `waiting`: the code waits for something else for longer than that. `paused`: the budget is spent.
+ * `idle`: a conversation waits for a message. A run that has ended has the status of its result (`answered`, `ok`,
+ * `code_error` …), `failed` or `cancelled`.
  */
 export const activeStatuses = [
   'running',

@@ -1,4 +1,4 @@
-import { scheduleActivity } from '@temporalio/workflow'
+import { scheduleActivity, upsertSearchAttributes } from '@temporalio/workflow'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
 import { Deferred } from '../../../test/support/tools.js'
@@ -6,7 +6,7 @@ import { approvalKey, type ApprovalsState } from '../../common/calls/approvals.j
 import { callDigest, deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { DeferredCallsState } from '../../common/calls/deferred-calls.js'
 import { defaultLimits, type Limits } from '../../common/runs/limits.js'
-import type { JsonValue } from '../../common/json/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
 import type { ToolConfig } from '../../common/runs/tool-config.js'
@@ -25,7 +25,12 @@ import { ToolSlots } from './tool-slots.js'
 
 vi.mock('@temporalio/workflow', async (importOriginal) => {
   const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
-  return { ...(await importOriginal<object>()), ...fakeWorkflowModule, scheduleActivity: vi.fn() }
+  return {
+    ...(await importOriginal<object>()),
+    ...fakeWorkflowModule,
+    scheduleActivity: vi.fn(),
+    upsertSearchAttributes: vi.fn(),
+  }
 })
 vi.mock('../temporal/activities.js', () => ({
   checkToolResult: vi.fn(),
@@ -38,7 +43,15 @@ vi.mock('../temporal/activities.js', () => ({
 let held: Deferred
 
 beforeEach(() => {
-  startFakeWorkflow()
+  let status: unknown = 'running'
+  const typedSearchAttributes = { getAll: () => [{ key: { name: 'PtcStatus' }, value: status }] }
+  startFakeWorkflow({ typedSearchAttributes } as object)
+  vi.mocked(upsertSearchAttributes)
+    .mockReset()
+    .mockImplementation((pairs) => {
+      const [pair] = pairs as unknown as readonly { readonly value: unknown }[]
+      status = pair?.value
+    })
   held = new Deferred()
   vi.mocked(requestSlot).mockReset().mockResolvedValue()
   vi.mocked(requestApproval).mockReset().mockResolvedValue({ isNeeded: true })
@@ -83,6 +96,7 @@ class TestRun {
       timeouts: {},
       approvals: { expiresMs: 1_000_000 },
       toolSet: {},
+      searchAttributes: ['PtcStatus'],
     } as unknown as RunConfig
     const stored = { bytes: 0 }
     const callSlots = new Semaphore(limits.callsInFlight)
@@ -105,8 +119,8 @@ class TestRun {
     }
   }
 
-  async call(name: string, index: number, digest = name): Promise<void> {
-    const call: DescribedCall = { tool: name, index, arguments: {}, summary: name, digest, refused: null }
+  async call(name: string, index: number, digest = name, args: JsonObject = {}): Promise<void> {
+    const call: DescribedCall = { tool: name, index, arguments: args, summary: name, digest, refused: null }
     const record = ({ outcome }: { readonly outcome: CallOutcome }): void => void (this.outcomes[index] = outcome)
     void executeCall(this.#run, call, 'code_execution', positionOf(index), record)
     await settle()
@@ -135,6 +149,36 @@ class TestRun {
     await settle()
   }
 }
+
+/** The statuses that were published. */
+const statuses = () =>
+  vi
+    .mocked(upsertSearchAttributes)
+    .mock.calls.map(([pairs]) => (pairs as unknown as readonly { readonly value: unknown }[])[0]?.value)
+
+it('a question is in the status of the run while it waits, and another deferred call is not', async () => {
+  const run = new TestRun()
+  await run.call('answer', 1, 'first', { question: 'Which?', of: 'a' })
+  expect(statuses()).toEqual([])
+  await run.call('answer', 2, 'second', { question: 'Which?' })
+  await run.call('answer', 3, 'third', { question: 'When?' })
+  expect(statuses()).toEqual(['waiting_for_result'])
+  await run.complete(keyOf('second', 2), 'blue')
+  expect(statuses()).toEqual(['waiting_for_result'])
+  await run.complete(keyOf('third', 3), 'now')
+  expect(statuses()).toEqual(['waiting_for_result', 'running'])
+  await run.complete(keyOf('first', 1), 'x')
+  expect(statuses()).toHaveLength(2)
+})
+
+it('an approval comes before a question in the status of the run', async () => {
+  const run = new TestRun()
+  await run.call('answer', 1, 'first', { question: 'Which?' })
+  await run.call('pay', 2, 'second')
+  expect(statuses()).toEqual(['waiting_for_result', 'waiting_for_approval'])
+  await run.complete(approvalKey(keyOf('second', 2)), { approved: true })
+  expect(statuses()).toEqual(['waiting_for_result', 'waiting_for_approval', 'waiting_for_result'])
+})
 
 const tooManyDeferred = { status: 'denied', message: 'a run may have 1 deferred call at once' }
 

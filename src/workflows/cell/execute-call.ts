@@ -7,6 +7,7 @@ import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { showCall } from '../progress.js'
 import type { Run } from '../run.js'
+import { publishQuestion } from '../temporal/search-attributes.js'
 import { type CalledTool, callTool, denied, findTool } from './call-tool.js'
 import { maxDurationOf } from './call-options.js'
 import { type OnWait, runInSlot } from './pending-calls.js'
@@ -122,10 +123,12 @@ async function executeStartedCall(
   const wait = deferredCalls.waitOf(idempotencyKey)
   const waitsFor = isQuestion(call.arguments) ? 'answer' : 'result'
   const closeCall = showCall(run, callActivityId(position), call.summary, wait && { ...wait, waitsFor })
+  if (waitsFor === 'answer') publishQuestion(run)
   try {
     await deferredCalls.waitForOutcome(idempotencyKey)
   } finally {
     closeCall()
+    if (waitsFor === 'answer') publishQuestion(run)
   }
   record({ outcome: deferredCalls.takeOutcome(idempotencyKey), followUps: [] })
 }

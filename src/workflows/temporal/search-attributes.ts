@@ -15,6 +15,7 @@ import {
   tenantOf,
   toKeyword,
 } from '../../common/runs/search-attributes.js'
+import type { Progress } from '../progress.js'
 
 type SearchAttributePair = ReturnType<WorkflowInfo['typedSearchAttributes']['getAll']>[number]
 
@@ -49,16 +50,26 @@ export function publishStatus(run: PublishedRun, status: string): void {
 
 interface WaitingRun extends PublishedRun {
   readonly deferredCalls: { readonly waiting: readonly { readonly isApproval: boolean }[] }
+  readonly progress: Pick<Progress, 'activity' | 'openCalls'>
+}
+
+/** A question to a person has begun to wait, or waits no longer. */
+export function publishQuestion(run: WaitingRun): void {
+  const { activity } = run.progress
+  const isParked = activity?.type === 'waiting' && activity.isParked
+  publishWait(run, isParked && run.deferredCalls.waiting.length > 0)
 }
 
 /**
- * Publishes what a run waits for, if it does.
+ * Publishes what a run waits for, if it does. A person is asked at once: for an approval, or the answer to a question.
  *
  * @param isParked its code waits for longer than `timeouts.park`
  */
 export function publishWait(run: WaitingRun, isParked: boolean): void {
   const { waiting } = run.deferredCalls
   if (waiting.some(({ isApproval }) => isApproval)) return publishStatus(run, 'waiting_for_approval')
+  const isAsked = [...run.progress.openCalls.values()].some(({ waitsFor }) => waitsFor === 'answer')
+  if (isAsked) return publishStatus(run, 'waiting_for_result')
   if (isParked) return publishStatus(run, waiting.length > 0 ? 'waiting_for_result' : 'waiting')
   publishStatus(run, 'running')
 }

@@ -1,3 +1,4 @@
+import type { BudgetPause } from '../../common/runs/budget.js'
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 import { announcePause } from '../temporal/activities.js'
@@ -12,9 +13,10 @@ import { publishStatus } from '../temporal/search-attributes.js'
  */
 export async function waitForBudget(run: Run, isInterrupted: () => boolean): Promise<boolean> {
   const { budget } = run
+  let last: BudgetPause | undefined
   for (let item = budget.spent; item !== undefined; item = budget.spent) {
     if (!budget.pauses || isInterrupted()) return false
-    const pause = budget.pauseAt(item)
+    const pause = budget.pauseAt(item, last)
     showProgress(run, { type: 'paused', reason: budget.describe(item), item })
     publishStatus(run, 'paused')
     recordPause(run, pause)
@@ -22,6 +24,7 @@ export async function waitForBudget(run: Run, isInterrupted: () => boolean): Pro
     void announcePause(pause, run.config.timeouts).catch(() => undefined)
     await budget.waitUntilRaised(pause, isInterrupted)
     recordPause(run, null)
+    last = pause
   }
   publishStatus(run, 'running')
   return true

@@ -66,9 +66,10 @@ function describePhase({ phase, waitsFor }: RunTree): string {
 
 /** Calls that wait for a person do not wait for tools. */
 function describeCallWaits(waits: readonly RunWait[], open: number): string {
-  const types = waits.flatMap((wait) => (wait.type === 'budget' ? [] : [wait.type]))
-  if (types.length < open) return 'waiting for tools'
-  return `waiting for ${[...new Set(types)].map((type) => waitNouns[type]).join(' and ')}`
+  const calls = waits.flatMap((wait) => (wait.type === 'budget' ? [] : [wait]))
+  // All waits of a sub-agent are those of one call of the run.
+  if (new Set(calls.map(({ workflowId, token }) => workflowId ?? token)).size < open) return 'waiting for tools'
+  return `waiting for ${[...new Set(calls.map(({ type }) => type))].map((type) => waitNouns[type]).join(' and ')}`
 }
 
 /** Open calls of one tool that are counted instead of named. */

@@ -30,8 +30,10 @@ export const waitNouns: Readonly<Record<CallWait['type'], string>> = {
 }
 
 /** The command with which the run goes on, or the commands. */
-export function waitCommand({ workflowId, waitsFor }: WaitingRun, wait: RunWait): string {
-  if (wait.type === 'budget') return budgetCommand(workflowId, wait.item)
+export function waitCommand({ workflowId: run, waitsFor }: WaitingRun, wait: RunWait): string {
+  if (wait.type === 'budget') return budgetCommand(run, wait.item)
+  // Calls of two workflows may have the same position.
+  const { workflowId = run } = wait
   const isApproval = wait.type === 'approval'
   const similar = waitsFor.filter((each) => each.type !== 'budget' && (each.type === 'approval') === isApproval)
   const call = similar.length > 1 ? callActivityId(wait.position) : undefined

@@ -73,6 +73,20 @@ describe('what a run waits for', () => {
     expect(live(both)).toMatch(/^▸ waiting for approval and an answer /)
   })
 
+  it('of a sub-agent names the run of it, and the call when several wait', async () => {
+    const below = { ...call(1, 'approval', 'pay X'), workflowId: 'child-1' } as RunWait
+    const phase = { type: 'waiting_for_calls', open: 1 } as const
+    const tree = await waiting({ phase, waitsFor: [below] })
+    expect(live(tree)).toMatch(/^▸ waiting for approval /)
+    expect(live(tree)).toContain('ptc approve child-1, or ptc deny child-1 --reason TEXT')
+    const both = await waiting({ phase, waitsFor: [call(1, 'approval', 'pay Y'), below] })
+    expect(live(both)).toContain('ptc approve run-1 turn-0.cell-1.call-1, or')
+    expect(live(both)).toContain('ptc approve child-1 turn-0.cell-1.call-1, or')
+    const question = { ...call(2, 'answer', 'Which?'), workflowId: 'child-1' } as RunWait
+    const twoOfThree = await waiting({ phase: { ...phase, open: 2 }, waitsFor: [below, question] })
+    expect(live(twoOfThree)).toMatch(/^▸ waiting for tools /)
+  })
+
   it('of a spent budget is the amount, and the command that raises it', async () => {
     const tree = await waiting({ phase: { type: 'paused' }, waitsFor: [budget] })
     expect(live(tree)).toMatch(/^▸ paused /)
@@ -117,6 +131,17 @@ describe('what a run waits for', () => {
       ].join('\n'),
     )
   })
+})
+
+it('the waits that are new in a list name their call when the run has others', () => {
+  const run = { workflowId: 'run-1' } as RunInfo
+  const first = { run, wait: call(1, 'approval', 'pay X') }
+  const added = { run, wait: call(2, 'approval', 'pay Y') }
+  const table = renderWaits([first, added], { now: since, width: undefined, color: false, shown: [added] })
+  expect(table.split('\n').slice(1)).toEqual([
+    '  pay Y waits for approval',
+    '  ptc approve run-1 turn-0.cell-1.call-2, or ptc deny run-1 turn-0.cell-1.call-2 --reason TEXT',
+  ])
 })
 
 describe('retries', () => {

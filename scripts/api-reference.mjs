@@ -1,27 +1,40 @@
-// Renders the `.api.json` of API Extractor as one Markdown page per entry point.
+// Renders the `.api.json` of API Extractor as Markdown: a page for each entry point, and one for what none exports.
 
 const generated = '<!-- Generated from the types and their comments by `npm run api`. Do not edit. -->'
 
+const otherTypes = `# Other types
+
+Exported declarations refer to these. No entry point exports them.`
+
 /**
- * @param entry the object of kind `EntryPoint` in an `.api.json`
- * @param exported the names that the entry point exports; others are types that exported ones refer to
+ * @param items a namespace for each entry point, and the declarations of all of them
+ * @returns the texts, by the names of their files
  */
-export function renderPage(specifier, entry, exported) {
-  // Such a symbol only marks a class.
-  const named = entry.members.filter((item) => !excerptOf(item).endsWith(': unique symbol'))
-  const items = named.sort((a, b) => a.name.localeCompare(b.name, 'en'))
-  const reachable = items.filter(({ name }) => !exported.has(name))
-  const sections = items.filter(({ name }) => exported.has(name)).map((item) => renderItem('##', item))
-  if (reachable.length > 0) {
-    sections.push('## Types that these refer to\n\nThey are not exported.\n')
-    sections.push(...reachable.map((item) => renderItem('###', item)))
-  }
-  return `${generated}\n\n# \`${specifier}\`\n\n${sections.join('\n')}`
+export function renderPages(items) {
+  const entryPoints = items.filter(({ kind }) => kind === 'Namespace')
+  const exported = new Set(entryPoints.flatMap(({ members }) => members.map(({ name }) => name)))
+  const others = items.filter(({ kind, name }) => kind !== 'Namespace' && !exported.has(name))
+  return new Map([
+    ...entryPoints.map(({ name, members }) => [
+      `${name.replaceAll('/', '-')}.md`,
+      renderPage(`# \`${name}\``, members),
+    ]),
+    ['other-types.md', renderPage(otherTypes, others)],
+  ])
 }
 
-function renderItem(heading, item) {
+function renderPage(head, items) {
+  const sections = items
+    // Such a symbol only marks a class.
+    .filter((item) => !excerptOf(item).endsWith(': unique symbol'))
+    .sort((a, b) => a.name.localeCompare(b.name, 'en'))
+    .map(renderItem)
+  return `${generated}\n\n${head}\n\n${sections.join('\n')}`
+}
+
+function renderItem(item) {
   const text = paragraphs(item.docComment)
-  return [`${heading} \`${item.name}\``, '', ...text, '```typescript', declarationOf(item), '```', ''].join('\n')
+  return [`## \`${item.name}\``, '', ...text, '```typescript', declarationOf(item), '```', ''].join('\n')
 }
 
 /** The declaration, with the members of a class or interface and their comments. */

@@ -18,7 +18,7 @@ export interface CodeBlock {
   readonly savedAs: string | undefined
 }
 
-/** The pages that users read, without those that are generated from the types: a test of their own compares them. */
+/** The pages that users read, without those that `npm run api` generates from the types. */
 export function documentationPages(): readonly string[] {
   const filesOf = (folder: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`)

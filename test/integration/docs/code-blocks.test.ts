@@ -122,7 +122,8 @@ describe.concurrent('pages that can be followed', () => {
     const page = codeBlocksOf('README.md')
     const configuration = projectFiles().find(([name]) => name === 'ptc.config.ts')
     expect(page.filter(({ language }) => language === 'ts').map(({ text }) => text)).toEqual([configuration?.[1]])
-    const { code, stdout, stderr } = await runPage(project, page)
+    // The page begins in a checkout, and makes a folder beside it.
+    const { code, stdout, stderr } = await runPage(project, page, 'mkdir checkout\ncd checkout\n')
     expect(stderr).toContain('model: a scripted model replies, because the worker found no API key')
     expect(stdout).toMatch(/^ada: 6340\nada 6340 EUR$/m)
     expect(code).toBe(0)
@@ -130,7 +131,8 @@ describe.concurrent('pages that can be followed', () => {
 
   it('docs/quickstart.md: the commands run as pasted', async () => {
     await using project = await TestProject.create({})
-    const { code, stdout, stderr } = await runPage(project, codeBlocksOf('docs/quickstart.md'))
+    const page = codeBlocksOf('docs/quickstart.md')
+    const { code, stdout, stderr } = await runPage(project, page, 'ptc init expenses\ncd expenses\n')
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^ada 6340\nlin 1800\nsam 0\n[^]*^ada 6340 EUR$/m)
   })

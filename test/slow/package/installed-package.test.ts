@@ -35,7 +35,7 @@ const script: Script = [
   { reply: { content: [{ type: 'text', text: 'It is {{last_tool_result}}.' }] } },
 ]
 
-describe('the package, packed and installed into an empty project', () => {
+describe('the package, packed and installed into a project of ptc init', () => {
   let project: string
   let api: ScriptedMessagesApi
   let worker: WorkerProcess
@@ -44,10 +44,9 @@ describe('the package, packed and installed into an empty project', () => {
     project = await mkdtemp(join(tmpdir(), 'ptc-package-'))
     await run('npm', ['pack', '--ignore-scripts', '--pack-destination', project], { cwd: checkout })
     const [tarball] = (await readdir(project)).filter((name) => name.endsWith('.tgz'))
-    await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }))
-    await run('npm', ['install', '--no-audit', '--no-fund', `./${tarball ?? ''}`, 'zod@4', '@types/node@20'], {
-      cwd: project,
-    })
+    // As the README says: the package.json of `ptc init` names the published package, and the packed one replaces it.
+    await run(process.execPath, [join(checkout, 'dist/cli/main.js'), 'init', project])
+    await run('npm', ['install', '--no-audit', '--no-fund', `./${tarball ?? ''}`, '@types/node@20'], { cwd: project })
     const taskQueue = uniqueName('package')
     await writeFile(join(project, 'ptc.config.ts'), config(taskQueue))
     await writeFile(join(project, 'add.py'), 'print(await add(a=1, b=41))')

@@ -7,12 +7,28 @@ import { ptcScript, type TestProject } from '../cli/ptc.js'
 import { type CodeBlock, shellScriptOf } from './code-blocks.js'
 
 /**
- * The commands of a page in place of the ones that npm installs: `npx ptc` is the built command; `npm install` needs no
- * registry, because the folder above has the packages. `ptc dev` goes to the background once it is ready, like a
- * terminal of its own.
+ * Commands of npm that do nothing. A folder above has the packages. The scripts of the checkout have tests of their
+ * own, and `test/slow/package/installed-package.test.ts` installs the packed package in a project.
+ */
+const npmCommands = [
+  'install',
+  'install ./durable-ptc-*.tgz',
+  'pack --silent --pack-destination ../expenses',
+  'run build',
+  'run demo',
+  'test',
+]
+
+/**
+ * The commands of a page in place of the ones that npm installs: `npx ptc`, and the command of a checkout, are the
+ * built command. `ptc dev` goes to the background once it is ready, like a terminal of its own.
  */
 const shims: Readonly<Record<string, string>> = {
-  npm: 'test "$*" = install || { echo "npm $*: only npm install is known" >&2; exit 1; }',
+  node: 'test "$1" = dist/cli/main.js || { echo "node $1: only ptc is known" >&2; exit 1; }; shift; exec ptc "$@"',
+  npm: `case $* in
+${npmCommands.map((each) => `'${each}'`).join(' | ')}) ;;
+*) echo "npm $*: not known" >&2; exit 1 ;;
+esac`,
   npx: 'case $1 in ptc | durable-ptc) shift; exec ptc "$@" ;; *) echo "npx $1: only ptc is known" >&2; exit 1 ;; esac',
   // The image of Docker may need a network to be built.
   ptc: `case $1 in run | exec | dev) set -- "$@" --sandbox wasm ;; esac

@@ -63,7 +63,11 @@ const maxParts = 200_000
 
 /** A schema or a check. */
 interface Part {
-  readonly _zod: { readonly def: object; readonly innerType?: unknown; readonly values?: ReadonlySet<unknown> }
+  readonly _zod: {
+    readonly def: object
+    readonly innerType?: unknown
+    readonly values?: ReadonlySet<unknown> | undefined
+  }
 }
 
 function namesOf({ _zod: { def } }: Part): readonly string[] {

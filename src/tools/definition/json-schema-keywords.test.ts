@@ -177,6 +177,7 @@ describe('the keywords of a JSON Schema', () => {
       expect(parseArgumentsNow(toolOf(input), args)).toEqual({ ok: true, value: args })
       expect(await parseArguments(toolOf(input), args)).toEqual({ ok: true, value: args })
     }
+    expect(() => defineTool({ ...outputTool, input: member, output: {}, inputExamples: [{}] })).not.toThrow()
     const tool = defineTool({ ...outputTool, input: {}, output: member })
     expect(await checkOutput(tool, {}, { resultBytes: 100 })).toEqual({})
     await expect(checkOutput(tool, { constructor: 1 }, { resultBytes: 100 })).rejects.toThrow('constructor: expected')

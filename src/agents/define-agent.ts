@@ -117,7 +117,7 @@ function checkNames(field: 'tools' | 'agents', given: unknown, invalid: InvalidE
 function schemaOf(output: z.ZodType, invalid: InvalidError): JsonObject {
   try {
     const schema = toJsonSchema(output, 'input')
-    fromJsonSchema(schema)
+    fromJsonSchema(schema, { checksFormats: true })
     return schema
   } catch (cause) {
     throw invalid(

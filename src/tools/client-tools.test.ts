@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { JsonObject } from '../common/json/json.js'
 import type { ClientTool } from '../common/runs/client-tools.js'
 import { checkClientSchema, clientRegistry } from './client-tools.js'
 import { describeCall } from './describe-call.js'
@@ -9,7 +10,8 @@ const ask: ClientTool = {
   inputSchema: {
     type: 'object',
     properties: { pattern: { type: 'string', pattern: '^(a+)+$' }, n: { type: 'integer' } },
-    patternProperties: { '^x': {} },
+    patternProperties: { '^x': { type: 'string', pattern: '^(b+)+$' } },
+    additionalProperties: false,
     required: ['n'],
   },
   allowedCallers: ['code_execution'],
@@ -32,9 +34,94 @@ it('checks arguments by the schema, but matches none of its patterns', () => {
       .refused
   expect(refusalOf({ n: 1, pattern: `${'a'.repeat(50)}!` })).toBeNull()
   expect(refusalOf({ n: 'one' })).toMatchObject({ status: 'invalid_arguments' })
-  expect(refusalOf({ n: 1, other: 2 })).toMatchObject({ status: 'invalid_arguments' })
-  expect(JSON.stringify(registry.documentation())).not.toContain('(a+)+')
+  expect(refusalOf({ n: 1, x: `${'b'.repeat(50)}!` })).toBeNull()
+  expect(refusalOf({ n: 1, x: 2 })).toMatchObject({ status: 'invalid_arguments' })
 })
+
+it.each<[string, JsonObject, readonly JsonObject[], readonly boolean[]]>([
+  [
+    'at the root',
+    { type: 'object', patternProperties: { '^x-': { type: 'string' } } },
+    [{ 'x-a': '1' }, {}],
+    [true, true],
+  ],
+  [
+    'in a member without others',
+    labels({ patternProperties: { '^[a-z]+$': { type: 'string' } }, additionalProperties: false }),
+    [{ labels: { a: 'b' } }, { labels: {} }, { labels: { a: 1 } }, {}],
+    [true, true, false, false],
+  ],
+  [
+    'in a member with others',
+    labels({ patternProperties: { '^a': { type: 'integer' } }, additionalProperties: { type: 'string' } }),
+    [{ labels: { a: 1, b: 'x' } }, { labels: { a: true } }],
+    [true, false],
+  ],
+  [
+    'in a member that lists names',
+    labels({ properties: { b: { type: 'boolean' } }, patternProperties: { '^a': {} }, additionalProperties: false }),
+    [{ labels: { a: 1, b: true } }, { labels: { b: 1 } }],
+    [true, false],
+  ],
+  [
+    'that forbid names',
+    labels({ patternProperties: { '^_': false }, additionalProperties: false }),
+    [{ labels: {} }, { labels: { a: 1 } }],
+    [true, false],
+  ],
+  [
+    'behind a reference of OpenAPI',
+    {
+      ...labels({ $ref: '#/components/schemas/L' }),
+      components: { schemas: { L: { type: 'object', patternProperties: { '^(a+)+$': {} } } } },
+    },
+    [{ labels: { [`${'a'.repeat(50)}!`]: 1 } }],
+    [true],
+  ],
+  [
+    'as names of members and in values',
+    {
+      type: 'object',
+      properties: { pattern: { type: 'string' }, patternProperties: { const: { pattern: 'x' } } },
+    },
+    [{ pattern: 'x', patternProperties: { pattern: 'x' } }, { patternProperties: {} }],
+    [true, false],
+  ],
+])('takes a tool with patterns %s', (_where, inputSchema, values, expected) => {
+  const registry = clientRegistry([{ ...ask, inputSchema }])
+  const fits = values.map(
+    (args) =>
+      describeCall(registry, { argumentBytes: 10_000 }, { tool: 'ask', arguments: args }, 'code_execution', true)
+        .refused === null,
+  )
+  expect(fits).toEqual(expected)
+})
+
+it('shows a schema to the model as it is written', () => {
+  const properties = {
+    zip: { type: 'string', pattern: '^[0-9]{5}$' },
+    labels: { type: 'object', patternProperties: { '^x-': { type: 'string', format: 'date-time' } } },
+  }
+  for (const allowedCallers of [['direct'], ['code_execution']] as const) {
+    const [documentation] = clientRegistry([
+      { ...ask, allowedCallers, inputSchema: { type: 'object', properties, patternProperties: { '^y': {} } } },
+    ]).documentation()
+    expect(documentation?.inputSchema).toMatchObject({ properties, patternProperties: { '^y': {} } })
+    expect(documentation?.stub).toContain('zip: (like ^[0-9]{5}$')
+  }
+})
+
+it('documents a tool with nothing but patterns of names as a function of a dict', () => {
+  const inputSchema = { type: 'object', patternProperties: { '^x-': { type: 'string' } } }
+  const [documentation] = clientRegistry([{ ...ask, inputSchema }]).documentation()
+  expect(documentation?.stub).toContain('async def ask(arguments: dict[str, str]) -> str:')
+  expect(documentation?.stub).toContain('Takes one dict.')
+})
+
+function labels(schema: JsonObject): JsonObject {
+  const member = '$ref' in schema ? schema : { type: 'object', ...schema }
+  return { type: 'object', properties: { labels: member }, required: ['labels'] }
+}
 
 it('has limits, and takes no name twice', () => {
   expect(() => clientRegistry(Array.from({ length: 101 }, (_, n) => ({ ...ask, name: `t${n}` })))).toThrow(

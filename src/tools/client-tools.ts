@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
-import type { JsonObject, JsonValue } from '../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../common/json/json.js'
 import { type ClientTool, clientCallExpiresMs, clientToolLimits } from '../common/runs/client-tools.js'
 import type { Redact } from '../common/text/redact.js'
 import { utf8Length } from '../common/text/text.js'
 import { defineTool } from './define-tool.js'
 import { createRegistry, type ToolRegistry } from './registry.js'
+import { describeJsonInput } from './definition/json-input.js'
 import { readOutput } from './definition/schemas.js'
 import { sealTool, type Tool } from './tool.js'
-import { normalizeSchema } from './validation/schema-document.js'
+import { mapSchemas, normalizeSchema } from './validation/schema-document.js'
 import { schemaSize } from './validation/schema-size.js'
 import { TimeLimitError, withTimeLimit } from './validation/time-limit.js'
 
@@ -84,11 +85,11 @@ function toTool({ name, description, inputSchema, inputExamples = [], allowedCal
       deferred: { expires: clientCallExpiresMs },
       run: () => undefined,
     })
-  if (isForCode) return define(name)
   try {
-    return sealTool({ ...define(directTool), name })
+    // The model reads the schema as it is written.
+    return sealTool({ ...define(isForCode ? name : directTool), name, inputSchema: describeJsonInput(inputSchema) })
   } catch (thrown) {
-    if (!PtcError.isInstance(thrown)) throw thrown
+    if (isForCode || !PtcError.isInstance(thrown)) throw thrown
     const { code, message, hint } = thrown
     throw new PtcError(
       code,
@@ -105,15 +106,23 @@ const resultNote = 'Returns a text (str). If the text is JSON, parse it with jso
 
 /**
  * A schema without regular expressions: some take hours to match, and these are not from the owner of the worker. The
- * client checks its arguments itself.
+ * client checks its arguments itself. A schema with patterns of names allows every name, with a value that fits one of
+ * the patterns.
  */
 export function withoutPatterns(schema: JsonObject): JsonObject {
-  const entries = Object.entries(schema).filter(
-    ([key, member]) => key !== 'patternProperties' && !(key === 'pattern' && typeof member === 'string'),
-  )
-  const strip = (value: JsonValue): JsonValue => {
-    if (Array.isArray(value)) return (value as readonly JsonValue[]).map(strip)
-    return typeof value === 'object' && value !== null ? withoutPatterns(value as JsonObject) : value
+  try {
+    return withoutPatternsIn(normalizeSchema(schema)) as JsonObject
+  } catch {
+    return schema // which is refused later, with the reason
   }
-  return Object.fromEntries(entries.map(([key, member]) => [key, member === undefined ? member : strip(member)]))
+}
+
+function withoutPatternsIn(schema: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return schema
+  const { pattern: _, patternProperties, ...rest } = mapSchemas(schema, withoutPatternsIn)
+  if (!isJsonObject(patternProperties)) return rest
+  const { additionalProperties: others = true } = rest
+  const allowed = [...Object.values(patternProperties), others].filter((each) => each !== false)
+  if (allowed.length === 0) return rest
+  return { ...rest, additionalProperties: others === true || { anyOf: allowed } }
 }

@@ -33,8 +33,8 @@ import {
   readInput,
   readOutput,
 } from './definition/schemas.js'
-import { describeIssues } from './validation/describe-issues.js'
 import { measureJson } from './validation/measure-json.js'
+import { parseValueNow } from './validation/parse-value.js'
 import { sealTool } from './tool.js'
 import type { DeferredToolDefinition, RemoteToolDefinition, Tool, ToolDefinition } from './tool.js'
 import { checkToolName } from './tool-name.js'
@@ -274,8 +274,8 @@ function examplesOf(input: z.ZodObject, examples: readonly unknown[], invalid: I
     if (measured.type === 'not_json')
       throw invalid(`inputExamples[${index}]${measured.path && `.${measured.path}`} is not JSON: ${measured.reason}`)
     try {
-      const { success, error } = z.safeParse(input, example)
-      if (!success) throw invalid(`inputExamples[${index}] breaks the input schema:\n${describeIssues(error)}`)
+      const parsed = parseValueNow(input, example)
+      if (!parsed.ok) throw invalid(`inputExamples[${index}] breaks the input schema:\n${parsed.issues}`)
     } catch (thrown) {
       // Asynchronous checks can't run here; they run at every call.
       if (!(thrown instanceof z.core.$ZodAsyncError)) throw thrown

@@ -10,9 +10,12 @@ const calls = new RecordedCalls()
 
 const oneNumber = z.strictObject({ n: z.int() })
 
+const wideRow = z.object(Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`p${n}`, z.string()])))
+
 const tools = [
   calls.tool('echo'),
   calls.tool('strict', { input: oneNumber }),
+  calls.tool('wide', { input: z.object({ rows: z.array(wideRow) }) }),
   calls.tool('direct_only', { allowedCallers: ['direct'] }),
   calls.tool('guarded', { approval: 'always', input: oneNumber }),
   calls.tool('ask', { deferred: { expires: '1h' }, input: oneNumber }),
@@ -48,6 +51,14 @@ for status, _ in answers: print(status)
       output: 'ok\ninvalid_arguments\ninvalid_arguments\ndenied\ndenied\ndenied\n',
     })
     expect(calls.executed).toEqual([{ name: 'echo', input: { a: 1 } }])
+  })
+
+  it('B02 the check of a forged call takes a limited time, also where each row lacks hundreds of members', async () => {
+    const { outcome } = await attack(`
+for status, text in suspend(call(1, "wide", rows=[{}] * 15_000)): print(status, "the check took more than" in text)
+`)
+    expect(outcome).toEqual({ status: 'ok', output: 'invalid_arguments True\n' })
+    expect(calls.executed).toEqual([])
   })
 
   it('B02 a forged call of a remote or deferred tool is checked before anything is scheduled', async () => {

@@ -55,7 +55,7 @@ function checkReason(input: JsonObject): SubmittedAnswer {
 
 function checkOutput(outputSchema: JsonObject, input: JsonObject): SubmittedAnswer {
   const output = answerOf(outputSchema, input)
-  const parsed = parseValueNow(fromJsonSchema(outputSchema), output)
+  const parsed = parseValueNow(fromJsonSchema(outputSchema, { checksFormats: true }), output)
   // The value itself: defaults and transforms are the client's.
   if (parsed.ok && output !== undefined) return { type: 'valid', output }
   const issues = parsed.ok ? '- answer: missing' : parsed.issues

@@ -45,7 +45,7 @@ async function outputSchemaOf(
 
 function toZodSchema(name: string, schema: JsonObject): z.ZodType {
   try {
-    return fromJsonSchema(schema, true)
+    return fromJsonSchema(schema, { appliesDefaults: true })
   } catch (cause) {
     throw new PtcError('TOOL_OUTPUT_INVALID', `the output schema of ${name} can't check a result here`, {
       hint: 'Start a worker that has the tool as the run recorded it.',

@@ -63,5 +63,8 @@ async function inputSchemaOf(
   if (tool === undefined) throw new PtcError('TOOL_UNKNOWN', `the run has recorded no tool named ${name}`)
   const { inputSchema: recorded, documentsDefaults = false } = tool
   if (own && digestJson(own.inputSchema) === digestJson(recorded)) return own.input
-  return fromJsonSchema(recorded, !documentsDefaults) as z.ZodType<Record<string, unknown>>
+  const isOfZod = !documentsDefaults
+  return fromJsonSchema(recorded, { appliesDefaults: isOfZod, checksFormats: isOfZod }) as z.ZodType<
+    Record<string, unknown>
+  >
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
+import { withoutInherited } from '../validation/inherited-members.js'
 import { fromJsonSchema } from '../validation/json-schema.js'
 import { normalizeSchema } from '../validation/schema-document.js'
 
@@ -15,11 +16,10 @@ interface JsonInput {
  * (alternatives, patterns of names, the number of members) is checked in addition. A schema that says nothing about
  * additional properties refuses them.
  *
- * @throws Error that says what the root must be
+ * @throws NotAnObjectError, Error for a schema that can't be checked
  */
 export function readJsonInput(document: JsonObject): JsonInput {
-  const { $schema: _, ...root } = inlineReference(normalizeSchema(document))
-  assertIsObject(root)
+  const root = rootOf(document)
   const json = describeArguments(root)
   const whole = fromJsonSchema(hasAlternatives(root) ? { ...root, type: 'object' } : json)
   if (isObjectSchema(whole)) return { schema: whole, json }
@@ -28,11 +28,31 @@ export function readJsonInput(document: JsonObject): JsonInput {
   const isClosed = additionalProperties === false && patternProperties === undefined
   const outer = isClosed ? z.strictObject(shape) : z.looseObject(shape)
   const schema = outer.check((payload) => {
-    const { error } = whole.safeParse(payload.value)
+    const { value, restore } = withoutInherited(whole, payload.value)
+    const { error } = whole.safeParse(value)
+    restore()
     for (const { message, path } of error?.issues ?? [])
       payload.issues.push({ code: 'custom', message, path, input: payload.value })
   })
   return { schema, json }
+}
+
+/**
+ * What the model reads of a schema of arguments.
+ *
+ * @throws NotAnObjectError, Error for a schema that can't be read
+ */
+export function describeJsonInput(document: JsonObject): JsonObject {
+  return describeArguments(rootOf(document))
+}
+
+/** Says what the root of a schema of arguments is in the place of an object. */
+export class NotAnObjectError extends Error {}
+
+function rootOf(document: JsonObject): JsonObject {
+  const { $schema: _, ...root } = inlineReference(normalizeSchema(document))
+  assertIsObject(root)
+  return root
 }
 
 function isObjectSchema(schema: z.ZodType): schema is z.ZodObject {
@@ -44,7 +64,7 @@ function inlineReference({ $ref: reference, ...rest }: JsonObject): JsonObject {
   if (typeof reference !== 'string') return rest
   const { $defs: definitions } = rest
   const target = resolve(definitions, reference)
-  if (target === undefined) throw new Error('it refers to itself alone')
+  if (target === undefined) throw new NotAnObjectError('it refers to itself alone')
   return { ...target, ...rest }
 }
 
@@ -56,12 +76,12 @@ function resolve(definitions: JsonValue | undefined, reference: string): JsonObj
 function assertIsObject({ type, enum: choices, const: constant, not }: JsonObject): void {
   const types: readonly unknown[] = [type].flat()
   if (type !== undefined && !types.includes('object')) {
-    throw new Error(`its type is ${types.map(String).join(' or ')}; it must be object`)
+    throw new NotAnObjectError(`its type is ${types.map(String).join(' or ')}; it must be object`)
   }
   if (choices !== undefined || constant !== undefined) {
-    throw new Error('it lists whole values (enum, const); it must be an object with properties')
+    throw new NotAnObjectError('it lists whole values (enum, const); it must be an object with properties')
   }
-  if (isJsonObject(not) && Object.keys(not).length === 0) throw new Error('it accepts nothing')
+  if (isJsonObject(not) && Object.keys(not).length === 0) throw new NotAnObjectError('it accepts nothing')
 }
 
 const alternatives = ['allOf', 'anyOf', 'oneOf'] as const

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../common/json/json.js'
 import { renderStandaloneStub } from '../documentation.js'
+import { parseArguments, parseArgumentsNow } from '../validation/check-arguments.js'
+import { checkOutput } from '../validation/check-output.js'
 import { defineTool } from '../define-tool.js'
 import type { Tool } from '../tool.js'
 import type { JsonSchema } from './schemas.js'
 
 const toolOf = (input: JsonSchema): Tool =>
   defineTool({ name: 'a_tool', description: 'x', input, output: {}, effect: 'read', run: () => null })
+const outputTool = { name: 'a_tool', description: 'x', effect: 'read', run: () => ({}) } as const
 const fits = (tool: Tool, ...values: readonly unknown[]) => values.map((value) => tool.input.safeParse(value).success)
-const properties = (members: JsonObject): JsonSchema => ({ type: 'object', properties: members })
+const properties = (members: JsonObject) => ({ type: 'object', properties: members })
+const protoSchema = '{ "type": "object", "properties": { "__proto__": { "type": "string" } } }'
 const P = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }
 
 describe('the keywords of a JSON Schema', () => {
@@ -57,12 +61,7 @@ describe('the keywords of a JSON Schema', () => {
       [false, true],
     ],
     ['nullable with one value', { type: 'string', const: 'a', nullable: true }, ['a', null, 'b'], [true, true, false]],
-    [
-      'a uuid or null',
-      { type: 'string', format: 'uuid', nullable: true },
-      [`${'1'.repeat(8)}-1111-1111-1111-${'1'.repeat(12)}`, null, 'x', 1],
-      [true, true, false, false],
-    ],
+    ['a uuid or null', { type: 'string', format: 'uuid', nullable: true }, ['x', null, 1], [true, true, false]],
     [
       'members that need others, or null',
       { type: ['object', 'null'], dependentRequired: { a: ['b'] } },
@@ -82,8 +81,28 @@ describe('the keywords of a JSON Schema', () => {
       [true, false, false],
     ],
     ['a pattern with classes of Unicode', { type: 'string', pattern: String.raw`^\p{L}+$` }, ['é', 1], [true, false]],
-    ['any uuid', { type: 'string', format: 'uuid' }, ['11111111-1111-1111-1111-111111111111', 'x'], [true, false]],
-    ['a relative address', { type: 'string', format: 'uri-reference' }, ['../a'], [true]],
+    ['additionalProperties: null', { type: 'object', additionalProperties: null }, [{ a: 1 }, 1], [true, false]],
+    ['enum: null', { type: 'string', enum: null }, ['x', 1], [true, false]],
+    ['items and sizes that are null', { type: 'array', items: null, maxItems: null }, [[1], 1], [true, false]],
+    ['references and parts that are null', { type: 'string', $ref: null, anyOf: null }, ['x', 1], [true, false]],
+    [
+      'a member whose schema is null',
+      { type: 'object', properties: { b: null }, required: ['b'], additionalProperties: false },
+      [{ b: 1 }, {}],
+      [true, false],
+    ],
+    ['null as a value', { enum: [null, 'a'] }, [null, 'a', 'b'], [true, true, false]],
+    ['null as the only value', { const: null }, [null, 'a'], [true, false]],
+    [
+      'required members of draft 3',
+      {
+        type: 'object',
+        properties: { b: { type: 'string', required: true }, c: { required: false } },
+        required: ['d'],
+      },
+      [{ b: 'x', d: 1 }, { d: 1 }, { b: 'x' }],
+      [true, false, false],
+    ],
     ['booleans that are texts', { type: 'boolean', enum: ['True', 'False'] }, [true, 'True'], [true, false]],
     [
       'dependencies',
@@ -131,6 +150,52 @@ describe('the keywords of a JSON Schema', () => {
     ['keywords without a type', { minLength: 2 }, ['ab', 'a'], [true, false]],
   ])('are checked: %s', (_what, schema, values, expected) => {
     expect(fits(toolOf(properties({ a: schema })), ...values.map((a) => ({ a })))).toEqual(expected)
+  })
+
+  it.each(['date-time', 'date', 'time', 'duration', 'email', 'idn-email', 'hostname', 'uri', 'uri-reference', 'uuid'])(
+    'document a format: %s',
+    (format) => {
+      const values = ['2024-01-01T00:00:00.123456', '10:00:00', 'root@localhost', 'müller@exämple.de', '../a', 'x']
+      const schema = { type: 'string', format }
+      expect(fits(toolOf(properties({ a: schema })), ...values.map((a) => ({ a })))).toEqual(values.map(() => true))
+      const { output } = defineTool({ ...outputTool, input: {}, output: properties({ a: schema }) })
+      for (const a of values) expect(output.safeParse({ a }).success, a).toBe(true)
+      expect(renderStandaloneStub(toolOf(properties({ a: schema })))).toContain(`format ${format}`)
+    },
+  )
+
+  it('name members as those of every object, which may be missing', async () => {
+    const member = properties({ constructor: { type: 'string' }, toString: { type: 'string' } })
+    const inputs: readonly JsonSchema[] = [
+      { ...member, additionalProperties: true },
+      properties({ a: member }),
+      { ...properties({ a: member }), minProperties: 1 },
+      { $defs: { M: member }, anyOf: [{ properties: { a: { $ref: '#/$defs/M' } }, required: ['a'] }, P] },
+    ]
+    const args = { a: {} }
+    for (const input of inputs) {
+      expect(parseArgumentsNow(toolOf(input), args)).toEqual({ ok: true, value: args })
+      expect(await parseArguments(toolOf(input), args)).toEqual({ ok: true, value: args })
+    }
+    expect(() => defineTool({ ...outputTool, input: member, output: {}, inputExamples: [{}] })).not.toThrow()
+    const tool = defineTool({ ...outputTool, input: {}, output: member })
+    expect(await checkOutput(tool, {}, { resultBytes: 100 })).toEqual({})
+    await expect(checkOutput(tool, { constructor: 1 }, { resultBytes: 100 })).rejects.toThrow('constructor: expected')
+  })
+
+  it.each<[string, JsonSchema, string, string | undefined]>([
+    ['an unknown type', properties({ a: { type: 'any' } }), 'Unsupported type: any', undefined],
+    ['a condition', { ...properties({}), if: {}, else: {} }, 'Conditional schemas', undefined],
+    ['a list as a schema', properties({ a: { anyOf: [null] } }), 'a keyword has a value of a wrong type', undefined],
+    ['__proto__ as a name', JSON.parse(protoSchema) as JsonSchema, 'no member can have the name __proto__', undefined],
+    ['a root that is no object', { type: 'string' }, 'its type is string', 'Arguments have names'],
+  ])('that can not be checked are refused with a hint that fits: %s', (_what, input, message, hint) => {
+    expect(() => toolOf(input)).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(message),
+        hint: hint === undefined ? undefined : expect.stringContaining(hint),
+      }),
+    )
   })
 
   it('say with nullable what a reader of types understands', () => {

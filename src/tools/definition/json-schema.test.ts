@@ -81,6 +81,10 @@ describe('a reference within a JSON Schema', () => {
       'keywords beside it',
       { $defs: { P }, ...properties({ a: { $ref: '#/$defs/P', required: ['x'], description: 'a' } }) },
     ],
+    ['$dynamicRef', { $defs: { any: { $dynamicAnchor: 'p', ...P } }, ...properties({ a: { $dynamicRef: '#p' } }) }],
+    ['$dynamicRef to $anchor', { $defs: { any: { $anchor: 'p', ...P } }, ...properties({ a: { $dynamicRef: '#p' } }) }],
+    ['$ref to $dynamicAnchor', { $defs: { any: { $dynamicAnchor: 'p', ...P } }, ...properties({ a: { $ref: '#p' } }) }],
+    ['$dynamicRef by pointer', { $defs: { P }, ...properties({ a: { $dynamicRef: '#/$defs/P' } }) }],
     [
       '__proto__',
       JSON.parse(
@@ -114,6 +118,23 @@ describe('a reference within a JSON Schema', () => {
       ...properties({ a: { $ref: '#/definitions/M' } }),
     })
     expect(fits(map, { a: { b: { c: {} } } }, { a: { b: { c: 1 } } })).toEqual([true, false])
+  })
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ['$recursiveRef', { $recursiveAnchor: true }, { $recursiveRef: '#' }],
+    ['$dynamicRef', { $dynamicAnchor: 'node' }, { $dynamicRef: '#node' }],
+    ['$dynamicRef to the root', {}, { $dynamicRef: '#' }],
+  ])('may be recursive by %s', (_what, anchor, reference) => {
+    const tree = toolOf({
+      ...anchor,
+      ...properties({ n: { type: 'number' }, sub: { type: 'array', items: reference } }),
+    })
+    expect(fits(tree, { n: 1, sub: [{ n: 2, sub: [] }] }, { sub: [{ n: 'x' }] })).toEqual([true, false])
+  })
+
+  it('with several dynamic targets is refused', () => {
+    const $defs = { A: { $id: 'a', $dynamicAnchor: 'p', ...P }, B: { $id: 'b', $dynamicAnchor: 'p', type: 'string' } }
+    expect(refusal({ $defs, ...properties({ a: { $dynamicRef: 'a#p' } }) })).toMatch(/Dynamic reference with several/)
   })
 
   it('gives different parts with one name different names', () => {

@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { messageOf } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { isZodSchema, refuseZod3 } from '../validation/check-schema.js'
-import { fromJsonSchema, toJsonSchema } from '../validation/json-schema.js'
+import { fromJsonSchema, refuseProto, toJsonSchema } from '../validation/json-schema.js'
 import { normalizeSchema } from '../validation/schema-document.js'
 import type { InvalidError } from './invalid-tool.js'
-import { readJsonInput } from './json-input.js'
+import { NotAnObjectError, readJsonInput } from './json-input.js'
 
 /** A JSON Schema (draft 4 to 2020-12, or of OpenAPI 3) with references within it only. */
 export type JsonSchema = { readonly [Key in string]?: unknown } & { readonly _zod?: never; readonly _def?: never }
@@ -34,16 +34,18 @@ export function readInput(schema: unknown, invalid: InvalidError): ReadSchema<z.
     } catch (cause) {
       throw invalid(
         `input is not a JSON Schema of arguments that can be checked here: ${messageOf(cause)}`,
-        'Arguments have names; put the value into a field of an object.',
+        cause instanceof NotAnObjectError ? nameArguments : undefined,
       )
     }
   }
   if (!isObjectSchema(schema)) {
-    throw invalid('input must be a z.object(…)', 'Arguments have names; put the value into a field of an object.')
+    throw invalid('input must be a z.object(…)', nameArguments)
   }
   const strict = schema.def.catchall === undefined ? schema.strict() : schema
   return { schema: strict, json: schemaOf('input', strict, invalid), documentsDefaults: false }
 }
+
+const nameArguments = 'Arguments have names; put the value into a field of an object.'
 
 export function readOutput(schema: unknown, invalid: InvalidError): ReadSchema<z.ZodType> {
   if (isZodSchema(schema)) return { schema, json: schemaOf('output', schema, invalid), documentsDefaults: false }
@@ -59,6 +61,7 @@ export function readOutput(schema: unknown, invalid: InvalidError): ReadSchema<z
 /** What a caller sends or receives, as JSON Schema. */
 function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: InvalidError): JsonObject {
   try {
+    refuseProto(schema)
     return toJsonSchema(schema, field)
   } catch (cause) {
     throw invalid(

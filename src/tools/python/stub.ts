@@ -40,7 +40,9 @@ export function renderStub(tool: StubSource, classes: PythonClasses, codeName = 
   const annotateInput = createAnnotator(tool.inputSchema, classes)
   const parameters = parametersOf(tool.inputSchema)
   // If a name can't be a keyword argument, the tool takes one dict.
-  const byKeyword = parameters.every(({ name }) => isPythonIdentifier(name))
+  const byKeyword =
+    parameters.every(({ name }) => isPythonIdentifier(name)) &&
+    (parameters.length > 0 || tool.inputSchema['patternProperties'] === undefined)
   const renderedParameters = byKeyword
     ? parameters.map((parameter) =>
         renderParameter(parameter, annotateInput(parameter.schema, `${baseName}${pascalCase(parameter.name)}`)),
@@ -96,6 +98,7 @@ function documentationLines(
   if (codeName !== tool.name) lines.push(`Tool ${tool.name}, which code calls by this name.`)
   const described = parameters.map(describeParameter).filter((line) => line !== '')
   if (byKeyword) lines.push(...described)
+  else if (parameters.length === 0) lines.push('Takes one dict.')
   else lines.push('Takes one dict, because a name in it is no Python identifier.')
   const returns = tool.outputSchema['description']
   if (typeof returns === 'string') lines.push(...docstringLines(`Returns: ${returns}`))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
+import { inheritedNamesOf } from './inherited-members.js'
 import { mapSchemas, normalizeSchema } from './schema-document.js'
 
 /**
@@ -35,30 +36,50 @@ function inlineRootReference(schema: JsonObject): JsonObject {
   return { title: reference.replace('#/$defs/', ''), ...root, ...rest, ...(used ? { $defs: definitions } : {}) }
 }
 
+/** What a check takes from a JSON Schema besides its assertions: in a foreign schema these are documentation. */
+interface Annotations {
+  /** Missing members get their defaults. Otherwise whoever takes the value has its own. */
+  readonly appliesDefaults?: boolean
+  /** Texts must have their format, as zod defines it. It takes no `2026-01-31T10:00:00`, and no `root@localhost`. */
+  readonly checksFormats?: boolean
+}
+
 /**
  * A JSON Schema of any dialect as zod.
  *
- * @param appliesDefaults false for a foreign schema, where a default is documentation: whoever takes the value has its
- *   own
  * @throws Error for a schema that zod can't check
  */
-export function fromJsonSchema(schema: JsonObject, appliesDefaults = false): z.ZodType {
+export function fromJsonSchema(schema: JsonObject, annotations: Annotations = {}): z.ZodType {
   const normalized = normalizeSchema(schema)
-  const dialect = toZodDialect(appliesDefaults)(normalized) as Parameters<typeof z.fromJSONSchema>[0]
-  // Without a registry of its own, zod would keep the annotations of all schemas in one of the process.
-  return z.fromJSONSchema(dialect, { registry: z.registry() })
+  try {
+    const dialect = toZodDialect(annotations)(normalized) as Parameters<typeof z.fromJSONSchema>[0]
+    // Without a registry of its own, zod would keep the annotations of all schemas in one of the process.
+    const converted = z.fromJSONSchema(dialect, { registry: z.registry() })
+    refuseProto(converted)
+    return converted
+  } catch (cause) {
+    // Such as a list in the place of a schema: the text would be about the code that reads it.
+    if (cause instanceof TypeError) throw new Error('a keyword has a value of a wrong type', { cause })
+    throw cause
+  }
+}
+
+/** @throws Error for a schema with a member `__proto__`, which zod leaves out of every value */
+export function refuseProto(schema: z.core.$ZodType): void {
+  if (inheritedNamesOf(schema).has('__proto__')) throw new Error('no member can have the name __proto__')
 }
 
 /** Says in keywords that zod checks what others say, and leaves out what zod takes too strictly. */
-function toZodDialect(appliesDefaults: boolean): (schema: JsonValue) => JsonValue {
+function toZodDialect({ appliesDefaults, checksFormats }: Annotations): (schema: JsonValue) => JsonValue {
   const convert = (schema: JsonValue): JsonValue => {
     if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
     const {
       default: fallback,
-      format,
+      format: documentedFormat,
       pattern,
       ...mapped
     } = withTypes(withoutStructuredChoices(mapSchemas(schema as JsonObject, convert)))
+    const format = checksFormats ? documentedFormat : undefined
     const kept = {
       ...mapped,
       ...(appliesDefaults && fallback !== undefined && { default: fallback }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { describeIssues } from './describe-issues.js'
+import { withoutInherited } from './inherited-members.js'
 import { TimeLimitError, withTimeLimit } from './time-limit.js'
 
 /**
@@ -15,9 +16,14 @@ export type ParsedValue<T> =
  *
  * @throws $ZodAsyncError for a schema with asynchronous checks, and what a check throws
  */
-export function parseValueNow<T>(schema: z.ZodType<T>, value: unknown, limitMs?: number): ParsedValue<T> {
-  if (isPlain(schema)) return toParsed(z.safeParse(schema, value))
-  return orUndecided(() => withTimeLimit(() => toParsed(z.safeParse(schema, value)), limitMs))
+export function parseValueNow<T>(schema: z.ZodType<T>, given: unknown, limitMs?: number): ParsedValue<T> {
+  const { value, restore } = withoutInherited(schema, given)
+  try {
+    if (isQuick(schema, value)) return toParsed(z.safeParse(schema, value))
+    return orUndecided(() => withTimeLimit(() => toParsed(z.safeParse(schema, value)), limitMs))
+  } finally {
+    restore()
+  }
 }
 
 /**
@@ -25,12 +31,16 @@ export function parseValueNow<T>(schema: z.ZodType<T>, value: unknown, limitMs?:
  *
  * @throws what a check throws
  */
-export async function parseValue<T>(schema: z.ZodType<T>, value: unknown, limitMs?: number): Promise<ParsedValue<T>> {
-  if (isPlain(schema)) return toParsed(z.safeParse(schema, value))
-  const parsing = orUndecided(() => withTimeLimit(() => z.safeParseAsync(schema, value), limitMs))
-  const result = await parsing
-  if ('ok' in result) return result
-  return orUndecided(() => withTimeLimit(() => toParsed(result), limitMs))
+export async function parseValue<T>(schema: z.ZodType<T>, given: unknown, limitMs?: number): Promise<ParsedValue<T>> {
+  const { value, restore } = withoutInherited(schema, given)
+  try {
+    if (isQuick(schema, value)) return toParsed(z.safeParse(schema, value))
+    const result = await orUndecided(() => withTimeLimit(() => z.safeParseAsync(schema, value), limitMs))
+    if ('ok' in result) return result
+    return orUndecided(() => withTimeLimit(() => toParsed(result), limitMs))
+  } finally {
+    restore()
+  }
 }
 
 function toParsed<T>(result: z.ZodSafeParseResult<T>): ParsedValue<T> {
@@ -46,46 +56,74 @@ function orUndecided<Result>(parse: () => Result): Result | Extract<ParsedValue<
   }
 }
 
-const plainSchemas = new WeakMap<z.core.$ZodType, boolean>()
+/**
+ * Checks that take no limit: each may make an issue, which takes ten microseconds. The limit costs a tenth of a
+ * millisecond.
+ */
+const maxQuickChecks = 1_000
 
 /**
- * True for a schema whose check takes time in proportion to the value: without unions, patterns, recursion and
- * functions. Most tools have such a schema. The limit costs a tenth of a millisecond for each call.
+ * True for a value that a schema without unions, patterns, recursion and functions checks at once, also when nothing in
+ * it fits. Most calls are such. An object costs a check for each declared property, also for those that it lacks.
  */
-function isPlain(schema: z.core.$ZodType): boolean {
-  const known = plainSchemas.get(schema)
+function isQuick(schema: z.core.$ZodType, value: unknown): boolean {
+  const parts = plainPartsOf(schema)
+  return parts * countValues(value, maxQuickChecks / parts) <= maxQuickChecks
+}
+
+/** How many values there are, the root included; more than `max` when there are more. */
+function countValues(value: unknown, max: number): number {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 1
+  let count = 1
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && count <= max; index++) count += countValues(value[index], max - count)
+    return count
+  }
+  for (const key in value) {
+    if (count > max) break
+    count += countValues((value as Readonly<Record<string, unknown>>)[key], max - count)
+  }
+  return count
+}
+
+const plainParts = new WeakMap<z.core.$ZodType, number>()
+
+/** How many schemas a schema consists of; Infinity for one that is not plain. */
+function plainPartsOf(schema: z.core.$ZodType): number {
+  const known = plainParts.get(schema)
   if (known !== undefined) return known
-  plainSchemas.set(schema, false) // while it is decided: a schema that contains itself is not plain
-  const plain = isPlainDefinition(definitionOf(schema) as AnyDefinition)
-  plainSchemas.set(schema, plain)
-  return plain
+  plainParts.set(schema, Infinity) // while it is decided: a schema that contains itself is not plain
+  const parts = plainPartsOfDefinition(definitionOf(schema) as AnyDefinition)
+  plainParts.set(schema, parts)
+  return parts
 }
 
 type AnyDefinition = z.core.$ZodTypes['_zod']['def']
 
-function isPlainDefinition(def: AnyDefinition): boolean {
-  if (!(def.checks ?? []).every((check) => plainChecks.has(definitionOf(check).check))) return false
+function plainPartsOfDefinition(def: AnyDefinition): number {
+  if (!(def.checks ?? []).every((check) => plainChecks.has(definitionOf(check).check))) return Infinity
   switch (def.type) {
     case 'any':
     case 'boolean':
     case 'null':
     case 'unknown':
-      return true
+      return 1
     case 'number':
     case 'string':
-      return !('check' in def) || plainChecks.has(String(def.check))
+      return !('check' in def) || plainChecks.has(String(def.check)) ? 1 : Infinity
     case 'array':
-      return isPlain(def.element)
-    case 'object':
-      return (
-        Object.values(def.shape).every(isPlain) &&
-        (def.catchall === undefined || definitionOf(def.catchall).type === 'never' || isPlain(def.catchall))
-      )
+      return 1 + plainPartsOf(def.element)
+    case 'object': {
+      const { catchall } = def
+      const isClosed = catchall === undefined || definitionOf(catchall).type === 'never'
+      const others = isClosed ? 0 : plainPartsOf(catchall)
+      return Object.values(def.shape).reduce((sum, part) => sum + plainPartsOf(part), 1 + others)
+    }
     case 'nullable':
     case 'optional':
-      return isPlain(def.innerType)
+      return plainPartsOf(def.innerType)
     default:
-      return false
+      return Infinity
   }
 }
 

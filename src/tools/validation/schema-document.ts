@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json
 
 /**
  * JSON Schemas of every dialect (draft 4 to 2020-12, OpenAPI 3.0) in one form: references name members of `$defs`,
- * `nullable` is a type, and every schema that is named exists.
+ * `nullable` is a type, keywords that are null are left out, and every schema that is named exists.
  */
 
 /** Deeper schemas are refused. */
@@ -54,11 +54,16 @@ const annotationKeywords: ReadonlySet<string> = new Set([
 const identifierKeywords: ReadonlySet<string> = new Set([
   '$anchor',
   '$defs',
+  '$dynamicAnchor',
   '$id',
+  '$recursiveAnchor',
   '$schema',
   'definitions',
   'components',
 ])
+
+/** Keywords whose value may be null. */
+const valueKeywords: ReadonlySet<string> = new Set(['const', 'default', 'example', 'examples'])
 
 /** Maps each schema directly within a schema; other members stay. */
 export function mapSchemas(schema: JsonObject, map: (part: JsonValue) => JsonValue): JsonObject {
@@ -107,20 +112,26 @@ export function normalizeSchema(document: JsonObject): JsonObject {
     if (depth > maxDepth) throw new Error(`it is nested more than ${maxDepth} levels deep`)
     const base = resolver.baseOf(schema, outerBase)
     const kept = fromEntries(Object.entries(schema).filter(([key]) => !identifierKeywords.has(key)))
-    const { $ref: reference, ...rest } = mapSchemas(kept, (part) => normalize(part, base, depth + 1))
+    const { $ref, $dynamicRef, $recursiveRef, ...rest } = mapSchemas(withRequired(withoutNulls(kept)), (part) =>
+      normalize(part, base, depth + 1),
+    )
     const plain = withNullable(withBooleans(rest))
+    const dynamic = $dynamicRef ?? $recursiveRef
+    if ($ref !== undefined && dynamic !== undefined) throw new Error('A schema has two references')
+    const reference = $ref ?? dynamic
     if (typeof reference !== 'string') return reference === undefined ? plain : { $ref: reference, ...plain }
+    if (dynamic !== undefined) resolver.assertIsStatic(reference)
     const { target, targetBase } = resolver.resolve(reference, base)
     if (typeof target === 'boolean') return target ? plain : { not: {} }
-    const $ref = target === document ? '#' : `#/$defs/${nameOf(target, reference, targetBase, depth + 1)}`
+    const named = target === document ? '#' : `#/$defs/${nameOf(target, reference, targetBase, depth + 1)}`
     const isAnnotated = Object.keys(plain).every((key) => annotationKeywords.has(key))
-    if (isAnnotated) return { $ref, ...plain }
+    if (isAnnotated) return { $ref: named, ...plain }
     if (plain['nullable'] === true) {
       const { nullable: _, ...others } = plain
-      return { anyOf: [{ $ref }, { type: 'null' }], ...others }
+      return { anyOf: [{ $ref: named }, { type: 'null' }], ...others }
     }
     const { allOf, ...others } = plain
-    return { ...others, allOf: [{ $ref }, ...(Array.isArray(allOf) ? allOf : [])] }
+    return { ...others, allOf: [{ $ref: named }, ...(Array.isArray(allOf) ? allOf : [])] }
   }
 
   const root = normalize(document, '', 0) as JsonObject
@@ -139,6 +150,8 @@ const rootAddress = 'schema:/root'
 class Resolver {
   /** Schemas by their address: of `$id` and `$anchor`. */
   readonly #byAddress = new Map<string, Resolved>()
+  /** How many schemas are a target of dynamic references, by anchor; '' of `$recursiveRef`. */
+  readonly #dynamicTargets = new Map<string, number>()
 
   constructor(document: JsonObject) {
     this.#byAddress.set(rootAddress, { target: document, targetBase: '' })
@@ -150,6 +163,13 @@ class Resolver {
     const { $id, id } = schema
     const own = [$id, id].find((each) => typeof each === 'string' && !each.startsWith('#'))
     return typeof own === 'string' ? (addressOf(own, outer)?.split('#')[0] ?? outer) : outer
+  }
+
+  /** @throws Error for a dynamic reference with several targets: the path of the value decides which one it means */
+  assertIsStatic(reference: string): void {
+    const [, anchor = ''] = reference.split('#')
+    if ((this.#dynamicTargets.get(anchor) ?? 0) > 1)
+      throw new Error(`Dynamic reference with several targets is not supported: ${reference.slice(0, 200)}`)
   }
 
   resolve(reference: string, base: string): Resolved {
@@ -193,8 +213,11 @@ class Resolver {
     if (depth > maxDepth) return
     const base = this.baseOf(schema, outer)
     if (base !== outer) this.#byAddress.set(base, { target: schema, targetBase: base })
-    const { $anchor, $id, id } = schema
-    for (const each of [typeof $anchor === 'string' ? `#${$anchor}` : undefined, $id, id]) {
+    const { $anchor, $dynamicAnchor, $id, id, $recursiveAnchor } = schema
+    for (const each of [$recursiveAnchor === true ? '' : undefined, $dynamicAnchor])
+      if (typeof each === 'string') this.#dynamicTargets.set(each, (this.#dynamicTargets.get(each) ?? 0) + 1)
+    const anchors = [$anchor, $dynamicAnchor].map((each) => (typeof each === 'string' ? `#${each}` : undefined))
+    for (const each of [...anchors, $id, id]) {
       if (typeof each !== 'string' || !each.startsWith('#') || each === '#') continue
       const address = addressOf(each, base)
       if (address !== undefined) this.#byAddress.set(address, { target: schema, targetBase: base })
@@ -229,6 +252,28 @@ function decode(segment: string): string {
   } catch {
     return segment
   }
+}
+
+/** Some generators write null for what a schema does not say. */
+function withoutNulls(schema: JsonObject): JsonObject {
+  const said = Object.entries(schema).filter(([key, value]) => value !== null || valueKeywords.has(key))
+  return fromEntries(
+    said.map(([key, value]) => {
+      if (!schemaMapKeywords.has(key) || !isJsonObject(value)) return [key, value]
+      return [key, fromEntries(Object.entries(value).map(([name, part]) => [name, part ?? {}]))]
+    }),
+  )
+}
+
+/** With a list of the members that are required: draft 3 has `required: true` in the schema of each. */
+function withRequired(schema: JsonObject): JsonObject {
+  const { required, ...rest } = schema
+  const { properties } = rest
+  const names = Object.entries(isJsonObject(properties) ? properties : {})
+    .filter(([, part]) => isJsonObject(part) && part['required'] === true)
+    .map(([name]) => name)
+  if (names.length === 0) return typeof required === 'boolean' ? rest : schema
+  return { ...rest, required: [...new Set([...(Array.isArray(required) ? required : []), ...names])] }
 }
 
 /** Models of Python libraries have texts where they mean booleans. */

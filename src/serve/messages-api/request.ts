@@ -97,7 +97,7 @@ const schema = z.looseObject({
     .nullish(),
   tools: shortArray(z.looseObject({ type: z.string().nullish() }), maxTools).nullish(),
   container: z
-    .union([z.string(), z.strictObject({ id: z.string().nullish(), skills: z.array(z.never()).max(0).nullish() })])
+    .union([z.string(), z.strictObject({ id: z.string().nullish(), skills: shortArray(z.never(), 0).nullish() })])
     .nullish(),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { monitorEventLoopDelay } from '../../test/support/faults/event-loop-delay.js'
 import { externalValue } from '../common/json/external-value.js'
 import type { JsonValue } from '../common/json/json.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
@@ -74,6 +75,18 @@ async function storedPayload(payload: Payload): Promise<Payload> {
   }
 }
 
+/** A request whose JSON is within base64. */
+function filledPayloads(count: number): string {
+  const json = `[{"ptc.value":0}${',[]'.repeat(349_000)}]`
+  const payload = { metadata: { encoding: base64('json/plain') }, data: base64(json) }
+  return JSON.stringify({ payloads: Array.from({ length: count }, () => payload) })
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+const members = (count: number, value: string): string =>
+  Array.from({ length: count }, (_, index) => `"k${index}":${value}`).join()
+
 describe('a codec server', () => {
   const large = { rows: Array.from({ length: 100 }, (_, row) => ({ row })) }
 
@@ -132,6 +145,39 @@ describe('a codec server', () => {
     const value = [ref, ...Array.from({ length: 1_000 }, () => [])]
     expect(await decode(await start({ maxBytes: 1_000 }), payloadOf(value))).toEqual(value)
     expect(await decode(await start(), payloadOf(value))).toEqual([large, ...value.slice(1)])
+  })
+
+  it('searches payloads of one request until their JSON together has too much structure', async () => {
+    const ref = externalValue(await values.store(large, new AbortController().signal))
+    const server = await start()
+    const filled = [ref, ...Array.from({ length: 60_000 }, () => [])]
+    const deep = [ref, JSON.parse(`${'['.repeat(2_000)}${']'.repeat(2_000)}`) as JsonValue]
+    const sent = [filled, [ref], deep, filled, filled, [ref]]
+    const response = await post(
+      server,
+      sent.map((value) => payloadOf(value)),
+      { origin },
+    )
+    const { payloads } = (await response.json()) as { payloads: { data: string }[] }
+    const [first] = payloads.map(({ data }) => Buffer.from(data, 'base64').toString())
+    expect(first?.startsWith(JSON.stringify([large]).slice(0, -1))).toBe(true)
+    const isSearched = payloads.map(({ data }) => !Buffer.from(data, 'base64').includes('"ptc.value"'))
+    expect(isSearched).toEqual([true, true, false, true, false, true])
+  })
+
+  it.each([
+    ['payloads that are searched', filledPayloads(5), 200],
+    ['payloads that are none', `{"payloads":[${'0,'.repeat(95_000)}0]}`, 400],
+    ['payloads without a member', `{"payloads":[${'{},'.repeat(60_000)}{}]}`, 400],
+    ['metadata that is no text', `{"payloads":[{"metadata":{${members(30_000, '0')}}}]}`, 400],
+    ['metadata', `{"payloads":[{"metadata":{${members(30_000, '""')}}}]}`, 200],
+  ])('does not block other requests with %s', async (_what, body, status) => {
+    const { url } = await start()
+    const delay = monitorEventLoopDelay()
+    const response = await fetch(`${url}/decode`, { method: 'POST', headers: { origin }, body })
+    const { maxDelayMs } = delay.stop()
+    expect(response.status).toBe(status)
+    expect(maxDelayMs).toBeLessThan(1_000)
   })
 
   it('decrypts payloads, those in the store included, and encrypts those of /encode', async () => {

@@ -42,7 +42,10 @@ export const defaultMaxBytes = 1024 * 1024
 /** A history page of the UI has up to 4 MB of payloads. */
 const maxRequestBytes = 8 * 1024 * 1024
 /** What a request has outside of strings: parsing and walking it blocks all others. A payload has about 20 bytes. */
-const structuralLimit = { bytes: 400_000, depth: 20 }
+const structuralLimit = { bytes: 200_000, depth: 20 }
+const maxPayloads = 10_000
+/** The same of the JSON within its payloads, together: those after it are not searched for references. */
+const maxSearchedBytes = 400_000
 const requestTimeoutMs = 30_000
 /** What a request may load from the value store; a single value of `maxBytes` always fits. */
 const maxLoadedBytes = 16 * 1024 * 1024
@@ -118,7 +121,11 @@ async function decodeAll(
   const controller = new AbortController()
   response.once('close', () => controller.abort())
   const { signal } = controller
-  const allowance = { bytes: Math.max(maxBytes, maxLoadedBytes), values: maxLoadedValues }
+  const allowance = {
+    bytes: Math.max(maxBytes, maxLoadedBytes),
+    values: maxLoadedValues,
+    searchedBytes: maxSearchedBytes,
+  }
   const decoded: Payload[] = []
   for (const payload of payloads)
     decoded.push(await decodePayload(payload, { values, codec, maxBytes, allowance, signal }))
@@ -138,12 +145,18 @@ function end(response: ServerResponse, status: number, message: string): void {
 
 const base64 = z.string().transform((text) => Buffer.from(text, 'base64'))
 const body = z.object({
-  payloads: z.array(
-    z
-      .object({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() })
-      // Fields of later versions stay.
-      .loose(),
-  ),
+  // Their number is checked before they are.
+  payloads: z
+    .array(z.unknown())
+    .max(maxPayloads)
+    .pipe(
+      z.array(
+        z
+          .object({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() })
+          // Fields of later versions stay.
+          .loose(),
+      ),
+    ),
 })
 
 function parsePayloads(text: string): readonly Payload[] | undefined {

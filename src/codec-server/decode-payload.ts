@@ -1,5 +1,6 @@
 import type { Payload } from '@temporalio/common'
 import type { JsonValue } from '../common/json/json.js'
+import { countStructuralBytes } from '../common/json/structural-bytes.js'
 import { externalValue, externalValueKey, type ValueRef } from '../common/json/external-value.js'
 import { z } from 'zod'
 import { byteCount, digest, parseRef } from '../client/run-tree/values/external-values.js'
@@ -19,11 +20,18 @@ export interface DecodeOptions {
   readonly signal: AbortSignal
 }
 
-/** What one request may load from the value store: its references are chosen by whoever wrote the payloads. */
+/**
+ * What one request may cost: its JSON and its references are chosen by whoever wrote the payloads. `bytes` and `values`
+ * are loaded from the value store.
+ */
 interface Allowance {
   bytes: number
   values: number
+  /** Bytes outside of strings, of the JSON that is searched for references. */
+  searchedBytes: number
 }
+
+const maxDepth = 1_000
 
 /**
  * A payload as a person reads it: loaded from the value store, decrypted, with the values that its JSON refers to.
@@ -59,9 +67,10 @@ async function decrypt(payload: Payload, { codec }: DecodeOptions): Promise<Payl
  */
 async function expandReferences(payload: Payload, options: DecodeOptions): Promise<Payload> {
   const { values, maxBytes, allowance, signal } = options
-  const text = Buffer.from(payload.data ?? []).toString()
-  const isSearched = text.length <= maxBytes && text.includes(`"${externalValueKey}"`)
-  if (!isSearched || encodingOf(payload) !== 'json/plain') return payload
+  const bytes = Buffer.from(payload.data ?? [])
+  const text = bytes.toString()
+  const hasReference = text.length <= maxBytes && text.includes(`"${externalValueKey}"`)
+  if (!hasReference || encodingOf(payload) !== 'json/plain' || !takeSearch(allowance, bytes)) return payload
   const root = { value: JSON.parse(text) as JsonValue }
   let left = maxBytes - text.length
   for (const { holder, key, ref } of referencesIn(root)) {
@@ -99,6 +108,16 @@ function take(allowance: Allowance, bytes: number): boolean {
   allowance.values -= 1
   allowance.bytes -= bytes
   return true
+}
+
+function takeSearch(allowance: Allowance, json: Uint8Array): boolean {
+  try {
+    const limit = { bytes: allowance.searchedBytes, depth: maxDepth }
+    allowance.searchedBytes -= countStructuralBytes(json, limit, (problem) => new Error(problem))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function jsonPayload(value: JsonValue, { metadata }: Payload = {}): Payload {

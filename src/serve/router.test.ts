@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
-import { type Handler, findRoute, type Route } from './router.js'
+import { expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { type Handler, findRoute, type Route, shortArray } from './router.js'
 
 const handler: Handler = () => Promise.resolve(undefined)
 const routes: readonly Route[] = [
@@ -22,4 +23,16 @@ it.each([
   [undefined, '/things/a', 'METHOD_NOT_ALLOWED'],
 ])('rejects %s %s with %s', (method, path, code) => {
   expect(() => findRoute(routes, method, path)).toThrow(expect.objectContaining({ code }) as Error)
+})
+
+it('checks elements of an array up to the first wrong one, and none of an array that is too long', () => {
+  const checked = vi.fn((value: unknown) => typeof value === 'number')
+  const schema = z.object({ list: shortArray(z.custom<number>(checked, 'no number'), 5) })
+  expect(schema.safeParse({ list: [1, 2, 3] }).data).toEqual({ list: [1, 2, 3] })
+  expect(checked).toHaveBeenCalledTimes(3)
+  const { error } = schema.safeParse({ list: [1, 'a', 'b', 'c'] })
+  expect(error?.issues).toMatchObject([{ path: ['list', 1], message: 'no number' }])
+  expect(checked).toHaveBeenCalledTimes(5)
+  expect(schema.safeParse({ list: [1, 2, 3, 4, 5, 6] }).error?.issues).toMatchObject([{ code: 'too_big' }])
+  expect(checked).toHaveBeenCalledTimes(5)
 })

@@ -129,9 +129,27 @@ export function describeProblems({ issues }: z.core.$ZodError): string {
 /** An object of JSON, as it was parsed: its size and its depth are limited with the body. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject, 'an object is expected')
 
-/** An array whose length is checked before its elements are. */
+/**
+ * An array whose length is checked before its elements are. The first wrong element ends the work: to describe all
+ * takes far longer than to parse them.
+ */
 export function shortArray<Item extends z.ZodType>(item: Item, maxItems: number) {
-  return z.array(z.unknown()).max(maxItems).pipe(z.array(item))
+  return z
+    .array(z.unknown())
+    .max(maxItems)
+    .transform((values, context) => {
+      const items: z.output<Item>[] = []
+      for (const [index, value] of values.entries()) {
+        const { error, data } = item.safeParse(value)
+        if (error) {
+          for (const { message, path } of error.issues)
+            context.issues.push({ code: 'custom', input: value, message, path: [index, ...path] })
+          return z.NEVER
+        }
+        items.push(data)
+      }
+      return items
+    })
 }
 
 function parse(bytes: Buffer): unknown {

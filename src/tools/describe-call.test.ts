@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callDigest } from '../common/calls/call-identity.js'
+import { emojiText, invisibleCharacters } from '../../test/support/faults/invisible-characters.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
 import { defaultLimits } from '../common/runs/limits.js'
 import { defineTool } from './define-tool.js'
@@ -118,6 +119,14 @@ describe('describeCall', () => {
 
   it('uses the summary of the tool, as one plain line in which direction marks are visible', () => {
     expect(describeIt('custom_summary', good).summary).toBe('expenses of<U+202E> ENG001')
+  })
+
+  it.each(invisibleCharacters)('shows %j in a summary', (character) => {
+    expect(describeIt('anything', { to: `ada${character}x` }).summary).toMatch(/^anything ada<U\+[0-9A-F]{4,5}>x$/)
+  })
+
+  it('keeps emoji in a summary', () => {
+    expect(describeIt('anything', { to: emojiText }).summary).toBe(`anything ${emojiText}`)
   })
 
   it.each(['throwing_summary', 'undefined_summary'])('uses the default summary for tool %s', (name) => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../common/json/json.js'
 import type { Redact } from '../common/text/redact.js'
-import { showCodePoint, toPlainLine } from '../common/text/text.js'
+import { invisibleCharacters, showCodePoint, toPlainLine } from '../common/text/text.js'
 import { truncate } from './validation/describe-issues.js'
 import type { Tool } from './tool.js'
 
@@ -42,6 +42,6 @@ export function redactSummary({ redact }: { readonly redact: Redact }, tool: str
 function oneLine(text: string): string {
   // The inner truncation bounds the work on hostile text. A person who approves a call must see a character that is
   // invisible, or that changes the direction of a text.
-  const shown = truncate(text, maxSummaryCharacters * 10).replaceAll(/[\p{Cf}\p{Co}]/gu, showCodePoint)
+  const shown = truncate(text, maxSummaryCharacters * 10).replaceAll(invisibleCharacters, showCodePoint)
   return truncate(toPlainLine(shown), maxSummaryCharacters)
 }

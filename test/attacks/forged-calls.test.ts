@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { defineTool } from '../../src/index.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
+import type { Backend } from '../support/environment/backends.js'
 import { AttackEnvironment } from './support/attack-environment.js'
 import { runnerTakeover } from './support/hostile-code.js'
 import { RecordedCalls } from './support/recorded-calls.js'
@@ -29,10 +30,10 @@ const tools = [
   }),
 ]
 
-describeDocker('a hostile program that forges calls', () => {
+const forge = (backend: Backend): void => {
   let attackEnv: AttackEnvironment
   beforeAll(async () => {
-    attackEnv = await AttackEnvironment.start({ tools, approvals: { expires: '1s' } })
+    attackEnv = await AttackEnvironment.start({ backend, tools, approvals: { expires: '1s' } })
   })
   beforeEach(() => calls.clear())
   afterAll(() => attackEnv.close())
@@ -92,8 +93,11 @@ for status, _ in suspend(*(call(n + 1, name, n=1) for n, name in enumerate(("str
     expect(calls.executed).toEqual([])
   })
 
-  it('B02 a forged call through /proc of another process is checked in the same way', async () => {
-    const { outcome } = await attack(`
+  // The embedded sandbox has one process.
+  it.runIf(backend === 'docker')(
+    'B02 a forged call through /proc of another process is checked in the same way',
+    async () => {
+      const { outcome } = await attack(`
 import json, subprocess, sys
 frame = json.dumps({"type": "suspended", "step": step, "calls": [call(1, "direct_only")], "wake_in": None, "output": ""}).encode()
 child = "import sys; open(sys.argv[1], 'wb').write(bytes.fromhex(sys.argv[2]))"
@@ -103,7 +107,11 @@ answer = runner.channel.receive()
 take(answer)
 print(answer["results"][0]["outcome"]["status"])
 `)
-    expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
-    expect(calls.executed).toEqual([])
-  })
-})
+      expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
+      expect(calls.executed).toEqual([])
+    },
+  )
+}
+
+describeDocker('a hostile program that forges calls, in a container', () => forge('docker'))
+describe('a hostile program that forges calls, in the embedded sandbox', () => forge('wasm'))

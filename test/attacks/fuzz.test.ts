@@ -12,6 +12,8 @@ import { runnerMessageSchema } from '../../src/sandbox/protocol/messages.js'
 import { checkStructure } from '../../src/sandbox/protocol/read-messages.js'
 import { runnerFrameLimits } from '../../src/sandbox/protocol/runner-limits.js'
 import { SessionDriver } from '../../src/sandbox/session/session-driver.js'
+import { describeDocker } from '../support/docker/describe-docker.js'
+import type { Backend } from '../support/environment/backends.js'
 import { Random } from '../support/random.js'
 import { monitorEventLoopDelay } from '../support/faults/event-loop-delay.js'
 import { tool } from '../support/tools.js'
@@ -148,7 +150,7 @@ describe('B08 fuzzed', () => {
 
 disableHeartbeatThread()
 
-describe('B08 fuzzed frames of the full size', () => {
+const readLargeFrames = (backend: Backend): void => {
   const bystanders = new BystanderRun()
   const folder = mkdtempSync(join(tmpdir(), 'ptc-fuzz-'))
   const values = new Values({ store: new LocalStore(folder) })
@@ -158,7 +160,7 @@ describe('B08 fuzzed frames of the full size', () => {
   beforeAll(async () => {
     const onCleanup = (given: () => Promise<void>): void => void (end = given)
     env = await TestEnvironment.start({
-      backend: 'wasm',
+      backend,
       tools: bystanders.tools,
       timeouts: shortHeartbeats,
       onCleanup,
@@ -217,4 +219,7 @@ describe('B08 fuzzed frames of the full size', () => {
     expect([...seen.workResult]).toEqual(expect.arrayContaining(['suspended', 'completed', 'failed']))
     expectUnaffected(seen)
   })
-})
+}
+
+describeDocker('B08 fuzzed frames of the full size, beside a container', () => readLargeFrames('docker'))
+describe('B08 fuzzed frames of the full size, beside an embedded sandbox', () => readLargeFrames('wasm'))

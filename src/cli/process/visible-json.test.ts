@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { emojiText, invisibleCharacters } from '../../../test/support/faults/invisible-characters.js'
 import { visibleJson } from './visible-json.js'
 
 it('escapes what a person does not see, and what controls a terminal', () => {
@@ -8,4 +9,14 @@ it('escapes what a person does not see, and what controls a terminal', () => {
   expect(text).toBe(
     String.raw`{"to":"a\u202eb\u200b","name":"\u009b2J\u001b[2J\u007f","tag":"\udb40\udc41","plain":"Zoë 👍 漢"}`,
   )
+})
+
+it.each(invisibleCharacters)('escapes %j', (character) => {
+  const text = visibleJson(`ada${character}x`)
+  expect(text).toMatch(/^"ada(\\u[0-9a-f]{4}){1,2}x"$/)
+  expect(JSON.parse(text)).toBe(`ada${character}x`)
+})
+
+it('keeps emoji', () => {
+  expect(visibleJson(emojiText)).toBe(`"${emojiText}"`)
 })

@@ -1,13 +1,18 @@
 import type { JsonValue } from '../../common/json/json.js'
+import { invisibleCharacters } from '../../common/text/text.js'
 
 /**
  * A value as JSON that a person may edit at the terminal: characters that are invisible, change the direction of a text
  * or control the terminal are escaped. Parsed again, the text is the same value.
  */
 export function visibleJson(value: JsonValue): string {
-  return JSON.stringify(value).replaceAll(/[\p{Cf}\p{Co}\p{Cc}]/gu, (character) =>
-    Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(''),
-  )
+  return JSON.stringify(value)
+    .replaceAll(invisibleCharacters, escape)
+    .replaceAll(/\p{Cc}/gu, escape)
+}
+
+function escape(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join('')
 }
 
 function escapeUnit(unit: number): string {

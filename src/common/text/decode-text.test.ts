@@ -10,11 +10,14 @@ it.each([
   ['print("é 😀")\r\n', 'print("é 😀")\r\n'],
   ['\uFEFFprint(1)', 'print(1)'],
   ['\uFEFF', ''],
+  ['\uFEFF\uFEFF{}', '{}'],
   ['a\uFEFFb', 'a\uFEFFb'],
   ['\uFFFD', '\uFFFD'],
 ])('decodes %j', (text, expected) => {
   expect(decode(Buffer.from(text))).toBe(expected)
 })
+
+const nulls = (line: number) => `notes.py looks like UTF-16 or a binary file, not UTF-8: line ${line} has a null byte`
 
 it.each([
   ['UTF-16 of Windows', utf16('\uFEFFprint(1)'), 'notes.py is UTF-16, not UTF-8'],
@@ -28,9 +31,20 @@ it.each([
   ['Latin-1', Buffer.from('# coding: latin-1\nx = "é"\n', 'latin1'), 'notes.py is not UTF-8: line 2 has other bytes'],
   ['half a character at the end', Buffer.from('é').subarray(0, 1), 'notes.py is not UTF-8: line 1 has other bytes'],
   ['half a surrogate pair', bytes(0xed, 0xa0, 0xbd), 'notes.py is not UTF-8: line 1 has other bytes'],
-  ['a null byte', Buffer.from('one\ntwo\0three'), 'notes.py is not UTF-8: line 2 has a null byte'],
+  ['UTF-16 without a mark, cut', utf16('KEY=1').subarray(0, 9), nulls(1)],
+  ['UTF-16 without a mark, of another alphabet', utf16('имя=1\nb=2'), nulls(1)],
+  ['a null byte', Buffer.from('one\ntwo\0three'), nulls(2)],
 ])('refuses %s by the name of the file', (_, content, message) => {
   expect(() => decode(content)).toThrow(
     expect.objectContaining({ code: 'RUN_INPUT_INVALID', message, hint: expect.stringContaining('Save it as UTF-8') }),
   )
+})
+
+it('names Latin-1 only for a text without null bytes', () => {
+  const latin = expect.objectContaining({ hint: expect.stringContaining('iconv -f LATIN1') }) as Error
+  expect(() => decode(Buffer.from('"é"', 'latin1'))).toThrow(latin)
+  for (const content of [utf16('имя=1'), utf16('KEY=1').subarray(0, 9), bytes(0), Buffer.from('é\n\0', 'latin1')])
+    expect(() => decode(content)).toThrow(
+      expect.objectContaining({ hint: expect.not.stringContaining('LATIN1') as string }) as Error,
+    )
 })

@@ -9,11 +9,13 @@ import { PtcError, type ErrorCode } from '../errors.js'
  */
 export function decodeText(bytes: Uint8Array, name: string, code: ErrorCode): string {
   const encoding = detectOtherEncoding(bytes)
-  const problem = encoding === undefined ? undefined : `is ${encoding}, not UTF-8`
-  const text = problem === undefined ? decodeUtf8(bytes) : undefined
+  const text = encoding === undefined ? decodeUtf8(bytes) : undefined
   if (text !== undefined) return text
-  throw new PtcError(code, `${name} ${problem ?? `is not UTF-8: ${describeFirstFault(bytes)}`}`, {
-    hint: `Save it as UTF-8, such as with \`iconv -f ${encoding ?? 'LATIN1'} -t UTF-8\`, or Set-Content -Encoding utf8 in PowerShell.`,
+  const problem = encoding === undefined ? describeFault(bytes) : `is ${encoding}, not UTF-8`
+  // With null bytes it is not Latin-1, as which each file can be converted.
+  const source = encoding ?? (bytes.includes(0) ? 'UTF-16' : 'LATIN1')
+  throw new PtcError(code, `${name} ${problem}`, {
+    hint: `Save it as UTF-8, such as with \`iconv -f ${source} -t UTF-8\`, or Set-Content -Encoding utf8 in PowerShell.`,
   })
 }
 
@@ -31,21 +33,25 @@ function detectOtherEncoding(bytes: Uint8Array): string | undefined {
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    // The decoder removes one mark; programs that each write one leave several.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/^\uFEFF+/, '')
   } catch {
     return undefined
   }
 }
 
-function describeFirstFault(bytes: Uint8Array): string {
+function describeFault(bytes: Uint8Array): string {
+  const zero = bytes.indexOf(0)
+  if (zero >= 0) return `looks like UTF-16 or a binary file, not UTF-8: line ${lineOf(bytes, zero)} has a null byte`
   let line = 1
   for (let start = 0; start <= bytes.length; line += 1) {
     const end = bytes.indexOf(0x0a, start)
-    const part = bytes.subarray(start, end < 0 ? bytes.length : end)
-    if (part.includes(0)) return `line ${line} has a null byte`
-    if (decodeUtf8(part) === undefined) break
-    if (end < 0) break
+    if (decodeUtf8(bytes.subarray(start, end < 0 ? bytes.length : end)) === undefined || end < 0) break
     start = end + 1
   }
-  return `line ${line} has other bytes`
+  return `is not UTF-8: line ${line} has other bytes`
+}
+
+function lineOf(bytes: Uint8Array, index: number): number {
+  return bytes.subarray(0, index).filter((byte) => byte === 0x0a).length + 1
 }

@@ -13,7 +13,19 @@ const bar = Array.from({ length: 101 }, (_, percent) => `\r${percent}% [${'#'.re
   '',
 )
 
+/** Two bars, as tqdm writes them: the cursor stays on the first one. */
+const nested = Array.from({ length: 30 }, (_, i) => `\router ${i}\n\rinner ${i}\u001B[A`).join('')
+
 it.each([
+  ['before\n' + nested, 'before\nouter 29\ninner 29'],
+  [nested + '\n\nRESULT: 17\n', 'outer 29\ninner 29\nRESULT: 17\n'],
+  ['a\nb\nc\n\u001B[3FA\n\u001B[KB\n', 'A\nB\nc\n'],
+  ['one\ntwo\u001B[1A!\n\u001B[1F\u001B[2Kx\nend', 'x\nend'],
+  ['one\ntwo\u001B[1A!\nT\n', 'one!\nTwo\n'],
+  ['one\r\ntwo\r\n\u001B[2Athree\n', 'three\ntwo\r\n'],
+  ['first\u001B[A second\n', 'first\u001B[A second\n'],
+  ['first\n\u001B[2Ax\n', 'first\n\u001B[2Ax\n'],
+  [`${'line\n'.repeat(30)}\u001B[25Ax\n\u001B[1Ay\n`, `${'line\n'.repeat(30)}y\n`],
   ['before\n' + bar + '\nRESULT: 17\n', `before\n100% [${'#'.repeat(20)}]\nRESULT: 17\n`],
   ['no newline at the end\r100%', '100%ewline at the end'],
   ['one\r\ntwo\r\n', 'one\r\ntwo\r\n'],
@@ -62,5 +74,23 @@ it('takes a time that grows with the text, whatever it has', () => {
   show('\u001B[2K\u001B[999Gx'.repeat(4_000))
   show('\r'.repeat(200_000), '\u001B['.repeat(100_000), '\u001B[;'.repeat(100_000))
   show(...Array.from({ length: 2_000 }, () => 'a long line without an end, '))
+  const wide = `${'x'.repeat(3_000)}\r`
+  show(wide + '\u001B[1K'.repeat(100_000), wide + '\u001B[999C\u001B[1K'.repeat(50_000))
+  show(wide + '\n' + `${wide}\u001B[A\n`.repeat(1_000), 'x\u001B[A\n'.repeat(200_000), '\u001B[A'.repeat(200_000))
+  show(...Array.from({ length: 20_000 }, () => `${'x'.repeat(190)}\n\u001B[19A\n`))
   expect(performance.now() - started).toBeLessThan(30_000)
+})
+
+it('holds lines of long bars, and writes what can not change any more', () => {
+  let written = ''
+  const terminal = new TerminalText((text) => (written += text))
+  const long = (i: number) => `${i} ${'#'.repeat(300)}`
+  for (let i = 0; i < 100; i += 1) terminal.add(`\r${long(i)}\n\r${long(i)}\u001B[A`)
+  expect(written).toBe('')
+  expect(show(terminal.openText, '\n\nend')).toBe(`${long(99)}\n${long(99)}\nend`)
+  terminal.add('\n\n')
+  for (let i = 0; i < 100; i += 1) terminal.add(`line ${i}\n`)
+  expect(written).toMatch(/^99 #+\n99 #+\n(line \d+\n){80,}$/)
+  terminal.add('x'.repeat(5_000))
+  expect(written).toMatch(/line 99\nx+$/)
 })

@@ -1,12 +1,21 @@
+import { TerminalLine } from './terminal-line.js'
+
 /**
- * The text that a terminal shows: a progress bar that writes over its line leaves one line.
+ * The text that a terminal shows: a progress bar that writes over its lines leaves these lines.
  *
- * Within a line it follows carriage returns, backspaces, and the escape sequences that erase or move within the line.
- * Other escape sequences stay as they are, and so does a line without any of these.
+ * It follows carriage returns, backspaces, the escape sequences that erase or move within a line, and those that move
+ * up to one of the last lines. Other escape sequences stay as they are, and so does a line without any of these.
+ *
+ * Invariants: 1. Its time grows linearly with the text. 2. What it holds back is the text with control characters that
+ * restore the cursor, so another object can continue it.
  */
 export class TerminalText {
-  /** The line that has not ended, with control characters that restore the cursor: text may continue it. */
-  #open = ''
+  /** The last lines, to which code may move back. */
+  #lines = [new TerminalLine()]
+  /** The line of the cursor. */
+  #at = 0
+  /** The beginning of an escape sequence. */
+  #unfinished = ''
   readonly #write: (text: string) => void
 
   /** @param write receives text that can't change any more */
@@ -16,102 +25,114 @@ export class TerminalText {
 
   /** The text may end anywhere, also within an escape sequence. */
   add(text: string): void {
-    const lines = (this.#open + text).split('\n')
-    const last = lines.pop() ?? ''
-    if (lines.length > 0) this.#write(`${lines.map(showLine).join('\n')}\n`)
-    this.#open = foldLine(last)
-    if (this.#open.length > longestOpenLine) this.flush()
-  }
-
-  /** The line that has not ended. */
-  get openLine(): string {
-    return this.#open
-  }
-
-  /** Writes the open line with its control characters: later text is added to another object. */
-  flush(): void {
-    if (this.#open !== '') this.#write(this.#open)
-    this.#open = ''
-  }
-
-  /** Writes the open line as it is shown at the end. */
-  end(): void {
-    this.#open = showLine(this.#open)
-    this.flush()
-  }
-}
-
-/** Characters. A longer line is no progress bar, and to fold it again and again would take long. */
-const longestOpenLine = 4_000
-/** How far code can move beyond the end of a line. */
-const lastColumn = 500
-
-/** A carriage return at the end of a line is part of the line break. */
-// oxlint-disable-next-line no-control-regex -- terminals are driven by control characters
-const overwriting = /\r[^\r]|\x08|\u001B\[\d*[KGCD]/
-
-function showLine(line: string): string {
-  if (!overwriting.test(line)) return line
-  return foldCells(line).text + (line.endsWith('\r') ? '\r' : '')
-}
-
-function foldLine(line: string): string {
-  if (!overwriting.test(line)) return line
-  const { text, column, width, unfinished } = foldCells(line)
-  if (column === width) return text + unfinished
-  return text + (line.endsWith('\r') ? '\r' : `\u001B[${column + 1}G`) + unfinished
-}
-
-const tokens =
-  // oxlint-disable-next-line no-control-regex -- terminals are driven by control characters
-  /\u001B\[(?<count>\d*)(?<action>[KGCD])|\u001B\[[0-?]*[ -/]*[@-~]|(?<unfinished>\u001B(\[[0-?]*[ -/]*)?$)|[^]/gu
-
-interface FoldedLine {
-  readonly text: string
-  readonly column: number
-  readonly width: number
-  /** The beginning of an escape sequence. */
-  readonly unfinished: string
-}
-
-function foldCells(line: string): FoldedLine {
-  const cells: string[] = []
-  let column = 0
-  let prefix = ''
-  let unfinished = ''
-  for (const { 0: token, groups = {} } of line.matchAll(tokens)) {
-    if (groups['unfinished'] !== undefined) unfinished = token
-    else if (token === '\r') column = 0
-    else if (token === '\b') column = Math.max(column - 1, 0)
-    else if (groups['action'] !== undefined)
-      column = applyAction(cells, column, groups['action'], groups['count'] ?? '')
-    else if (token.length > 2) prefix += token
-    else {
-      while (cells.length < column) cells.push(' ')
-      cells[column] = prefix + token
-      prefix = ''
-      column += 1
+    const whole = this.#unfinished + text
+    const [unfinished = ''] = unfinishedSequence.exec(whole) ?? []
+    this.#unfinished = unfinished.length > longestSequence ? '' : unfinished
+    let written = ''
+    // Joined again: a line parses what it gets at once.
+    let added = ''
+    for (const piece of whole.slice(0, whole.length - this.#unfinished.length).split(moves)) {
+      const [, count, action] = moveUp.exec(piece) ?? []
+      const up = action === undefined ? 0 : Math.max(Number(count), 1)
+      if (piece !== '\n' && (up === 0 || up > this.#at)) {
+        added += piece
+        continue
+      }
+      written += this.#addToLine(added)
+      added = ''
+      if (piece === '\n') written += this.#newLine()
+      else if (up > this.#at) added = piece
+      else this.#moveUp(up, action === 'F' ? 0 : this.#line.column)
     }
+    written += this.#addToLine(added)
+    if (written !== '') this.#write(written)
   }
-  const text = cells.join('') + prefix
-  return { text, column, width: cells.length, unfinished }
+
+  /** The last lines, with control characters that restore the cursor: text may continue them. */
+  get openText(): string {
+    return this.#heldText() + this.#unfinished
+  }
+
+  /** Writes the open text with its control characters: later text is added to another object. */
+  flush(): void {
+    const text = this.openText
+    this.#clear()
+    this.#unfinished = ''
+    if (text !== '') this.#write(text)
+  }
+
+  /** Writes the open text as it is shown at the end. */
+  end(): void {
+    const text = this.#lines.map(({ text: shown }) => shown).join('\n') + this.#unfinished
+    this.#clear()
+    this.#unfinished = ''
+    if (text !== '') this.#write(text)
+  }
+
+  get #line(): TerminalLine {
+    const line = this.#lines[this.#at]
+    if (!line) throw new RangeError('the cursor is on no line')
+    return line
+  }
+
+  /** Returns the text of lines that are not held any more. */
+  #addToLine(text: string): string {
+    if (text !== '') this.#line.add(text)
+    if (!this.#line.isTooLong) return ''
+    const written = this.#heldText()
+    this.#clear()
+    return written
+  }
+
+  #clear(): void {
+    this.#lines = [new TerminalLine()]
+    this.#at = 0
+  }
+
+  /** Returns the text of lines that are not held any more. */
+  #newLine(): string {
+    this.#at += 1
+    const next = this.#lines[this.#at]
+    if (next) next.moveTo(0)
+    else this.#lines.push(new TerminalLine())
+    let written = ''
+    while (this.#at > 0 && (this.#lines.length > mostLines || this.#heldCharacters > mostCharacters)) {
+      written += `${this.#lines.shift()?.text}\n`
+      this.#at -= 1
+    }
+    return written
+  }
+
+  #moveUp(count: number, column: number): void {
+    this.#at -= count
+    this.#line.moveTo(column)
+  }
+
+  get #heldCharacters(): number {
+    return this.#lines.reduce((sum, { characters }) => sum + characters, 0)
+  }
+
+  #heldText(): string {
+    const below = this.#lines.length - 1 - this.#at
+    if (below > 0) {
+      const text = this.#lines.map(({ text: shown }) => shown).join('\n')
+      return `${text}\u001B[${below}A\u001B[${this.#line.column + 1}G`
+    }
+    const above = this.#lines.slice(0, -1).map(({ text }) => `${text}\n`)
+    return above.join('') + this.#line.openText
+  }
 }
 
-/** Returns the new column. */
-function applyAction(cells: string[], column: number, action: string, digits: string): number {
-  const limit = Math.max(cells.length, lastColumn)
-  const count = Number(digits)
-  switch (action) {
-    case 'G':
-      return Math.min(Math.max(count - 1, 0), limit)
-    case 'C':
-      return Math.min(column + Math.max(count, 1), limit)
-    case 'D':
-      return Math.max(column - Math.max(count, 1), 0)
-    default:
-      if (count === 0) cells.length = Math.min(cells.length, column)
-      else if (count === 2) cells.length = 0
-      else cells.fill(' ', 0, column + 1)
-      return column
-  }
-}
+/** Bars in one another have one line each. */
+const mostLines = 20
+/** Characters of the held lines; those of the line of the cursor may be more. */
+const mostCharacters = 4_000
+/** Characters. A longer sequence is text. */
+const longestSequence = 100
+
+// oxlint-disable-next-line no-control-regex -- terminals are driven by control characters
+const unfinishedSequence = /\u001B(?:\[[0-?]*[ -/]*)?$/
+// oxlint-disable-next-line no-control-regex -- terminals are driven by control characters
+const moves = /(\n|\u001B\[\d{0,4}[AF])/
+// oxlint-disable-next-line no-control-regex -- terminals are driven by control characters
+const moveUp = /^\u001B\[(\d*)([AF])$/

@@ -115,3 +115,10 @@ export function toOneLine(text: string): string {
 export function showCodePoint(character: string): string {
   return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`
 }
+
+/**
+ * Characters that a person does not see, or that change the direction of a text. Not the variation selector of an emoji.
+ * For `replace` only: it is a global expression.
+ */
+export const invisibleCharacters =
+  /[\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800](?<!\p{Extended_Pictographic}\uFE0F)(?<![#*\d]\uFE0F(?=\u20E3))/gu

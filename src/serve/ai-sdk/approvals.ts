@@ -21,8 +21,15 @@ export function approvalIdOf(call: string, offset: string): string {
   return `${call}@${offset}`
 }
 
+const responded = 'approval-responded'
+
+/** Before a part is validated: an answer has many, and an error of each takes long. */
+function isResponded(part: unknown): boolean {
+  return typeof part === 'object' && part !== null && 'state' in part && part.state === responded
+}
+
 const respondedPart = z.object({
-  state: z.literal('approval-responded'),
+  state: z.literal(responded),
   approval: z.object({ id: z.string(), approved: z.boolean(), reason: z.string().optional() }),
 })
 
@@ -32,14 +39,14 @@ const respondedPart = z.object({
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function approvalResponses(parts: readonly unknown[]): readonly ApprovalResponse[] {
-  return parts.flatMap((part) => {
+  return parts.filter(isResponded).map((part) => {
     const { data } = respondedPart.safeParse(part)
-    if (!data) return []
+    if (!data) throw new PtcError('RUN_INPUT_INVALID', 'a part that responds to an approval has no valid approval')
     const { id, approved, reason } = data.approval
     const [, call, offset] = /^([0-9a-f]+)@(.+)$/.exec(id) ?? []
     if (call === undefined || offset === undefined || !isOffset(offset))
       throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(id)} is no id of an approval of this server`)
-    return [{ call, offset, approved, reason }]
+    return { call, offset, approved, reason }
   })
 }
 

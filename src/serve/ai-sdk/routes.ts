@@ -3,7 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import { whenAccepted } from '../conversations.js'
 import { toErrorReply } from '../errors.js'
 import { EventStream } from '../event-stream.js'
-import { type Exchange, maxMessageBytes, readJson, type Reply, type Route } from '../router.js'
+import { type Exchange, maxMessageBytes, readJson, type Reply, type Route, shortArray } from '../router.js'
 import { type ApprovalResponse, approvalResponses, decideApprovals, waitingApprovals } from './approvals.js'
 import { messageEvents } from './message-events.js'
 import { messageOfParts } from './message-parts.js'
@@ -20,18 +20,20 @@ import { messageIdOf, UiMessageStream } from './ui-message-stream.js'
  * server ends: then the front end resumes, and the parts begin anew.
  */
 
+/** The front end sends all messages of its chat. */
+const maxMessages = 100_000
+
 const chatBody = z.object({
   id: z.string(),
-  messages: z
-    .array(
-      z.object({
-        id: z.string().min(1).max(200),
-        role: z.string(),
-        // Those of the last message are read, and checked then.
-        parts: z.array(z.unknown()),
-      }),
-    )
-    .min(1),
+  messages: shortArray(
+    z.object({
+      id: z.string().min(1).max(200),
+      role: z.string(),
+      // Those of the last message are read, and checked then.
+      parts: z.array(z.unknown()),
+    }),
+    maxMessages,
+  ).refine(({ length }) => length > 0, 'a message is missing'),
   trigger: z.string().optional(),
 })
 

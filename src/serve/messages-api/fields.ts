@@ -1,5 +1,6 @@
 import { truncateEnd } from '../../common/text/text.js'
 import { BadRequest } from './errors.js'
+import type { ApiMessage } from './join-messages.js'
 
 /*
  * The fields of a request beside those that `request.ts` reads. The API gets new ones: what changes no response here is
@@ -84,4 +85,23 @@ export function ignoredFields({
   const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== false
   const ofTools = toolFields.filter((name) => tools?.some((tool) => isGiven(tool[name])))
   return [...given, ...ofTools.map((name) => `tools.${name}`)]
+}
+
+/**
+ * The names of thinking that is lost: a response has none, so that the messages of a client lack it. With a budget, a
+ * model can't go on after tool uses without it, and does not think then. The conversation of a container has kept it.
+ */
+export function ignoredThinking(
+  thinking: { readonly type: string; readonly display?: unknown } | null | undefined,
+  messages: readonly ApiMessage[],
+  isPlain: boolean,
+): readonly string[] {
+  const replies = messages.filter(({ role }) => role === 'assistant')
+  const isAfterUses = replies.at(-1)?.content.some(({ type }) => type === 'tool_use') ?? false
+  const hasBlocks = replies.some(({ content }) => content.some(({ type }) => /^(?:redacted_)?thinking$/.test(type)))
+  return [
+    ...(isPlain && thinking?.type === 'enabled' && isAfterUses ? ['thinking'] : []),
+    ...(isEmpty(thinking?.display ?? null) ? [] : ['thinking.display']),
+    ...(hasBlocks ? ['messages.thinking'] : []),
+  ]
 }

@@ -83,6 +83,24 @@ it('ignores what changes nothing, and names it', () => {
   expect(parseRequest(plain).ignored).toEqual([])
 })
 
+it('names thinking that is lost', () => {
+  const enabled = { type: 'enabled', budget_tokens: 1_024 }
+  const block = { type: 'thinking', thinking: 'hm', signature: 's' }
+  const use = { type: 'tool_use', id: 'toolu_1', name: 'ask', input: {} }
+  const results = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'a' }] }
+  const ignoredOf = (more: object, content: object[] = [use]) =>
+    parseRequest({ ...plain, ...more, messages: [question, { role: 'assistant', content }, results] }).ignored
+  expect(ignoredOf({})).toEqual([])
+  expect(ignoredOf({ thinking: enabled })).toEqual(['thinking'])
+  expect(ignoredOf({ thinking: enabled }, [block, use])).toEqual(['thinking', 'messages.thinking'])
+  expect(ignoredOf({}, [{ type: 'redacted_thinking', data: 'x' }, use])).toEqual(['messages.thinking'])
+  expect(ignoredOf({ thinking: { type: 'adaptive', display: 'summarized' } })).toEqual(['thinking.display'])
+  expect(parseRequest({ ...plain, thinking: { ...enabled, display: 'omitted' } }).ignored).toEqual(['thinking.display'])
+  expect(parseRequest({ ...plain, thinking: enabled }).ignored).toEqual([])
+  // The conversation of a container has its thinking.
+  expect(ignoredOf({ tools: [code, ask], thinking: enabled })).toEqual([])
+})
+
 it('refuses a thread in the way after which the SDKs send the request without one', () => {
   for (const thread of [{ type: 'create' }, { type: 'continue', id: 't' }]) {
     expect(() => parseRequest({ ...plain, thread, top_k: 3 })).toThrow(
@@ -112,6 +130,7 @@ it.each([
   ],
   ['a server tool', { ...plain, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'web_search_20250305'],
   ['any tool without tools', { ...plain, tool_choice: { type: 'any' } }, 'tool_choice: any'],
+  ['an unknown field of thinking', { ...plain, thinking: { type: 'adaptive', depth: 1 } }, 'thinking'],
   ['two formats', { ...plain, output_format: format(), output_config: { format: format() } }, 'output_format'],
   ['another format', { ...plain, output_config: { format: { type: 'grammar' } } }, 'output_config.format'],
   ['system messages only', { ...plain, messages: [{ role: 'system', content: 'x' }] }, 'messages'],

@@ -6,7 +6,7 @@ import type { ModelSettings, Thinking, ToolChoice } from '../../common/runs/mode
 import { truncateEnd } from '../../common/text/text.js'
 import { jsonObject, shortArray } from '../router.js'
 import { BadRequest } from './errors.js'
-import { checkFields, ignoredFields } from './fields.js'
+import { checkFields, ignoredFields, ignoredThinking } from './fields.js'
 import { type ApiMessage, type Block, joinMessages } from './join-messages.js'
 
 /** A request of the Messages API. */
@@ -69,9 +69,9 @@ const codeTool = z.strictObject({
 })
 
 const thinking = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('enabled'), budget_tokens: z.int().min(1_024) }),
-  z.object({ type: z.literal('adaptive') }),
-  z.object({ type: z.literal('disabled') }),
+  z.strictObject({ type: z.literal('enabled'), budget_tokens: z.int().min(1_024), display: ignored }),
+  z.strictObject({ type: z.literal('adaptive'), display: ignored }),
+  z.strictObject({ type: z.literal('disabled'), display: ignored }),
 ])
 
 const format = z.strictObject({ type: z.literal('json_schema'), schema: jsonObject })
@@ -97,7 +97,7 @@ const schema = z.looseObject({
     .nullish(),
   tools: shortArray(z.looseObject({ type: z.string().nullish() }), maxTools).nullish(),
   container: z
-    .union([z.string(), z.strictObject({ id: z.string().nullish(), skills: z.array(z.never()).max(0).nullish() })])
+    .union([z.string(), z.strictObject({ id: z.string().nullish(), skills: shortArray(z.never(), 0).nullish() })])
     .nullish(),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),
@@ -133,7 +133,7 @@ export function parseRequest(body: unknown): MessagesRequest {
     container: id ?? undefined,
     isStream: stream ?? false,
     codeCallerType: tools.code && (tools.code === 'code_execution_20250825' ? tools.code : 'code_execution_20260120'),
-    ignored: ignoredFields(request),
+    ignored: [...ignoredFields(request), ...ignoredThinking(request.thinking, messages, tools.code === undefined)],
     options: {
       model,
       clientTools: noTools ? [] : tools.client,

@@ -13,13 +13,17 @@ export function append(parent, tag, className, text = '') {
   return element
 }
 
+/** As `invisibleCharacters` of `src/common/text`, and control characters. */
+const invisibleCharacters =
+  /[\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800](?<!\p{Extended_Pictographic}\uFE0F)(?<![#*\d]\uFE0F(?=\u20E3))|\p{Cc}/gu
+
 /**
  * A value as text of JSON, in which a person sees every character: those that are invisible or change the direction of
  * a text are escaped. Parsed again, the text is the same value.
  */
 export function visibleJson(value, indent = 0) {
   const text = JSON.stringify(value, undefined, indent)
-  return text.replace(/[\p{Cf}\p{Co}\p{Cc}]/gu, (character) =>
+  return text.replace(invisibleCharacters, (character) =>
     character === '\n'
       ? character
       : [...Array(character.length).keys()]

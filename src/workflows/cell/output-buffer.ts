@@ -64,10 +64,10 @@ export class OutputBuffer {
   /** What was added so far. */
   get parts(): Externalizable<string>[] {
     const parts = this.#parts.map((part) => (part instanceof HeadTailBuffer ? part.text : part))
-    const openLine = this.#terminal?.openLine ?? ''
-    if (openLine === '') return parts
+    const openText = this.#terminal?.openText ?? ''
+    if (openText === '') return parts
     const last = parts.at(-1)
-    return typeof last === 'string' ? [...parts.slice(0, -1), last + openLine] : [...parts, openLine]
+    return typeof last === 'string' ? [...parts.slice(0, -1), last + openText] : [...parts, openText]
   }
 
   /** The whole output, or its parts when some of them are external. Nothing is added afterwards. */

@@ -29,7 +29,8 @@ WRONG_LOOP_ERROR = (
 NO_PROCESSES = 138  # ENOTSUP of Emscripten
 _starts_install = re.compile(r"[%!]+ *(pip3?|conda|apt|apt-get|uv)\b|(python3? -m )?pip3? install\b").match
 _starts_command = re.compile(r"(\w+ *= *)?[%!]+ *[A-Za-z]").match
-_find_fence = re.compile(r"^[^\S\n]*```", re.MULTILINE).search
+_find_fence = re.compile(r"^[^\S\n]*(```|~~~)", re.MULTILINE).search
+_find_long_string = re.compile(r"\"{3}|'{3}").search
 _find_escape = re.compile(r"\\[nt\"]").search
 _looks_like_code = re.compile(r"[(=\n]").search
 MANY_CLOCK_READS = 100  # in one cell: a loop waits for the clock; code that only measures reads it less often
@@ -50,19 +51,23 @@ def hint_for_error(error):
 def hint_for_syntax(error, source):
     """`error` is the compiler's. Names what is wrong with text that models send in place of a program."""
     text = source if error.lineno == 1 else error.text or ""  # in front of the program there may be a sentence
-    hint = _syntax_hint(error.msg, (error.text or "").strip(), _find_fence(text))
+    fence = _find_fence(text)
+    has_fence = fence and not _find_long_string(text, 0, fence.start())  # a string may have the text of a document
+    hint = _syntax_hint(error.msg, (error.text or "").strip(), has_fence)
     return f"\n[hint] {hint}" if hint else ""
 
 
 def _syntax_hint(message, line, has_fence):
     if has_fence:
-        return "The code has a Markdown fence: send it without the lines of ```."
+        return "The code has a Markdown fence: send it without the lines of ``` or ~~~."
     if _starts_install(line):
         return "Packages can't be installed in the sandbox: use the standard library, and what is installed."
     if _starts_command(line):
         return "Commands of IPython (`%name`, `!command`) do not work here: write plain Python."
     if message == "'return' outside function":
         return "A cell is not a function: print the result, or define a function and call it."
+    if message in ("'yield' outside function", "'yield from' outside function"):
+        return "A cell is not a function: append the values to a list, or define a generator function and call it."
     if message == "'await' outside async function":
         return "Only the cell itself and `async def` functions can await: write `async def`, and await its calls."
     if "line continuation" in message and _find_escape(line):
@@ -114,12 +119,14 @@ def pending_calls_lines(count):
 def encoded_twice_lines(source):
     """A cell that is JSON of a program is valid Python: one expression, which does nothing."""
     text = source.strip()
-    if not text.startswith(('"', "{")) or len(text) > 1_000_000:
+    if not text.startswith(('"', "{", "[")) or len(text) > 1_000_000:
         return []
     try:
         value = loads(text)
     except (ValueError, RecursionError):
         return []
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     program = value.get("code") if isinstance(value, dict) else value
     if not (isinstance(program, str) and _looks_like_code(program)):
         return []

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { emojiText, invisibleCharacters } from '../../../../test/support/faults/invisible-characters.js'
 import { sanitize, oneLine } from './sanitize.js'
 
 test.each([
@@ -15,9 +16,14 @@ test.each([
   expect(sanitize(text)).toBe(expected)
 })
 
+test.each(invisibleCharacters)('shows %j', (character) => {
+  expect(sanitize(`ada${character}x`)).toMatch(/^ada<U\+[0-9A-F]{4,5}>x$/)
+})
+
 test('keeps ordinary text of any language', () => {
   const text = 'Zürich 東京 नमस्ते שלום 👩‍👩‍👧 ❤️‍🔥\n  two lines'
   expect(sanitize(text)).toBe(text)
+  expect(sanitize(emojiText)).toBe(emojiText)
 })
 
 test('limits stacked combining marks', () => {

@@ -1,4 +1,4 @@
-import { showCodePoint } from '../../../common/text/text.js'
+import { invisibleCharacters, showCodePoint } from '../../../common/text/text.js'
 
 /** Replacement of a tab. */
 const tabSpaces = '  '
@@ -7,14 +7,14 @@ const maxCombiningMarks = 4
 
 /**
  * Makes text of any origin safe to print: replaces control characters (of escape sequences, carriage returns,
- * backspaces) and direction marks by visible ones. Line breaks stay.
+ * backspaces), invisible characters and direction marks by visible ones. Line breaks stay.
  */
 export function sanitize(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
     .replace(/\t/g, tabSpaces)
     .replace(/[^\P{Cc}\n]/gu, controlPicture)
-    .replace(/[\p{Zl}\p{Zp}]|\p{Cf}/gu, formatCharacter)
+    .replace(invisibleCharacters, invisibleCharacter)
     .replace(/\p{Surrogate}/gu, '\uFFFD')
     .replace(new RegExp(`(\\p{M}{${maxCombiningMarks}})\\p{M}+`, 'gu'), '$1')
 }
@@ -33,8 +33,8 @@ function controlPicture(character: string): string {
   return code === 0x7f ? '\u2421' : showCodePoint(character)
 }
 
-/** Format characters are invisible, and bidi overrides change how text reads. Joiners within emoji stay. */
-function formatCharacter(character: string, offset: number, text: string): string {
+/** Bidi overrides change how text reads. Joiners within emoji stay. */
+function invisibleCharacter(character: string, offset: number, text: string): string {
   const isJoiner =
     character === '\u200D' && /\p{Extended_Pictographic}\uFE0F?$/u.test(text.slice(Math.max(offset - 3, 0), offset))
   if (isJoiner && /^\p{Extended_Pictographic}/u.test(text.slice(offset + 1, offset + 3))) return character

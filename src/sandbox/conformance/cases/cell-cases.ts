@@ -85,11 +85,14 @@ export const cellCases: readonly CaseDefinition[] = [
     [
       ['```python\nprint(1)\n```', /Markdown fence/],
       ['Here is the code:\n\n```\nprint(1)\n```', /Markdown fence/],
+      ['~~~python\nprint(1)\n~~~', /Markdown fence/],
       ['x = 1\n%matplotlib inline', /Commands of IPython/],
       ['files = !ls', /Commands of IPython/],
       ['!pip install requests', /Packages can't be installed/],
       ['pip install requests', /Packages can't be installed/],
       ['x = 1\nreturn x', /not a function: print the result/],
+      ['x = 1\nyield x', /not a function: append the values/],
+      ['yield from [1]', /not a function: append the values/],
       ['def f():\n    return await get(1)', /write `async def`/],
       ['import os\\nprint(1)', /escaped twice/],
     ] as const
@@ -101,12 +104,33 @@ export const cellCases: readonly CaseDefinition[] = [
     },
   })),
   {
+    name: 'get no hint for a Markdown fence within a string that does not end, or beside another error',
+    async run(context) {
+      const harness = await context.harness()
+      const documents = ['"""', "'''"].map((quotes) => `${quotes}\n# Report\n\`\`\`python\nx\n\`\`\`\n`)
+      const [double = '', single = ''] = documents
+      for (const source of [
+        `report = ${double}`,
+        `report = ${single}`,
+        `print(\n${double}"""\n`,
+        `x = = 1\n${double}"""`,
+      ])
+        assert.doesNotMatch(expectError((await harness.runCell(source)).finalResult, 'SyntaxError'), /fence/)
+    },
+  },
+  {
     name: 'get a hint that JSON of a program runs nothing',
     async run(context) {
       const harness = await context.harness()
-      for (const source of [JSON.stringify('import os\nprint(1)'), JSON.stringify({ code: 'print(1)' })])
-        assert.match((await harness.runCell(source)).output, /^\[hint\] Nothing ran: /)
-      const others = ['"a text"', '{"code": 1}', '{"a": "print(1)"}', `${'{"a":'.repeat(90)}1${'}'.repeat(90)}`]
+      for (const value of ['import os\nprint(1)', { code: 'print(1)' }, [{ code: 'print(1)' }]])
+        assert.match((await harness.runCell(JSON.stringify(value))).output, /^\[hint\] Nothing ran: /)
+      const others = [
+        '"a text"',
+        '{"code": 1}',
+        '{"a": "print(1)"}',
+        '["print(1)", 2]',
+        `${'{"a":'.repeat(90)}1${'}'.repeat(90)}`,
+      ]
       for (const source of others) assert.equal((await harness.runCell(source)).output, '')
     },
   },

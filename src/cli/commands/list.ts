@@ -18,6 +18,9 @@ interface Options extends ConfigOption, JsonOption {
 /** A copy: the module that exports them loads Temporal's SDK. */
 const endStatuses = ['completed', 'failed', 'cancelled', 'terminated', 'timed_out'] satisfies RunStatus[]
 
+/** States of runs that `ptc approvals` lists. */
+const awaitedStates: ReadonlySet<RunInfo['state']> = new Set(['waiting_for_approval', 'waiting_for_result', 'paused'])
+
 /** `ptc list`. */
 export function listCommand(): Command {
   return new Command('list')
@@ -50,7 +53,14 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
       const { taskQueue } = environment.ptc
       const isFiltered = Object.keys({ ...filters, ...began }).length > 1
       printStatus(isFiltered ? `no such runs on task queue ${taskQueue}` : `no runs on task queue ${taskQueue} yet`)
-    } else printStyled(await formatRuns(runs))
+    } else {
+      printStyled(await formatRuns(runs))
+      const waiting = runs.filter(({ state }) => awaitedStates.has(state)).length
+      if (waiting > 0)
+        printStatus(
+          `${waiting} of them ${waiting === 1 ? 'waits' : 'wait'}: \`ptc approvals\` says for what, and how to continue`,
+        )
+    }
     await warnUnservedRoles(environment, runs)
   })
 }

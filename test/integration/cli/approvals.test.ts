@@ -63,8 +63,9 @@ print(await pay(euros=4))`)
   await expect
     .poll(async () => (await waits()).stdout)
     .toMatch(new RegExp(`^${id} .*\n  pay 4 waits for approval\n  ${command}\n$`))
-  const { stdout: runs } = await project.run('list', '--config', 'ptc.config.ts', '--status', 'waiting_for_approval')
-  expect(runs).toMatch(new RegExp(`\n${id} +waiting for approval `))
+  const openRuns = await project.run('list', '--config', 'ptc.config.ts', '--status', 'waiting_for_approval')
+  expect(openRuns.stderr).toContain('1 of them waits: `ptc approvals` says for what, and how to continue\n')
+  expect(openRuns.stdout).toMatch(new RegExp(`\n${id} +waiting for approval `))
   expect(await project.run('approve', '--config', 'ptc.config.ts')).toMatchObject({ code: 0 })
   expect(await env.ptc.handle(id).result()).toMatchObject({
     outcome: { output: "['paid 10', ToolDenied('pay was not approved: no money'), 'paid 3']\npaid 4\n" },

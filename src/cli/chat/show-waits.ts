@@ -2,11 +2,11 @@ import type { RunHandle } from '../../client/run/run-handle.js'
 import type { ConversationStatus } from '../../common/runs/conversation.js'
 import { sinceTime, waitLine, type WaitingRun } from '../rendering/text/waits.js'
 
-/** Says once what a conversation waits for, and the command with which it goes on. */
+/** Prints once what a conversation waits for, and the command that continues it. */
 export class ShownWaits {
   readonly #handle: Pick<RunHandle<unknown>, 'describe' | 'tree'>
   readonly #shown = new Set<string>()
-  /** What the conversation said when its history was read last: a wait may take days, and the history is long. */
+  /** The waits in the history when it was read last. A wait may take days, and the history is long. */
   #read = ''
 
   constructor(handle: Pick<RunHandle<unknown>, 'describe' | 'tree'>) {
@@ -14,9 +14,9 @@ export class ShownWaits {
   }
 
   /**
-   * The lines that are new.
+   * Returns the new lines.
    *
-   * @param status of the conversation: its history is read only when this says that something else waits
+   * @param status of the conversation: its history is read only when the status has another wait
    */
   async read({
     waitingCalls,
@@ -30,7 +30,7 @@ export class ShownWaits {
       return []
     }
     const run: WaitingRun = await this.#handle.tree()
-    // The history may not have all of them yet.
+    // The history may not have all waits yet.
     if (run.waitsFor.length >= Math.max(waitingCalls, 1)) this.#read = waits
     return run.waitsFor.flatMap((wait) => {
       const key = wait.type === 'budget' ? `budget ${wait.since}` : wait.token

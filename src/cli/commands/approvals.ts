@@ -13,7 +13,6 @@ interface Options extends ConfigOption, JsonOption {
 
 const watchIntervalMs = 3_000
 
-/** `ptc approvals`. */
 export function approvalsCommand(): Command {
   return new Command('approvals')
     .description('what all runs wait for: approvals, answers, results of deferred calls, spent budgets')
@@ -34,7 +33,7 @@ async function approvals({ config, json, watch }: Options): Promise<void> {
   })
 }
 
-/** Prints each wait once. A server that was there and is down is asked again. */
+/** Prints each wait once. Asks a server again that answered before and is down now. */
 async function watchWaits({ ptc }: Environment, signal: AbortSignal): Promise<void> {
   const printed = new Set<string>()
   let waits = await ptc.waits()

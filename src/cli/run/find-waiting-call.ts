@@ -6,15 +6,15 @@ import type { PtcClient } from '../../client/index.js'
 import { withEnvironment } from '../environment/with-environment.js'
 
 interface NamedCall {
-  /** Of the run, or the token of the call. Undefined: of the only call of all runs that waits. */
+  /** The id of the run, or the token of the call. Undefined: the only waiting call of all runs. */
   readonly id: string | undefined
-  /** Undefined: the only call that waits. */
+  /** Undefined: the only waiting call. */
   readonly call: string | undefined
 }
 
 type Wait = 'approval' | 'result'
 
-/** A worker of the run records the decision. None is started here: it would resume all open runs. */
+/** A worker of the run records the decision. This function starts none: it would resume all open runs. */
 export async function withWaitingCall(
   config: string | undefined,
   wait: Wait,
@@ -54,7 +54,7 @@ async function findOnlyToken(ptc: PtcClient, wait: Wait): Promise<string> {
   })
 }
 
-/** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when the call is not clear */
+/** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when several calls match */
 async function findToken(ptc: PtcClient, wait: Wait, id: string, call: string | undefined): Promise<string> {
   const { waitingCallsOf } = await import('../../client/calls/waiting-calls.js')
   const waiting = (await waitingCallsOf(ptc, id))

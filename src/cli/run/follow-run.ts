@@ -78,7 +78,10 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
 
 const sharedPollMs = 3_000
 
-/** Code in the session of another workflow: the history of the run does not change when its calls begin to wait. */
+/**
+ * Polls the waits of code in the session of another workflow, because the history of the run does not change when its
+ * calls begin to wait.
+ */
 async function pollSharedWaits(
   ptc: Environment['ptc'],
   latest: () => RunTree | undefined,
@@ -86,7 +89,7 @@ async function pollSharedWaits(
   onWaits: (waits: readonly RunWait[]) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    await delay(sharedPollMs, undefined, { signal }).catch(() => undefined) // ends early when it is aborted
+    await delay(sharedPollMs, undefined, { signal }).catch(() => undefined) // an abort ends the delay early
     const tree = latest()
     if (signal.aborted || !tree || !hasSharedCell(tree)) continue
     const found = await withSharedWaits(ptc, { ...tree, waitsFor: [] }).catch(() => undefined)
@@ -94,14 +97,12 @@ async function pollSharedWaits(
   }
 }
 
-/** What the code that runs has printed so far. */
+/** The output of the running code so far. */
 export function liveOutput({ turns }: RunTree): string {
   return turns.at(-1)?.cells.findLast(({ status }) => status === 'running')?.output ?? ''
 }
 
-/**
- * Shows what the model writes and what tools say, as they do. Never rejects: the history has what counts.
- */
+/** Shows live what the model writes and what tools report. Never rejects: the history has everything that counts. */
 async function showDrafts(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
   try {
     const events = showMilestones(handle.stream({ signal }), progress)
@@ -121,12 +122,11 @@ async function* showMilestones(
   }
 }
 
-/** Without a program's code, which the user knows, and its output, which goes to stdout. */
+/** The tree without a program's code, which the user knows, and without its output, which goes to stdout. */
 function toDisplayedTree(tree: RunTree): RunTree {
   return tree.type === 'program' ? withoutCodeAndOutput(tree) : tree
 }
 
-/** The run without the code and output of its cells. */
 export function withoutCodeAndOutput(tree: RunTree): RunTree {
   const withoutText = (cell: CellNode): CellNode => ({ ...cell, code: '', output: '', error: undefined })
   return { ...tree, turns: tree.turns.map((turn) => ({ ...turn, cells: turn.cells.map(withoutText) })) }
@@ -144,7 +144,7 @@ async function waitForResult<Result>(handle: RunHandle<Result>): Promise<Omit<Ru
 function cancelOnInterrupt(handle: RunHandle<unknown>, { first }: Interrupts, progress: ProgressWriter): void {
   const cancel = (): void => {
     progress.print('cancelling the run; press Ctrl-C again to stop waiting')
-    // It fails when the run has already ended; followRun waits for that end.
+    // A cancellation fails when the run has already ended; followRun waits for that end.
     handle.cancel().catch(() => undefined)
   }
   if (first.aborted) cancel()
@@ -163,7 +163,7 @@ function leaveOptions(
   return { leaveSignal: interrupts.first, leaveMessage }
 }
 
-/** Prints the run's id and its page in the UI. */
+/** Prints the id of the run and its page in the UI. */
 export function printRunLink({ workflowId, runId }: RunHandle<unknown>, { server }: Environment): void {
   const { uiUrl, namespace } = server
   printStatus(`run ${workflowId}`)

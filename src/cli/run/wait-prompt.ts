@@ -9,21 +9,22 @@ import { formatArguments, formatDuration, describeWait, type ProgressWriter } fr
 
 type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall' | 'handle'>
 
-/** What the user has decided, as an action; undefined: to decide later. */
+/** The action for the decision of the user. Undefined: the user decides later. */
 type Decision = { readonly done: string; readonly send: () => Promise<unknown> } | undefined
 
-/** The user has left the questions: by Ctrl-C, Ctrl-D, or because the wait is over. */
+/** The user has left the questions by Ctrl-C or Ctrl-D, or the wait has ended. */
 class Left extends Error {}
 
 /**
- * Asks the person at the terminal what a run waits for: a decision on a call, an answer, or a larger budget. One wait
- * after the other; the progress stands still meanwhile. A wait that somebody else ends is no longer asked for.
+ * Asks the person at the terminal for the decisions that a run waits for: on a call, an answer, or a larger budget.
+ * Asks about one wait at a time; the progress is not drawn meanwhile. Stops asking about a wait that ends in another
+ * way.
  */
 export class WaitPrompt {
   readonly #ptc: Decider
   readonly #progress: Pick<ProgressWriter, 'suspend' | 'resume'>
   readonly #canAsk: boolean
-  /** Decided, or put off. */
+  /** Waits that the user has decided on or put off. */
   readonly #settled = new Set<string>()
   #asking: { readonly key: string; readonly over: AbortController } | undefined
   #tree: RunTree | undefined
@@ -35,7 +36,6 @@ export class WaitPrompt {
     this.#canAsk = canAsk()
   }
 
-  /** Takes the current tree. */
   update(tree: RunTree): void {
     if (!this.#canAsk || this.#isClosed) return
     this.#tree = tree
@@ -55,7 +55,7 @@ export class WaitPrompt {
   #askNext(): void {
     if (this.#asking || this.#isClosed || !this.#tree) return
     const { workflowId, waitsFor } = this.#tree
-    // The result of another program is not asked for: `ptc calls complete` takes it.
+    // The result of another program is not asked for: `ptc calls complete` sends it.
     const wait = waitsFor.find((each) => each.type !== 'result' && !this.#settled.has(keyOf(each)))
     if (!wait) return
     const over = new AbortController()
@@ -68,7 +68,7 @@ export class WaitPrompt {
     })
   }
 
-  /** Never rejects. After an error the same question comes again. */
+  /** Never rejects. Asks the same question again after an error. */
   async #decide(workflowId: string, wait: RunWait, signal: AbortSignal): Promise<void> {
     try {
       const ask = (prompt: string, prefill?: string): Promise<string> => this.#ask(prompt, signal, prefill)
@@ -109,7 +109,7 @@ function keyOf(wait: RunWait): string {
 
 type Ask = (prompt: string, prefill?: string) => Promise<string>
 
-/** @throws Left; Error when what was typed is not what is needed */
+/** @throws Left; Error when the typed text is invalid */
 async function decisionOn(ptc: Decider, workflowId: string, wait: RunWait, ask: Ask): Promise<Decision> {
   if (wait.type === 'approval') return decideOnCall(ptc, workflowId, wait, ask)
   if (wait.type === 'budget') {
@@ -130,7 +130,7 @@ async function decideOnCall(
   { tool, token, arguments: args }: CallWait,
   ask: Ask,
 ): Promise<Decision> {
-  // Whole: a person approves what they see.
+  // Shows all arguments: a person must see what they approve.
   printStatus(`  ${tool}(${formatArguments(args, true)})`)
   const isPreview = parseRef(args) !== undefined
   if (isPreview) printStatus(`This is only the beginning: \`ptc show ${workflowId} --full\` shows all arguments.`)

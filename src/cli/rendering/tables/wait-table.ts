@@ -13,7 +13,7 @@ interface WaitTableOptions {
   readonly color: boolean
 }
 
-/** For each wait: the run, what it waits for, since when, who asked, and the command with which it goes on. */
+/** For each wait: the run, what it waits for, since when, who asked, and the command that continues it. */
 export function renderWaits(waits: readonly WaitOfRun[], { now, width = 10_000, color }: WaitTableOptions): string {
   const colors = createColors(color)
   const lines = waits.flatMap(({ run, wait }) => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { JsonSchema } from '../definition/schemas.js'
 import { parseValue, parseValueNow } from './parse-value.js'
 
-/** The longest time that a check holds the event loop: a second attempt has 1 s, on a machine that is busy. */
+/** The longest time for which a check blocks the event loop: a second attempt has 1 s, on a busy machine. */
 const maxMs = 2_500
 
 async function timed<Result>(work: () => Result | Promise<Result>): Promise<Result> {
@@ -64,7 +64,7 @@ describe('the check of a value', () => {
       Array.from({ length: 3_000 }, () => 'none'),
     ],
     ['a search for an element', listOf({ type: 'array', contains: { anyOf: options } }), [items]],
-  ])('is interrupted: %s', async (_what, schema, value) => {
+  ])('interrupts a slow check of a value: %s', async (_what, schema, value) => {
     const converted = z.fromJSONSchema(schema)
     const interrupted = {
       ok: false,
@@ -99,14 +99,14 @@ describe('the check of a value', () => {
       ['a@'.repeat(60_000)],
       false,
     ],
-  ])('is not interrupted: %s', async (_what, schema, value, fits) => {
+  ])('does not interrupt the check of a value: %s', async (_what, schema, value, fits) => {
     const converted = z.fromJSONSchema(schema)
     const parsed = await timed(() => parseValueNow(converted, value))
     expect(parsed.ok).toBe(fits)
     expect(parsed).not.toHaveProperty('isUndecided')
   })
 
-  it('is interrupted in functions of a zod schema, and the schema works afterwards', async () => {
+  it('interrupts a check in functions of a zod schema, and the schema works afterwards', async () => {
     const endless = z.object({ n: z.int() }).refine(({ n }) => {
       let count = n
       while (count > 1) count += 1
@@ -116,7 +116,7 @@ describe('the check of a value', () => {
     expect(await parseValue(endless, { n: 1 })).toEqual({ ok: true, value: { n: 1 } })
   })
 
-  it('parses defaults, transforms and asynchronous checks, and passes on what a check throws', async () => {
+  it('parses defaults, transforms and asynchronous checks, and passes on errors of a check', async () => {
     const schema = z.object({ n: z.string().transform(Number).default(7) })
     expect(parseValueNow(schema, {})).toEqual({ ok: true, value: { n: 7 } })
     const slow = z.string().refine((text) => Promise.resolve(text === 'x'))

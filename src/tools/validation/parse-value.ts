@@ -21,7 +21,7 @@ export function parseValueNow<T>(schema: z.ZodType<T>, value: unknown, limitMs?:
 }
 
 /**
- * Parses a value within a time limit, which does not hold for what follows an asynchronous check.
+ * Parses a value within a time limit. The limit does not cover the time after an asynchronous check.
  *
  * @throws what a check throws
  */
@@ -49,13 +49,13 @@ function orUndecided<Result>(parse: () => Result): Result | Extract<ParsedValue<
 const plainSchemas = new WeakMap<z.core.$ZodType, boolean>()
 
 /**
- * True for a schema whose check takes time in proportion to the value: without unions, patterns, recursion and
+ * Whether the check of a schema takes time in proportion to the value: without unions, patterns, recursion and
  * functions. Most tools have such a schema. The limit costs a tenth of a millisecond for each call.
  */
 function isPlain(schema: z.core.$ZodType): boolean {
   const known = plainSchemas.get(schema)
   if (known !== undefined) return known
-  plainSchemas.set(schema, false) // while it is decided: a schema that contains itself is not plain
+  plainSchemas.set(schema, false) // while it is being decided: a schema that contains itself is not plain
   const plain = isPlainDefinition(definitionOf(schema) as AnyDefinition)
   plainSchemas.set(schema, plain)
   return plain

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json
 
 /**
  * JSON Schemas of every dialect (draft 4 to 2020-12, OpenAPI 3.0) in one form: references name members of `$defs`,
- * `nullable` is a type, and every schema that is named exists.
+ * `nullable` is a type, and every referenced schema exists.
  */
 
-/** Deeper schemas are refused. */
+/** Maximum depth of a schema. */
 const maxDepth = 200
 
 /** Keywords whose value is a schema, or an array of schemas. */
@@ -37,7 +37,7 @@ const schemaMapKeywords: ReadonlySet<string> = new Set([
   'properties',
 ])
 
-/** Keywords that say nothing of the value: beside a reference they need no schema of their own. */
+/** Keywords that do not constrain the value: next to a reference they need no schema of their own. */
 const annotationKeywords: ReadonlySet<string> = new Set([
   '$comment',
   '$schema',
@@ -60,7 +60,7 @@ const identifierKeywords: ReadonlySet<string> = new Set([
   'components',
 ])
 
-/** Maps each schema directly within a schema; other members stay. */
+/** Maps each schema directly within a schema. Other members stay unchanged. */
 export function mapSchemas(schema: JsonObject, map: (part: JsonValue) => JsonValue): JsonObject {
   const entries = Object.entries(schema).map(([key, value]): [string, JsonValue] => {
     if (schemaKeywords.has(key)) return [key, Array.isArray(value) ? value.map(map) : mapPart(value, map)]
@@ -70,12 +70,12 @@ export function mapSchemas(schema: JsonObject, map: (part: JsonValue) => JsonVal
   return fromEntries(entries)
 }
 
-/** What is no schema, such as the list of names in `dependencies`, stays. */
+/** Leaves a part that is not a schema unchanged, such as the list of names in `dependencies`. */
 function mapPart(part: JsonValue, map: (part: JsonValue) => JsonValue): JsonValue {
   return isJsonObject(part) || typeof part === 'boolean' ? map(part) : part
 }
 
-/** `__proto__` is a member like any other. */
+/** Makes an object in which `__proto__` is a normal member. */
 function fromEntries(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
   return Object.fromEntries(entries)
 }
@@ -83,7 +83,7 @@ function fromEntries(entries: readonly (readonly [string, JsonValue])[]): JsonOb
 /**
  * A schema with its references in one form.
  *
- * @throws Error for a reference to elsewhere, or to nothing
+ * @throws Error for a reference to another document, or to a missing part
  */
 export function normalizeSchema(document: JsonObject): JsonObject {
   const resolver = new Resolver(document)
@@ -132,12 +132,12 @@ interface Resolved {
   readonly targetBase: string
 }
 
-/** Base of schemas without an address of their own. */
+/** Base address of schemas without their own. */
 const rootAddress = 'schema:/root'
 
-/** Finds what references within a document name: by pointer, `$anchor` or `$id`. */
+/** Finds the targets of references within a document: by pointer, `$anchor` or `$id`. */
 class Resolver {
-  /** Schemas by their address: of `$id` and `$anchor`. */
+  /** Schemas by the address of their `$id` or `$anchor`. */
   readonly #byAddress = new Map<string, Resolved>()
 
   constructor(document: JsonObject) {
@@ -203,7 +203,7 @@ class Resolver {
       if (isJsonObject(part)) this.#register(part, base, depth + 1)
       return part
     })
-    // OpenAPI keeps its schemas in a folder of its own.
+    // OpenAPI keeps its schemas in `components`.
     const { components } = schema
     const schemas = isJsonObject(components) ? components['schemas'] : undefined
     if (isJsonObject(schemas)) this.#register({ properties: schemas }, base, depth + 1)
@@ -214,7 +214,7 @@ function memberOf(value: JsonObject | readonly JsonValue[], key: string): JsonVa
   return Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined
 }
 
-/** Undefined for what is no address. */
+/** @returns undefined for an invalid address */
 function addressOf(reference: string, base: string): string | undefined {
   try {
     return new URL(reference, base || rootAddress).href
@@ -231,7 +231,7 @@ function decode(segment: string): string {
   }
 }
 
-/** Models of Python libraries have texts where they mean booleans. */
+/** Replaces texts with booleans: models of Python libraries write such texts. */
 function withBooleans(schema: JsonObject): JsonObject {
   const { type, enum: choices } = schema
   if (type !== 'boolean' || !Array.isArray(choices)) return schema
@@ -246,7 +246,7 @@ const booleanNames: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ])
 
-/** OpenAPI 3.0 says with `nullable` what JSON Schema says with a type. Beside a reference it stays for the caller. */
+/** Replaces OpenAPI 3.0's `nullable` with a type. Next to a reference it stays, and the caller handles it. */
 function withNullable(schema: JsonObject): JsonObject {
   const { nullable, ...rest } = schema
   if (typeof nullable !== 'boolean' || '$ref' in schema) return schema

@@ -10,22 +10,23 @@ import { tokenCount } from './token-count.js'
 import { idCharacters, idLength } from './tool-use-id.js'
 import { toWellFormedJson } from './well-formed.js'
 
-/** Characters of the name of a tool. No tool has a longer one. */
+/** Maximum characters of the name of a tool. No tool has a longer name. */
 const maxNameCharacters = 200
 
 /** Stop reasons that truncate the output, possibly within the input of a tool. */
 const truncationReasons: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal'])
 
 /**
- * The reply of a provider, as the rest of the engine may rely on it. It is the entry of everything that a model and its
- * server say, of each provider: texts are well-formed, inputs are objects, counts are numbers, tools have their own
- * names, and each tool use has an id of our own, which no other tool use of any reply has.
+ * Checks and normalizes the reply of a provider, so that the engine may rely on it. All data of models and their
+ * servers passes here, from every provider. In the result, texts are well-formed, inputs are objects, counts are
+ * numbers, tools have their own names, and each tool use has an id of the engine that no other tool use of any reply
+ * has.
  *
  * @throws PtcError MODEL_REPLY_INVALID
  */
 export function acceptReply(given: ModelReply, request: ModelRequest): ModelReply {
   const { model, hostedCode } = request
-  // A provider of a user may return anything.
+  // A provider of a user may return any value.
   const reply = given as { readonly [member in keyof ModelReply]?: unknown }
   if (!Array.isArray(reply.content)) throw invalidReply('its content is not a list')
   const isTruncated = truncationReasons.has(reply.stopReason)
@@ -71,7 +72,7 @@ function acceptToolUse(
       : toToolInput(name, input ?? null, isTruncated)
   const use: ToolUseBlock = { ...rest, type: 'tool_use', id: newToolUseId(), name, ...accepted }
   if (!isHosted || !isCaller(caller)) return use
-  // The container that waits for the result of this call knows it by the id of the provider.
+  // The container that waits for the result of this call knows the call by the provider's id.
   const isKept = codeCallerOf({ ...use, caller }) !== undefined && isUsableId(id) && !used.has(id)
   return { ...use, ...(isKept && { id }), caller }
 }
@@ -84,7 +85,7 @@ function isCaller(value: unknown): value is NonNullable<ToolUseBlock['caller']> 
   return isJsonObject(value) && typeof value['type'] === 'string' && typeof (value['tool_id'] ?? '') === 'string'
 }
 
-/** Not the name of a member that every object has. */
+/** The id must not be the name of a member that every object has. */
 function isUsableId(id: unknown): id is string {
   return typeof id === 'string' && /^[\w-]{1,128}$/.test(id) && !(id in {})
 }

@@ -55,11 +55,11 @@ it.each([
   'pay the bill (code=1)',
   'null',
   '"pay"',
-])('takes anything else for an answer: %j', (text) => {
+])('treats any other text as an answer: %j', (text) => {
   expect(of(text)).toBeUndefined()
 })
 
-it('takes a text beside a real call for a text', () => {
+it('treats a text next to a real call as a text', () => {
   const use = { type: 'tool_use', id: 'a', name: 'pay', input: {} } as const
   expect(textCallOf([{ type: 'text', text: json }, use], tools)).toBeUndefined()
 })
@@ -70,7 +70,7 @@ it.each(['<', '[', '{"name":', '<tool_call>', '```\n', 'pay('])('reads a long te
   expect(performance.now() - startedAt).toBeLessThan(2_000)
 })
 
-it('reads a call within calls without end', () => {
+it('reads calls nested in calls without an endless loop', () => {
   const depth = 100_000
   expect(of(`${'{"function":'.repeat(depth)}{}${'}'.repeat(depth)}`)).toBeUndefined()
 })

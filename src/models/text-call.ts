@@ -2,8 +2,8 @@ import { isJsonObject } from '../common/json/json.js'
 import { type AssistantBlock, isTextBlock, isToolUseBlock } from '../common/runs/messages.js'
 
 /**
- * The tool that a reply calls in its text, if the whole text is such a call: the server of the model has no parser for
- * its tool calls. Undefined for an answer.
+ * The tool that a reply calls in its text, if the whole text is such a call, because the server of the model has no
+ * parser for its tool calls. Undefined for an answer.
  *
  * @param tools names of the tools of the run
  */
@@ -20,9 +20,7 @@ export function textCallOf(content: readonly AssistantBlock[], tools: ReadonlySe
     .find((name) => tools.has(name))
 }
 
-/**
- * The text, and what is left of it without code fences, tags such as `<tool_call>`, and tokens such as `[TOOL_CALLS]`.
- */
+/** The text, and the text without code fences, tags such as `<tool_call>`, and tokens such as `[TOOL_CALLS]`. */
 function layersOf(text: string): readonly string[] {
   const layers = [text]
   while (layers.length <= maxWrappers) {
@@ -47,7 +45,7 @@ function withoutWrapper(text: string): string {
 
 const argumentMembers = ['arguments', 'parameters', 'args', 'input', 'tool_input', 'tool_arguments']
 
-/** `{"name": "…", "arguments": {…}}` and its relatives, or a list of one. */
+/** The tool that is called by `{"name": "…", "arguments": {…}}` and similar forms, or by a list of one. */
 function calledInJson(text: string): string | undefined {
   if (!/^[{[]/.test(text)) return undefined
   let value: unknown
@@ -65,7 +63,7 @@ function calledInJson(text: string): string | undefined {
   return isCall && typeof name === 'string' ? name.replace(/^functions\./, '') : undefined
 }
 
-/** `<function=NAME>…</function>`, `<invoke name="NAME">…</invoke>`, `<NAME>…</NAME>`. */
+/** The tool that is called by `<function=NAME>…</function>`, `<invoke name="NAME">…</invoke>` or `<NAME>…</NAME>`. */
 function calledInMarkup(text: string): string | undefined {
   const [, tag, byEquals, byName] = /^<([\w:-]+)(?:=([\w.-]+)|\s+name="([\w.-]+)")?\s*>/.exec(text) ?? []
   if (tag === undefined || !text.endsWith('>')) return undefined
@@ -73,7 +71,7 @@ function calledInMarkup(text: string): string | undefined {
   return text.slice(end) === `</${tag}>` ? (byEquals ?? byName ?? tag) : undefined
 }
 
-/** `[NAME(key=…)]`, as models write Python calls. */
+/** The tool that is called by `[NAME(key=…)]`, the form in which models write Python calls. */
 function calledInPython(text: string): string | undefined {
   return /^\[?([A-Za-z_]\w*)\(\s*(?:[A-Za-z_]\w*\s*=[\s\S]*)?\)\]?$/.exec(text)?.[1]
 }

@@ -1,7 +1,7 @@
 import type { ModelTool } from '../provider.js'
 import { describeWithExamples } from './describe-examples.js'
 
-/** The tools as text, for models whose template ignores `tools`: they would read nothing of what they can do. */
+/** The tools as text, for models whose template ignores `tools`. Without it they would not know their tools. */
 export function describeTools(tools: readonly ModelTool[]): string {
   if (tools.length === 0) return ''
   const described = tools.map(

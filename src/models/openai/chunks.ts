@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { eventIndex, eventText as text, parseEvent } from '../http/event-data.js'
 
-// Servers differ: what a reply can do without may be missing, null or of another type.
+// Servers differ: members that a reply does not need may be missing, null or of another type.
 
 /** The input is from JSON.parse. */
 const json = z.custom<JsonValue>(() => true)
@@ -22,7 +22,7 @@ const delta = z
     content: json.optional(),
     refusal: text.optional(),
     tool_calls: z.array(toolCall).nullish(),
-    // Replies have these, but requests must not.
+    // Members that replies have and requests must not have.
     function_call: json.optional(),
     annotations: json.optional(),
     audio: json.optional(),
@@ -42,12 +42,12 @@ export type Chunk = z.infer<typeof chunk>
 export type Delta = z.infer<typeof delta>
 export type ToolCallDelta = z.infer<typeof toolCall>
 
-/** @throws PtcError MODEL_REPLY_INVALID for what is no chunk of a chat completion */
+/** @throws PtcError MODEL_REPLY_INVALID for a value that is not a chunk of a chat completion */
 export function parseChunk(value: unknown): Chunk {
   return parseEvent(chunk, value)
 }
 
-/** The text in the `content` of a delta: a text, or a list of parts. Models of Mistral that reason send lists. */
+/** The text in the `content` of a delta, which is a text or a list of parts. Reasoning models of Mistral send lists. */
 export function contentText(content: JsonValue | undefined): { readonly text: string; readonly thinking: string } {
   if (typeof content === 'string') return { text: content, thinking: '' }
   const parts = (Array.isArray(content) ? (content as readonly unknown[]) : [content]).filter(isJsonObject)

@@ -37,7 +37,10 @@ export function addToolCallDelta(drafts: readonly ToolCallDraft[], delta: ToolCa
   return drafts.with(position, extended)
 }
 
-/** Whether a delta with the number of `draft`, or without one, begins another call. Some servers repeat id and name. */
+/**
+ * Whether a delta with the number of `draft`, or without a number, begins another call. Some servers repeat id and
+ * name.
+ */
 function beginsCall(draft: ToolCallDraft, id: string, name: string): boolean {
   if (id !== '' && draft.id !== '') return id !== draft.id
   return name !== '' && draft.name !== '' && (draft.arguments === '' || isWhole(draft.arguments))
@@ -51,7 +54,7 @@ function isWhole(text: string): boolean {
   }
 }
 
-/** The tool use of a whole call. A name that is missing is that of no tool, which the model is told. */
+/** The tool use of a complete call. When the name is missing, no tool has it, and the model gets an error. */
 export function toToolUse({ id, name, arguments: text }: ToolCallDraft, isTruncated: boolean): ToolUseBlock {
   return { type: 'tool_use', id, name, ...parseToolInput(name, text, isTruncated) }
 }

@@ -27,7 +27,7 @@ export class ResponseBuilder {
     this.#asked = { provider, model }
   }
 
-  /** True after the last event. */
+  /** Whether the last event has arrived. */
   get isComplete(): boolean {
     return this.#final !== undefined
   }
@@ -36,7 +36,7 @@ export class ResponseBuilder {
     return { phase: this.#phase, outputCharacters: this.#outputCharacters }
   }
 
-  /** Returns the text or code that the event adds. */
+  /** @returns the text or code that the event adds */
   add(event: ReplyEvent): readonly ModelDelta[] {
     switch (event.type) {
       case 'response.output_item.added':
@@ -56,21 +56,21 @@ export class ResponseBuilder {
         this.#outputCharacters += (event.delta ?? '').length
         return []
       default:
-        // An incomplete response has the reason; see finish.
+        // An incomplete response contains the reason; see `finish`.
         this.#final = event.response
         return []
     }
   }
 
   /**
-   * @param isEnded the server has said that the stream ends here: then its last event may be missing
-   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_REPLY_INVALID for one without an item that has begun
+   * @param isEnded whether the server has ended the stream: then its last event may be missing
+   * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_REPLY_INVALID when an item that has begun is missing
    */
   finish(isEnded: boolean): StreamedReply {
     const final = this.#final ?? (isEnded && this.#done.size > 0 ? {} : undefined)
     if (final === undefined) throw replyError('MODEL_STREAM', 'it ended in the middle')
     const reason = final.incomplete_details?.reason
-    // Some servers send the output only at the end, others leave it out there.
+    // Some servers send the output only at the end, and others not at the end.
     const items = final.output?.length ? final.output : [...this.#done.values()]
     if (items.length < this.#begun.size) throw invalidReply('an item of it is missing')
     const uses = toolUses(items, reason !== undefined)
@@ -141,7 +141,7 @@ function textsOf(items: readonly OutputItem[], partType: string, member: string)
 function stopReasonOf(reason: string | undefined, hasToolUses: boolean, isRefusal: boolean): StopReason {
   if (reason === 'max_output_tokens') return 'max_tokens'
   if (reason === 'content_filter' || isRefusal) return 'refusal'
-  // An unknown reason: nothing of an incomplete reply is executed.
+  // The reason is unknown, so no part of an incomplete reply is executed.
   if (reason !== undefined) return 'max_tokens'
   return hasToolUses ? 'tool_use' : 'end_turn'
 }

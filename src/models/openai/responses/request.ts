@@ -18,7 +18,7 @@ import { toEffort, toFunction, toMode, toReplyParts, toUserParts } from '../mess
 
 /**
  * The request for the responses API. The server stores nothing: it returns its reasoning encrypted, and gets all items
- * of a reply back as they were. Replies of other models are translated.
+ * of a reply back unchanged. Replies of other models are translated.
  *
  * @param provider name of the provider
  */
@@ -33,9 +33,9 @@ export function toResponseParams(
       hint: "Leave them out, or give the provider `api: 'chat'`.",
     })
   const { serverTools = [] } = request
-  // From the configuration, in the form of the API.
+  // The configuration has them in the form of the API.
   const tools = [
-    // In a strict schema each property would have to be required.
+    // A strict schema must require each property.
     ...request.tools.map((tool) => ({ type: 'function', ...toFunction(tool), strict: false }) as const),
     ...(serverTools as unknown as readonly Tool[]),
   ]
@@ -96,7 +96,7 @@ function toMediaPart({ url, filename }: Media): ResponseInputContent {
 
 function toAssistantItems(asked: Asked, content: readonly AssistantBlock[]): readonly ResponseInputItem[] {
   const items = itemsOf(asked, content)
-  // From the API.
+  // The items come from the API.
   if (items !== undefined) return withCalls(items, content) as unknown as readonly ResponseInputItem[]
   const { text, calls } = toReplyParts(content, toFunctionCall)
   return [...(text === '' ? [] : [{ role: 'assistant', content: text } as const]), ...calls]
@@ -106,7 +106,9 @@ function toFunctionCall({ id, ...called }: { readonly id: string; readonly name:
   return { type: 'function_call', call_id: id, ...called } as const
 }
 
-/** Items go back unchanged, but for what requests may not have: the ids of calls are those of their results. */
+/**
+ * Items go back unchanged, except for fields that requests must not have. The ids of calls must match their results.
+ */
 function withCalls(items: readonly JsonObject[], content: readonly AssistantBlock[]): readonly JsonObject[] {
   const { calls } = toReplyParts(content, toFunctionCall)
   let position = 0

@@ -4,7 +4,7 @@ const generated = '<!-- Generated from the types and their comments by `npm run 
 
 /**
  * @param entry the object of kind `EntryPoint` in an `.api.json`
- * @param exported the names that the entry point exports; others are types that exported ones refer to
+ * @param exported names that the entry point exports; exported types refer to the others
  */
 export function renderPage(specifier, entry, exported) {
   // Such a symbol only marks a class.

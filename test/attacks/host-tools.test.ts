@@ -30,7 +30,7 @@ describeDocker('a hostile program and the tools of its host', () => {
   })
   afterAll(() => attackEnv.close())
 
-  it('B10 cannot start a cell: no tool executes code', async () => {
+  it("B10 a hostile program can't start a cell: no tool executes code", async () => {
     const toolNames = ['execute_code', 'program', 'agent', 'session.open', 'session.step', 'model.turn']
     const { outcome } = await attackEnv.attack(
       `${runnerTakeover}\nfor n, name in enumerate(${JSON.stringify(toolNames)}, 1): print(suspend(call(n, name, code="1", source="1"))[0][0])`,
@@ -53,7 +53,7 @@ while True: pass
     expect(history).not.toContain('the late answer')
   })
 
-  it('B16 gets only the message of a tool error: no stack, path or field', async () => {
+  it('B16 a hostile program gets only the message of a tool error: no stack, path or field', async () => {
     const { outcome, history } = await attackEnv.attack(`
 try: await careless()
 except ToolError as error: print(error, vars(error), error.__cause__, error.__context__)
@@ -104,7 +104,7 @@ await careless()
     expect(deleted).toBe(0)
   })
 
-  it('A17 finds the secret of a worker process in no output, history or log', async () => {
+  it('A17 a hostile program finds the secret of a worker process in no output, history or log', async () => {
     const canary = `${canaryPrefix}${randomUUID()}`
     const env = await TestEnvironment.startProcesses({
       script: [turn(code('import os\nprint(dict(os.environ))')), answerResult],

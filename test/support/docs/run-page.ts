@@ -7,14 +7,13 @@ import { ptcScript, type TestProject } from '../cli/ptc.js'
 import { type CodeBlock, shellScriptOf } from './code-blocks.js'
 
 /**
- * The commands of a page in place of the ones that npm installs: `npx ptc` is the built command; `npm install` needs no
- * registry, because the folder above has the packages. `ptc dev` goes to the background once it is ready, like a
- * terminal of its own.
+ * Replacements for commands that npm installs: `npx ptc` is the built command; `npm install` needs no registry, because
+ * the folder above has the packages. `ptc dev` goes to the background when it is ready, as if it had its own terminal.
  */
 const shims: Readonly<Record<string, string>> = {
   npm: 'test "$*" = install || { echo "npm $*: only npm install is known" >&2; exit 1; }',
   npx: 'case $1 in ptc | durable-ptc) shift; exec ptc "$@" ;; *) echo "npx $1: only ptc is known" >&2; exit 1 ;; esac',
-  // The image of Docker may need a network to be built.
+  // Building the image of Docker may need a network.
   ptc: `case $1 in run | exec | dev) set -- "$@" --sandbox wasm ;; esac
 if [ "$1" != dev ]; then exec '${process.execPath}' '${ptcScript}' "$@"; fi
 '${process.execPath}' '${ptcScript}' "$@" >"$PAGE_FOLDER/dev.log" 2>&1 &
@@ -25,7 +24,7 @@ until grep -q '^Ready' "$PAGE_FOLDER/dev.log"; do
 done`,
 }
 
-/** Stops at the first command that fails; ends \`ptc dev\` in any case. */
+/** Stops at the first command that fails, and ends `ptc dev` in any case. */
 const prologue = `set -eo pipefail
 endDev() { if [ -f "$PAGE_FOLDER/dev.pid" ]; then kill -TERM "$(cat "$PAGE_FOLDER/dev.pid")" && wait; fi; }
 trap endDev EXIT
@@ -38,7 +37,7 @@ export interface PageResult {
   readonly stderr: string
 }
 
-/** Runs the shell blocks of a page in one shell, as a reader who pastes them, and saves the files it says to save. */
+/** Runs the shell blocks of a page in one shell, like a reader who pastes them, and saves the files that it names. */
 export async function runPage(project: TestProject, blocks: readonly CodeBlock[], before = ''): Promise<PageResult> {
   const commands = join(project.folder, 'bin')
   await mkdir(commands)

@@ -16,7 +16,7 @@ const message = '/conversations/a/messages'
 
 const aiSdkMessage = (parts: string): string => `{"id":"a","messages":[{"id":"1","role":"user","parts":[${parts}]}]}`
 
-/** Each is refused: bodies at the limit of bytes, and bodies at the limit of structure. */
+/** Bodies that the server refuses: some at the limit of bytes, some at the limit of structure. */
 export const hostileBodies: readonly HostileBody[] = [
   {
     name: 'context of 2 MiB',

@@ -12,7 +12,7 @@ const ping = defineTool({
   run: ({ value }) => Promise.resolve(value),
 })
 
-/** The same as a local tool. */
+/** The same tool with local execution. */
 const look = defineTool({
   name: 'look',
   description: 'Returns its argument.',
@@ -23,7 +23,7 @@ const look = defineTool({
   run: ({ value }) => Promise.resolve(value),
 })
 
-/** The same with a limit over the whole fleet. */
+/** The same tool with a limit over the whole fleet. */
 const pingSingly = defineTool({
   name: 'ping_singly',
   description: 'Returns its argument.',
@@ -55,7 +55,7 @@ const query = defineTool({
   run: (_input, { signal }) => pause(20, null, { signal }),
 })
 
-/** A tool with a result of any size, different for each number. */
+/** A tool with a result of any size, which differs for each number. */
 const blob = defineTool({
   name: 'blob',
   description: 'Returns a text of this many bytes.',

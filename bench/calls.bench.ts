@@ -11,14 +11,14 @@ const sequential = (tool: 'ping' | 'look' | 'ping_singly', calls: number): strin
 const parallel = (tool: 'ping' | 'ping_singly', calls: number): string =>
   `import asyncio\nawait asyncio.gather(*(${tool}(value=value) for value in range(${calls})))`
 
-/** Targets of the parts that have one. */
+/** Targets of the parts of a call that have one. */
 interface Targets {
   readonly milliseconds?: number
   readonly events?: number
   readonly bytes?: number
 }
 
-// Compares calls from code, also of a local read and of a tool with a limit, with bare activities of the same process:
+// Compares calls from code with bare activities of the same process, and also a local read and a tool with a limit:
 // time, history events and history bytes per call.
 await benchmark('calls', async (context) => {
   const { runs, calls, progress } = context

@@ -7,8 +7,8 @@ import { type BenchSession, namespace, openSession, createDocker, runCell, creat
 const sessionsAtOnce = 20
 const concurrency = 4
 
-// Sessions that a host opens per second, and the memory of an idle session beside that of a container with a Python
-// that has imported nothing. Without Temporal.
+// Measures how many sessions a host opens per second, and the memory of an idle session next to that of a container
+// with a Python that has imported no module. Without Temporal.
 await benchmark('capacity', async (context) => {
   const { runs, progress, defer } = context
   const backend = await createDocker(context)

@@ -7,7 +7,7 @@ import { startStack } from './support/stack.js'
 const conversations = 500
 const concurrency = 20
 
-// The memory of a worker whose conversations all wait for a message: each had one message without code.
+// Measures the memory of a worker whose conversations all wait for a message. Each had one message without code.
 await benchmark('conversations', async (context) => {
   const { progress, defer } = context
   const reply = { content: [{ type: 'text', text: 'Hello.' }] } as const
@@ -49,7 +49,7 @@ await benchmark('conversations', async (context) => {
   ]
 })
 
-/** Resident memory of this process, which has the worker, the scripted model and the client. */
+/** Resident memory of this process, which includes the worker, the scripted model and the client. */
 function residentMiB(): number {
   return process.memoryUsage.rss() / 2 ** 20
 }

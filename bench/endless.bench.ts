@@ -15,12 +15,13 @@ for value in range(${calls}):
 print(total)
 `
 
-// One cell with very many sequential calls: compares the cost of the last with the first. `--calls 100` makes 10,000.
+// Runs one cell with very many sequential calls, and compares the cost of the last with that of the first. `--calls
+// 100` makes 10,000.
 await benchmark('endless', async (context) => {
   const { progress } = context
   const calls = context.calls * 100
   const stack = await startStack(context)
-  await run(stack, source(100)) // warm
+  await run(stack, source(100)) // warms up
   progress(`${calls} calls in one cell`)
   const memory = sampleMemory()
   const workflowId = await run(stack, source(calls), calls)
@@ -32,7 +33,7 @@ await benchmark('endless', async (context) => {
   const tenth = Math.floor(calls / 10)
   const [first, last] = [gaps(ends.slice(0, tenth)), gaps(ends.slice(-tenth))]
   const perCall = (what: string, of: (one: Execution) => number): ResultRow[] => {
-    // The last history ends with the program. The one before it has full length, as the first.
+    // The last history ends with the program. The one before it has full length, like the first.
     const [begin, end] = [executions[0], executions.at(-2) ?? executions[0]]
     const each = (one: Execution | undefined) => (one ? of(one) / callEnds(one.events).length : Number.NaN)
     const unit = what === 'bytes' ? 'bytes' : 'events'
@@ -59,7 +60,7 @@ await benchmark('endless', async (context) => {
   ]
 })
 
-/** Returns the id of the workflow. */
+/** @returns the id of the workflow */
 async function run(stack: Stack, program: string, calls = 100): Promise<string> {
   const handle = await startProgram(stack, program, { callsPerCell: calls, callsPerRun: calls })
   const output = await outputOf(handle)

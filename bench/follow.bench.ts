@@ -21,21 +21,21 @@ const maxFollowed = 3
 
 const sampleEveryMs = 50
 
-/** Bytes of the output of `ptc show`. */
+/** Maximum bytes of the output of `ptc show`. */
 const maxOutput = 100e6
 
 const source = (calls: number): string => `for value in range(${calls}):\n    await ping(value=value)`
 
 interface Followed {
-  /** CPU time from the start of the run until the command has ended, in percent of that time. */
+  /** CPU time from the start of the run to the end of the command, in percent of that time. */
   readonly percent: number
   readonly seconds: number
   /** CPU time of the command before the run. */
   readonly startMs: number
 }
 
-// What looking at a run costs: the CPU time of `ptc exec`, which follows a program at a terminal, and the time of
-// `ptc show`. `--calls 100` makes programs of 3,000 and 10,000 sequential calls. The worker is a process of its own.
+// Measures the cost of watching a run: the CPU time of `ptc exec`, which follows a program at a terminal, and the time
+// of `ptc show`. `--calls 100` makes programs of 3,000 and 10,000 sequential calls. The worker has its own process.
 await benchmark('follow', async (context) => {
   const { progress, defer } = context
   const [followed, shown] = [context.calls * factors.followed, context.calls * factors.shown]
@@ -68,7 +68,7 @@ await benchmark('follow', async (context) => {
   ]
 })
 
-/** Executes a program with `ptc exec` in a pseudo terminal, made by `script` of util-linux. */
+/** Executes a program with `ptc exec` in a pseudo terminal of `script` (util-linux). */
 async function follow(stack: Stack, calls: number): Promise<Followed> {
   const [file, id] = [join(stack.directory, 'program.py'), randomUUID()]
   await writeFile(file, source(calls))
@@ -97,7 +97,7 @@ async function follow(stack: Stack, calls: number): Promise<Followed> {
   return { percent, seconds: milliseconds / 1_000, startMs: begun.cpuMs }
 }
 
-/** Undefined when the process has no child, or has ended. */
+/** @returns undefined when the process has no child, or has ended */
 function cpuOfOnlyChild(pid: number | undefined): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
@@ -107,14 +107,14 @@ function cpuOfOnlyChild(pid: number | undefined): number | undefined {
   }
 }
 
-/** Returns the id of an ended program. */
+/** @returns the id of an ended program */
 async function programOf(stack: Stack, calls: number): Promise<string> {
   const handle = await startProgram(stack, source(calls))
   await outputOf(handle)
   return handle.workflowId
 }
 
-/** Returns the seconds of `ptc show`. */
+/** @returns the seconds of `ptc show` */
 async function show(stack: Stack, workflowId: string): Promise<number> {
   const command = [ptc, 'show', workflowId, '--config', processConfig]
   const options = { env: processEnvironment(stack), maxBuffer: maxOutput }

@@ -9,7 +9,8 @@ const source = 'for value in range(500):\n    await ping(value=value)'
 /** Round trips per `--calls`: they are short, and p99 needs many. */
 const tripsPerCall = 10
 
-// One step over the Docker attach: a frame out, Python continues to its next call, a frame back. Without Temporal.
+// Measures one step over the Docker attach: a frame out, Python continues to its next call, a frame back. Without
+// Temporal.
 await benchmark('frames', async (context) => {
   const { runs, calls, progress } = context
   const host = await createHost(await createDocker(context), context)
@@ -35,7 +36,7 @@ await benchmark('frames', async (context) => {
 /** Sorted round-trip times in milliseconds. */
 async function roundTrips(session: BenchSession, trips: number): Promise<number[]> {
   const times: number[] = []
-  // In several cells, because of the limit of calls per cell.
+  // Uses several cells, because of the limit of calls per cell.
   for (let cell = 1; times.length < warmUpTrips + trips; cell += 1) {
     let result = await session.executeStep({ type: 'cell', cell, source })
     while (result.type === 'suspended') {

@@ -27,7 +27,7 @@ const stallMs = 250
  */
 const maxCpuRatio = { large: 100, small: 1_000 } as const
 
-/** Runs only attacks whose name contains this, without the idle session. */
+/** Runs only attacks with this text in their name, and leaves out the idle session. */
 const nameFilter = process.env['HOSTILE_ONLY'] ?? ''
 
 /** Number of frames of each family. */
@@ -131,7 +131,8 @@ async function measureIdle(host: SessionHost): Promise<{ readonly stall: number;
   }
 }
 
-// The cost of a hostile program's frames for the worker and its other sessions, and of a hostile client for a server.
+// Measures the cost of a hostile program's frames for the worker and its other sessions, and the cost of a hostile
+// client for a server.
 await benchmark('hostile', async (context) => {
   const { runs, progress } = context
   const hosts = {
@@ -171,7 +172,7 @@ await benchmark('hostile', async (context) => {
   return rows
 })
 
-/** Docker only: the embedded sandbox has no threads that outlive a cell. */
+/** Only Docker: the embedded sandbox has no threads that outlive a cell. */
 async function idleRows(host: SessionHost, runs: number): Promise<ResultRow[]> {
   const idle: Awaited<ReturnType<typeof measureIdle>>[] = []
   for (let run = 0; run < runs; run += 1) idle.push(await measureIdle(host))
@@ -182,7 +183,7 @@ async function idleRows(host: SessionHost, runs: number): Promise<ResultRow[]> {
   ]
 }
 
-/** Bodies for `ptc serve`, which refuses each: the client is never called. */
+/** Bodies for `ptc serve`, which refuses each. The client is never called. */
 async function httpRows(runs: number): Promise<ResultRow[]> {
   const server = await startServer({ ptc: { taskQueue: 'hostile' } as unknown as PtcClient, port: 0 })
   const rows: ResultRow[] = []

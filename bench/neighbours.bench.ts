@@ -17,7 +17,7 @@ const limits = { cellSeconds: 600 }
 
 const starts = Array.from({ length: sessions })
 
-// Many parallel sessions with and without noisy neighbours: the call time of the quiet sessions.
+// Runs many parallel sessions with and without noisy neighbours, and measures the call time of the quiet sessions.
 await benchmark('neighbours', async (context) => {
   const { runs, progress } = context
   const calls = Math.ceil(context.calls / shareOfCalls)

@@ -16,7 +16,7 @@ await benchmark('open', async (context) => {
   const { client, taskQueue } = await startStack(context, { warm: 1 })
 
   const finish = async (workflow: string, queue: string, argument: unknown, activity?: string): Promise<number> => {
-    // By then the pool is full again and the previous container is removed.
+    // After this pause the pool is full again and the previous container is removed.
     await pause(1_000, undefined, { signal })
     const options = { taskQueue: queue, workflowId: randomUUID(), args: [argument] }
     const handle = await client.workflow.start(workflow, options)

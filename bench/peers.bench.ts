@@ -17,7 +17,8 @@ const phaseNames: Readonly<Record<keyof Durations, string>> = {
   close: 'close it',
 }
 
-// Compares with llm-sandbox on the same daemon: open a session, run a line twice, close it. Both without Temporal.
+// Compares this package with llm-sandbox on the same daemon: open a session, run a line twice, close it. Both without
+// Temporal.
 await benchmark('peers', async (context) => {
   const docker = await createDocker(context)
   const host = await createHost(docker, context)

@@ -3,7 +3,7 @@ import { defineConfig, defineTool } from 'durable-ptc'
 import { z } from 'zod'
 
 /*
- * Configuration of workers that are processes of their own. Variables: `BENCH_VALUES` is the folder of the value store,
+ * Configuration of workers that have their own processes. Variables: `BENCH_VALUES` is the folder of the value store,
  * `BENCH_URL` the address of the tool service in the benchmark's process (`support/tool-service.ts`).
  */
 
@@ -23,7 +23,7 @@ const ping = defineTool({
   run: ({ value }) => Promise.resolve(value),
 })
 
-/** Returns when the benchmark opens the gate. */
+/** A tool that returns when the benchmark opens the gate. */
 const gate = defineTool({
   name: 'gate',
   description: 'Waits for a gate.',
@@ -37,7 +37,7 @@ const gate = defineTool({
   },
 })
 
-/** Takes 20 ms. Tells the benchmark the process of each attempt. */
+/** A tool that takes 20 ms, and tells the benchmark the process of each attempt. */
 const work = defineTool({
   name: 'work',
   description: 'Works for a while; returns whether there is more to do.',

@@ -9,7 +9,7 @@ import { startPtcWorker, type WorkerProcess } from './support/worker-process.js'
 
 const killsPerRepetition = 3
 
-/** The kill comes after a call that began in this time. */
+/** The kill comes at most this many milliseconds after the begin of a call. */
 const killWithinMs = 1_000
 
 /** A recovery that takes longer has failed. */
@@ -20,9 +20,9 @@ const source = 'while await work():\n    pass'
 const targets = { median: 1_500, slowest: 3_000 } as const
 
 interface Recovery {
-  /** From the kill until the next call began. */
+  /** Milliseconds from the kill until the next call began. */
   readonly callMs: number
-  /** From the kill until the new worker was ready; 0 when another one was. */
+  /** Milliseconds from the kill until the new worker was ready; 0 when another worker was ready. */
   readonly readyMs: number
 }
 
@@ -30,11 +30,11 @@ interface Recovery {
 class Attempts {
   /** The process of the last attempt. */
   lastPid = 0
-  /** Whether the program goes on after its present call. */
+  /** Whether the program continues after its current call. */
   goesOn = true
   #next: Deferred<void> = deferred()
 
-  /** Replies to an attempt of the process with this id. */
+  /** The reply to an attempt of the process with this id. */
   reply(pid: number): string {
     this.lastPid = pid
     const began = this.#next
@@ -43,7 +43,7 @@ class Attempts {
     return this.goesOn ? 'more' : 'done'
   }
 
-  /** Waits for the beginning of an attempt in another process than this one. */
+  /** Waits for the begin of an attempt in another process than this one. */
   async next(exceptPid?: number): Promise<void> {
     const deadline = AbortSignal.timeout(maxMs)
     const late = new Promise<never>((_, reject) => {
@@ -82,8 +82,8 @@ class Fleet {
   }
 }
 
-// A worker process is killed (SIGKILL) at a random moment of a program that makes calls of 20 ms: the time until the
-// next call begins. Either the worker is started again on its host, or another one of the same host is alive.
+// Kills a worker process (SIGKILL) at a random moment of a program with calls of 20 ms, and measures the time until the
+// next call begins. Either the worker is started again on its host, or another worker of the same host is alive.
 await benchmark('recovery', async (context) => {
   const { progress, signal } = context
   const kills = context.runs * killsPerRepetition
@@ -141,7 +141,7 @@ await benchmark('recovery', async (context) => {
   ]
 })
 
-/** Median and tail, with targets or without. */
+/** Rows for the median and the tail, with or without targets. */
 function rowsOf(what: string, samples: readonly number[], isTarget: boolean): ResultRow[] {
   const unit = 'ms'
   const slowest = Math.max(...samples)

@@ -7,7 +7,7 @@ import { type Stack, startStack } from './support/stack.js'
 
 const sizes = [1_000, 1_000_000] as const
 
-// A thousand sequential results of a kilobyte and of a megabyte: their cost in worker memory and history.
+// Measures a thousand sequential results of a kilobyte and of a megabyte: their cost in worker memory and history.
 // `--calls 100` makes 1,000.
 await benchmark('results', async (context) => {
   const { progress } = context
@@ -38,7 +38,7 @@ await benchmark('results', async (context) => {
   return [...rows, { name: 'history: a megabyte / a kilobyte', unit: 'x', samples: [large / small], target: 1.1 }]
 })
 
-/** Returns the id of the workflow. */
+/** @returns the id of the workflow */
 async function run(stack: Stack, count: number, bytes: number): Promise<string> {
   const source = `
 total = 0

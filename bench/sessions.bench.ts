@@ -63,7 +63,7 @@ async function untilRefilled({ signal }: BenchContext, measure: () => Promise<nu
   return measure()
 }
 
-/** Without a pool of interpreters. */
+/** Measures sessions without a pool of interpreters. */
 async function coldStarts(context: BenchContext): Promise<number[]> {
   const host = await createHost(createWasmBackend({ warm: 0 }), context)
   const samples: number[] = []
@@ -71,7 +71,7 @@ async function coldStarts(context: BenchContext): Promise<number[]> {
   return samples
 }
 
-/** With a pool of one interpreter, which has time to load before each sample. */
+/** Measures sessions with a pool of one interpreter, which has time to load before each sample. */
 async function warmStarts(context: BenchContext, loadMs: number): Promise<number[]> {
   const host = await createHost(createWasmBackend({ warm: 1 }), context)
   const samples: number[] = []

@@ -11,8 +11,8 @@ const script = [
   { reply: { content: [{ type: 'text', text: 'The travel budget was exceeded by Ada and Grace.' }] }, msPerChunk: 20 },
 ] as const
 
-// When the first text of a model reaches a person: from the request to the first text, by the official SDK alone and by
-// the live stream of a run. The stream is in files.
+// Measures when the first text of a model reaches a person: from the request to the first text, with only the official
+// SDK and with the live stream of a run. The stream is in files.
 await benchmark('stream', async ({ runs, calls, defer, progress }) => {
   const folder = await mkdtemp(join(tmpdir(), 'ptc-bench-stream-'))
   defer(() => rm(folder, { recursive: true, force: true }))

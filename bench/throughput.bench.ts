@@ -30,7 +30,7 @@ interface Throughput {
   readonly serverMs: number
 }
 
-/** Holds runs until all of them have arrived and it is opened. */
+/** Holds runs until all of them have arrived and the gate is opened. */
 class Gate {
   readonly #all: Deferred<void> = deferred()
   readonly #opened: Deferred<void> = deferred()
@@ -56,8 +56,8 @@ class Gate {
   }
 }
 
-// Many runs at once, each with sequential calls, beside bare workflows with as many activities: calls per second, and
-// the CPU time of a call. Each side has a worker process of its own, on one server.
+// Runs many programs at once, each with sequential calls, next to bare workflows with as many activities: calls per
+// second, and the CPU time of a call. Each side has its own worker process, on one server.
 await benchmark('throughput', async (context) => {
   const { progress, defer } = context
   const calls = Math.ceil(context.calls / shareOfCalls)
@@ -81,7 +81,7 @@ await benchmark('throughput', async (context) => {
     start.open()
     await Promise.race([end.allArrived, ended])
     const seconds = (performance.now() - before.at) / 1_000
-    // Arriving at the second gate is a call, too.
+    // The arrival at the second gate is a call, too.
     const total = count * (calls + 1)
     const throughput = {
       perSecond: total / seconds,

@@ -6,8 +6,8 @@ import { type BenchContext, benchmark } from './support/benchmark.js'
 import { type DirectCall, directCallBytes } from './support/direct-calls.js'
 import type { ResultRow } from './support/measure.js'
 
-// What a model reads and writes for a task, with calls from code and with direct calls. No model takes part: the
-// scripted one writes the same code and the same calls each time, so one repetition is enough.
+// Measures the bytes that a model reads and writes for a task, with calls from code and with direct calls. No real
+// model takes part: the scripted model writes the same code and the same calls each time, so one repetition is enough.
 await benchmark('tokens', async (context) => {
   const { progress } = context
   progress('the expenses of a department: about 10 calls, 300 lines of results')
@@ -59,7 +59,7 @@ async function callDirectly(name: string, input: Readonly<Record<string, string>
   return { name, input, result: JSON.stringify(await tool.run(input as never, undefined as never)) }
 }
 
-/** Bytes of all requests of a run, and of the replies that its last request does not have. */
+/** Bytes of all requests of a run, and of the replies that are not in its last request. */
 async function bytesOfRun({ progress, defer }: BenchContext, asked: string, replies: Script): Promise<number> {
   const env = await createTestEnvironment({ tools, script: replies, onProgress: progress })
   defer(() => env.close())

@@ -6,8 +6,8 @@ import { sampleMemory } from './support/memory.js'
 import { startStack } from './support/stack.js'
 import { startUnparsedModel } from './support/unparsed-model.js'
 
-// One agent with very many turns, each with a cell and a call: compares the last with the first. `--calls 100` makes
-// 500.
+// Runs one agent with very many turns, each with a cell and a call, and compares the last with the first. `--calls 100`
+// makes 500.
 await benchmark('turns', async (context) => {
   const { progress } = context
   const turns = context.calls * 5

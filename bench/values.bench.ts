@@ -14,8 +14,8 @@ const megabytes = [1, 10, 20, 50]
 
 const source = 'documents = await ping(value=1)\nprint(len(documents))'
 
-// Compares a value's way from the store into a variable of the program (checked, parsed, until the next call or end)
-// with the same number of raw bytes through a pipe of the same daemon.
+// Compares the time of a value from the store into a variable of the program (checked, parsed, until the next call or
+// end) with the same number of raw bytes through a pipe of the same daemon.
 await benchmark('values', async (context) => {
   const { runs, progress, defer, signal } = context
   const docker = await createDocker(context)
@@ -56,12 +56,12 @@ await benchmark('values', async (context) => {
   return rows
 })
 
-/** Megabytes per second. */
+/** Speed in megabytes per second. */
 function speed(bytes: number, milliseconds: number): number {
   return bytes / 1e6 / (milliseconds / 1e3)
 }
 
-/** Documents like those of tools: short fields and a text of a thousand characters. */
+/** Documents similar to those of tools: short fields and a text of a thousand characters. */
 function documents(bytes: number) {
   const text = 'He said "no", and left.\nThe next line. '.repeat(25)
   const document = (id: number) => ({ id, title: `Document ${id}`, tags: ['a', 'b'], text })

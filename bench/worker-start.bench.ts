@@ -3,7 +3,7 @@ import { interleaved, ratios, timeMs } from './support/measure.js'
 import { configFile, startServer } from './support/stack.js'
 import { startPtcWorker, startWorkflowWorker, type WorkerProcess } from './support/worker-process.js'
 
-// Time from the start of a worker process until the server sees its first poll for workflows.
+// Measures the time from the start of a worker process until the server receives its first poll for workflows.
 await benchmark('worker-start', async (context) => {
   const { runs, progress } = context
   const stack = await startServer(context)

@@ -89,7 +89,7 @@ function configOf(entryPoint) {
   })
 }
 
-/** Prints what the TypeScript of API Extractor reports. Its notes about itself are left out. */
+/** Prints the messages of API Extractor's TypeScript, without its notes about itself. */
 function printMessage(message) {
   if (message.category === 'Compiler') console.error(message.text)
   message.handled = true

@@ -1,6 +1,6 @@
 // `npm run bench [-- name … --runs N --calls N --json]`: runs the named benchmarks (default: all), each
-// bench/<name>.bench.ts in a process of its own, which replaces its section of bench/results.md. They use the built
-// package; jiti loads only the benchmark.
+// bench/<name>.bench.ts in its own process, which replaces its section of bench/results.md. They use the built package;
+// jiti loads only the benchmark.
 import { join } from 'node:path'
 import { build } from './build.mjs'
 import { runNode } from './run.mjs'

@@ -119,7 +119,7 @@ async function bundleWorkflows({ path, interceptors, options }) {
   renameSync(unfinished, path)
 }
 
-// In node_modules: not published, and deleted with the dependencies that the outputs depend on.
+// In node_modules, so the file is not published, and is deleted with the dependencies that the outputs depend on.
 const stampFile = join(root, 'node_modules/.cache/durable-ptc/build.json')
 
 function readStamp() {

@@ -1,6 +1,6 @@
-// The types of the entry points for CommonJS projects (`.d.cts`). Node loads ES modules with `require`; TypeScript
-// accepts that in `module: nodenext`, and reports TS1479 in `node16` unless the types say CommonJS. Each file declares
-// the exports of the ES module beside it, and none of its own: a type is the same in both kinds of projects.
+// The types of the entry points for CommonJS projects (`.d.cts`). Node loads ES modules with `require`. TypeScript
+// accepts that in `module: nodenext`, and reports TS1479 in `node16` unless the types are CommonJS. Each file declares
+// only the exports of the ES module next to it: a type is the same in both kinds of projects.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './setup.mjs'
@@ -19,7 +19,7 @@ export function commonJsTypeFiles() {
   return entryPoints().map((stem) => `${stem}.d.cts`)
 }
 
-/** Writes the files, from the compiled types of the entry points. */
+/** Writes the files from the compiled types of the entry points. */
 export function writeCommonJsTypes(dist) {
   for (const stem of entryPoints()) {
     const path = join(dist, `${stem}.d.ts`)
@@ -43,7 +43,7 @@ function declare(path, module) {
   ].join('\n')
 }
 
-/** The exports of a module that only exports from others: `kind` is `type`, `value` or `class`. */
+/** The exports of a module that only exports from other modules: `kind` is `type`, `value` or `class`. */
 function exportsOf(path) {
   const text = readFileSync(path, 'utf8')
   const statements = [...text.matchAll(/^export (type )?\{([^}]*)\} from '([^']+)';$/gm)]

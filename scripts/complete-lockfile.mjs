@@ -28,7 +28,7 @@ function platformPackagesOf({ optionalDependencies = {}, dev }) {
     .filter(([name, version]) => /^\d/.test(version) && lock.packages[`node_modules/${name}`] === undefined)
     .map(([name, version]) => [
       `node_modules/${name}`,
-      // Without a digest: npm adds it where it can download the package.
+      // Without a digest: npm adds it when it can download the package.
       { version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true },
     ])
 }

@@ -1,6 +1,6 @@
-// `npm run release`: turns the files of `.changeset/` into a new version and its section of the CHANGELOG. It changes
-// files only; publishing is a step of its own, after a review (CONTRIBUTING.md).
-// Changesets runs through npx: it is needed once per release, and its 103 packages are not part of every `npm ci`.
+// `npm run release`: turns the files of `.changeset/` into a new version and its section of the CHANGELOG. It only
+// changes files; publishing is a separate step after a review (CONTRIBUTING.md). Changesets runs through npx: it is
+// needed once per release, and its 103 packages are not part of every `npm ci`.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { root, stop } from './setup.mjs'
 
 run('npx', ['--yes', '@changesets/cli@2.31.1', 'version'])
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-// Changesets leaves package-lock.json as it is.
+// Changesets does not change package-lock.json.
 run('npm', ['version', version, '--allow-same-version', '--no-git-tag-version', '--ignore-scripts'])
 
 function run(command, args) {

@@ -12,7 +12,7 @@ export function runNode(script, programArguments) {
   if (!existsSync(path)) stop(`${script} is missing; this checkout is not complete.`)
   const child = spawn(process.execPath, [path, ...programArguments], { stdio: 'inherit' })
   for (const signal of forwarded) {
-    // The terminal sends Ctrl-C to the child too. This process only has to outlive it.
+    // The terminal also sends Ctrl-C to the child. This process only has to outlive it.
     process.on(signal, () => signal === 'SIGINT' || child.kill(signal))
   }
   return new Promise((settle) => {

@@ -51,7 +51,7 @@ function dependenciesInstalled() {
   } catch {
     return false
   }
-  // Of optional packages, those of other platforms are missing. Ours are needed here.
+  // Optional packages for other platforms are missing. Those in package.json are needed here.
   const ours = new Set(Object.keys(wanted[''].optionalDependencies).map((name) => `node_modules/${name}`))
   const missing = Object.entries(wanted).some(
     ([path, entry]) => path !== '' && (!entry.optional || ours.has(path)) && installed[path]?.version !== entry.version,

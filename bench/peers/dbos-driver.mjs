@@ -1,5 +1,5 @@
-// A workflow of sequential steps of 20 ms with DBOS Transact: `node dbos-driver.mjs FOLDER DATABASE_URL`. Runs it
-// for each line, and prints its milliseconds.
+// A workflow of sequential steps of 20 ms with DBOS Transact: `node dbos-driver.mjs FOLDER DATABASE_URL`. Runs it for
+// each input line, and prints its milliseconds.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'

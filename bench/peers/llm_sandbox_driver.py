@@ -11,7 +11,7 @@ image, session = sys.argv[1], None
 def command(name):
     global session
     if name == "open":
-        # The same isolation where it has the setting. Its virtual environment is skipped, in its favour.
+        # The same isolation where llm-sandbox has the setting. Its virtual environment is skipped, to its advantage.
         configs = {"network_mode": "none", "command": "sleep 3600"}
         session = SandboxSession(
             lang="python", image=image, keep_template=True, skip_environment_setup=True, runtime_configs=configs

@@ -28,7 +28,7 @@ function parentsOfAll(): ReadonlyMap<number, number> {
   return new Map(pids.flatMap((pid) => (parentOf(pid) === undefined ? [] : [[pid, parentOf(pid) ?? 0] as const])))
 }
 
-/** Undefined for a process that has ended. */
+/** @returns undefined for a process that has ended */
 function parentOf(pid: number): number | undefined {
   const parent = /^PPid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1]
   return parent === undefined ? undefined : Number(parent)

@@ -6,7 +6,7 @@ const tickMs = 10
 /**
  * CPU time of a process with all its threads, user and system, in milliseconds. Linux only.
  *
- * @throws Error when there is no such process
+ * @throws Error when the process does not exist
  */
 export function processCpuMs(pid: number): number {
   return statOf(pid).cpuMs

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../dist/common/json/json.js'
 export interface DirectCall {
   readonly name: string
   readonly input: Readonly<Record<string, string>>
-  /** JSON. */
+  /** The result as JSON. */
   readonly result: string
 }
 
@@ -14,10 +14,10 @@ interface DocumentedTool {
 }
 
 /**
- * Bytes that a model reads and writes when it calls the tools directly: all requests of the Messages API, without a
- * system prompt, and the answer.
+ * Number of bytes that a model reads and writes when it calls the tools directly: all requests of the Messages API,
+ * without a system prompt, and the answer.
  *
- * @param turns the calls of each turn: those of one turn are in one reply
+ * @param turns the calls of each turn, which are in one reply
  */
 export function directCallBytes(
   tools: readonly DocumentedTool[],

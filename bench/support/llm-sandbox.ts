@@ -10,7 +10,7 @@ const name = 'llm-sandbox'
 const version = '0.3.46'
 const image = 'durable-ptc-bench-llm-sandbox'
 
-/** Installs llm-sandbox (PyPI) into the cache and starts it, with an image based on ours. */
+/** Installs llm-sandbox (PyPI) into the cache and starts it, with an image based on this package's image. */
 export async function startLlmSandbox(
   ourImage: string,
   context: BenchContext,

@@ -7,23 +7,23 @@ export interface ResultRow {
   readonly samples: readonly number[]
   /** Maximum of the median. */
   readonly target?: number
-  /** Minimum of the median, of a row without `target`. */
+  /** Minimum of the median, for a row without `target`. */
   readonly targetAtLeast?: number
 }
 
-/** What the median is compared with. */
+/** The bound of the median. */
 export interface Target {
   readonly comparison: '<=' | '>='
   readonly value: number
 }
 
-/** Undefined for a row without a target. */
+/** @returns undefined for a row without a target */
 export function targetOf({ target, targetAtLeast }: ResultRow): Target | undefined {
   if (target !== undefined) return { comparison: '<=', value: target }
   return targetAtLeast === undefined ? undefined : { comparison: '>=', value: targetAtLeast }
 }
 
-/** Compares the median as it is displayed. True for a row without a target. */
+/** Compares the displayed value of the median. True for a row without a target. */
 export function isMet(row: ResultRow): boolean {
   const target = targetOf(row)
   const median = Number(rounded(summarize(row.samples).median, row.unit))
@@ -31,7 +31,7 @@ export function isMet(row: ResultRow): boolean {
   return target.comparison === '<=' ? median <= target.value : median >= target.value
 }
 
-/** Digits after the point. */
+/** Digits after the decimal point. */
 const digits: Readonly<Record<Unit, number>> = {
   ms: 2,
   s: 2,
@@ -44,7 +44,7 @@ const digits: Readonly<Record<Unit, number>> = {
   '/s': 1,
 }
 
-/** A value as it is displayed, without its unit. */
+/** A value in its displayed form, without its unit. */
 export function rounded(value: number, unit: Unit): string {
   return value.toFixed(digits[unit])
 }
@@ -69,7 +69,7 @@ export function quantile(sorted: readonly number[], share: number): number {
   return low + (high - low) * (position % 1)
 }
 
-/** Ratios of the samples of each repetition: a disturbance affects both. */
+/** Ratios of the samples of each repetition. A disturbance affects both samples. */
 export function ratios(samples: readonly number[], reference: readonly number[]): number[] {
   return samples.map((sample, repetition) => sample / (reference[repetition] ?? Number.NaN))
 }
@@ -82,8 +82,8 @@ export async function timeMs(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Runs each piece of work once per repetition, in alternating order, so that a drift of the machine's speed favours
- * none. Returns the samples by name.
+ * Runs each piece of work once per repetition, in alternating order, so that a drift of the machine's speed favours no
+ * piece. Returns the samples by name.
  */
 export async function interleaved<Name extends string, Sample>(
   runs: number,

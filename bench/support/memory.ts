@@ -7,7 +7,7 @@ export function sampleMemory(): { stop(): { readonly peakOfFirstTenth: number; r
   return {
     stop() {
       clearInterval(timer)
-      // The peak of the first tenth, since garbage varies.
+      // The peak of the first tenth is used, because the amount of garbage varies.
       const tenth = samples.slice(0, Math.max(1, Math.floor(samples.length / 10)))
       return { peakOfFirstTenth: Math.max(...tenth), peak: Math.max(...samples) }
     },

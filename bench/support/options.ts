@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util'
 
 /** Options of every benchmark. scripts/bench.mjs passes them on. */
 export interface BenchOptions {
-  /** Repetitions. Each measures everything once, in alternating order. */
+  /** Number of repetitions. Each measures everything once, in alternating order. */
   readonly runs: number
   /** Tool calls of one measured program. */
   readonly calls: number
-  /** Prints one JSON object instead of a table, and leaves the page of results as it is. */
+  /** Prints one JSON object instead of a table, and does not write the page of results. */
   readonly json: boolean
 }
 

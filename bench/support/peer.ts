@@ -35,7 +35,11 @@ export function startDriver<Command extends string>(
   }
 }
 
-/** Installs a peer into a folder of the cache, once. Returns the folder. */
+/**
+ * Installs a peer into a folder of the cache, once.
+ *
+ * @returns the folder
+ */
 export async function ensureInstalled(
   name: string,
   { progress }: BenchContext,

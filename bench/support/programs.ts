@@ -3,10 +3,10 @@ import type { WorkflowHandle } from '@temporalio/client'
 import type { Limits } from '../../dist/common/runs/limits.js'
 import type { Stack } from './stack.js'
 
-/** For `measureHistory`: everything but opening and closing the session. */
+/** Activities for `measureHistory` that leave out only opening and closing the session. */
 export const sessionPart = ['session.open', 'session.close'] as const
 
-/** @param limits other than the default ones */
+/** @param limits that replace the default ones */
 export function startProgram(
   { client, taskQueue }: Stack,
   source: string,

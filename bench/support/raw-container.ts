@@ -32,7 +32,11 @@ export interface RawContainer {
   remove(): Promise<void>
 }
 
-/** Starts a container with a Python that waits for input. @param options of Python */
+/**
+ * Starts a container with a Python that waits for input.
+ *
+ * @param options of Python
+ */
 export async function startRawContainer(image: string, options: readonly string[] = []): Promise<RawContainer> {
   const name = `ptc-bench-raw-${randomUUID()}`
   const Entrypoint = ['/usr/bin/python3', ...options, '-c', 'print("ready", flush=True); input()']

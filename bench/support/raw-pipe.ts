@@ -4,8 +4,8 @@ import Dockerode from 'dockerode'
 import { rawContainerBody } from './raw-container.js'
 
 /**
- * Reference for sending a value: sends the same number of bytes by the same daemon's attach to `head` in a container
- * with the same options. Returns the milliseconds from the first byte to the confirmation.
+ * Reference for sending a value: sends the same number of bytes through the same daemon's attach to `head` in a
+ * container with the same options. Returns the milliseconds from the first byte to the confirmation.
  */
 export async function timeRawPipe(image: string, bytes: number): Promise<number> {
   const docker = new Dockerode()

@@ -17,7 +17,7 @@ export const namespace = 'ptc-bench'
 /** Open sessions. An interrupted benchmark closes them. */
 const open = new Set<BenchSession>()
 
-/** A session, used as by the activities. */
+/** A session with the interface for activities. */
 export interface BenchSession {
   readonly ref: SessionRef
   readonly workflowId: string

@@ -14,7 +14,7 @@ import type { BenchContext } from './benchmark.js'
 /** The configuration of every benchmark. */
 export const configFile = fileURLToPath(new URL('../bench.config.ts', import.meta.url))
 
-/** Task queue of the bare activities. The configuration has the one of our worker. */
+/** Task queue of the bare activities. The configuration has the task queue of this package's worker. */
 export const bareQueue = 'bare'
 
 export interface Stack {
@@ -46,7 +46,9 @@ export async function startServer({ progress, defer, signal }: BenchContext): Pr
   return { server, serverGroup: record.pid, client, taskQueue, directory, valuesDirectory }
 }
 
-/** Starts our worker and a worker for bare activities in this process. Default: no model, no idle containers. */
+/**
+ * Starts this package's worker and a worker for bare activities in this process. Default: no model, no idle containers.
+ */
 export async function startStack(
   context: BenchContext,
   options: Pick<StartWorkerOptions, 'warm' | 'roles' | 'modelApi'> = {},
@@ -78,7 +80,7 @@ async function startBareWorker(server: TemporalServer, { defer }: BenchContext):
       logger: new DefaultLogger('ERROR'),
     }),
     activities: { noop: (value: number) => Promise.resolve(value), work: () => pause(20) },
-    // The same number of slots as our worker has for tools.
+    // This package's worker has the same number of slots for tools.
     maxConcurrentActivityTaskExecutions: 200,
   })
   const ended = worker.run()

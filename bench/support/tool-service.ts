@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { BenchContext } from './benchmark.js'
 
 /**
- * Starts an HTTP server in the benchmark's process, which the tools of worker processes request.
+ * Starts an HTTP server in the benchmark's process for requests of the tools of worker processes.
  *
  * @param reply gets the path of a request, without the first slash; its text is sent when its promise resolves
  * @returns the address, for `BENCH_URL`

@@ -1,6 +1,6 @@
-// A model that calls `execute_code` in every turn but the last: `node unparsed-model.mjs TURNS CODE`. It speaks the
-// stream of the Messages API, and does not parse requests: its time per turn does not grow with their length, and it
-// keeps none. Sends its address to its parent process, and ends with it.
+// A model that calls `execute_code` in every turn except the last: `node unparsed-model.mjs TURNS CODE`. It speaks the
+// stream of the Messages API. It does not parse or keep requests, so its time per turn does not grow with their length.
+// Sends its address to its parent process, and ends with it.
 import { createServer } from 'node:http'
 
 const [turns, code] = process.argv.slice(2)

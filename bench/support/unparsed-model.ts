@@ -6,9 +6,9 @@ import type { BenchContext } from './benchmark.js'
 const program = fileURLToPath(new URL('unparsed-model.mjs', import.meta.url))
 
 /**
- * Starts a model in a process of its own, which does not parse its requests.
+ * Starts a model that does not parse its requests in its own process.
  *
- * @param code what `execute_code` gets in each turn but the last
+ * @param code the input of `execute_code` in each turn except the last
  * @returns the base address of its Messages API
  */
 export async function startUnparsedModel({ defer }: BenchContext, turns: number, code: string): Promise<string> {

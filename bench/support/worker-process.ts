@@ -4,23 +4,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Stack } from './stack.js'
 
-/** The built `ptc`. */
+/** Path of the built `ptc`. */
 export const ptc = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
-/** Configuration of the workers that are processes of their own. */
+/** Configuration of the workers that have their own processes. */
 export const processConfig = fileURLToPath(new URL('../process.config.ts', import.meta.url))
 
 const workflowWorker = fileURLToPath(new URL('workflow-worker.mjs', import.meta.url))
 
 const startMs = 60_000
 
-/** Starts `ptc worker` with the roles that programs need. Its tools find the tool service at `toolUrl`. */
+/** Starts `ptc worker` with the roles that programs need. Its tools use the tool service at `toolUrl`. */
 export function startPtcWorker(stack: Stack, config = processConfig, toolUrl = ''): WorkerProcess {
   const options = ['--config', config, '--log-level', 'ERROR', '--roles', 'workflow,tools,sandbox']
   return new WorkerProcess(stack, [ptc, 'worker', ...options], { BENCH_URL: toolUrl })
 }
 
-/** Starts a worker without sandboxes: with our workflows, or with the bare ones and their activities. */
+/** Starts a worker without sandboxes: with the engine's workflows, or with the bare workflows and their activities. */
 export function startWorkflowWorker(stack: Stack, way: 'prebuilt' | 'bundling' | 'bare', toolUrl = ''): WorkerProcess {
   const { address, namespace } = stack.server
   return new WorkerProcess(stack, [workflowWorker, way, address, namespace, way], { BENCH_URL: toolUrl })
@@ -60,7 +60,11 @@ export class WorkerProcess {
     this.pid = this.#child.pid
   }
 
-  /** Waits until `ptc worker` has printed that it polls its task queues. @throws Error when it ends before */
+  /**
+   * Waits until `ptc worker` has printed that it polls its task queues.
+   *
+   * @throws Error when it ends before
+   */
   async waitUntilReady(): Promise<void> {
     while (!this.#log.includes('worker ready')) {
       const output = this.#child.stderr ? once(this.#child.stderr, 'data') : this.#exit
@@ -69,7 +73,11 @@ export class WorkerProcess {
     }
   }
 
-  /** Waits until the server sees it poll for workflows. @throws Error when it ends before, and after a minute */
+  /**
+   * Waits until the server reports that the process polls for workflows.
+   *
+   * @throws Error when it ends before, and after a minute
+   */
   async waitUntilPolling(taskQueue: string): Promise<void> {
     for (const deadline = performance.now() + startMs; !(await this.#polls(taskQueue)); await pause(5)) {
       this.#throwIfEnded()
@@ -89,7 +97,7 @@ export class WorkerProcess {
     throw new Error(`the worker ended (${signalCode ?? `exit code ${exitCode}`}):\n${this.#log}`)
   }
 
-  /** Requests the pollers of the workflow task queue, which is the API's default type. */
+  /** Whether the process polls the workflow task queue, which is the API's default type. */
   async #polls(name: string): Promise<boolean> {
     const { client, server } = this.#stack
     const request = { namespace: server.namespace, taskQueue: { name } }

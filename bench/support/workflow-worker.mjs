@@ -15,7 +15,7 @@ const ways = {
       noop: (value) => Promise.resolve(value),
       gate: async (name) => void (await (await fetch(`${process.env.BENCH_URL}/gate/${name}`)).text()),
     },
-    // The same number of slots as our worker has for tools.
+    // This package's worker has the same number of slots for tools.
     maxConcurrentActivityTaskExecutions: 200,
   },
 }

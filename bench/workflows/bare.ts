@@ -13,7 +13,7 @@ export async function bareSequential(calls: number): Promise<void> {
   for (let call = 0; call < calls; call += 1) await noop(call)
 }
 
-/** The same in parallel. */
+/** The same activities in parallel. */
 export async function bareParallel(calls: number): Promise<void> {
   await Promise.all(Array.from({ length: calls }, (_, call) => noop(call)))
 }

@@ -8,7 +8,7 @@ import { linesOfProcesses } from './process-coverage.mjs'
 import { printCountOnExit, runTests, vitestSelection } from './run-tests.mjs'
 import { progress, root, setup, stop } from '../setup.mjs'
 
-/** Percent of lines, by unit and integration tests. */
+/** Percent of lines that unit and integration tests must cover. */
 const threshold = 89
 
 const folder = join(root, 'coverage')
@@ -28,7 +28,7 @@ process.exit(
   }),
 )
 
-/** @returns what counts as a failure */
+/** @returns the messages of failures */
 function printCoverage() {
   const file = join(folder, 'lcov.info')
   progress('mapping the coverage of processes')
@@ -47,7 +47,7 @@ function printCoverage() {
   return isWhole && total < threshold ? [`the coverage of lines is ${total} %, less than ${threshold} %`] : []
 }
 
-/** The same code as in `dist`, with the source maps that are not published. */
+/** Compiles the same code as `dist` with source maps, which are not published. */
 function compileWithMaps() {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', maps, '--sourceMap']

@@ -36,7 +36,7 @@ export function linesOfProcesses(folder, { dist, maps, root }) {
   return lines
 }
 
-/** A process that was killed while it wrote leaves a partial file. */
+/** Returns undefined for a partial file, which a process leaves when it is killed while writing. */
 function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
@@ -45,7 +45,7 @@ function readJson(path) {
   }
 }
 
-/** Temporal names the bundle of workflows by its hash. */
+/** The path of a script. Temporal names the bundle of workflows by its hash. */
 function scriptPath(url, dist, bundle) {
   if (/workflow-bundle[^/]*\.js$/.test(url)) return bundle
   if (!url.startsWith('file:')) return undefined

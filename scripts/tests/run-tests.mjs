@@ -7,7 +7,7 @@ import { exitCodeOf, exitOnSignals } from './signals.mjs'
 import { countLine, countsOf, hasFailed, nameOf } from './reports/test-results.mjs'
 import { runVitest } from './vitest-process.mjs'
 
-/** When more files fail, none is repeated. */
+/** When more files fail, no file is repeated. */
 const maxFlakyFiles = 3
 
 let counts = { passed: 0, failed: 1, skipped: 0 }
@@ -18,10 +18,10 @@ export function printCountOnExit() {
   process.on('exit', () => console.log(countLine(counts)))
 }
 
-/** Unit tests that replace modules are a project of their own. */
+/** Unit tests that replace modules have their own project. */
 const unitProjects = ['unit', 'unit-isolated']
 
-/** Arguments for vitest from the command line; with these projects when it names none. */
+/** Arguments for vitest from the command line. Adds these projects when it names none. */
 export function vitestSelection(projects) {
   const wanted = process.argv.slice(2)
   const isNamed = wanted.some((word) => word.startsWith('--project'))
@@ -80,7 +80,7 @@ function problemsOf(run) {
   const howItEnded = run.signal ?? `exit code ${run.code}`
   if (!run.isComplete) return [...problems, `vitest ended with ${howItEnded} before its tests did`]
   if (run.files.every(({ passed, failures }) => passed + failures.length === 0)) return [...problems, 'no test ran']
-  // For example a failed global tear-down.
+  // For example, the global tear-down failed.
   const isExplained = run.code === 0 || problems.length > 0 || run.files.some(hasFailed)
   return isExplained ? problems : [`vitest ended with ${howItEnded}, and no test failed`]
 }

@@ -19,7 +19,7 @@ const rejects = `${passes}
     await new Promise((settle) => setTimeout(settle, 50))
   })`
 
-/** A test that fails when it first runs. */
+/** A test that fails in its first run. */
 const flaky = (name: string): string => `
   import { existsSync, writeFileSync } from 'node:fs'
   it('passes the second time', () => {
@@ -32,7 +32,7 @@ const flaky = (name: string): string => `
 interface Ended {
   readonly code: number
   readonly output: string
-  /** Of stdout. */
+  /** The last line of stdout. */
   readonly lastLine: string
 }
 
@@ -80,7 +80,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-it('prints a failure when it happens, and repeats no file by default', async () => {
+it('the run prints a failure when it happens, and repeats no file by default', async () => {
   const ended = await runTests({ one: `${passes}; it.skip('is skipped', () => {})`, two: flaky('two') })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '1 passed, 1 failed, 1 skipped' })
   const { output } = ended
@@ -90,28 +90,28 @@ it('prints a failure when it happens, and repeats no file by default', async () 
   expect(atOnce).toBeLessThan(output.indexOf('Failed Tests'))
 })
 
-it('passes when a failed file passes by itself, and reports the flaky test at once and at the end', async () => {
+it('the run passes when a failed file passes by itself, and reports the flaky test twice', async () => {
   const ended = await runTests({ one: passes, two: flaky('two') }, { repeatsFailedFiles: true })
   expect(ended, ended.output).toMatchObject({ code: 0, lastLine: '2 passed, 0 failed, 0 skipped' })
   const told = ended.output.split('flaky: fixture two.test.mjs > passes the second time\n  Error: wrong once\n')
   expect(told).toHaveLength(3)
 })
 
-it('fails when a file fails again by itself', async () => {
+it('the run fails when a file fails again by itself', async () => {
   const ended = await runTests({ one: fails, two: flaky('two') }, { repeatsFailedFiles: true })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '1 passed, 1 failed, 0 skipped' })
   expect(ended.output).toContain('flaky: fixture two.test.mjs > passes the second time')
   expect(ended.output).toContain('failed: fixture one.test.mjs > fails')
 })
 
-it('fails when more than three files fail, and repeats none of them', async () => {
+it('the run fails when more than three files fail, and repeats none of them', async () => {
   const files = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, flaky(name)]))
   const ended = await runTests(files, { repeatsFailedFiles: true })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '0 passed, 4 failed, 0 skipped' })
   expect(ended.output).toContain('4 test files failed: more than 3')
 })
 
-it('counts a failed hook, a file that does not load, an unhandled rejection and a dead test process', async () => {
+it('the run counts a failed hook, a broken file, an unhandled rejection and a dead test process', async () => {
   const ended = await runTests({ hook: failsInHook, load: doesNotLoad, rejection: rejects, dead: dies })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '2 passed, 4 failed, 1 skipped' })
   expect(ended.output).toMatch(/failed: fixture hook.test.mjs > .*\n {2}Error: wrong hook/)
@@ -120,13 +120,13 @@ it('counts a failed hook, a file that does not load, an unhandled rejection and 
   expect(ended.output).toMatch(/failed: fixture dead.test.mjs > /)
 })
 
-it('counts one failure when the time limit ends it', async () => {
+it('the run counts one failure when its time limit ends it', async () => {
   const ended = await runTests({ one: endless }, { seconds: 8, repeatsFailedFiles: true })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '0 passed, 1 failed, 0 skipped' })
   expect(ended.output).toContain('failed: cut off by the time limit')
 })
 
-it('prints and counts failures when a signal ends it', async () => {
+it('the run prints and counts failures when a signal ends it', async () => {
   const ended = await runTests({ one: `${fails}; ${endless}` }, {}, (output, child) => {
     if (output.includes('FAILED  fixture one.test.mjs > fails')) child.kill('SIGTERM')
   })
@@ -136,7 +136,7 @@ it('prints and counts failures when a signal ends it', async () => {
   await expect.poll(() => isThere(testProcess)).toBe(false)
 })
 
-it('counts failures before the tests, and that no test ran', async () => {
+it('the run counts failures before the tests, and that no test ran', async () => {
   const ended = await runTests({ one: `it.skip('is skipped', () => {})` }, { problems: ['npm run check'] })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '0 passed, 2 failed, 1 skipped' })
   expect(ended.output).toContain('failed: npm run check')

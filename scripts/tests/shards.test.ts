@@ -36,7 +36,7 @@ it('every other file is in exactly one shard', () => {
   expect(longestFirst([...inEach, ...shards.flat()])).toEqual(longestFirst(files))
 })
 
-it('shards take about the same time, but for a file that alone takes longer', () => {
+it('shards take about the same time, except for a file that alone takes longer', () => {
   const shards = indices.map((index) => selectShard(files, index, count))
   const secondsOf = (shard: readonly TestFile[]) => shard.reduce((total, file) => total + expectedSeconds(file), 0)
   const shortest = Math.min(...shards.map(secondsOf))

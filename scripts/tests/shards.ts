@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs'
 
-/** A test file as a project runs it. */
+/** A test file in one project. */
 export interface TestFile {
   readonly project: string
-  /** Relative to the root. */
+  /** Path relative to the root. */
   readonly file: string
 }
 
-/** Projects that every run of CI runs completely, but for their long files. It runs one shard of the rest. */
+/**
+ * Projects that every run of CI runs completely, except for their long files. Of the other projects it runs one shard.
+ */
 const unshardedProjects = new Set(['unit', 'unit-isolated', 'integration', 'attacks'])
 
 const longAttacks = 'test/attacks/slow/'
 
-/** Proves that each mode has an effect, so every shard includes it. */
+/** This test proves that each mode has an effect, so every shard includes it. */
 const modesSelfTest = 'test/integration/runs/modes/mode-control.test.ts'
 
 /** For files that are not in test-durations.json. */
@@ -27,7 +29,7 @@ export function expectedSeconds({ project, file }: TestFile): number {
   return measured[`${project} ${file}`] ?? (project.startsWith('unit') ? defaultSeconds.unit : defaultSeconds.other)
 }
 
-/** Sorts by duration: a long file that started last would leave the other workers idle. */
+/** Sorts by duration: a long file that starts last would leave the other workers idle. */
 export function longestFirst<File extends TestFile>(files: readonly File[]): File[] {
   return [...files].sort(
     (one, other) => expectedSeconds(other) - expectedSeconds(one) || (nameOf(one) < nameOf(other) ? -1 : 1),
@@ -53,7 +55,7 @@ function isInEveryShard({ project, file }: TestFile): boolean {
   return (unshardedProjects.has(project) && !file.startsWith(longAttacks)) || file === modesSelfTest
 }
 
-/** Returns the files that CI runs: those of every shard, and those of one shard. */
+/** Returns the files that CI runs: the files for every run, and the files of one shard. */
 export function withShard<File extends TestFile>(files: readonly File[], index: number, count: number): File[] {
   return [...files.filter(isInEveryShard), ...selectShard(files, index, count)]
 }

@@ -10,7 +10,7 @@ export function exitOnSignals() {
   for (const name of names) process.on(name, () => handle(name))
 }
 
-/** Gives signals to the caller until the returned function is called. */
+/** Passes signals to the caller until the returned function is called. */
 export function handleSignals(handler) {
   handle = handler
   return () => {

@@ -1,7 +1,7 @@
 // `npm run test:ci [-- --shard=3/200]`: the checks, then unit, integration, attacks, and one shard of the long suites.
-// The number of commits chooses the shard, so that every shard has its turn; `--shard` chooses another.
-// A file that fails and then passes by itself is reported as flaky and does not fail the run.
-// PTC_CI_SECONDS limits the time of the whole run.
+// The number of commits chooses the shard, so that every shard has its turn; `--shard` chooses another one. A file that
+// fails and then passes by itself is reported as flaky and does not fail the run. PTC_CI_SECONDS limits the time of the
+// whole run.
 import { spawnSync } from 'node:child_process'
 import { build } from '../build.mjs'
 import { modes } from './reports/modes-report.mjs'

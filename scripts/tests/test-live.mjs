@@ -1,4 +1,4 @@
-// `npm run test:live`: one short run for each provider that this machine has a key or an address for.
+// `npm run test:live`: one short run for each provider that has a key or an address on this machine.
 import { build } from '../build.mjs'
 import { printCountOnExit, runTests, vitestSelection } from './run-tests.mjs'
 import { setup } from '../setup.mjs'

@@ -26,7 +26,7 @@ let status = 1
 try {
   await listening()
   loadBase()
-  // What it can't do is said in docs/guides/sandboxes.md: sandboxes end with their worker.
+  // docs/guides/sandboxes.md describes the limits of Podman: sandboxes end with their worker.
   const env = { ...process.env, DOCKER_HOST: `unix://${socket}`, PTC_TEST_DOCKER: 'required', PTC_TEST_PODMAN: '1' }
   const tests = ['--project', 'integration', 'test/integration/sandbox/docker/conformance.test.ts']
   status =

@@ -7,7 +7,7 @@ import { handleSignals } from './signals.mjs'
 import { resultsVariable } from './reports/test-reporter.mjs'
 import { hasFailed, resultsOf, wholeFile } from './reports/test-results.mjs'
 
-/** Time from SIGTERM to SIGKILL. */
+/** Milliseconds from SIGTERM to SIGKILL. */
 const graceMs = 15_000
 const hasGroups = process.platform !== 'win32'
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
@@ -24,7 +24,7 @@ export async function runVitest(vitestArguments, { lines, seconds }) {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, [resultsVariable]: lines },
-    // A process group of its own, so that killGroup reaches all its processes.
+    // The process has its own process group, so that killGroup reaches all its processes.
     detached: hasGroups,
   })
   const ending = await endOf(child, seconds)
@@ -65,7 +65,7 @@ function endOf(child, seconds) {
   })
 }
 
-/** A test process with a running test does not end by itself when vitest has ended. */
+/** Kills the group: a test process with a running test does not end by itself when vitest has ended. */
 function killGroup(leader) {
   if (!hasGroups) return
   try {

@@ -5,27 +5,27 @@ import type { Limits } from '../common/runs/limits.js'
 import type { TaskMode } from '../common/runs/task-modes.js'
 import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/runs/model-settings.js'
 
-/** Whose sandbox executes the code of a sub-agent. */
+/** The sandbox that executes the code of a sub-agent. */
 export type AgentSandbox = 'own' | 'parent'
 
 /** Argument of {@link defineAgent}. */
 export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
-  /** Runs name the agent by it. Letters, digits, `_` and `-`, at most 64 characters. */
+  /** Name by which runs choose the agent. Letters, digits, `_` and `-`, at most 64 characters. */
   readonly name: string
-  /** Instructions for the model, in place of `model.instructions` of the configuration. */
+  /** Instructions for the model. They replace `model.instructions` of the configuration. */
   readonly instructions: string
-  /** For the model of another agent that has this one as a sub-agent: what it does and what it returns. */
+  /** What the agent does and returns, for the model of another agent that has this one as a sub-agent. */
   readonly description?: string
   /** The only tools of the agent, by definition or by name. Default: all tools of the configuration. */
   readonly tools?: readonly (string | { readonly name: string })[]
   /**
-   * Sub-agents: the agents that this one may start, each as a tool of its name. By definition or by name. Default:
+   * Sub-agents: the agents that this one may start, each as a tool with its name. By definition or by name. Default:
    * none.
    */
   readonly agents?: readonly (string | { readonly name: string })[]
   /**
-   * As a sub-agent: `parent` executes its code in the sandbox of the agent that starts it, so that both see the same
-   * variables. Only the model of that agent can call it then, not code. Default: `own`.
+   * For a sub-agent: `parent` executes its code in the sandbox of the agent that starts it, so that both see the same
+   * variables. Then only the model of that agent can call it, and code can't. Default: `own`.
    */
   readonly sandbox?: AgentSandbox
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
@@ -69,18 +69,18 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly settings: ModelSettings
   readonly serverTools: ServerTools | undefined
   readonly mode: TaskMode | undefined
-  /** Name of a tool. */
+  /** Name of the tool that checks whether the work is done. */
   readonly doneCheck: string | undefined
   readonly limits: Partial<Limits>
   readonly budget: Budget
   readonly output: Output | undefined
-  /** JSON Schema of what the model submits; undefined without an output schema. */
+  /** JSON Schema of the answer that the model submits; undefined without an output schema. */
   readonly outputSchema: JsonObject | undefined
 }
 
 const marker: unique symbol = Symbol.for('durable-ptc.agent')
 
-/** Freezes an agent, and marks it for {@link isAgent} of any copy of this package. */
+/** Freezes an agent, and marks it so that {@link isAgent} of any copy of this package accepts it. */
 export function sealAgent<A extends Agent>(agent: A): A {
   return Object.freeze(Object.defineProperty(agent, marker, { value: true }))
 }

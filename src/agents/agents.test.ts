@@ -11,7 +11,7 @@ const registry = createRegistry([lookup, tool('pay', () => null)])
 const failure = (code: string, message: unknown) => expect.objectContaining({ code, message })
 
 describe('defineAgent', () => {
-  it('has the JSON Schema of what the model submits', () => {
+  it('an agent has the JSON Schema of the answer that the model submits', () => {
     const output = z.object({ total: z.int(), note: z.string().default('') })
     const agent = defineAgent({ name: 'analyst', instructions: ` ${instructions}\n`, output })
     expect(agent).toMatchObject({ name: 'analyst', instructions, tools: undefined, limits: {}, output })
@@ -33,7 +33,7 @@ describe('defineAgent', () => {
     [{ doneCheck: 'lookup' }, "agent a: doneCheck needs mode: 'autonomous'"],
     [{ output: { type: 'object' } }, 'agent a: output must be a zod schema'],
     [{ output: z.date() }, expect.stringContaining("agent a: output can't be checked as JSON Schema")],
-  ])('refuses %o', (change, message) => {
+  ])('defineAgent refuses %o', (change, message) => {
     expect(() => defineAgent({ name: 'a', instructions, ...change } as never)).toThrow(
       failure('CONFIG_INVALID', message),
     )
@@ -41,7 +41,7 @@ describe('defineAgent', () => {
 })
 
 describe('createAgents', () => {
-  it('finds an agent, and suggests a name', () => {
+  it('finds an agent by its name, and suggests a similar one', () => {
     const analyst = defineAgent({ name: 'analyst', instructions, tools: [lookup, 'pay'] })
     const agents = createAgents([analyst], registry)
     expect(agents.require('analyst')).toBe(analyst)
@@ -51,7 +51,7 @@ describe('createAgents', () => {
     )
   })
 
-  it('refuses two agents of one name, unknown tools, other tools of the same name, and other objects', () => {
+  it('refuses two agents with one name, unknown tools, other tools with the same name, and other objects', () => {
     const agent = (tools?: readonly (string | { name: string })[]) =>
       defineAgent({ name: 'a', instructions, ...(tools && { tools }) })
     expect(() => createAgents([agent(), agent()], registry)).toThrow(
@@ -77,7 +77,7 @@ describe('doneCheck', () => {
       createRegistry([doneCheck, lookup]),
     )
 
-  it('is a tool of the agent that returns whether the work is done', () => {
+  it('the done check is a tool of the agent that returns whether the work is done', () => {
     const agents = agentWith(tool('tests_pass', () => ({ done: true }), { output }))
     expect(agents.require('a')).toMatchObject({ mode: 'autonomous', doneCheck: 'tests_pass' })
     expect(() =>
@@ -95,12 +95,12 @@ describe('doneCheck', () => {
     [{ output: z.boolean() }, 'must return { done: boolean }, with a reason if it is false'],
     [{ output: z.object({ done: z.string() }) }, 'must return { done: boolean }, with a reason if it is false'],
     [{ input: z.object({ file: z.string() }) }, 'must not require arguments other than answer'],
-  ] as const)('refuses a tool with %o', (change, problem) => {
+  ] as const)('refuses a tool with %o as a done check', (change, problem) => {
     const check = tool('tests_pass', () => ({ done: true }), { output, ...change })
     expect(() => agentWith(check)).toThrow(failure('CONFIG_INVALID', `agent a: doneCheck tests_pass ${problem}`))
   })
 
-  it('gets the answer when it takes one', () => {
+  it('the done check gets the answer when it has an argument for it', () => {
     const takes = tool('check', () => null, { input: z.object({ answer: z.string() }) as never })
     expect(doneCheckArguments(takes, 'Done.')).toEqual({ answer: 'Done.' })
     expect(doneCheckArguments(lookup, 'Done.')).toEqual({})

@@ -8,14 +8,14 @@ import { namesOfSubagents, subagentOf } from './subagents.js'
 /** The agents of a worker. Immutable. */
 export interface Agents {
   readonly names: readonly string[]
-  /** Undefined for an unknown name. */
+  /** @returns undefined for an unknown name */
   get(name: string): Agent | undefined
   /** @throws PtcError AGENT_UNKNOWN */
   require(name: string): Agent
 }
 
 /**
- * Checks agents with the tools of their configuration, and with each other.
+ * Checks agents against the tools of their configuration, and against each other.
  *
  * @param registry with the tools of `createSubagentTools`
  * @throws PtcError AGENT_DUPLICATE, AGENT_UNKNOWN, TOOL_UNKNOWN; CONFIG_INVALID for an object that is not from
@@ -49,8 +49,8 @@ export function createAgents(agents: readonly unknown[], registry: ToolRegistry)
 }
 
 /**
- * Names of the tools of an agent, with those that start its sub-agents. A run without an agent has all tools, and no
- * sub-agents.
+ * Names of the tools of an agent, including those that start its sub-agents. A run without an agent has all tools, and
+ * no sub-agents.
  *
  * @param registry with the tools of `createSubagentTools`
  */
@@ -81,7 +81,10 @@ function checkAgentTools(agent: Agent, registry: ToolRegistry): void {
     if (typeof tool !== 'string' && registry.get(tool.name) !== tool) throw differs(agent, 'tool', tool.name)
 }
 
-/** Every sub-agent is an agent of the configuration, and no agent can start itself, directly or through others. */
+/**
+ * Checks that every sub-agent is an agent of the configuration, and that no agent can start itself, directly or through
+ * others.
+ */
 function checkSubagents(agents: Agents): void {
   const check = (agent: Agent, path: readonly Agent[]): void => {
     if (path.includes(agent)) {
@@ -99,7 +102,7 @@ function checkSubagents(agents: Agents): void {
   for (const name of agents.names) check(agents.require(name), [])
 }
 
-/** Says in an error which agent it is about. */
+/** Adds the name of the agent to an error. */
 function within<Result>({ name }: Agent, field: 'tools' | 'agents', look: () => Result): Result {
   try {
     return look()

@@ -32,7 +32,7 @@ const definitionKeys: readonly string[] = [
  * Defines an agent: instructions, tools, model, limits and the schema of the answer. Runs choose it by its name. A run
  * keeps the definition that it began with.
  *
- * @throws PtcError CONFIG_INVALID. What needs the whole configuration is checked there: tools, limits
+ * @throws PtcError CONFIG_INVALID. `createAgents` checks what needs the whole configuration: tools, limits
  */
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,

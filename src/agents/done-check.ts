@@ -1,15 +1,15 @@
 import type { JsonObject, JsonValue } from '../common/json/json.js'
 import type { Tool } from '../tools/tool.js'
 
-/** The argument that gets the answer, if the tool takes it. */
+/** The argument for the answer, if the tool has it. */
 const answerArgument = 'answer'
 
-/** The arguments of the tool that checks whether the work is done. */
+/** The arguments for the tool that checks whether the work is done. */
 export function doneCheckArguments(tool: Tool | undefined, answer: JsonValue): JsonObject {
   return answerArgument in propertiesOf(tool?.inputSchema) ? { [answerArgument]: answer } : {}
 }
 
-/** Why a tool can't be the one that checks whether the work is done; undefined when it can. */
+/** Why a tool can't check whether the work is done; undefined when it can. */
 export function problemOfDoneCheck(tool: Tool): string | undefined {
   const { effect, deferred, approval, allowedCallers, inputSchema, outputSchema } = tool
   if (effect !== 'read') return "must have effect: 'read'"

@@ -9,7 +9,7 @@ const tree = z.object({
   },
 })
 
-/** What the worker checks is the JSON Schema of the zod schema: it must accept and refuse the same JSON. */
+/** The worker checks the JSON Schema of the zod schema: both must accept and refuse the same JSON. */
 it.each([
   ['nested', z.object({ a: z.object({ b: z.int().max(3) }) }), { a: { b: 3 } }, { a: { b: 4 } }],
   ['recursive', tree, { name: 'a', children: [{ name: 'b', children: [] }] }, { name: 'a', children: [{ name: 'b' }] }],

@@ -19,7 +19,7 @@ function configure(agents: readonly Agent[], tools = [lookup]) {
 }
 
 describe('a sub-agent', () => {
-  it('is a tool of its name, with its description, the schema of its answer and its budget', () => {
+  it('a sub-agent is a tool with its name, its description, the schema of its answer and its budget', () => {
     const output = z.object({ total: z.int(), note: z.string().default('') })
     const analyst = agent('analyst', [], { output, budget: { turns: 3, whenSpent: 'pause' } })
     const { registry } = configure([analyst, agent('chief', [analyst])])
@@ -37,7 +37,7 @@ describe('a sub-agent', () => {
     expect(registry.documentation()[1]?.stub).toContain('async def analyst(task: str)')
   })
 
-  it('in the sandbox of its parent is a tool that only the model calls', () => {
+  it('only the model calls a sub-agent that uses the sandbox of its parent', () => {
     const cleaner = agent('cleaner', [], { sandbox: 'parent' })
     const { registry } = configure([cleaner, agent('chief', [cleaner])])
     const created = registry.get('cleaner')
@@ -46,7 +46,7 @@ describe('a sub-agent', () => {
     expect(created?.description).toContain('it sees your variables')
   })
 
-  it('is a tool of the agents that name it alone', () => {
+  it('only agents that name a sub-agent have its tool', () => {
     const writer = agent('writer')
     const analyst = agent('analyst', ['writer'], { tools: [] })
     const { registry } = configure([writer, analyst, agent('chief', [writer, analyst])])
@@ -56,7 +56,7 @@ describe('a sub-agent', () => {
     expect(toolNamesOf(registry, undefined)).toEqual(['lookup'])
   })
 
-  it('may have the name of a tool, or no description, while no agent starts it', () => {
+  it('an agent may have the name of a tool, or no description, while no agent starts it', () => {
     const analyst = defineAgent({ name: 'lookup', instructions })
     expect(configure([analyst]).registry.names).toEqual(['lookup'])
   })

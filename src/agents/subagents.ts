@@ -6,7 +6,7 @@ import { defineTool } from '../tools/define-tool.js'
 import { isTool, sealTool, type Tool } from '../tools/tool.js'
 import { type Agent, isAgent } from './agent.js'
 
-/** What a sub-agent gets from the agent that starts it. */
+/** The input that a sub-agent gets from the agent that starts it. */
 const input = z.object({
   task: z.string().min(1).describe('All that the agent gets to know: it sees none of your messages and variables.'),
 })
@@ -19,7 +19,7 @@ const sharingInput = z.object({
 })
 
 /**
- * The tools that start sub-agents: one for each agent that another one names. `createAgents` checks the rest.
+ * The tools that start sub-agents, one for each agent that another agent names. `createAgents` checks everything else.
  *
  * @throws PtcError TOOL_NAME_INVALID for a name that no tool may have; CONFIG_INVALID for an agent without a
  *   description, or one with the name of a tool
@@ -62,7 +62,7 @@ function toTool({ name, description, outputSchema, budget, sandbox }: Agent): To
     output: outputSchema ?? z.string(),
     // While code waits, its interpreter executes no other code.
     allowedCallers: isSharing ? ['direct'] : ['direct', 'code_execution'],
-    // The calls of the agent have identities of their own, and nothing repeats the agent by itself.
+    // The calls of the agent have their own identities, and Temporal never repeats the agent itself.
     effect: 'idempotent',
     workflow: { type: workflowNames.agent },
   })

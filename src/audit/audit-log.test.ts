@@ -30,13 +30,13 @@ function createLog(failures: number, retryForMs: number) {
   return { log: new AuditLog({ ...options, onLost: (message) => lost.push(message) }), written, lost }
 }
 
-it('writes an event again that the sink rejected', async () => {
+it('writes an event again after the sink rejected it', async () => {
   const { log, written } = createLog(2, 5_000)
   await log.before(event, new AbortController().signal)
   expect(written).toMatchObject([{ ...event, namespace: 'default' }])
 })
 
-it('fails before the effect when the sink stays unavailable', async () => {
+it('an audited effect fails before it starts when the sink stays unavailable', async () => {
   const { log } = createLog(Number.POSITIVE_INFINITY, 0)
   const before = log.before(event, new AbortController().signal)
   await expect(before).rejects.toMatchObject({ code: 'AUDIT_UNAVAILABLE', retryable: true })
@@ -48,7 +48,7 @@ it('reports an event that was lost after the effect, and does not fail', async (
   expect(lost).toEqual(['audit event k/call.refused was lost: disk full'])
 })
 
-it('emits events as log records of OpenTelemetry', async () => {
+it('emits audit events as log records of OpenTelemetry', async () => {
   const records: object[] = []
   const sink = openTelemetryAuditSink({ emit: (record) => records.push(record) })
   await sink.write({ ...event, time: '2026-01-01T00:00:00.000Z', namespace: 'default' })

@@ -1,15 +1,15 @@
 /*
- * Audit log: which run executed which code, which calls it made, and how they ended.
+ * Audit log: records which run executed which code, which calls it made, and how they ended.
  *
  * Owns: the events, their ids, and the retries of a sink. Boundary: activities report events; a sink stores them
- * (file-sink.ts, open-telemetry-sink.ts, or one of the user).
+ * (file-sink.ts, open-telemetry-sink.ts, or a sink of the user).
  *
  * Invariants:
  * 1. The event of a begin is stored before the effect starts. An effect whose event can't be stored does not start.
  * 2. An event is stored at least once. `id` is the same for an event that is stored again: after a retry of its
  *    activity, or a rebuild on another worker.
- * 3. An event has digests and sizes, and never arguments, results, questions or answers. Code is there only on demand,
- *    after the redaction hook.
+ * 3. An event has digests and sizes, and never arguments, results, questions or answers. Code is included only on
+ *    demand, after the redaction hook.
  * 4. Events are only appended.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,25 +20,25 @@ import { metrics } from '../common/telemetry/metrics.js'
 import type { Redact } from '../common/text/redact.js'
 
 interface AuditEventBase {
-  /** The same for an event that is stored again. */
+  /** Stays the same when the event is stored again. */
   readonly id: string
-  /** By the clock of the worker, ISO 8601. */
+  /** Time by the clock of the worker, in ISO 8601. */
   readonly time: string
   readonly namespace: string
   readonly workflowId: string
   readonly runId: string
-  /** Attempt of the activity, from 1; 0 for one that was made in the activity before it. */
+  /** Number of the attempt of the activity, from 1; 0 for an event of the activity before it. */
   readonly attempt: number
-  /** `user` and `tenant` of the context of the run: who ran it. Absent: the context names none. */
+  /** `user` and `tenant` from the context of the run. Absent when the context has none. */
   readonly user?: string
   readonly tenant?: string
 }
 
 interface CallFields {
   readonly tool: string
-  /** `code_execution`: code called it; `direct`: the model. */
+  /** `code_execution` for calls of code; `direct` for calls of the model. */
   readonly caller: string
-  /** The caller as the Messages API writes it: `tool_id` is the tool use with the code. Only of code of a model. */
+  /** The caller in the form of the Messages API: `tool_id` is the tool use with the code. Only for code of a model. */
   readonly toolUseCaller?: Required<ToolUseCaller>
   readonly turn: number
   readonly cell: number
@@ -53,7 +53,7 @@ interface StepFields {
   readonly step: number
 }
 
-/** What happened. docs/guides/monitoring.md describes each kind. */
+/** An event of the log. docs/guides/monitoring.md describes each kind. */
 export type AuditEvent = AuditEventBase &
   (
     | { readonly kind: 'model.replied'; readonly turn: number; readonly model: string; readonly stopReason: string }
@@ -74,7 +74,7 @@ export type AuditEvent = AuditEventBase &
 interface Decider {
   /** Digest of the result. */
   readonly digest: string
-  /** Who sent the result, as they say. */
+  /** The person or system that sent the result, in their own words. */
   readonly by?: string
 }
 
@@ -86,12 +86,11 @@ interface CodeText {
 
 type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
 
-/** An event as an activity reports it. */
+/** An event in the form in which an activity reports it. */
 export type NewAuditEvent = DistributiveOmit<AuditEvent, 'time' | 'namespace'>
 
-/** Stores events. */
 export interface AuditSink {
-  /** Resolves when the event is stored. It is called again with the same event when it rejects. */
+  /** Resolves when the event is stored. After a rejection it is called again with the same event. */
   write(event: AuditEvent): Promise<void>
   close?(): Promise<void>
 }
@@ -102,7 +101,7 @@ export interface AuditLogOptions {
   readonly includesCode: boolean
   /** Applies to code. Must not throw. */
   readonly redact: Redact
-  /** How long a sink that rejects is asked again. Default 30 seconds. */
+  /** Milliseconds for which a rejecting sink is called again. Default 30 seconds. */
   readonly retryForMs?: number
   /** Receives a message when the event of an end could not be stored. */
   readonly onLost: (message: string) => void
@@ -117,14 +116,14 @@ export class AuditLog {
     this.#options = options
   }
 
-  /** The code of a cell, if the log has it. */
+  /** The code of a cell, if the log includes code. */
   codeField(code: string): { readonly code?: string } {
     const { includesCode, redact } = this.#options
     return includesCode ? { code: redact(code, { kind: 'code' }) } : {}
   }
 
   /**
-   * Stores an event before what it reports begins.
+   * Stores an event before the effect that it reports.
    *
    * @throws PtcError AUDIT_UNAVAILABLE; the signal's reason
    */
@@ -138,7 +137,7 @@ export class AuditLog {
     }
   }
 
-  /** Stores an event of something that has happened. Never rejects: what happened must not be repeated for it. */
+  /** Stores an event after the effect that it reports. Never rejects: a failed write must not repeat the effect. */
   async after(event: NewAuditEvent): Promise<void> {
     try {
       await this.#write(event, undefined)

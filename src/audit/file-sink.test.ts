@@ -26,7 +26,7 @@ async function idsIn(path: string): Promise<readonly string[]> {
   return lines.map((line) => (JSON.parse(line) as AuditEvent).id)
 }
 
-it('appends one line for each event, in order, to a file of its user only', async () => {
+it('the audit file has one line for each event, in order, and only its user can read it', async () => {
   const { sink, path } = await openSink()
   await Promise.all([1, 2, 3].map((call) => sink.write(event(call))))
   await sink.write(event(4))
@@ -34,7 +34,7 @@ it('appends one line for each event, in order, to a file of its user only', asyn
   expect((await stat(path)).mode & 0o777).toBe(0o600)
 })
 
-it('keeps what other workers have written', async () => {
+it('the audit file keeps the lines of other workers', async () => {
   const { sink, path } = await openSink()
   const other = new FileAuditSink(path)
   await sink.write(event(1))
@@ -44,7 +44,7 @@ it('keeps what other workers have written', async () => {
   expect(await idsIn(path)).toEqual(['k/1', 'k/2', 'k/3'])
 })
 
-it('writes to a new file after logrotate has renamed the old one', async () => {
+it('writes to a new audit file after logrotate has renamed the old one', async () => {
   const { sink, path } = await openSink()
   await sink.write(event(1))
   await rename(path, `${path}.1`)
@@ -56,7 +56,7 @@ it('writes to a new file after logrotate has renamed the old one', async () => {
   expect(await idsIn(path)).toEqual(['k/2'])
 })
 
-it('rejects while the folder is missing, and works when it is back', async () => {
+it('rejects audit events while the folder is missing, and works when it exists again', async () => {
   const { folder } = await openSink()
   const sink = new FileAuditSink(join(folder, 'missing', 'audit.jsonl'))
   await expect(sink.write(event(1))).rejects.toThrow('ENOENT')

@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { AuditEvent, AuditSink } from './audit-log.js'
 
-/** How often the path is compared with the open file. */
+/** Milliseconds between two comparisons of the path with the open file. */
 const checkMs = 1_000
 
 interface Waiting {
@@ -13,8 +13,8 @@ interface Waiting {
 /**
  * Appends events to a file, one JSON object a line. Several workers may append to one file.
  *
- * `write` resolves after `fdatasync`: the event survives the crash of the machine. Events that wait at the same time
- * share one write and one sync. After logrotate has renamed or removed the file, the next events go to a new one.
+ * `write` resolves after `fdatasync`: the event survives a crash of the machine. Events that wait at the same time
+ * share one write and one sync. After logrotate has renamed or removed the file, the next events go to a new file.
  */
 export class FileAuditSink implements AuditSink {
   readonly #path: string
@@ -46,7 +46,7 @@ export class FileAuditSink implements AuditSink {
       this.#waiting = []
       try {
         const file = await this.#openFile()
-        // One write for whole lines: with O_APPEND, those of other processes do not come between.
+        // One write for whole lines: with O_APPEND, writes of other processes can't split them.
         await file.appendFile(batch.map(({ line }) => line).join(''))
         await file.datasync()
         for (const { resolve } of batch) resolve()

@@ -1,6 +1,6 @@
 import type { AuditSink } from './audit-log.js'
 
-/** The part of OpenTelemetry's `Logger` (`@opentelemetry/api-logs`) that is used here. */
+/** The part of OpenTelemetry's `Logger` (`@opentelemetry/api-logs`) that the sink uses. */
 export interface OpenTelemetryLogger {
   emit(record: {
     readonly eventName?: string
@@ -17,7 +17,7 @@ const info = 9
 
 /**
  * An audit sink that emits each event as a log record: `logs.getLogger('audit')`. The exporter of the logger decides
- * when a record is stored: a worker that is killed loses those that the exporter still has.
+ * when a record is stored. A killed worker loses the records that the exporter has not sent.
  */
 export function openTelemetryAuditSink(logger: OpenTelemetryLogger): AuditSink {
   return {

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 interface PackageInfo {
   readonly version: string
   readonly dependencies: Readonly<Record<string, string>>
-  /** Versions of Node that it runs on. */
+  /** Versions of Node that it supports. */
   readonly engines: { readonly node: string }
 }
 
-/** This package's own package.json: the same place from `src` and from `dist`. */
+/** The package.json of this package: `src` and `dist` have the same relative path to it. */
 export function packageInfo(): PackageInfo {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as PackageInfo
 }

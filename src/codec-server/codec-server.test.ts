@@ -90,11 +90,11 @@ const members = (count: number, value: string): string =>
 describe('a codec server', () => {
   const large = { rows: Array.from({ length: 100 }, (_, row) => ({ row })) }
 
-  it('decodes a payload that is in the value store', async () => {
+  it('the codec server decodes a payload from the value store', async () => {
     expect(await decode(await start(), await storedPayload(payloadOf(large)))).toEqual(large)
   })
 
-  it('decodes the values that JSON refers to, also inside of a stored payload', async () => {
+  it('the codec server decodes the values that JSON refers to, also inside a stored payload', async () => {
     const { signal } = new AbortController()
     const result = await values.externalize(large, signal)
     expect(JSON.stringify(result)).toContain('ptc.value')
@@ -104,7 +104,7 @@ describe('a codec server', () => {
     expect(await decode(server, await storedPayload(payloadOf(nested)))).toEqual({ arguments: [large, 1] })
   })
 
-  it('keeps the reference of a value that is too large, and shows its preview', async () => {
+  it('the codec server keeps the reference of a value that is too large, and shows its preview', async () => {
     const result = await values.externalize(large, new AbortController().signal)
     const server = await start({ maxBytes: 300 })
     expect(await decode(server, payloadOf(result))).toEqual(result)
@@ -112,7 +112,7 @@ describe('a codec server', () => {
     expect(stored).toMatchObject({ preview: expect.stringMatching(/^\{"rows":/), bytes: expect.any(Number) })
   })
 
-  it('limits what planted references make it load', async () => {
+  it('the codec server limits the bytes that planted references make it load', async () => {
     const ref = await values.store('x'.repeat(600), new AbortController().signal)
     const server = await start({ maxBytes: 1_000 })
     const planted = (bytes: number) => externalValue({ ...ref, bytes })
@@ -133,14 +133,14 @@ describe('a codec server', () => {
   it.each([
     ['many payloads', `{"payloads":[${'{},'.repeat(2_000_000)}{}]}`],
     ['a deep payload', `{"payloads":[{"metadata":${'['.repeat(100)}${']'.repeat(100)}}]}`],
-  ])('refuses a body of %s before it is parsed', async (_what, body) => {
+  ])('the codec server refuses a body of %s before it is parsed', async (_what, body) => {
     const { url } = await start()
     const response = await fetch(`${url}/decode`, { method: 'POST', headers: { origin }, body })
     expect(response.status).toBe(400)
     expect(await response.text()).toMatch(/^the body (has more than|is nested more than)/)
   })
 
-  it('does not search payloads that are larger than a decoded payload may be', async () => {
+  it('the codec server does not search payloads that are larger than a decoded payload may be', async () => {
     const ref = externalValue(await values.store(large, new AbortController().signal))
     const value = [ref, ...Array.from({ length: 1_000 }, () => [])]
     expect(await decode(await start({ maxBytes: 1_000 }), payloadOf(value))).toEqual(value)
@@ -196,7 +196,7 @@ describe('a codec server', () => {
     expect(await unchanged.json()).toEqual({ payloads: [toJson(encrypted)] })
   })
 
-  it('returns payloads that it does not know or has not got as they are', async () => {
+  it('the codec server returns unknown and missing payloads unchanged', async () => {
     const missing = await storedPayload(payloadOf(large))
     for await (const { sha256 } of values.valueStore.list(new AbortController().signal))
       await values.valueStore.remove(sha256, new AbortController().signal)
@@ -207,12 +207,12 @@ describe('a codec server', () => {
     expect(await response.json()).toEqual({ payloads: payloads.map(toJson) })
   })
 
-  it('returns payloads of /encode as they are', async () => {
+  it('the codec server returns payloads of /encode unchanged without keys', async () => {
     const response = await post(await start(), [payloadOf(large)], { origin }, '/encode')
     expect(await response.json()).toEqual({ payloads: [toJson(payloadOf(large))] })
   })
 
-  it('answers the pages of allowed origins only, and programs without an origin', async () => {
+  it('the codec server answers only the pages of allowed origins, and programs without an origin', async () => {
     const server = await start()
     const allowed = await post(server, [], { origin })
     expect(allowed.headers.get('access-control-allow-origin')).toBe(origin)
@@ -226,20 +226,20 @@ describe('a codec server', () => {
     expect((await post(server, [], { origin: 'http://other' })).status).toBe(200)
   })
 
-  it('with a token answers nobody else', async () => {
+  it('the codec server with a token refuses requests without it', async () => {
     const server = await start({ token: 'secret' })
     expect((await post(server, [], { origin })).status).toBe(401)
     expect((await post(server, [], { origin, authorization: 'Bearer wrong' })).status).toBe(401)
     expect((await post(server, [], { origin, authorization: 'Bearer secret' })).status).toBe(200)
   })
 
-  it('without a token listens on the loopback interface only', async () => {
+  it('the codec server without a token listens only on the loopback interface', async () => {
     await expect(start({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     const server = await start({ host: '0.0.0.0', token: 'secret' })
     expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/)
   })
 
-  it('rejects wrong requests', async () => {
+  it('the codec server rejects invalid requests', async () => {
     const server = await start()
     expect((await fetch(`${server.url}/decode`)).status).toBe(405)
     expect((await post(server, [], {}, '/other')).status).toBe(404)

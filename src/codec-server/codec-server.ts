@@ -11,27 +11,28 @@ import type { Values } from '../values/values.js'
 import { decodePayload } from './decode-payload.js'
 
 export interface CodecServerOptions {
-  /** Closed by its owner. */
+  /** The owner of the values closes them. */
   readonly values: Values
-  /** Decrypt payloads, and encrypt those of /encode. Undefined: payloads are not encrypted. */
+  /** Keys that decrypt payloads, and encrypt those of /encode. Undefined: payloads are not encrypted. */
   readonly keys?: KeyRing | undefined
   /** Default 127.0.0.1. */
   readonly host?: string | undefined
   /** 0: any free port. */
   readonly port: number
-  /** Origins of web pages that may ask, such as `http://localhost:8233`. */
+  /** Origins of web pages that may send requests, such as `http://localhost:8233`. */
   readonly origins: readonly string[]
   /**
-   * Every request must have it: `Authorization: Bearer …`. Undefined: none is needed, on the loopback interface only.
+   * Token that every request must have: `Authorization: Bearer …`. Undefined: requests need none, and the server
+   * listens on the loopback interface only.
    */
   readonly token?: string | undefined
-  /** Bytes that a decoded payload may have. */
+  /** Maximum bytes of a decoded payload. */
   readonly maxBytes?: number
 }
 
 export interface CodecServer {
   readonly url: string
-  /** Allows pages of one more origin. */
+  /** Allows the pages of another origin. */
   allowOrigin(origin: string): void
   /** Idempotent. */
   close(): Promise<void>
@@ -47,7 +48,7 @@ const maxPayloads = 10_000
 /** The same of the JSON within its payloads, together: those after it are not searched for references. */
 const maxSearchedBytes = 400_000
 const requestTimeoutMs = 30_000
-/** What a request may load from the value store; a single value of `maxBytes` always fits. */
+/** Bytes that a request may load from the value store. A single value of `maxBytes` always fits. */
 const maxLoadedBytes = 16 * 1024 * 1024
 const maxLoadedValues = 1_000
 

@@ -13,9 +13,9 @@ export interface DecodeOptions {
   readonly values: Values
   /** Undefined: payloads are not encrypted. */
   readonly codec: EncryptionCodec | undefined
-  /** Bytes that a decoded payload may have; a larger value keeps its reference, which has a preview. */
+  /** Maximum bytes of a decoded payload. A larger value keeps its reference, which has a preview. */
   readonly maxBytes: number
-  /** What the payloads of the request may still load together. */
+  /** The bytes that all payloads of the request together may still load. */
   readonly allowance: Allowance
   readonly signal: AbortSignal
 }
@@ -34,8 +34,9 @@ interface Allowance {
 const maxDepth = 1_000
 
 /**
- * A payload as a person reads it: loaded from the value store, decrypted, with the values that its JSON refers to.
- * Returned unchanged when it is none of these, and when the store does not have it, or the key is not known.
+ * A payload in a form that a person can read: loaded from the value store, decrypted, and with the values that its JSON
+ * refers to. Returned unchanged when no step applies, when the store does not have the value, or when the key is
+ * unknown.
  */
 export async function decodePayload(payload: Payload, options: DecodeOptions): Promise<Payload> {
   try {
@@ -62,8 +63,8 @@ async function decrypt(payload: Payload, { codec }: DecodeOptions): Promise<Payl
 }
 
 /**
- * Replaces values by reference inside of JSON, as long as all together fit. A loaded value is not searched for more
- * references: the engine writes none into it.
+ * Replaces references inside of JSON with their values, while all values together fit. Does not search a loaded value
+ * for more references: the engine writes none into it.
  */
 async function expandReferences(payload: Payload, options: DecodeOptions): Promise<Payload> {
   const { values, maxBytes, allowance, signal } = options
@@ -88,7 +89,7 @@ interface FoundReference {
   readonly ref: ValueRef
 }
 
-/** In the order of the text, so that the first values of a payload are those that fit. */
+/** References in the order of the text, so that the first values of a payload are loaded first. */
 function referencesIn(root: object): FoundReference[] {
   const found: FoundReference[] = []
   const search = (holder: Record<PropertyKey, JsonValue>): void => {

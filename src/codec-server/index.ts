@@ -1,7 +1,7 @@
 /*
  * Codec server: decodes payloads for Temporal's web UI and CLI (Temporal's remote-codec protocol over HTTP).
  *
- * Owns: the HTTP server, who may ask it, and what a decoded payload looks like.
+ * Owns: the HTTP server, its access control, and the form of a decoded payload.
  * Boundary: reads the value store of a project, with its encryption keys. It knows no workflow and no connection to
  * Temporal.
  *

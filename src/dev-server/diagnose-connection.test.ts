@@ -12,32 +12,32 @@ async function listening(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('names an unknown host', async () => {
+test('diagnoses an unknown host', async () => {
   expect(await diagnoseConnection('nowhere.invalid:7233', false)).toMatch(
     /^the host name nowhere\.invalid is not known/,
   )
 })
 
-test('detects a refused connection', async () => {
+test('diagnoses a refused connection', async () => {
   expect(await diagnoseConnection('127.0.0.1:1', false)).toBe('nothing listens there (connection refused)')
 })
 
-test('detects a server that does not speak HTTP/2', async () => {
+test('diagnoses a server that does not speak HTTP/2', async () => {
   const address = await listening(createHttpServer())
   expect(await diagnoseConnection(address, false)).toBe('what listens there is not Temporal')
 })
 
-test('detects a server that closes the connection', async () => {
+test('diagnoses a server that closes the connection', async () => {
   const address = await listening(createServer((socket) => socket.destroy()))
   expect(await diagnoseConnection(address, false)).toBe('what listens there is not Temporal')
 })
 
-test('detects TLS settings for a server without TLS', async () => {
+test('diagnoses TLS settings for a server without TLS', async () => {
   const address = await listening(createHttp2Server())
   expect(await diagnoseConnection(address, true)).toMatch(/^it does not speak TLS/)
 })
 
-test('returns nothing for a server that speaks HTTP/2', async () => {
+test('finds no problem of a server that speaks HTTP/2', async () => {
   const address = await listening(createHttp2Server())
   expect(await diagnoseConnection(address, false)).toBeUndefined()
 })

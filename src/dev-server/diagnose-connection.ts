@@ -55,7 +55,7 @@ const socketErrors: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the machine does not answer (timed out)',
 }
 
-/** SNI allows no IP addresses. */
+/** SNI does not allow IP addresses. */
 function serverName(host: string): { readonly servername?: string } {
   return /^[\d.]+$|:/.test(host) ? {} : { servername: host }
 }

@@ -43,7 +43,7 @@ test.concurrent('takes over a lock whose holder stopped its heartbeat', async ()
 test.concurrent.each([
   ['an hour behind', -3_600_000],
   ['an hour ahead', 3_600_000],
-])('respects the heartbeat of a holder whose clock is %s', async (_how, offset) => {
+])('respects the heartbeat of a lock holder whose clock is %s', async (_how, offset) => {
   const path = await lockPath()
   await writeFile(path, '1')
   let heartbeats = 0
@@ -52,7 +52,7 @@ test.concurrent.each([
     const now = new Date(Date.now() + offset)
     void utimes(path, now, now)
     heartbeats += 1
-    // Longer than a holder without heartbeat keeps the lock.
+    // Longer than the time after which a lock without heartbeats is free.
     if (heartbeats === 14) controller.abort(new Error('held all the time'))
   }, 500)
   onTestFinished(() => clearInterval(heartbeat))

@@ -7,7 +7,7 @@ import { makeFolder } from '../platform/make-folder.js'
 
 const heartbeatMs = 1_000
 /**
- * After five missed heartbeats the holder counts as dead. Process ids would not do: they are reused, and differ between
+ * After five missed heartbeats the holder counts as dead. Process ids do not work: they are reused, and differ between
  * containers. A waiter compares heartbeats with each other, not with the clock, which may jump.
  */
 const staleMs = 5_000
@@ -59,7 +59,8 @@ async function tryAcquire(path: string): Promise<boolean> {
 }
 
 /**
- * Renames a stale lock before it deletes it: another process may have taken the lock in between. Then it is put back.
+ * Renames a stale lock before it deletes it, because another process may have taken the lock in between. If so, puts it
+ * back.
  */
 async function removeIfStill(path: string, stale: number): Promise<void> {
   const aside = `${path}.${randomUUID()}`

@@ -28,7 +28,7 @@ test('replaces a preferred port that is in use', async () => {
   expect(port).toBeGreaterThan(0)
 })
 
-test('returns different ports', async () => {
+test('returns different free ports', async () => {
   const ports = await freePorts([0, 0, 0, 0])
   expect(new Set(ports).size).toBe(4)
 })

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await prepareStateDirectory(state)
 })
 
-test('only the user can read the record and its folder', async () => {
+test('only the user can read the record of a dev server and its folder', async () => {
   await writeServerRecord(state, record)
   expect(await readServerRecord(state)).toEqual(record)
   for (const [path, mode] of [

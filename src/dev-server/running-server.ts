@@ -12,7 +12,7 @@ const serverRecord = z.object({
   owner: z.int().positive(),
   /** Id of the server's supervisor: without it, the server has ended or is about to end. */
   pid: z.int().positive(),
-  /** On this machine: a file that came with a repository must not name another one. */
+  /** Only on this machine: a file that came with a repository must not name another server. */
   address: z.string().regex(/^127\.0\.0\.1:\d+$/),
   namespace: z.string(),
   uiUrl: z.string().optional(),
@@ -79,7 +79,7 @@ export async function removeServerRecord(stateDirectory: string): Promise<void> 
   await rm(recordFile(stateDirectory), { force: true })
 }
 
-/** True if this process exists, also when it belongs to another user. */
+/** True if this process exists, even when it belongs to another user. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

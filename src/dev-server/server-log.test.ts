@@ -5,7 +5,7 @@ import { openServerLog } from './server-log.js'
 
 const numbered = (word: string, count: number) => Array.from({ length: count }, (_, index) => `${word} ${index + 1}`)
 
-it('has the last lines, and before them the reason of a panic whose stack is longer', async () => {
+it('the log has its last lines, and before them the reason of a panic whose stack is longer', async () => {
   const log = await openServerLog(await temporaryFolder())
   onTestFinished(() => log.close())
   await appendFile(log.path, `${numbered('line', 20).join('\n')}\n`)

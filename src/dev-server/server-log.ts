@@ -9,7 +9,10 @@ export interface ServerLog {
   readonly path: string
   /** File descriptor for the server's output. */
   readonly descriptor: number
-  /** The last lines, for an error message; after a panic also its reason, which the stack may push out of them. */
+  /**
+   * The last lines, for an error message. After a panic also its reason, which the stack may push out of the last
+   * lines.
+   */
   tail(): Promise<string>
   /** Closes the file; deletes a temporary one. */
   close(): Promise<void>

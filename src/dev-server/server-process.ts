@@ -25,7 +25,7 @@ const ip = '127.0.0.1'
 const startTimeoutMs = 60_000
 const probeTimeoutMs = 2_000
 const probeIntervalMs = 50
-/** A server that does not print its port counts as ready this long after its first reply. */
+/** A server that does not print its port counts as ready this many milliseconds after its first reply. */
 const noLogGraceMs = 10_000
 const graceMs = 5_000
 

@@ -28,7 +28,7 @@ export interface DevServerOptions {
   readonly port?: number
   /** Port of the UI. Default: like `port`, with 8233. */
   readonly uiPort?: number
-  /** Address of a codec server, by which the browser of the UI decodes payloads. */
+  /** Address of a codec server, with which the browser of the UI decodes payloads. */
   readonly uiCodecEndpoint?: string | undefined
   readonly namespace?: string
   /** Default: `process.env`. */
@@ -74,7 +74,7 @@ function useRunning(running: TemporalServer, { namespace, onProgress }: DevServe
 }
 
 /**
- * Waits until the server of a killed owner has ended. A server that stays (no supervisor on Windows) is used as it is.
+ * Waits until the server of a killed owner has ended. A server that stays (no supervisor on Windows) is used unchanged.
  */
 async function waitForOrphan(directory: string, options: DevServerOptions): Promise<TemporalServer | undefined> {
   const record = await readServerRecord(directory)
@@ -126,7 +126,7 @@ async function start(options: DevServerOptions): Promise<TemporalServer> {
   }
 }
 
-/** Another process may take a free port before the server does. Then it retries with other ports. */
+/** Starts the server on free ports. Another process may take a port first. Then it retries with other ports. */
 async function startOnFreePorts(
   options: DevServerOptions,
   binary: string,

@@ -24,8 +24,8 @@ export function requireOwnState(directory: string): void {
 export async function prepareStateDirectory(directory: string): Promise<void> {
   await makeFolder(directory, 0o700)
   requireOwnState(directory)
-  // A folder that the user made may be open to others. Fails for a folder of root or of the sudo user, which stays as
-  // it is.
+  // A folder that the user made may be open to others. The change fails for a folder of root or of the sudo user, which
+  // stays unchanged.
   await chmod(directory, 0o700).catch(() => undefined)
   await writeFile(join(directory, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
     if (!hasErrorCode(error, 'EEXIST')) throw error

@@ -4,7 +4,7 @@ import type { EnvironmentVariables } from '../sandbox/cache-directory.js'
 /**
  * A shell that runs the server, and ends it when this process closes the shell's standard input: by `terminate`, or
  * because this process was killed. So no server stays behind and locks the database. The umask keeps the database
- * private. The shell has its own process group (`detached`): Ctrl-C reaches this process alone, and the worker can
+ * private. The shell has its own process group (`detached`): Ctrl-C reaches only this process, and the worker can
  * finish first.
  */
 const supervisorScript = `
@@ -24,11 +24,11 @@ exit "$code"
 export interface SupervisedProcess {
   /** Id of the process and, on POSIX, of its process group. */
   readonly pid: number
-  /** Resolves with the exit code or signal when the process has ended; rejects when it did not start. */
+  /** Resolves with the exit code or signal when the process has ended; rejects when the process did not start. */
   readonly ended: Promise<string>
   /** Asks the process to end. */
   terminate(): void
-  /** Ends it at once. */
+  /** Ends the process at once. */
   kill(): void
 }
 

@@ -12,7 +12,7 @@ import { cachedCliPath, checkCli, findTemporalCli } from './temporal-cli.js'
 const run = promisify(execFile)
 const signal = new AbortController().signal
 
-/** A machine whose cache and PATH hold only what a test puts there. */
+/** A machine whose cache and PATH contain only the programs of a test. */
 async function machine() {
   const root = await mkdtemp(join(tmpdir(), 'temporal-cli-'))
   onTestFinished(() => rm(root, { recursive: true }))
@@ -23,7 +23,7 @@ async function machine() {
   return { root, onPath, cached, environment, lines, onProgress: (line: string) => void lines.push(line), signal }
 }
 
-/** Writes a program that answers `--version` as a CLI with this server does. */
+/** Writes a program that answers `--version` like a CLI with this server. */
 async function putCli(path: string, server: string): Promise<void> {
   await putProgram(path, `echo "temporal version 1.0.0 (Server ${server}, UI 2.50.1)"`)
 }
@@ -66,7 +66,7 @@ test.each([
   expect(await checkCli(onPath, environment, signal)).toBe(version)
 })
 
-test('rejects a program that names no server version', async () => {
+test('rejects a program that reports no server version', async () => {
   const { onPath, environment } = await machine()
   await putProgram(onPath, 'echo "temporal 1.8.2"')
   await expect(checkCli(onPath, environment, signal)).rejects.toThrow(
@@ -74,7 +74,7 @@ test('rejects a program that names no server version', async () => {
   )
 })
 
-test('prefers the cached copy to the CLI on PATH', async () => {
+test('prefers the cached CLI to the CLI on PATH', async () => {
   const here = await machine()
   await putCli(here.cached, '1.31.2')
   await putCli(here.onPath, '1.31.2')
@@ -99,7 +99,7 @@ test('downloads the CLI into the cache when the one on PATH is too old', async (
   expect(await readdir(dirname(here.cached))).toEqual(['temporal-1.8.2'])
 })
 
-test('downloads once for several callers at the same time', async () => {
+test('downloads the CLI once for several callers at the same time', async () => {
   const here = await machine()
   const { host, requests } = await serve({ status: 200, body: await archiveWith('1.31.2', here.root) })
   const found = await Promise.all([1, 2, 3].map(() => findTemporalCli({ ...here, downloadHost: host })))
@@ -107,7 +107,7 @@ test('downloads once for several callers at the same time', async () => {
   expect(requests).toHaveLength(1)
 })
 
-test('leaves nothing behind when the download is cut off, and the next one succeeds', async () => {
+test('leaves no files when the download of the CLI is cut off, and the next one succeeds', async () => {
   const here = await machine()
   const body = await archiveWith('1.31.2', here.root)
   const cutOff = await serve({ status: 200, body, isCutOff: true })
@@ -117,7 +117,7 @@ test('leaves nothing behind when the download is cut off, and the next one succe
   expect(await findTemporalCli({ ...here, downloadHost: host })).toBe(here.cached)
 })
 
-test('removes what a killed download left behind', async () => {
+test('removes the files of a killed download', async () => {
   const here = await machine()
   await mkdir(join(dirname(here.cached), 'temporal-cli-abc'), { recursive: true })
   const { host } = await serve({ status: 200, body: await archiveWith('1.31.2', here.root) })
@@ -125,7 +125,7 @@ test('removes what a killed download left behind', async () => {
   expect(await readdir(dirname(here.cached))).toEqual(['temporal-1.8.2'])
 })
 
-test('reports the failure of every source in one error with a hint', async () => {
+test('reports the failure of every source of the CLI in one error with a hint', async () => {
   const here = await machine()
   const { host } = await serve({ status: 503 })
   const error: unknown = await findTemporalCli({ ...here, downloadHost: host }).catch((thrown: unknown) => thrown)
@@ -138,7 +138,7 @@ test('reports the failure of every source in one error with a hint', async () =>
   expect(error.hint).toContain('TEMPORAL_ADDRESS')
 })
 
-test('names an unreachable download host at once', async () => {
+test('reports an unreachable download host at once', async () => {
   const here = await machine()
   const host = 'http://nowhere.invalid'
   await expect(findTemporalCli({ ...here, downloadHost: host })).rejects.toThrow(

@@ -146,13 +146,13 @@ async function installInto(path: string, install: (folder: string) => Promise<un
   }
 }
 
-/** Deletes what a killed process left behind. Safe only under the lock. */
+/** Deletes the files of a killed process. Safe only under the lock. */
 async function removeUnfinished(folder: string): Promise<void> {
   const unfinished = (await readdir(folder)).filter((name) => name.startsWith(installFolderPrefix))
   for (const name of unfinished) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** Node's fetch itself gives up after 10 s without a connection and after 300 s without data. */
+/** Node's own fetch gives up after 10 s without a connection and after 300 s without data. */
 async function downloadCli(host: string, folder: string, signal: AbortSignal): Promise<void> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
@@ -172,7 +172,7 @@ async function buildCli(environment: EnvironmentVariables, folder: string, signa
   await run('go', goArguments, { cwd: folder, env, signal, maxBuffer: 64 * 1024 * 1024 })
 }
 
-/** The end of a message: Go prints every module that it downloads. `fetch failed` says less than its cause. */
+/** The end of a message, because Go prints every module that it downloads. Replaces `fetch failed` with its cause. */
 function reasonOf(error: unknown): string {
   if (hasErrorCode(error, 'ENOENT') && error instanceof Error && 'path' in error)
     return `${String(error.path)} not found`

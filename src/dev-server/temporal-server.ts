@@ -6,7 +6,7 @@ export interface TemporalServer {
   /** `host:port` of its gRPC service. */
   readonly address: string
   readonly namespace: string
-  /** For `Connection.connect` and `NativeConnection.connect`: address, TLS settings and API key. */
+  /** Options for `Connection.connect` and `NativeConnection.connect`: address, TLS settings and API key. */
   readonly connectionOptions: TemporalConnectionOptions
   /** Address of its web UI; undefined when it has none or the address is unknown. */
   readonly uiUrl: string | undefined

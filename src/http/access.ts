@@ -1,13 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-/** Whether only this machine reaches an address, or a name of one. */
+/** Whether an address, or the name of one, is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
 }
 
 /**
- * Whether a request has `Authorization: Bearer TOKEN`. Undefined: none is needed.
+ * Whether a request has `Authorization: Bearer TOKEN`. True when `token` is undefined.
  *
  * @param keyHeader another header that may have the bare token
  */
@@ -17,7 +17,7 @@ export function hasToken(
   keyHeader?: 'x-api-key',
 ): boolean {
   if (token === undefined) return true
-  // Digests have the same length, so that the comparison takes the same time for every token.
+  // Digests have equal lengths, so the comparison takes the same time for every token.
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   const key = keyHeader && headers[keyHeader]
   const given = [headers.authorization ?? '', ...(typeof key === 'string' ? [`Bearer ${key}`] : [])]

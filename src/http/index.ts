@@ -1,5 +1,5 @@
 /*
- * What the HTTP servers of this package share: listening, and who may ask.
+ * The shared code of the HTTP servers of this package: listening and access control.
  *
  * Owns: the addresses of this machine, the comparison of tokens, the size of a body, the end of a server.
  * Boundary: node:http. It knows no path and no body of a request.

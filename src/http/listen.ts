@@ -6,12 +6,15 @@ import { PtcError } from '../common/errors.js'
 import { isLoopback } from './access.js'
 
 export interface ListenOptions {
-  /** For messages: `the codec server`. */
+  /** Name for messages: `the codec server`. */
   readonly name: string
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** What requests must have; undefined: none is needed, on the loopback interface only. */
+  /**
+   * Token that requests must have. Undefined: requests need none, and the server listens on the loopback interface
+   * only.
+   */
   readonly token: string | undefined
   /** The hint when a token is missing. */
   readonly tokenHint: string
@@ -54,7 +57,8 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   const end = async (): Promise<void> => {
     const ended = once(server, 'close')
     server.close()
-    // Not those of the server: a connection without a request, which browsers open in advance, is not idle for it.
+    // Waits for responses, not for connections: for the server, a connection without a request, which browsers open in
+    // advance, is not idle.
     const responded = [...responding].map((response) => new Promise((resolve) => response.once('close', resolve)))
     const timer = new AbortController()
     await Promise.race([

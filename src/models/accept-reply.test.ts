@@ -6,7 +6,7 @@ import { toSendableRequest } from './sendable-request.js'
 
 const request: ModelRequest = { model: 'm', maxTokens: 10, system: '', tools: [], messages: [] }
 
-/** What a provider, which may be that of a user, returns. */
+/** Accepts the reply of a provider, which may be the user's own. */
 function accept(members: object, asked: Partial<ModelRequest> = {}): ModelReply {
   const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 }
   const reply = { model: 'n', content: [], stopReason: 'end_turn', usage, costUsd: null, requestId: null, ...members }
@@ -17,19 +17,19 @@ const usesIn = ({ content }: ModelReply): readonly ToolUseBlock[] => content.fil
 const use = (id: unknown, input: unknown = {}, more = {}) => ({ type: 'tool_use', id, name: 'pay', input, ...more })
 
 describe('ids of tool uses', () => {
-  it('are our own, whatever the provider gives', () => {
+  it("ids of tool uses are the engine's own, for any id of the provider", () => {
     const ids = ['toolu_1', 'toolu_1', '', '__proto__', 'constructor', 'call_0', 'x'.repeat(500), 'é\ud83d', 7, null]
     const found = usesIn(accept({ content: ids.map((id) => use(id)) })).map(({ id }) => id)
     expect(new Set(found).size).toBe(ids.length)
     for (const id of found) expect(id).toMatch(/^[A-Za-z0-9]{9}$/)
   })
 
-  it('differ from one reply to the next', () => {
+  it('ids of tool uses differ from one reply to the next', () => {
     const idOf = () => usesIn(accept({ content: [use('call_0')] }))[0]?.id
     expect(idOf()).not.toBe(idOf())
   })
 
-  it('are those of the provider for calls of hosted code, if they are unique and harmless', () => {
+  it('ids of calls of hosted code stay those of the provider, if they are unique and harmless', () => {
     const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' }
     const ids = ['toolu_a', 'toolu_a', '__proto__', 'toString', 'toolu_b']
     const content = [...ids.map((id) => use(id, {}, { caller })), use('toolu_c', {}, { caller: { type: 'direct' } })]
@@ -43,39 +43,42 @@ describe('ids of tool uses', () => {
       'own',
     ])
     expect(found[0]?.caller).toEqual(caller)
-    // Without hosted code nobody but the model calls.
+    // Without hosted code, only the model calls.
     expect(usesIn(accept({ content }))[0]).not.toHaveProperty('caller')
   })
 })
 
 describe('inputs of tool uses', () => {
-  it.each([[[1]], ['[1]'], ['text'], [5], [true]])('that are no object are told to the model: %j', (input) => {
-    const [found] = usesIn(accept({ content: [use('a', input)] }))
-    expect(found?.input).toEqual({ invalid_json: typeof input === 'string' ? input : JSON.stringify(input) })
-    expect(found?.input_problem).toContain('pay are not a JSON object')
-  })
+  it.each([[[1]], ['[1]'], ['text'], [5], [true]])(
+    'reports to the model an input of a tool use that is not an object: %j',
+    (input) => {
+      const [found] = usesIn(accept({ content: [use('a', input)] }))
+      expect(found?.input).toEqual({ invalid_json: typeof input === 'string' ? input : JSON.stringify(input) })
+      expect(found?.input_problem).toContain('pay are not a JSON object')
+    },
+  )
 
-  it('may be missing', () => {
+  it('the input of a tool use may be missing', () => {
     for (const input of [null, undefined, {}]) {
       expect(usesIn(accept({ content: [{ ...use('a'), input }] }))[0]).toMatchObject({ input: {} })
       expect(usesIn(accept({ content: [{ ...use('a'), input }] }))[0]).not.toHaveProperty('input_problem')
     }
   })
 
-  it('are not used when they are nested so deeply that nothing can write them', () => {
+  it('does not use inputs of tool uses whose nesting is too deep to write', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`) as object
     const [found] = usesIn(accept({ content: [use('a', deep)] }))
     expect(found).toMatchObject({ input: {}, input_problem: expect.stringContaining('nested') as string })
   })
 
-  it('of a truncated reply are empty', () => {
+  it('inputs of tool uses in a truncated reply are empty', () => {
     const [found] = usesIn(accept({ stopReason: 'max_tokens', content: [use('a', '{"to": ')] }))
     expect(found).toMatchObject({ input: {} })
     expect(found).not.toHaveProperty('input_problem')
   })
 })
 
-it('keeps other blocks as they are', () => {
+it('keeps other blocks of a reply unchanged', () => {
   const content: readonly AssistantBlock[] = [
     { type: 'thinking', thinking: 'hm', signature: 's==' },
     { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
@@ -85,7 +88,7 @@ it('keeps other blocks as they are', () => {
   expect(accept({ content }).content).toEqual(content)
 })
 
-it('makes texts well-formed, and names of tools short texts', () => {
+it('makes the texts of a reply well-formed, and shortens names of tools', () => {
   const content = [
     { type: 'text', text: 'a \ud83d b' },
     { ...use('a', { '\udc00': ['\ud83d'] }), name: 'é😀'.repeat(1_000) },
@@ -106,11 +109,11 @@ it.each([
   ['many', [0, 0, 0, 0]],
   [{ inputTokens: '12', outputTokens: 1.9, cacheReadTokens: -5, cacheWriteTokens: null }, [12, 1, 0, 0]],
   [{ inputTokens: Infinity, outputTokens: Number.NaN, cacheReadTokens: {}, cacheWriteTokens: '' }, [0, 0, 0, 0]],
-])('counts what is a number of the usage %j', (usage, expected) => {
+])('counts only the numbers of the usage %j', (usage, expected) => {
   expect(Object.values(accept({ usage }).usage)).toEqual(expected)
 })
 
-it('needs neither a stop reason nor a cost', () => {
+it('a reply needs neither a stop reason nor a cost', () => {
   expect(accept({ stopReason: null, costUsd: -1, model: '' })).toMatchObject({
     stopReason: 'end_turn',
     costUsd: null,
@@ -146,12 +149,12 @@ it.each([[null], ['text'], [[null]], [[{ text: 'x' }]], [['x']]])('refuses the c
   expect(() => accept({ content })).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
 })
 
-it('keeps the stop sequence', () => {
+it('keeps the stop sequence of a reply', () => {
   expect(accept({ stopReason: 'stop_sequence', stopSequence: 'END' })).toMatchObject({ stopSequence: 'END' })
   expect(accept({ stopSequence: null })).not.toHaveProperty('stopSequence')
 })
 
-it('refuses blocks that are nested so deeply that nothing can write them', () => {
+it('refuses blocks of a reply whose nesting is too deep to write', () => {
   const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown
   for (const block of [{ type: 'dream', deep }, { type: 'text', text: 'x', deep }, use('a', {}, { deep })])
     expect(() => accept({ content: [block] })).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
@@ -159,7 +162,7 @@ it('refuses blocks that are nested so deeply that nothing can write them', () =>
   expect(accept({ contextEdits: [{ deep }, { type: 'kept' }] }).contextEdits).toEqual([{ type: 'kept' }])
 })
 
-it('gives tools the names that they have here', () => {
+it("gives tool uses of a reply the engine's names of tools", () => {
   const tools = ['math.factorial', 'math_factorial', 'pay'].map((name) => ({
     name,
     description: '',

@@ -11,7 +11,7 @@ import { tokenCount } from './token-count.js'
 import { idCharacters, idLength } from './tool-use-id.js'
 import { toWellFormedJson } from './well-formed.js'
 
-/** Characters of the name of a tool. No tool has a longer one. */
+/** Maximum characters of the name of a tool. No tool has a longer name. */
 const maxNameCharacters = 200
 
 /**
@@ -24,7 +24,7 @@ const maxNameCharacters = 200
  */
 export function acceptReply(given: ModelReply, request: ModelRequest): ModelReply {
   const { model, hostedCode } = request
-  // A provider of a user may return anything.
+  // A provider of a user may return any value.
   const reply = given as { readonly [member in keyof ModelReply]?: unknown }
   if (!Array.isArray(reply.content)) throw invalidReply('its content is not a list')
   const stopReason = typeof reply.stopReason === 'string' ? toStopReason(reply.stopReason) : ''
@@ -71,7 +71,7 @@ function acceptToolUse(
       : toToolInput(name, input ?? null, isTruncated)
   const use: ToolUseBlock = { ...rest, type: 'tool_use', id: newToolUseId(), name, ...accepted }
   if (!isHosted || !isCaller(caller)) return use
-  // The container that waits for the result of this call knows it by the id of the provider.
+  // The container that waits for the result of this call knows the call by the provider's id.
   const isKept = codeCallerOf({ ...use, caller }) !== undefined && isUsableId(id) && !used.has(id)
   return { ...use, ...(isKept && { id }), caller }
 }
@@ -84,7 +84,7 @@ function isCaller(value: unknown): value is NonNullable<ToolUseBlock['caller']> 
   return isJsonObject(value) && typeof value['type'] === 'string' && typeof (value['tool_id'] ?? '') === 'string'
 }
 
-/** Not the name of a member that every object has. */
+/** The id must not be the name of a member that every object has. */
 function isUsableId(id: unknown): id is string {
   return typeof id === 'string' && /^[\w-]{1,128}$/.test(id) && !(id in {})
 }

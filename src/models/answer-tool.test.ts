@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../common/json/json.js'
 import { answerTool } from './answer-tool.js'
 
-it('moves the references of a schema that it wraps', () => {
+it('moves the references of an answer schema that it wraps', () => {
   const nested: z.ZodType = z.lazy(() => z.union([z.string(), z.array(nested)]))
   const { inputSchema } = answerTool(z.toJSONSchema(nested, { io: 'input' }) as JsonObject)
   const checked = z.fromJSONSchema(inputSchema)

@@ -2,12 +2,12 @@ import type { JsonObject, JsonValue } from '../common/json/json.js'
 import { submitAnswerTool } from '../common/names.js'
 import type { ModelTool } from './provider.js'
 
-/** The member of the tool's input that has an answer which is no plain object. */
+/** The member of the tool's input for an answer that is not a plain object. */
 const wrapperKey = 'answer'
 
 /**
- * The tool with which the model delivers an answer that has a schema. Not the structured outputs of the API: those
- * limit the schema, and other servers lack them.
+ * The tool with which the model submits an answer that has a schema. The structured outputs of the API are not used:
+ * they limit the schema, and other servers lack them.
  *
  * @param outputSchema JSON Schema of the answer
  */
@@ -25,12 +25,15 @@ export function answerOf(outputSchema: JsonObject, input: JsonObject): JsonValue
   return isWrapped(outputSchema) ? input[wrapperKey] : input
 }
 
-/** The Messages API takes tools whose input is an object, without alternatives at the top level. */
+/**
+ * Whether an answer needs a wrapper: the Messages API accepts only objects without alternatives at the top level as the
+ * input of tools.
+ */
 function isWrapped(schema: JsonObject): boolean {
   return schema['type'] !== 'object' || ['anyOf', 'oneOf', 'allOf'].some((key) => key in schema)
 }
 
-/** References in a schema begin at its root, which is another one now. */
+/** Wraps a schema. References in it begin at its root, so they change with the root. */
 function wrap(outputSchema: JsonObject): JsonObject {
   const text = JSON.stringify(outputSchema)
   const isRecursive = text.includes(toRoot)
@@ -45,6 +48,6 @@ function wrap(outputSchema: JsonObject): JsonObject {
   }
 }
 
-/** A reference of a recursive schema to its root, and to where the root is in the wrapper. */
+/** A reference of a recursive schema to its root, and the path of that root in the wrapper. */
 const toRoot = '"$ref":"#"'
 const toAnswer = '"$ref":"#/$defs/Answer"'

@@ -13,17 +13,17 @@ const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 
 /**
  * Reads the code out of the input of the code tool while its JSON arrives in pieces: `{"code": "…"}`. Never throws: for
- * invalid JSON it returns something or nothing, and whoever parses the whole input reports the error.
+ * invalid JSON it may return some text. The parser of the whole input reports the error.
  */
 export class CodeDeltas {
   #position: Position = { type: 'between' }
   /** Open braces and brackets. */
   #depth = 0
   #key = ''
-  /** After a colon of the outermost object, until the value has ended. */
+  /** True after a colon of the outermost object, until its value has ended. */
   #isValue = false
 
-  /** The characters of the code in this piece. */
+  /** @returns the characters of the code in this piece */
   add(json: string): string {
     let code = ''
     for (const character of json) code += this.#next(character)

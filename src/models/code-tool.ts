@@ -26,15 +26,15 @@ export function codeTool(stubs: readonly string[], limits: PromptLimits, options
 }
 
 interface CodeToolOptions {
-  /** The stubs are one line each, and the model searches the documentation. */
+  /** Each stub has only one line, and the model searches the documentation. */
   readonly toolSearch?: boolean | undefined
-  /** Some stubs have no docstring, because the model has the documentation of these tools already. */
+  /** Some stubs have no docstring, because the model already has the documentation of these tools. */
   readonly hasSignatures?: boolean | undefined
   /** The sandbox may have more than the standard library. */
   readonly hasPackages?: boolean | undefined
-  /** Describes the data that code has as `input_data`. */
+  /** Describes the data in `input_data`. */
   readonly inputDescription?: string | undefined
-  /** Whose variables code sees, too. */
+  /** The session whose variables code also sees. */
   readonly sharedSession?: SharedSession | undefined
 }
 
@@ -96,7 +96,7 @@ A function without a docstring is documented as the tool of the same name. Use t
 result you need.
 `
 
-/** 20000 -> "20,000", independent of the locale. */
+/** 20000 becomes "20,000", in every locale. */
 function formatCount(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }

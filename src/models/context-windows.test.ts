@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { contextWindowOf } from './context-windows.js'
 import { defaultModel } from './prices.js'
 
-it('knows the window of the default model and of dated snapshots, and of no other name', () => {
+it('knows the context window of the default model and of dated snapshots, and of no other name', () => {
   const of = (name: string, provider = 'anthropic') => contextWindowOf({ provider, name })
   expect(of(defaultModel)).toBe(1_000_000)
   expect(of('claude-haiku-4-5-20251001')).toBe(200_000)

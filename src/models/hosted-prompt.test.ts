@@ -7,7 +7,7 @@ import { hostedPrompt, isRecursive } from './hosted-prompt.js'
 
 const input = z.object({ id: z.string() }) as never
 
-it('gives each tool to its callers, and says what code gets', () => {
+it('gives each tool to its callers, and says which type code gets', () => {
   const output = z.object({ total: z.int(), items: z.array(z.object({ name: z.string() })) }) as never
   const tools = documentTools([
     tool('look_up', () => null, { input, output, allowedCallers: ['code_execution'] }),
@@ -24,13 +24,13 @@ it('gives each tool to its callers, and says what code gets', () => {
   expect(prompt.tools[1]?.description).not.toContain('Python')
 })
 
-it('has the tool for the answer of an agent with a schema', () => {
+it('a prompt with hosted code has the tool for the answer of an agent with a schema', () => {
   const prompt = hostedPrompt({ tools: [], limits, outputSchema: { type: 'object', properties: {} } })
   expect(prompt.tools.map(({ name }) => name)).toEqual(['submit_answer'])
   expect(prompt.system).toContain('submit_answer')
 })
 
-it('lets only the model call a tool whose schema is recursive', () => {
+it('only the model may call a tool whose schema is recursive, with hosted code', () => {
   const node = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/$defs/Node' } } } } as const
   const inputSchema = { type: 'object', properties: { tree: { $ref: '#/$defs/Node' } }, $defs: { Node: node } } as const
   expect(isRecursive(inputSchema)).toBe(true)

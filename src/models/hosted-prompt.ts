@@ -6,8 +6,8 @@ import type { ModelTool } from './provider.js'
 import { taskPrompt } from './task-tools.js'
 
 /**
- * System prompt and tools of a run whose code the API executes. The API describes its tool for code by itself, and
- * shows the other tools to the code.
+ * System prompt and tools of a run whose code the API executes. The API itself describes its tool for code, and shows
+ * the other tools to the code.
  */
 export function hostedPrompt({ tools, limits, instructions, outputSchema, mode }: PromptOptions): Prompt {
   const task = taskPrompt(mode, outputSchema, limits.planSteps)
@@ -38,7 +38,7 @@ function toHostedTool({ name, description, inputSchema, inputExamples, ...rest }
   }
 }
 
-/** The API refuses such a schema for code. */
+/** Whether a schema is recursive. The API refuses such a schema for code. */
 export function isRecursive(inputSchema: JsonObject): boolean {
   const text = JSON.stringify(inputSchema)
   const { $defs: definitions = {} } = inputSchema
@@ -56,7 +56,7 @@ export function isRecursive(inputSchema: JsonObject): boolean {
   return [...graph.keys()].some((name) => reaches(name, name, new Set()))
 }
 
-/** The classes that the stub declares, and the type that its function returns. */
+/** The classes that the stub declares, and the return type of its function. */
 function resultTypeOf(stub: string): string | undefined {
   const [classes = '', definition = ''] = stub.split(/^(?=async def )/m)
   const returned = /\) -> (.*):$/m.exec(definition)?.[1]

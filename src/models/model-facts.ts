@@ -4,14 +4,17 @@ import { findModel } from './find-model.js'
 import { defaultProvider } from './model-name.js'
 import { type ModelPrice, priceOf } from './prices.js'
 
-/** What a configuration says of one model. */
+/** Facts about one model from a configuration. */
 export interface ModelFact {
   /** Tokens of the context window. */
   readonly contextWindow?: number | undefined
   readonly price?: ModelPrice | undefined
 }
 
-/** What a configuration says of models, by `PROVIDER/MODEL`; without a provider: a model of the default provider. */
+/**
+ * Facts about models from a configuration, by `PROVIDER/MODEL`; a name without a provider is a model of the default
+ * provider.
+ */
 export type ModelFacts = Readonly<Record<string, ModelFact>>
 
 type NamedModel = Pick<ModelId, 'provider' | 'name'>

@@ -2,10 +2,12 @@ import { PtcError } from '../common/errors.js'
 import type { ModelConfig, ModelId } from '../common/runs/run-config.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
 
-/** The provider of a model without one in its name. */
+/** The provider of a model whose name has none. */
 export const defaultProvider = 'anthropic'
 
-/** `PROVIDER/MODEL`, or a model of the default provider. A list: when the first one fails, the next one is asked. */
+/**
+ * `PROVIDER/MODEL`, or a model of the default provider. A list has fallbacks: when a model fails, the next one replies.
+ */
 export type ModelNames = string | readonly string[]
 
 /**
@@ -23,7 +25,7 @@ export function parseModelNames(
   return { ...first, ...(fallbacks.length > 0 && { fallbacks }) }
 }
 
-/** The id of a model may contain `/` itself. */
+/** Parses one name. The id of a model may itself contain `/`. */
 function parseModelName(text: string, providers: readonly string[]): ModelId {
   const slash = text.indexOf('/')
   if (slash === -1) return { provider: defaultProvider, name: text }

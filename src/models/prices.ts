@@ -13,7 +13,7 @@ interface Price {
 }
 
 export interface ModelPrice extends Price {
-  /** Applies to the whole call if its prompt (cached tokens included) has more than `overTokens` tokens. */
+  /** Price of the whole call if its prompt (including cached tokens) has more than `overTokens` tokens. */
   readonly longPrompt?: (Price & { readonly overTokens: number }) | undefined
 }
 

@@ -52,7 +52,7 @@ function asText({ system, tools }: Prompt): string {
 }
 
 describe('buildPrompt', () => {
-  it('matches the golden file', async () => {
+  it('the prompt matches the golden file', async () => {
     const prompt = buildPrompt({
       tools: [getExpenses, askPerson, search],
       limits,
@@ -61,13 +61,13 @@ describe('buildPrompt', () => {
     await expect(asText(prompt)).toMatchFileSnapshot('prompt.golden.txt')
   })
 
-  it('does not claim that only the standard library exists when there may be packages', () => {
+  it('the prompt does not claim that there is only the standard library when there may be packages', () => {
     const described = (hasPackages: boolean) => buildPrompt({ tools: [], limits, hasPackages }).tools[0]?.description
     expect(described(false)).toContain('There is the standard library only, and no network: reach')
     expect(described(true)).toContain('There is no network: reach')
   })
 
-  it('documents a tool once, for both of its callers', () => {
+  it('the prompt documents a tool once, for both of its callers', () => {
     const [code, direct] = buildPrompt({ tools: [search], limits }).tools
     expect(direct).toMatchObject({ name: 'search', description: 'Searches.', inputSchema })
     expect(code?.description).toContain('```python\nasync def search(id: str) -> str: ...\n```')
@@ -77,7 +77,7 @@ describe('buildPrompt', () => {
     expect(onlyCode?.description).not.toContain('A function without a docstring')
   })
 
-  it('documents a tool for code when its definition names no callers', () => {
+  it('the prompt documents a tool for code when its definition names no callers', () => {
     const definition = { name: 'a_tool', description: 'Does it.', input: z.object({}), output: z.null() }
     const documentation = documentTools([defineTool({ ...definition, effect: 'read', run: () => null })])
     const prompt = buildPrompt({ tools: documentation, limits })
@@ -85,7 +85,7 @@ describe('buildPrompt', () => {
     expect(prompt.tools[0]?.description).toContain('Does it.')
   })
 
-  it('shows a tool only to the callers it is offered to', () => {
+  it('the prompt shows a tool only to the callers it is offered to', () => {
     const prompt = buildPrompt({ tools: [getExpenses, askPerson, search], limits })
     const [code] = prompt.tools
     expect(names(prompt)).toEqual(['execute_code', 'ask_person', 'search'])
@@ -94,18 +94,18 @@ describe('buildPrompt', () => {
     expect(code?.description).not.toContain('ask_person')
   })
 
-  it('includes the code tool even when code can call no tool', () => {
+  it('the prompt includes the code tool even when code can call no tool', () => {
     const prompt = buildPrompt({ tools: [askPerson], limits })
     expect(names(prompt)).toEqual(['execute_code', 'ask_person'])
     expect(prompt.tools[0]?.description).toContain('No tools can be called from code here.')
   })
 
-  it('returns the same bytes for the same tools', () => {
+  it('the prompt has the same bytes for the same tools', () => {
     const build = () => JSON.stringify(buildPrompt({ tools: [getExpenses, search], limits }))
     expect(build()).toBe(build())
   })
 
-  it('states the configured limits', () => {
+  it('the prompt states the configured limits', () => {
     const tight = { ...limits, cellSeconds: 7, outputCharacters: 1_234_567, callsPerCell: 3 }
     const description = buildPrompt({ tools: [], limits: tight }).tools[0]?.description
     expect(description).toContain('7 seconds')
@@ -116,19 +116,19 @@ describe('buildPrompt', () => {
   it.each([
     [{ type: 'named', name: 'books' }, 'The sandbox is session books, which others use, too'],
     [{ type: 'parent' }, 'The sandbox is that of the agent that gave you the task'],
-  ] as const)('says whose variables code sees: %o', (sharedSession, text) => {
+  ] as const)('the prompt says which variables code sees: %o', (sharedSession, text) => {
     expect(buildPrompt({ tools: [], limits, sharedSession }).tools[0]?.description).toContain(text)
     expect(buildPrompt({ tools: [], limits }).tools[0]?.description).not.toContain('The sandbox is')
   })
 
-  it('rejects a tool with the name of the code tool', () => {
+  it('the prompt rejects a tool with the name of the code tool', () => {
     expect(() => buildPrompt({ tools: [{ ...search, name: 'execute_code' }], limits })).toThrow(
       expect.objectContaining({ code: 'TOOL_DUPLICATE' }) as Error,
     )
   })
 })
 
-it('has nothing of the engine in a plain conversation, but the tool for an answer with a schema', () => {
+it('a plain conversation has no tool of the engine, except the tool for an answer with a schema', () => {
   const plain = { tools: [search], limits, instructions: 'Be short.', isPlain: true }
   expect(buildPrompt(plain)).toMatchObject({ system: 'Be short.', tools: [{ name: search.name }] })
   expect(buildPrompt({ ...plain, tools: [] })).toEqual({ system: 'Be short.', tools: [] })

@@ -12,7 +12,7 @@ import { searchTools, toolLine } from './search-tools-tool.js'
 import { taskPrompt } from './task-tools.js'
 
 export interface PromptOptions {
-  /** In this order, because a stub may use a class that an earlier one declares. */
+  /** The order is kept, because a stub may use a class that an earlier stub declares. */
   readonly tools: readonly ToolDocumentation[]
   readonly limits: PromptLimits & Pick<Limits, 'planSteps'>
   /** The user's system prompt; precedes the engine's. */
@@ -23,19 +23,19 @@ export interface PromptOptions {
   readonly outputSchema?: JsonObject | undefined
   /** How the agent works on its question. Undefined: `answer`. */
   readonly mode?: RecordedMode | undefined
-  /** Describes the data that code has as `input_data`. Undefined: there is none. */
+  /** Describes the data in `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
-  /** Whose variables code sees, too. Undefined: the sandbox is that of the run. */
+  /** The session whose variables code also sees. Undefined: the run has its own sandbox. */
   readonly sharedSession?: SharedSession | undefined
-  /** Code tools have one line each, and the model searches their documentation. */
+  /** Each code tool has only one line, and the model searches their documentation. */
   readonly toolSearch?: boolean | undefined
-  /** The provider searches direct tools, if it can. */
+  /** The provider searches direct tools, if it supports that. */
   readonly providerSearch?: boolean | undefined
   /** The model may read the rest of results that were cut. */
   readonly readMore?: boolean | undefined
   /** The messages may be compacted. */
   readonly isCompacted?: boolean | undefined
-  /** The model has the direct tools, and nothing of the engine but the tool for an answer with a schema. */
+  /** The model has the direct tools, and no tool of the engine except the tool for an answer with a schema. */
   readonly isPlain?: boolean | undefined
 }
 

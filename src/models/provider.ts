@@ -1,17 +1,16 @@
 /*
  * Models: prompt, request and reply of one turn.
  *
- * Boundary: knows no Temporal and no sandbox, and of tools only their documentation. A folder per wire format
- * implements `ModelProvider`; `http/` has what they share. A conversation has the shape of Anthropic's Messages API,
- * and providers of other formats translate it.
+ * Boundary: knows no Temporal and no sandbox, and only the documentation of tools. A folder per wire format implements
+ * `ModelProvider`; `http/` has their shared code. A conversation has the shape of Anthropic's Messages API, and
+ * providers of other formats translate it.
  *
  * Invariants:
- * 1. A call is exactly one attempt. Temporal retries. (A request that a server refuses for its form is no attempt.)
- * 2. A reply is whole or an error.
+ * 1. A call is exactly one attempt. Temporal retries. (A request that a server refuses for its form is not an attempt.)
+ * 2. A reply is complete or an error.
  * 3. An error is the signal's reason, or a PtcError with a `MODEL_*` code (`INTERNAL` for a defect). Its message
- *    contains no
- *    secret.
- * 4. Content blocks that only a provider knows are returned, and sent back to it, unchanged. Another provider of the
+ *    contains no secret.
+ * 4. Content blocks that only one provider knows are returned, and sent back to it, unchanged. Another provider of the
  *    same conversation leaves them out.
  */
 
@@ -31,43 +30,46 @@ export interface ModelTool {
   readonly inputSchema: JsonObject
   /** Valid inputs, shown to the model. */
   readonly inputExamples: readonly JsonObject[]
-  /** Only with hosted code. Absent: the model only. */
+  /** Only with hosted code. Absent: only the model. */
   readonly allowedCallers?: readonly Caller[]
-  /** The model finds the tool by the search of its provider. A provider without one sends the tool as any other. */
+  /** The provider's search loads the tool. A provider without a search sends the tool like any other. */
   readonly loadedBySearch?: true
 }
 
-/** Everything for one turn: a provider keeps no conversation. */
+/** All data for one turn: a provider keeps no conversation. */
 export interface ModelRequest extends ModelSettings, ReplyOptions {
-  /** The provider's own model id. */
+  /** The model id in the provider's API. */
   readonly model: string
-  /** Maximum output tokens of the reply, thinking included. */
+  /** Maximum output tokens of the reply, including thinking. */
   readonly maxTokens: number
   /** Empty: no system prompt. */
   readonly system: string
   readonly tools: readonly ModelTool[]
-  /** Tools that the server executes itself: sent as they are. What they add to a reply is kept. Undefined: none. */
+  /**
+   * Tools that the server executes itself. They are sent unchanged, and their blocks in a reply are kept. Undefined:
+   * none.
+   */
   readonly serverTools?: readonly JsonObject[] | undefined
   readonly messages: readonly Message[]
-  /** The API executes code in this container, or in a new one. Absent: it executes none. */
+  /** The API executes code in this container, or in a new one. Absent: it executes no code. */
   readonly hostedCode?: { readonly container?: CodeContainer | undefined }
-  /** The provider clears old results by itself. Absent, and of providers that can't do that: never. */
+  /** The provider clears old results by itself. Absent, and for providers without this feature: never. */
   readonly contextManagement?: {
-    /** Input tokens from which it does. Undefined: the default of the provider. */
+    /** Input tokens from which results are cleared. Undefined: the default of the provider. */
     readonly triggerTokens?: number | undefined
   }
 }
 
 export interface ModelProgress {
   readonly phase: ModelPhase
-  /** Characters the model has written so far in this turn. */
+  /** Characters that the model has written so far in this turn. */
   readonly outputCharacters: number
 }
 
-/** A piece of what the model writes: of a text, or of the code in the input of the code tool. */
+/** A piece of a text, or of the code in the input of the code tool, while the model writes it. */
 export interface ModelDelta {
   readonly type: 'text' | 'code'
-  /** Tells the blocks of a reply apart, in their order. */
+  /** Position of the block in the reply. */
   readonly block: number
   readonly text: string
 }
@@ -77,7 +79,8 @@ export interface TurnOptions {
   /** Called for every chunk of the reply. Must be cheap, and must not throw. */
   readonly onProgress: (progress: ModelProgress) => void
   /**
-   * Called for every piece of text and code. As cheap as `onProgress`. A provider that does not stream never calls it.
+   * Called for every piece of text and code. Must be cheap, and must not throw. A provider that does not stream never
+   * calls it.
    */
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined
 }
@@ -86,9 +89,9 @@ export interface TurnOptions {
 export interface ModelProvider {
   /** The API executes code whose calls are tool uses with a `caller`: `sandbox: anthropic`. */
   readonly hostsCode?: true
-  /** The API has a context management of its own: `compaction: { provider: true }`. */
+  /** The API has its own context management: `compaction: { provider: true }`. */
   readonly managesContext?: true
-  /** Prepares for the first call. Default: nothing is prepared. */
+  /** Prepares for the first call. Default: no preparation. */
   load?(): Promise<void>
   /**
    * Requests one reply.
@@ -97,9 +100,10 @@ export interface ModelProvider {
    */
   turn(request: ModelRequest, options: TurnOptions): Promise<ModelReply>
   /**
-   * Counts the input tokens of a request. Default, and undefined: they are estimated. So they are after an error.
+   * Counts the input tokens of a request. Without this method, when it returns undefined, and after an error, the
+   * tokens are estimated.
    *
-   * @throws as `turn`
+   * @throws the errors of `turn`
    */
   countTokens?(request: ModelRequest, options: Pick<TurnOptions, 'signal'>): Promise<number | undefined>
   /** Aborts running calls with a retryable error. Idempotent. */

@@ -18,7 +18,7 @@ function ask(facts: ModelFacts, name: string, model: string, costUsd: number | n
   return new ModelProviders({ [name]: provider }, facts).turn(name, { ...request, model }, options)
 }
 
-it('computes the cost by the price in the configuration, for each provider and for snapshots of a model', async () => {
+it('computes the cost from the configured price, for each provider and for snapshots of a model', async () => {
   const facts: ModelFacts = {
     'openai/gpt-5.6': { price: { input: 1, output: 10, cacheRead: 0.1, cacheWrite: 2 } },
     'local/qwen': { price: { input: 0, output: 0 } },
@@ -28,12 +28,12 @@ it('computes the cost by the price in the configuration, for each provider and f
   expect(await ask(facts, 'openai', 'gpt-5.6')).toMatchObject({ costUsd: 13.1 })
   expect(await ask(facts, 'openai', 'gpt-5.6-20260807')).toMatchObject({ costUsd: 13.1 })
   expect(await ask(facts, 'local', 'qwen')).toMatchObject({ costUsd: 0 })
-  // Cached tokens cost what others do, unless the price says so.
+  // Cached tokens have the normal price, unless the configuration sets another.
   expect(await ask(facts, 'mine', 'm', 0.5)).toMatchObject({ costUsd: 9 })
   expect(await ask(facts, 'anthropic', 'claude-next')).toMatchObject({ costUsd: 40 })
 })
 
-it('leaves the cost to the provider without a price in the configuration', async () => {
+it('leaves the cost to the provider when the configuration has no price', async () => {
   const facts: ModelFacts = { 'openai/gpt-5.6': { contextWindow: 1_000 } }
   expect(await ask(facts, 'openai', 'gpt-5.6', 0.5)).toMatchObject({ costUsd: 0.5 })
   expect(await ask(facts, 'openai', 'constructor')).toMatchObject({ costUsd: null })

@@ -7,12 +7,12 @@ import { configuredCost, type ModelFacts } from './model-facts.js'
 import type { ModelProvider, ModelRequest, TurnOptions } from './provider.js'
 import { toSendableRequest } from './sendable-request.js'
 
-/** The model providers of a worker, by name. All requests to models are made here, and all replies enter here. */
+/** The model providers of a worker, by name. All requests to models and all replies pass here. */
 export class ModelProviders {
   readonly #byName: ReadonlyMap<string, ModelProvider>
   readonly #facts: ModelFacts
 
-  /** @param facts what the configuration says of models */
+  /** @param facts about models, from the configuration */
   constructor(providers: Readonly<Record<string, ModelProvider>>, facts: ModelFacts = {}) {
     this.#byName = new Map(Object.entries(providers))
     this.#facts = facts
@@ -21,7 +21,7 @@ export class ModelProviders {
   /**
    * Requests one reply.
    *
-   * @throws PtcError MODEL_PROVIDER_MISSING, and as the provider; the signal's reason when it was aborted
+   * @throws PtcError MODEL_PROVIDER_MISSING; the errors of the provider; the signal's reason when it was aborted
    */
   async turn(name: string, request: ModelRequest, options: TurnOptions): Promise<ModelReply> {
     const provider = this.#requireFor(name, request)
@@ -32,9 +32,9 @@ export class ModelProviders {
   }
 
   /**
-   * Counts the input tokens of a request; undefined: the provider counts none.
+   * Counts the input tokens of a request; undefined when the provider does not count.
    *
-   * @throws as {@link turn}
+   * @throws the errors of {@link turn}
    */
   async countTokens(
     name: string,
@@ -71,7 +71,7 @@ export class ModelProviders {
     })
   }
 
-  /** Prepares a provider for its first call, if there is one of this name. */
+  /** Prepares the provider with this name for its first call, if it exists. */
   async load(name: string): Promise<void> {
     await this.#byName.get(name)?.load?.()
   }

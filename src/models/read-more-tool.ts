@@ -2,7 +2,7 @@ import { readMoreTool } from '../common/names.js'
 import type { ModelTool } from './provider.js'
 
 /**
- * The tool with which the model reads the rest of a result that was cut. Every request has it, also before a result was
+ * The tool with which the model reads the rest of a result that was cut. Every request has it, even before a result was
  * cut: another list of tools would void the prompt cache, and the thinking of earlier replies.
  */
 export const readMoreOfResult: ModelTool = {
@@ -19,7 +19,7 @@ export const readMoreOfResult: ModelTool = {
   inputExamples: [],
 }
 
-/** The note at the end of a result of which the model gets a part. */
+/** The note at the end of a result that the model gets only in part. */
 export function cutNote(id: string): string {
   return `(Not the whole result: ${readMoreTool}({"id": ${JSON.stringify(id)}, "offset": 0}) reads it in pages.)`
 }

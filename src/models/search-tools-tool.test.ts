@@ -11,7 +11,7 @@ const tools = documentManyTools()
 const tokensOf = (all: readonly ToolDocumentation[], toolSearch: boolean): number =>
   estimateTokens(JSON.stringify(buildPrompt({ tools: all, limits, toolSearch })).length)
 
-it('describes each of many tools once, in one line', () => {
+it('a tool list describes each of many tools once, in one line', () => {
   const { tools: sent } = buildPrompt({ tools, limits, toolSearch: true, readMore: true })
   expect(sent.map(({ name }) => name)).toEqual(['execute_code', 'search_tools', 'read_more'])
   expect(sent[0]?.description).toContain(
@@ -20,14 +20,14 @@ it('describes each of many tools once, in one line', () => {
   expect(sent[0]?.description).not.toContain('async def')
 })
 
-it('costs a fraction of the tokens with 200 tools', () => {
+it('one line for each of 200 tools costs a fraction of the tokens', () => {
   const [before, after] = [tokensOf(tools, false), tokensOf(tools, true)]
   // docs/guides/context.md has the figures: 36,200 and 6,600.
   expect(before).toBeGreaterThan(30_000)
   expect(after).toBeLessThan(7_000)
 })
 
-it('keeps the definitions of tools that only the model can call, and searches none without tools for code', () => {
+it('keeps the definitions of tools only for the model, and offers no search without tools for code', () => {
   const [first] = tools
   if (!first) throw new Error('there are tools')
   const direct: ToolDocumentation = { ...first, name: 'ask_person', offeredTo: ['direct'] }
@@ -37,7 +37,7 @@ it('keeps the definitions of tools that only the model can call, and searches no
   expect(names([direct])).toEqual(['execute_code', 'ask_person'])
 })
 
-it('has the search of the provider for tools of the model only, which costs a fraction of their definitions', () => {
+it('the search of the provider covers tools only for the model, for a fraction of their definitions', () => {
   const direct = tools.map((each): ToolDocumentation => ({ ...each, offeredTo: ['direct'] }))
   const tokens = (providerSearch: boolean): number => {
     const prompt = buildPrompt({ tools: direct, limits, readMore: true, toolSearch: true, providerSearch })

@@ -33,25 +33,28 @@ function idsOf(messages: readonly Message[]): readonly (readonly string[])[] {
 const oddIds = ['', 'call_0', 'x'.repeat(65), '__proto__', 'é😀', 'functions.pay:0', 'a b', '\ud83d', 'toolu_01']
 
 describe('ids', () => {
-  it.each(oddIds)('of another provider become some that all take, in calls and results: %j', (id) => {
-    const sent = send([user('a'), uses([id]), results(id), uses([id]), results(id)])
-    const [first, firstResult, second, secondResult] = idsOf(sent).slice(1).flat()
-    expect([firstResult, secondResult]).toEqual([first, second])
-    expect(first).not.toBe(second)
-    expect([first, second]).toEqual([
-      expect.stringMatching(/^[a-zA-Z0-9]{9}$/),
-      expect.stringMatching(/^[a-zA-Z0-9]{9}$/),
-    ])
-  })
+  it.each(oddIds)(
+    'translates ids of another provider into ids that all providers accept, in calls and results: %j',
+    (id) => {
+      const sent = send([user('a'), uses([id]), results(id), uses([id]), results(id)])
+      const [first, firstResult, second, secondResult] = idsOf(sent).slice(1).flat()
+      expect([firstResult, secondResult]).toEqual([first, second])
+      expect(first).not.toBe(second)
+      expect([first, second]).toEqual([
+        expect.stringMatching(/^[a-zA-Z0-9]{9}$/),
+        expect.stringMatching(/^[a-zA-Z0-9]{9}$/),
+      ])
+    },
+  )
 
-  it('that a reply uses twice get their results in the order of the calls', () => {
+  it('gives an id that a reply uses twice its results in the order of the calls', () => {
     const sent = send([uses(['same'], ['other'], ['same']), results('same', 'other', 'same')])
     const [calls, answers] = idsOf(sent)
     expect(answers).toEqual(calls)
     expect(new Set(calls).size).toBe(3)
   })
 
-  it('of our own, and of calls of hosted code, stay', () => {
+  it('keeps ids of the engine and of calls of hosted code', () => {
     const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' }
     const hosted: Message = {
       role: 'assistant',
@@ -61,13 +64,13 @@ describe('ids', () => {
     expect(send(messages)).toEqual(messages)
   })
 
-  it('of a longer conversation begin with those of the shorter one, so that prompts stay cached', () => {
+  it('the ids of a longer conversation begin with those of the shorter one, so that prompts stay cached', () => {
     const before = [user('a'), uses(['call_0'], ['call_0']), results('call_0', 'call_0')]
     const after = [...before, uses(['call_0']), results('call_0'), user('b')]
     expect(JSON.stringify(send(after)).startsWith(JSON.stringify(send(before)).slice(0, -1))).toBe(true)
   })
 
-  it('are found in a conversation of a thousand turns without a delay', () => {
+  it('finds the ids of a conversation of a thousand turns without a delay', () => {
     const messages = Array.from({ length: 1_000 }, () => [uses(['call_0']), results('call_0')]).flat()
     expect(new Set(idsOf(send(messages)).flat()).size).toBe(1_000)
   })
@@ -80,11 +83,11 @@ describe('names', () => {
     ['n'.repeat(300), 'n'.repeat(64)],
     ['größe.x', 'gr__e_x'],
     ['pay', 'pay'],
-  ])('%j is sent as %j', (name, sent) => {
+  ])('sends the tool name %j as %j', (name, sent) => {
     expect(send([uses(['aB3dE6gH9', name])])).toMatchObject([{ content: [{ name: sent }] }])
   })
 
-  it('of tools are ones that all APIs take, the same in tools, calls and the choice, and unique', () => {
+  it('sent tool names are unique, valid for all APIs, and the same in tools, calls and the choice', () => {
     const names = ['a.b', 'a/b', 'a_b', 'n'.repeat(65), 'n'.repeat(64), '__proto__', 'pay']
     const tools = names.map((name) => ({ name, description: '', inputSchema: {}, inputExamples: [] }))
     const messages = names.map((name) => uses(['aB3dE6gH9', name]))
@@ -104,7 +107,7 @@ it.each([[[1]], ['text'], [null], [5]])('sends the input %j as an object', (inpu
   expect(send([uses(['aB3dE6gH9', 'pay', input])])).toMatchObject([{ content: [{ input: {} }] }])
 })
 
-it('sends well-formed texts only, in every part of a request', () => {
+it('sends only well-formed texts, in every part of a request', () => {
   const half = '\ud83d'
   const request: ModelRequest = {
     ...base,
@@ -126,7 +129,7 @@ it('sends well-formed texts only, in every part of a request', () => {
     ],
   }
   const sent = toSendableRequest(request)
-  // `JSON.stringify` escapes halves only.
+  // `JSON.stringify` escapes only halves of surrogate pairs.
   expect(JSON.stringify(request)).toMatch(/\\ud83d/)
   expect(JSON.stringify(sent)).not.toMatch(/\\ud83d/)
   expect(JSON.stringify(sent)).toContain('😀\ufffd')
@@ -137,7 +140,7 @@ it('returns the parts of a request that need no change', () => {
   expect(toSendableRequest({ ...base, tools }).tools).toBe(tools)
 })
 
-// What strict servers refuse, by the form of their API.
+// Ids that strict servers accept, by the form of their API.
 const strict = /^[a-zA-Z0-9]{9}$/
 
 it.each(oddIds)('translates a conversation with the id %j for the APIs of all vendors', (id) => {

@@ -7,9 +7,9 @@ import { idCharacters, idLength, isToolUseId } from './tool-use-id.js'
 import { toWellFormedJson } from './well-formed.js'
 
 /**
- * A request that each provider takes, whatever is in the conversation. APIs are stricter about requests than about
- * their own replies: they refuse ill-formed texts, ids that are used twice or belong to another vendor, names that no
- * tool can have, and inputs that are no objects. Equal messages become equal messages, so prompts stay cached.
+ * A request that each provider accepts, for any conversation. APIs are stricter about requests than about their own
+ * replies: they refuse ill-formed texts, ids that are used twice or belong to another vendor, names that no tool can
+ * have, and inputs that are not objects. Equal messages become equal messages, so prompts stay cached.
  */
 export function toSendableRequest(request: ModelRequest): ModelRequest {
   const { tools, toolChoice } = request
@@ -25,7 +25,7 @@ export function toSendableRequest(request: ModelRequest): ModelRequest {
   })
 }
 
-/** The names that tools have in a request, by their own: APIs refuse `math.factorial`. A name that they take stays. */
+/** The names of tools in a request, by their own names: APIs refuse `math.factorial`. A name that they accept stays. */
 export function sentToolNames({
   tools,
   serverTools = [],
@@ -43,12 +43,12 @@ export function sentToolNames({
   return new Map(tools.map(({ name }) => [name, sentNameOf(name)]))
 }
 
-/** Names of OpenAI have 64 characters at most, those of Anthropic 128. */
+/** Limit of OpenAI. Anthropic's is 128. */
 const maxNameCharacters = 64
 
 function toSendableMessages(messages: readonly Message[], sentName: (name: string) => string): readonly Message[] {
   const ids = new SendableIds()
-  /** The sent ids of the tool uses that have no result yet, by their own ids. */
+  /** The sent ids of the tool uses without a result, by their own ids. */
   const open = new Map<string, string[]>()
 
   function sendUse(block: AssistantBlock, ofReply: Map<string, string[]>): AssistantBlock {
@@ -78,13 +78,13 @@ function toSendableMessages(messages: readonly Message[], sentName: (name: strin
 /** Chooses the ids of the tool uses of one request. */
 class SendableIds {
   readonly #used = new Set<string>()
-  /** How many ids were derived of each id. */
+  /** Number of ids that were derived from each id. */
   readonly #derived = new Map<string, number>()
 
   /**
-   * Our own ids are sent as they are.
+   * Returns the id to send. Ids of the engine are sent unchanged.
    *
-   * @param isOfCode its container knows the call of hosted code by this id
+   * @param isOfCode the container of hosted code knows the call by this id
    */
   take(id: string, isOfCode: boolean): string {
     let sent = isOfCode || isToolUseId(id) ? id : this.#derive(id)

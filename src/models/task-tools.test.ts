@@ -19,18 +19,18 @@ describe('the prompt of a mode', () => {
     ['autonomous', true, ['execute_code', 'submit_answer', 'give_up']],
     ['plan', false, ['execute_code', 'submit_plan', 'give_up']],
     ['plan', true, ['execute_code', 'submit_answer', 'submit_plan', 'give_up']],
-  ] as const)('%s, with an output schema: %s, has the tools %j', (mode, hasSchema, names) => {
+  ] as const)('the prompt of mode %s, with an output schema: %s, has the tools %j', (mode, hasSchema, names) => {
     expect(prompt(mode, hasSchema).tools.map(({ name }) => name)).toEqual(names)
   })
 
-  it('says how the turns end', () => {
+  it('the prompt of a mode says how the turns end', () => {
     expect(prompt('single-turn', false).system).toContain('You reply once')
     expect(prompt('single-turn', true).system).not.toContain('execute_code')
     expect(prompt('autonomous', false).system).toContain('a text does not end the work')
     expect(prompt('plan', false).system).toContain(`at most ${defaultLimits.planSteps} steps`)
   })
 
-  it('takes a text as the answer of autonomous work without an output schema', () => {
+  it('the answer of autonomous work without an output schema is a text', () => {
     const [, submitAnswer] = prompt('autonomous', false).tools
     expect(submitAnswer?.inputSchema).toMatchObject({
       properties: { answer: { type: 'string' } },

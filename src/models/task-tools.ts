@@ -1,5 +1,6 @@
 /*
- * What each task mode adds to the prompt: the tools with which the model says how far its task is, and their guidance.
+ * The additions of each task mode to the prompt: the tools with which the model reports the state of its task, and
+ * their guidance.
  */
 
 import type { JsonObject } from '../common/json/json.js'
@@ -8,9 +9,9 @@ import type { RecordedMode } from '../common/runs/task-modes.js'
 import { answerTool } from './answer-tool.js'
 import type { ModelTool } from './provider.js'
 
-/** What a mode adds to the prompt. */
+/** The additions of a mode to the prompt. */
 interface TaskPrompt {
-  /** The model can run code and call tools. */
+  /** Whether the model can run code and call tools. */
   readonly hasTools: boolean
   readonly taskTools: readonly ModelTool[]
   readonly guidance: string | undefined
@@ -23,7 +24,7 @@ export const giveUpSchema: JsonObject = {
   required: ['reason'],
 }
 
-/** JSON Schema of the input of `submit_plan`. What it can't express is checked by activity `model.turn`. */
+/** JSON Schema of the input of `submit_plan`. Activity `model.turn` checks the rules that it can't express. */
 export const planSchema: JsonObject = {
   type: 'object',
   properties: {

@@ -145,7 +145,7 @@ it.each([
   expect(of(text)).toBeUndefined()
 })
 
-it('takes a text beside a real call for a text', () => {
+it('treats a text next to a real call as a text', () => {
   const use = { type: 'tool_use', id: 'a', name: 'pay', input: {} } as const
   expect(textCallOf([{ type: 'text', text: json }, use], tools)).toBeUndefined()
 })
@@ -176,7 +176,7 @@ it.each([
   expect(performance.now() - startedAt).toBeLessThan(2_000)
 })
 
-it('reads a call within calls without end', () => {
+it('reads calls nested in calls without an endless loop', () => {
   const depth = 100_000
   expect(of(`${'{"function":'.repeat(depth)}{}${'}'.repeat(depth)}`)).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 /**
- * A reported number of tokens; undefined for what is none. Counts are no part of a reply, so an odd one does not decide
- * whether the reply is used.
+ * A reported number of tokens; undefined for other values. Counts are not part of a reply, so an invalid count does not
+ * make the reply invalid.
  */
 export function tokenCount(value: unknown): number | undefined {
   const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value

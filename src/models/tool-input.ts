@@ -4,7 +4,7 @@ import { truncateEnd } from '../common/text/text.js'
 
 type ToolInput = Pick<ToolUseBlock, 'input' | 'input_problem'>
 
-/** Deeper input is refused: the runtime can't write or check any depth. */
+/** Deeper input is refused, because the runtime can't write or check unlimited depth. */
 export const maxInputDepth = 200
 
 /**
@@ -18,16 +18,16 @@ export function parseToolInput(tool: string, text: string, isTruncated: boolean)
   try {
     value = JSON.parse(text)
   } catch {
-    // Undefined is not in JSON.
+    // JSON has no undefined.
   }
   return toToolInput(tool, value, isTruncated, text)
 }
 
 /**
- * The input of a tool use. An input that is no object is not executed: the model reads what it wrote, and why it was
- * not used.
+ * The input of a tool use. An input that is not an object is not executed: the model reads what it wrote, and the
+ * reason.
  *
- * @param text what the model wrote
+ * @param text that the model wrote
  */
 export function toToolInput(tool: string, value: unknown, isTruncated: boolean, text = textOf(value)): ToolInput {
   if (value === null) return { input: {} }

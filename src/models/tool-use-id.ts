@@ -1,6 +1,4 @@
-/*
- * Ids of tool uses: nine letters or digits, which the APIs of all vendors take. Mistral takes no others.
- */
+/* Ids of tool uses: nine letters or digits, which the APIs of all vendors accept. Mistral accepts no others. */
 
 export const idCharacters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 export const idLength = 9

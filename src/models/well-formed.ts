@@ -2,7 +2,7 @@ import type { JsonValue } from '../common/json/json.js'
 
 /**
  * The same value with well-formed texts and member names: half of a surrogate pair becomes U+FFFD, as in UTF-8. APIs
- * refuse a request with an ill-formed text. A value without one is returned as it is.
+ * refuse a request with an ill-formed text. A well-formed value is returned unchanged.
  */
 export function toWellFormedJson<Value>(value: Value): Value {
   // Only texts change, so the type stays.

@@ -14,7 +14,7 @@ describe.each([
   ['makeFolder', makeFolder],
   ['makeFolderSync', (path: string, mode?: number) => Promise.resolve().then(() => makeFolderSync(path, mode))],
 ])('%s', (_name, make) => {
-  it('makes the missing folders with the mode, and takes one that exists', async () => {
+  it('makes the missing folders with the mode, and accepts an existing one', async () => {
     const path = join(temporary(), 'a', 'b', 'c')
     await make(path, 0o700)
     await make(path, 0o700)
@@ -23,21 +23,24 @@ describe.each([
     await make('/')
   })
 
-  it('two at once make the same folders', async () => {
+  it('two callers at once make the same folders', async () => {
     const path = join(temporary(), 'a', 'b')
     await Promise.all([make(path), make(path), make(join(path, 'c'))])
     expect(statSync(join(path, 'c')).isDirectory()).toBe(true)
   })
 
-  it('fails for a file, and below one', async () => {
+  it('making a folder fails for a file, and below a file', async () => {
     const file = join(temporary(), 'file')
     writeFileSync(file, '')
     await expect(make(file)).rejects.toThrow('EEXIST')
     await expect(make(join(file, 'a'))).rejects.toThrow('ENOTDIR')
   })
 
-  it.runIf(process.platform === 'linux')('fails at once where Node with `recursive` never ends', async () => {
-    await expect(make('/proc/nope')).rejects.toThrow('ENOENT')
-    await expect(make('/proc/nope/deeper/still')).rejects.toThrow('ENOENT')
-  })
+  it.runIf(process.platform === 'linux')(
+    'making a folder fails at once in cases in which Node with `recursive` never ends',
+    async () => {
+      await expect(make('/proc/nope')).rejects.toThrow('ENOENT')
+      await expect(make('/proc/nope/deeper/still')).rejects.toThrow('ENOENT')
+    },
+  )
 })

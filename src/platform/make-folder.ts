@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import { hasErrorCode } from '../common/system-error.js'
 
 /**
- * Creates a folder and the missing ones above it; one that exists is fine. `mkdir` with `recursive` never ends where
- * the file system answers ENOENT below a folder that exists, such as /proc or a network disk that is gone.
+ * Creates a folder and its missing parents. An existing folder is not an error. `mkdir` with `recursive` never ends
+ * when the file system answers ENOENT below an existing folder, such as /proc or a lost network disk.
  *
  * @throws Error of the operating system
  */
@@ -21,7 +21,7 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
   }
 }
 
-/** {@link makeFolder}, where nothing can wait. */
+/** {@link makeFolder}, for callers that can't wait. */
 export function makeFolderSync(path: string, mode?: number): void {
   try {
     try {

@@ -3,14 +3,14 @@ import { hasToken, isLoopback } from '../http/index.js'
 import { HttpError } from './errors.js'
 
 export interface Access {
-  /** Undefined: none is needed. */
+  /** Undefined: requests need no token. */
   readonly token: string | undefined
-  /** Origins of other web pages that may ask. */
+  /** Origins of other web pages that may send requests. */
   readonly origins: ReadonlySet<string>
 }
 
 /**
- * Refuses requests of web pages that may not ask.
+ * Refuses requests of web pages that have no access.
  *
  * @throws HttpError FORBIDDEN
  */
@@ -20,16 +20,17 @@ export function checkOrigin(
   { token, origins }: Access,
 ): void {
   const { host = '', origin, 'sec-fetch-site': site } = headers
-  // A proxy may check another one than the one that counts here.
+  // With two Host headers, a proxy may check another one than this server.
   if ((headersDistinct['host']?.length ?? 0) > 1) throw new HttpError('BAD_REQUEST', 'the request has two Host headers')
-  // Whoever owns a domain can make its name that of this machine (DNS rebinding). A page there has no token.
+  // The owner of a domain can point it at this machine (DNS rebinding). A page of that domain has no token.
   if (token === undefined && !isLoopback(hostNameOf(host)))
     throw new HttpError('FORBIDDEN', `${host} is not a name of this machine, and the server has no token`)
   response.setHeader('Vary', 'Origin')
   if (origin === undefined) {
     // Programs that are not browsers send neither header.
     const isOwnPage = site === undefined || site === 'same-origin' || site === 'none'
-    // A page of another site may cause a GET without an origin, as by an image; a link to this page is allowed.
+    // A page of another site can cause a GET without an origin, for example with an image. A link to this page is
+    // allowed.
     const isLink = method === 'GET' && (site === 'same-site' || headers['sec-fetch-mode'] === 'navigate')
     if (!isOwnPage && !isLink) throw new HttpError('FORBIDDEN', 'pages of other sites are not allowed')
     return

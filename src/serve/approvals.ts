@@ -8,8 +8,8 @@ import { conversationNameOf } from './conversations.js'
 import { type Exchange, jsonObject, readJson, type Reply, type Route } from './router.js'
 
 /**
- * `GET /approvals`: the calls that wait for an approval or an answer; with `?conversation=NAME` or `?run=ID`, of one
- * run.
+ * `GET /approvals`: the calls that wait for an approval or an answer. With `?conversation=NAME` or `?run=ID`: only
+ * those of one run.
  */
 async function listApprovals({ ptc, query }: Exchange): Promise<Reply> {
   const name = query.get('conversation')
@@ -19,7 +19,7 @@ async function listApprovals({ ptc, query }: Exchange): Promise<Reply> {
 
 const scans = new WeakMap<PtcClient, Promise<readonly unknown[]>>()
 
-/** Reads the histories of all runs. Requests that come meanwhile share the result. */
+/** Reads the histories of all runs. Concurrent requests share one scan. */
 async function sharedScan(ptc: PtcClient): Promise<readonly unknown[]> {
   const current = scans.get(ptc)
   if (current) return current
@@ -28,7 +28,7 @@ async function sharedScan(ptc: PtcClient): Promise<readonly unknown[]> {
   return scan
 }
 
-/** A list of all runs has the sessions that runs share, too. */
+/** A list of all runs also has the sessions that runs share. */
 async function callsOfAll(ptc: PtcClient): Promise<readonly unknown[]> {
   const waits = await ptc.waits()
   return waits.flatMap(({ run, wait }) => waitingCalls({ waitsFor: [wait] }).map(toBody(ptc, run.workflowId)))

@@ -19,7 +19,7 @@ import {
   shortArray,
 } from './router.js'
 
-/** Bytes as base64. The server reads no files for a client. */
+/** Bytes in base64. The server reads no files for a client. */
 const attachmentBody = z.strictObject({
   data: z.string(),
   mediaType: z.enum(mediaTypes).exactOptional(),
@@ -41,7 +41,7 @@ const sendBody = z.strictObject({
     .exactOptional(),
 })
 
-/** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` its answer. */
+/** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` the answer. */
 async function sendMessage(exchange: Exchange): Promise<Reply> {
   const { ptc, params, query, signal } = exchange
   const { text, agent, session, context, ...options } = await readJson(exchange, sendBody, maxMessageBytes)
@@ -61,11 +61,11 @@ async function publicAnswer(answering: Promise<ConversationAnswer>): Promise<Con
   return { ...answer, ...(error && { error: publicError(error) }) }
 }
 
-/** A message that no worker takes waits in the server; its client learns of it. */
+/** A message without a worker waits in the server. After this time its client gets an error. */
 const acceptanceMs = 30_000
 
 /**
- * Waits until a conversation has accepted what was sent to it.
+ * Waits until a conversation has accepted a message.
  *
  * @throws PtcError WORKER_MISSING after 30 seconds; what `sending` throws; the signal's reason
  */
@@ -93,7 +93,7 @@ async function streamConversation({ ptc, params, query, request, response, signa
       hint: 'Give the id of an event of this stream.',
     })
   }
-  // An unknown conversation is an error of the request, and not of the stream.
+  // An unknown conversation is an error of the request, not of the stream.
   await requireStarted(ptc, conversation)
   const events = ptc.handle(conversation.workflowId).stream({ ...(from !== undefined && { from }), signal })
   await sendEvents(events, new EventStream(response, signal))
@@ -104,12 +104,12 @@ async function sendEvents(events: AsyncIterable<StreamEvent>, stream: EventStrea
   try {
     for await (const event of events) await stream.send(publicEvent(event), event.offset)
   } catch (thrown) {
-    // To a client that has left, this throws the same again.
+    // When the client has left, this throws the same error again.
     await stream.send({ type: 'error', ...toErrorReply(thrown).body })
   }
 }
 
-/** An event without messages that are for the operators of the agent. */
+/** The event without messages for the operators of the agent. */
 function publicEvent(event: StreamEvent): StreamEvent {
   if (event.type === 'end' && event.error) return { ...event, error: publicError(event.error) }
   if (event.type === 'compaction.ends' && event.problem !== undefined)
@@ -134,7 +134,7 @@ async function requireStarted(ptc: Exchange['ptc'], { name, workflowId }: Conver
 
 const maxListed = 100
 
-/** `GET /conversations`: the newest open ones. */
+/** `GET /conversations`: the newest open conversations. */
 async function listConversations({ ptc }: Exchange): Promise<Reply> {
   const runs = await ptc.list({ type: 'conversation', status: 'running', limit: maxListed })
   return {
@@ -145,7 +145,7 @@ async function listConversations({ ptc }: Exchange): Promise<Reply> {
   }
 }
 
-/** Undefined for a run that is no conversation. */
+/** @returns undefined for a run that is not a conversation */
 export function conversationNameOf({ taskQueue }: Exchange['ptc'], workflowId: string): string | undefined {
   const prefix = `conversation:${taskQueue}:`
   return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : undefined

@@ -1,7 +1,7 @@
 import { type ErrorCode, PtcError } from '../common/errors.js'
 import { truncateEnd } from '../common/text/text.js'
 
-/** Why a request is refused before it reaches the client library. */
+/** Codes of requests that are refused before they reach the client library. */
 type HttpErrorCode =
   | 'BAD_REQUEST'
   | 'UNAUTHORIZED'
@@ -29,7 +29,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Every other code is 500. */
+/** The status of every other code is 500. */
 const statusOfCode: Partial<Readonly<Record<ErrorCode, number>>> = {
   RUN_INPUT_INVALID: 400,
   COMPLETION_TOKEN_INVALID: 400,
@@ -55,24 +55,22 @@ export interface ErrorBody {
   readonly error: { readonly code: string; readonly message: string; readonly hint?: string }
 }
 
-/** Users of an agent can do something about these. The messages of all others are for the operators of the agent. */
+/** Whether users of an agent can do something about the error. Messages of all other errors are for its operators. */
 function isForUsers(code: string): boolean {
   if (code === 'WORKER_MISSING' || code === 'RUN_BUSY' || code === 'LIMIT_EXCEEDED') return true
   return Object.hasOwn(statusOfCode, code) && (statusOfCode[code as ErrorCode] ?? 500) < 500
 }
 
-/** An error of a run as users of the agent may see it. Its code stays; the run has its message. */
+/** An error of a run in the form for users of the agent. It keeps its code; the message stays in the run. */
 export function publicError(error: ErrorBody['error']): ErrorBody['error'] {
   if (isForUsers(error.code)) return error
   return { code: error.code, message: "the agent can't work now; its operators find the reason with `ptc show`" }
 }
 
-/** A message may quote what a client has sent. */
+/** A message may quote text that a client sent. */
 export const maxMessageCharacters = 2_000
 
-/**
- * The response to a request that failed. What is no error of this package is not shown: it may name what is internal.
- */
+/** The response to a request that failed. It hides errors of other packages, which may name internal details. */
 export function toErrorReply(thrown: unknown): { readonly status: number; readonly body: ErrorBody } {
   if (thrown instanceof HttpError) {
     const { code, message } = thrown

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { withTimeLimit } from '../common/async/abort.js'
 
-/** Proxies close connections on which nothing comes for a minute. */
+/** Proxies close connections without data after a minute. */
 const heartbeatMs = 15_000
 /** A client that reads nothing for this long is disconnected. */
 const maxStallMs = 60_000
 
-/** An event of Server-Sent Events: its data are JSON, which has no line breaks. */
+/** An event of Server-Sent Events. Its data are JSON, which has no line breaks. */
 export function encodeEvent(data: unknown, id?: string, event?: string): string {
   const idLine = id === undefined ? '' : `id: ${id.replaceAll(/[\r\n\0]/g, '')}\n`
   const eventLine = event === undefined ? '' : `event: ${event}\n`
@@ -26,7 +26,7 @@ export class EventStream implements Disposable {
     this.#signal = signal
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
-      'X-Accel-Buffering': 'no', // nginx would hold events back
+      'X-Accel-Buffering': 'no', // otherwise nginx buffers events
       ...headers,
     })
     response.flushHeaders()
@@ -36,9 +36,9 @@ export class EventStream implements Disposable {
   }
 
   /**
-   * Sends an event; waits for a client that is slower.
+   * Sends an event. Waits for a slow client.
    *
-   * @param data a text is sent as it is
+   * @param data a text is sent unchanged
    * @param event the type of the event; default: `message`
    * @throws the signal's reason; an error for a client that does not read
    */
@@ -48,7 +48,6 @@ export class EventStream implements Disposable {
     await withTimeLimit(this.#signal, maxStallMs, (signal) => once(this.#response, 'drain', { signal }))
   }
 
-  /** Ends the response. */
   [Symbol.dispose](): void {
     clearInterval(this.#heartbeat)
     this.#response.end()

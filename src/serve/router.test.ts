@@ -21,7 +21,7 @@ it.each([
   ['GET', '/things/%zz', 'NOT_FOUND'],
   ['POST', '/things', 'METHOD_NOT_ALLOWED'],
   [undefined, '/things/a', 'METHOD_NOT_ALLOWED'],
-])('rejects %s %s with %s', (method, path, code) => {
+])('the router rejects %s %s with %s', (method, path, code) => {
   expect(() => findRoute(routes, method, path)).toThrow(expect.objectContaining({ code }) as Error)
 })
 

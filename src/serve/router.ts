@@ -10,21 +10,21 @@ import { truncateEnd } from '../common/text/text.js'
 import { readBody } from '../http/index.js'
 import { HttpError, maxMessageCharacters } from './errors.js'
 
-/** A request, for its handler. */
+/** A request, its parameters and its response, for a handler. */
 export interface Exchange {
   readonly ptc: PtcClient
-  /** The names of the models that the configuration names. */
+  /** The names of the models in the configuration. */
   readonly models: readonly string[]
   /** The parts of the path that the route names, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Aborted when the client has left, or the server closes. */
+  /** Aborted when the client has left, or when the server closes. */
   readonly signal: AbortSignal
-  /** Reports what is thrown after the response has begun. */
+  /** Reports an error that is thrown after the response has begun. */
   readonly onError: (thrown: unknown) => void
-  /** Work that goes on after the response: a server that closes waits for it, for a while. */
+  /** Registers work that continues after the response. A server that closes waits for it, up to a limit. */
   readonly goOn: (work: Promise<unknown>) => void
 }
 
@@ -87,23 +87,24 @@ function decode(part: string): string | undefined {
   }
 }
 
-/** More than the text of a message may have, and than arguments of an approval. */
+/** More than the limits for the text of a message and for the arguments of an approval. */
 const maxTextBytes = 2 * 1024 * 1024
 
-/** For the attachments of a message, which are base64, besides its text. */
+/** The limit for the attachments of a message, in base64, and its text. */
 export const maxMessageBytes = maxTextBytes + Math.ceil((attachmentLimits.totalBytes * 4) / 3)
 
 /**
- * Bytes of a body outside of strings. A body is checked and walked in the thread of all requests, and each value costs
- * two or three of these bytes: a message, a chat of some thousand messages and a large tool schema have fewer.
+ * Limit of bytes of a body outside of strings. A body is checked and walked in the thread of all requests, and each
+ * value takes two or three of these bytes. A message, a chat of some thousand messages and a large tool schema have
+ * fewer.
  */
 const maxStructuralBytes = 400_000
 const maxDepth = 200
 const maxIssues = 10
 
 /**
- * The body of a request. Without a body: `{}`. Its size, its structure and its depth are limited before it is parsed,
- * so a schema sees a bounded number of values.
+ * The body of a request; `{}` without a body. Its size, structure and depth are limited before it is parsed, so a
+ * schema gets a bounded number of values.
  *
  * @throws PtcError RUN_INPUT_INVALID; HttpError BODY_TOO_LARGE
  */
@@ -119,14 +120,14 @@ export async function readJson<Schema extends z.ZodType>(
   return data
 }
 
-/** A message for a person: the schema lists each wrong value, and repeats each unknown key. */
+/** A short message for a person. The schema's own message lists each wrong value and repeats each unknown key. */
 export function describeProblems({ issues }: z.core.$ZodError): string {
   const shown = z.prettifyError({ issues: issues.slice(0, maxIssues) })
   const rest = issues.length > maxIssues ? `\n… and ${issues.length - maxIssues} more` : ''
   return truncateEnd(shown, maxMessageCharacters - rest.length) + rest
 }
 
-/** An object of JSON, as it was parsed: its size and its depth are limited with the body. */
+/** A parsed JSON object. The limits of the body bound its size and its depth. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject, 'an object is expected')
 
 /**

@@ -12,7 +12,7 @@ import { PtcError } from '../common/errors.js'
 import { type ServeOptions, startServer } from './index.js'
 import { limitConnections } from './server.js'
 
-/** A client of which a test gives the functions that it needs. */
+/** A client with only the functions that a test needs. */
 function clientWith(conversation: object, handle: object = {}): PtcClient {
   return {
     taskQueue: 'q',
@@ -30,7 +30,7 @@ async function start(ptc: PtcClient, options: Partial<ServeOptions> = {}) {
 const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
   fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers })
 
-/** With headers that fetch does not allow, or replaces. */
+/** Sends headers that fetch does not allow or replaces. */
 async function getAs(url: string, headers: Record<string, string>, method = 'GET'): Promise<IncomingMessage> {
   const sent = request(url, { headers, method })
   sent.end()
@@ -42,7 +42,7 @@ async function getAs(url: string, headers: Record<string, string>, method = 'GET
 describe('access', () => {
   const ptc = clientWith({ status: () => Promise.resolve({ state: 'waiting' }) })
 
-  it('without a token answers only for names of this machine, and listens only there', async () => {
+  it('a server without a token answers only for names of this machine, and listens only on it', async () => {
     await expect(startServer({ ptc, port: 0, host: '0.0.0.0' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     const { url } = await start(ptc)
     const { port } = new URL(url)
@@ -52,7 +52,7 @@ describe('access', () => {
       expect((await getAs(`${url}/conversations/a`, { host })).statusCode).toBe(403)
   })
 
-  it('with a token answers nobody else, and shows the page to everybody', async () => {
+  it('a server with a token refuses requests without it, and shows the page to everyone', async () => {
     const { url } = await start(ptc, { token: 'secret', host: '0.0.0.0' })
     const path = `${url}/conversations/a`
     const missing = await fetch(path)
@@ -65,7 +65,7 @@ describe('access', () => {
     expect((await fetch(url)).status).toBe(200)
   })
 
-  it('refuses pages of other origins, also without effect, and answers those that are allowed', async () => {
+  it('the server refuses pages of other origins before any effect, and answers those of allowed origins', async () => {
     const send = vi.fn(() => Promise.resolve({ id: '1' }))
     const { url } = await start(clientWith({ send }), { origins: ['https://app.example.com'] })
     const path = `${url}/conversations/a/messages`
@@ -86,7 +86,7 @@ describe('access', () => {
     ])
   })
 
-  it('refuses what browsers send for pages of other sites, and two Host headers', async () => {
+  it('the server refuses requests that browsers send for pages of other sites, and two Host headers', async () => {
     const { url } = await start(ptc)
     const statusOf = async (method: string, headers: Record<string, string>) =>
       (await getAs(`${url}/conversations/a`, headers, method)).statusCode
@@ -140,7 +140,7 @@ describe('requests', () => {
     [{ text: 'x', other: 1 }, 'RUN_INPUT_INVALID', 400],
     [{ text: 'x'.repeat(31_000_000) }, 'BODY_TOO_LARGE', 413],
     [{ text: 'x', attachments: [{ file: '/etc/passwd' }] }, 'RUN_INPUT_INVALID', 400],
-  ])('rejects a wrong body', async (body, code, status) => {
+  ])('the server rejects an invalid body', async (body, code, status) => {
     const send = vi.fn()
     const { url } = await start(clientWith({ send }))
     const response = await post(`${url}/conversations/a/messages`, body)
@@ -153,7 +153,7 @@ describe('requests', () => {
     ['compressed', gzipSync('{"text":"x"}'), { 'content-encoding': 'gzip' }, /Content-Encoding "gzip" is not accepted/],
     ['in UTF-16', Buffer.from('{"text":"x"}', 'utf16le'), {}, /^the body is UTF-16, not UTF-8$/],
     ['in Latin-1', Buffer.from('{"text":"é"}', 'latin1'), {}, /^the body is not UTF-8/],
-  ])('names what is wrong with a body that is %s', async (_what, body, headers, message) => {
+  ])('reports the problem of a body that is %s', async (_what, body, headers, message) => {
     const { url } = await start(clientWith({ send: vi.fn() }))
     const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
     const response = await fetch(`${url}/conversations/a/messages`, options)
@@ -200,7 +200,7 @@ describe('requests', () => {
     expect((await response).status).toBe(503)
   })
 
-  it('rejects paths and methods that there are not', async () => {
+  it('rejects unknown paths and methods', async () => {
     const { url } = await start(clientWith({}))
     expect((await fetch(`${url}/nothing`)).status).toBe(404)
     expect((await fetch(`${url}/conversations/a`, { method: 'DELETE' })).status).toBe(405)
@@ -211,7 +211,7 @@ describe('requests', () => {
 describe('a stream', () => {
   const event = (n: number): StreamEvent => ({ type: 'gap', offset: `e:${n}.0`, time: n })
 
-  it('sends events with their offsets, and continues after Last-Event-ID, or after `from`', async () => {
+  it('a stream sends events with their offsets, and continues after Last-Event-ID, or after `from`', async () => {
     const stream = vi.fn(async function* (_options: object) {
       yield event(1)
       yield event(2)
@@ -227,7 +227,7 @@ describe('a stream', () => {
     expect((await fetch(`${url}/conversations/a/stream?from=x`)).status).toBe(400)
   })
 
-  it('says that it failed', async () => {
+  it('a stream reports that it failed', async () => {
     async function* stream() {
       yield event(1)
       throw new PtcError('TEMPORAL_UNREACHABLE', 'gone')
@@ -237,7 +237,7 @@ describe('a stream', () => {
     expect(body).toContain('data: {"type":"error","error":{"code":"TEMPORAL_UNREACHABLE","message":"the agent can')
   })
 
-  it('has no message that is for the operators of the agent', async () => {
+  it('a stream has no message for the operators of the agent', async () => {
     const error = { code: 'MODEL_AUTH', message: 'check that ANTHROPIC_API_KEY is set' }
     async function* stream() {
       yield { ...event(1), type: 'turn.fails', ...error }
@@ -265,7 +265,7 @@ describe('a stream', () => {
     return { ended, ptc: clientWith({}, { stream }) }
   }
 
-  it('ends when its client leaves', async () => {
+  it('a stream ends when its client leaves', async () => {
     const { ended, ptc } = hanging()
     const { url } = await start(ptc)
     const left = new AbortController()
@@ -276,7 +276,7 @@ describe('a stream', () => {
     await vi.waitUntil(() => ended.mock.calls.length === 1)
   })
 
-  it('ends when the server closes, which may be asked for twice', async () => {
+  it('a stream ends when the server closes, even when it closes twice', async () => {
     const { ended, ptc } = hanging()
     const server = await start(ptc)
     const response = await fetch(`${server.url}/conversations/a/stream`)
@@ -291,21 +291,24 @@ describe('a stream', () => {
 describe('bodies', () => {
   const ptc = clientWith({ send: () => Promise.resolve({ id: 'm' }), reset: () => Promise.resolve() })
 
-  it.each(hostileBodies)('of hostile clients are refused without blocking other requests: $name', async (hostile) => {
-    const { url } = await start(ptc)
-    const body = hostile.body()
-    const delay = monitorEventLoopDelay()
-    const response = await post(url + hostile.path, body)
-    const { maxDelayMs } = delay.stop()
-    const answer = await response.text()
-    expect(response.status).toBe(400)
-    expect(answer.length).toBeLessThan(3_000)
-    expect(answer).not.toContain('INTERNAL')
-    expect(maxDelayMs).toBeLessThan(1_000)
-  })
+  it.each(hostileBodies)(
+    'refuses bodies of hostile clients without blocking other requests: $name',
+    async (hostile) => {
+      const { url } = await start(ptc)
+      const body = hostile.body()
+      const delay = monitorEventLoopDelay()
+      const response = await post(url + hostile.path, body)
+      const { maxDelayMs } = delay.stop()
+      const answer = await response.text()
+      expect(response.status).toBe(400)
+      expect(answer.length).toBeLessThan(3_000)
+      expect(answer).not.toContain('INTERNAL')
+      expect(maxDelayMs).toBeLessThan(1_000)
+    },
+  )
 })
 
-it('reads the histories of runs once for requests that come at the same time', async () => {
+it('reads the histories of runs once for concurrent requests', async () => {
   const result = deferred<readonly unknown[]>()
   const waits = vi.fn(() => result.promise)
   const { url } = await start({ ...clientWith({}), taskQueue: 'q', waits } as unknown as PtcClient)

@@ -17,28 +17,31 @@ import { messagesApiRoutes } from './messages-api/routes.js'
 import { type Exchange, findRoute } from './router.js'
 
 export interface ServeOptions {
-  /** With `values` for histories, and with `stream` for streams. */
+  /** Needs `values` for histories and `stream` for streams. */
   readonly ptc: PtcClient
   /** Default 127.0.0.1. */
   readonly host?: string
   /** 0: any free port. */
   readonly port: number
-  /** Every request but those for the page must have it: `Authorization: Bearer …`. Undefined: only on this machine. */
+  /**
+   * Token that every request must have, except requests for the page: `Authorization: Bearer …`. Undefined: the server
+   * listens on this machine only.
+   */
   readonly token?: string | undefined
-  /** Origins of other web pages that may ask, such as `https://app.example.com`. */
+  /** Origins of other web pages that may send requests, such as `https://app.example.com`. */
   readonly origins?: readonly string[]
-  /** The names of the models that the configuration names. */
+  /** The names of the models in the configuration. */
   readonly models?: readonly string[]
-  /** Gets what is thrown and is not the fault of a client. */
+  /** Receives thrown errors that are not the fault of a client. */
   readonly onError?: (thrown: unknown) => void
 }
 
-/** Milliseconds in which a request must have arrived, and its headers. */
+/** Milliseconds in which a request with its headers must arrive. */
 const requestTimeoutMs = 30_000
 const headersTimeoutMs = 10_000
-/** How often these times are checked. */
+/** Milliseconds between two checks of these times. */
 const connectionsCheckingInterval = 5_000
-/** Longer than proxies keep idle connections (60 s), so that none sends a request on a connection that closes. */
+/** Longer than proxies keep idle connections (60 s), so that no proxy sends a request on a closing connection. */
 const keepAliveTimeoutMs = 75_000
 /** Milliseconds in which requests may end when the server closes. Streams end at once. */
 const graceMs = 3_000
@@ -49,12 +52,12 @@ const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes, ...mes
 /**
  * Starts the server.
  *
- * @throws PtcError CONFIG_INVALID when it would listen beyond this machine without a token, or its port is taken
+ * @throws PtcError CONFIG_INVALID when it would listen beyond this machine without a token, or its port is in use
  */
 export async function startServer(options: ServeOptions): Promise<ListeningServer> {
   const { host = '127.0.0.1', port, token, origins = [] } = options
   const closing = new AbortController()
-  // Each request listens.
+  // Each request adds a listener.
   setMaxListeners(0, closing.signal)
   const background = new Set<Promise<unknown>>()
   const goOn = (work: Promise<unknown>): void => {
@@ -84,8 +87,8 @@ export async function startServer(options: ServeOptions): Promise<ListeningServe
 }
 
 /**
- * Closes the oldest connection without a request when there are too many: connections on which requests never become
- * complete do not exclude other clients.
+ * Closes the oldest connection without a request when there are too many. Connections with incomplete requests
+ * therefore do not exclude other clients.
  */
 export function limitConnections(server: Server, maximum: number): void {
   const waiting = new Set<Socket>()
@@ -153,7 +156,7 @@ async function answer(
     const { status, body } = isMessagesApi
       ? toApiErrorReply(thrown, response.getHeader('request-id'))
       : toErrorReply(thrown)
-    // The rest of a body that is too large is not read.
+    // The server does not read the rest of a body that is too large.
     if (!request.complete) response.setHeader('Connection', 'close')
     send(response, status, body)
   }

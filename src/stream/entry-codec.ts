@@ -7,7 +7,7 @@ const bytes = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'b
 
 const encodedEntry = z.object({ metadata: z.record(z.string(), bytes), data: bytes })
 
-// What a worker of ours has written; a later version may have more types of data.
+// A record of one of this package's workers. A later version may have more types of data.
 const record = z.object({
   runId: z.string(),
   unit: z.string(),
@@ -19,8 +19,8 @@ const record = z.object({
 })
 
 /**
- * Entries of records. With codecs, such as that of the option `encryption`, an entry has an encoded Temporal payload:
- * what is encrypted in histories is encrypted in streams.
+ * Converts records to entries and back. With codecs, such as that of the option `encryption`, an entry has an encoded
+ * Temporal payload: data that is encrypted in histories is encrypted in streams.
  */
 export class EntryCodec {
   readonly #codecs: readonly PayloadCodec[]
@@ -40,8 +40,7 @@ export class EntryCodec {
   }
 
   /**
-   * Undefined for an entry that is none, such as one that a full disk has cut.
-   *
+   * @returns undefined for a text that is not a valid entry, such as one that a full disk has cut
    * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED; what another codec throws
    */
   async decode(text: string): Promise<StreamRecord | undefined> {

@@ -11,31 +11,31 @@ export interface PublisherOptions {
   readonly sink: StreamSink
   readonly namespace: string
   readonly codec: EntryCodec
-  /** Receives one message for each time in which the sink fails. */
+  /** Receives one message for each period in which the sink fails. */
   readonly onTrouble: (message: string) => void
   /** Characters of text that may wait for the sink. Default 4 Mi. */
   readonly maxWaiting?: number
-  /** Milliseconds after which an event that still waits is dropped. Default 5 minutes. */
+  /** Milliseconds after which a waiting event is dropped. Default 5 minutes. */
   readonly maxAgeMs?: number
 }
 
-/** Who publishes. */
+/** The attempt that publishes. */
 export interface AttemptOrigin extends Pick<StreamRecord, 'runId' | 'unit' | 'attempt'> {
   readonly workflowId: string
   /** Default 0. */
   readonly epoch?: number
 }
 
-/** Publishes what an attempt at a unit does. Never throws, and never waits. */
+/** Publishes data of an attempt at a unit. Never throws, and never waits. */
 export type Publish = (data: StreamData) => void
 
-/** Records of a stream are written together, at most this often. */
+/** Milliseconds between two writes to a stream. Records are collected in between. */
 const writeIntervalMs = 50
 const retryMs = { initial: 100, maximum: 5_000 } as const
 const maxBatch = 200
-/** Characters of one record, as far as deltas are joined. */
+/** Maximum characters of a record that joins several deltas. */
 const maxJoined = 8_192
-/** Characters that count for a record beside its text. */
+/** Characters that a record counts for in addition to its text. */
 const recordCharacters = 200
 const closeMs = 2_000
 
@@ -43,14 +43,14 @@ const sinkWork = { name: 'the sink of the live stream', isShared: true }
 
 interface Queue {
   readonly records: StreamRecord[]
-  /** Undefined: nobody writes, and there is nothing to write. */
+  /** Undefined: no write is in progress, and no record waits. */
   writing: Promise<void> | undefined
 }
 
 /**
- * Publishes the events of this worker's activities: appends them to the sink beside the activities. While the sink
- * fails or is slow, records wait in memory; when too many wait, new ones are dropped. A reader learns of it by their
- * numbers.
+ * Publishes the events of this worker's activities: appends them to the sink in parallel to the activities. While the
+ * sink fails or is slow, records wait in memory. When too many wait, new ones are dropped. A reader notices this by
+ * their numbers.
  */
 export class StreamPublisher {
   readonly #options: PublisherOptions
@@ -84,12 +84,12 @@ export class StreamPublisher {
       this.#queues.set(stream, queue)
       queue.records.push(record)
       this.#waiting += sizeOf(record)
-      // An error of the sink does not belong to the activity that happens to start it.
+      // An error of the sink does not belong to the activity that starts the write.
       queue.writing ??= runWork({ ...sinkWork, fail: () => false }, () => this.#write(stream, queue))
     }
   }
 
-  /** Writes what waits, for at most two seconds. The sink stays open. Idempotent. */
+  /** Writes the waiting records, for at most two seconds. The sink stays open. Idempotent. */
   async close(): Promise<void> {
     const writing = [...this.#queues.values()].map((queue) => queue.writing ?? Promise.resolve())
     const timer = setTimeout(() => this.#closing.abort(), closeMs)
@@ -97,10 +97,10 @@ export class StreamPublisher {
     clearTimeout(timer)
   }
 
-  /** Writes until nothing waits. Never rejects. */
+  /** Writes until no record waits. Never rejects. */
   async #write(stream: string, queue: Queue): Promise<void> {
     let waitMs: number = retryMs.initial
-    // What the activity publishes in the same turn of the event loop is written together.
+    // Records that the activity publishes in the same turn of the event loop are written together.
     await Promise.resolve()
     while (queue.records.length > 0) {
       const batch = queue.records.splice(0, maxBatch)
@@ -124,7 +124,7 @@ export class StreamPublisher {
     this.#dropFirst(queue, queue.records.length, 'the worker ends')
   }
 
-  /** One stream that can never be written must not take the memory of all. */
+  /** One stream that can't be written must not use the memory of all streams. */
   #dropOld(queue: Queue): void {
     const oldest = Date.now() - (this.#options.maxAgeMs ?? 300_000)
     const kept = queue.records.findIndex(({ time }) => time >= oldest)
@@ -137,7 +137,7 @@ export class StreamPublisher {
     if (lost.length > 0) this.#drop(lost.length, why)
   }
 
-  /** Ends early when the publisher is closed. */
+  /** Returns early when the publisher is closed. */
   async #pause(ms: number): Promise<void> {
     await delay(ms, undefined, { signal: this.#closing.signal }).catch(() => undefined)
   }
@@ -164,7 +164,9 @@ function isOf(record: StreamRecord, { runId, unit, attempt, epoch, number }: Omi
   )
 }
 
-/** One event for two pieces of the same text, or for two that replace each other; undefined when they are neither. */
+/**
+ * Joins two pieces of the same text, or two events of which the second replaces the first. Otherwise returns undefined.
+ */
 function join(last: StreamData, data: StreamData): StreamData | undefined {
   if (data.type === 'output.partial' && last.type === 'output.partial') return data
   if (data.type !== 'text' && data.type !== 'code') return undefined

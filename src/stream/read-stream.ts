@@ -8,41 +8,41 @@ import type { StreamEntry, StreamReader, StreamSink } from './sink.js'
 
 export interface ReadStreamOptions {
   readonly sink: StreamSink
-  /** Of {@link streamName}. */
+  /** Name of the stream, from {@link streamName}. */
   readonly stream: string
   readonly codec: EntryCodec
-  /** Offset of the event to continue after. Undefined: from the beginning. */
+  /** Offset of the event after which to continue. Undefined: from the beginning. */
   readonly from: string | undefined
   readonly signal: AbortSignal
-  /** Whether an execution is one of the run: others may have the same workflow id. */
+  /** Whether an execution belongs to the run. Other runs may have the same workflow id. */
   readonly isOfRun: (runId: string) => Promise<boolean>
-  /** Resolves when the run has ended, whatever the sink does. */
+  /** Resolves when the run has ended, independently of the sink. */
   readonly ended: Promise<RunEnd>
 }
 
 /** The offset before the first event. */
 export const startOffset = '0'
 
-/** Whether a text may be the offset of an event. */
+/** Whether a text has the form of an event's offset. */
 export function isOffset(text: string): boolean {
   return text === startOffset || parseOffset(text) !== undefined
 }
 
-/** How long a read waits for an entry. The end of the run is noticed after it. */
+/** Milliseconds for which a read waits for an entry. The end of the run is noticed after it. */
 const waitMs = 250
-/** After the end of a run its last records may still be on their way: this long without any, the stream ends. */
+/** Milliseconds without a record after which the stream of an ended run ends. The last records may arrive late. */
 const settleMs = 300
-/** The same when a turn or a call has not ended. */
+/** The same limit while a turn or a call has not ended. */
 const openSettleMs = 3_000
-/** A read that takes this much longer than it may wait has failed: a sink that hangs must not hide the end. */
+/** Milliseconds after the wait time at which a read counts as failed: a sink that hangs must not hide the end. */
 const hangMs = 6_000
 const retryMs = { initial: 100, maximum: 2_000 } as const
-/** Failed reads in a row after the end of the run. */
+/** Maximum number of failed reads in a row after the end of the run. */
 const maxFailuresAtEnd = 3
 
 /**
- * The events of a run, from an offset, as they happen. The last one is `end`, also when the sink fails: then a `gap`
- * comes before it.
+ * The events of a run from an offset, as they happen. The last event is `end`. When the sink fails, a `gap` comes
+ * before `end`.
  *
  * @throws PtcError RUN_INPUT_INVALID for an invalid offset; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED; what `ended`
  *   and `isOfRun` throw; the signal's reason
@@ -70,7 +70,7 @@ export async function* readStream(options: ReadStreamOptions): AsyncGenerator<St
       }
       if (entries && entries.length > 0) lastEntryAt = performance.now()
       else if (entries && resume.isSkipping) {
-        // Its entry has expired or was trimmed: everything that is there came after it.
+        // The entry has expired or was trimmed: all existing entries came after it.
         yield { type: 'gap', offset, time: Date.now() }
         for (const event of resume.giveUp()) {
           ;({ offset } = event)
@@ -91,7 +91,7 @@ export async function* readStream(options: ReadStreamOptions): AsyncGenerator<St
 
 interface WatchedEnd {
   readonly run: RunEnd
-  /** By `performance.now`. */
+  /** Time by `performance.now`. */
   readonly at: number
 }
 
@@ -110,7 +110,7 @@ function watchEnd(ended: Promise<RunEnd>): { readonly end: () => WatchedEnd | un
   }
 }
 
-/** Skips the events up to an offset. The state of the reader sees their records. */
+/** Skips the events up to an offset. The state of the reader is updated with their records. */
 class Resume {
   #from: { readonly id: string; readonly index: number } | undefined
   #skipped: StreamEvent[] = []
@@ -130,7 +130,7 @@ class Resume {
     return this.#from !== undefined
   }
 
-  /** Of the events of an entry, those after the offset. */
+  /** The events of an entry that follow the offset. */
   after(id: string, events: readonly StreamEvent[]): readonly StreamEvent[] {
     const from = this.#from
     if (from === undefined) return events
@@ -143,14 +143,14 @@ class Resume {
     return events.slice(from.index + 1)
   }
 
-  /** The offset was not found: returns what was skipped. */
+  /** Returns the skipped events, because the offset was not found. */
   giveUp(): readonly StreamEvent[] {
     this.#from = undefined
     return this.#skipped.splice(0)
   }
 }
 
-/** Reads on after a failure, where it was. */
+/** Continues at the same position after a failed read. */
 class RetryingReader {
   readonly #open: () => StreamReader
   readonly #signal: AbortSignal
@@ -164,12 +164,12 @@ class RetryingReader {
     this.#reader = open()
   }
 
-  /** Failed reads since the last one that succeeded. */
+  /** Number of failed reads since the last one that succeeded. */
   get failures(): number {
     return this.#failures
   }
 
-  /** Undefined when it failed. */
+  /** @returns undefined when the read failed */
   async read(maxWaitMs: number): Promise<readonly StreamEntry[] | undefined> {
     try {
       const reader = this.#reader
@@ -181,7 +181,7 @@ class RetryingReader {
       return entries
     } catch (thrown) {
       this.#signal.throwIfAborted()
-      // A missing package, for example.
+      // An error such as a missing package.
       if (PtcError.isInstance(thrown)) throw thrown
       await this.close()
       this.#reader = this.#open()

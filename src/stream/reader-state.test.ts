@@ -17,7 +17,7 @@ function eventsOf(...records: readonly StreamRecord[]): readonly StreamEvent[] {
   return records.flatMap((each, position) => state.add(each, String(position)))
 }
 
-it('gives each event an offset of its own', () => {
+it('gives each event its own offset', () => {
   const events = eventsOf(
     record('turn/1', 1, 1, begins(1)),
     record('turn/1', 1, 2, text(1, 'He')),
@@ -33,7 +33,7 @@ it('gives each event an offset of its own', () => {
   expect(events[3]).toMatchObject({ unit: 'turn/1', since: '0.0' })
 })
 
-it('ignores records that were stored twice, and those of older attempts', () => {
+it('ignores records that were stored twice, and records of older attempts', () => {
   const first = [record('turn/1', 1, 1, begins(1)), record('turn/1', 1, 2, text(1, 'Hel'))]
   const second = [record('turn/1', 2, 1, begins(1)), record('turn/1', 2, 2, text(1, 'Hello'))]
   const events = eventsOf(...first, ...first, ...second, record('turn/1', 1, 3, text(1, 'lo')), ...second)
@@ -41,7 +41,7 @@ it('ignores records that were stored twice, and those of older attempts', () => 
   expect(events.filter(({ type }) => type === 'retry')).toHaveLength(1)
 })
 
-it('reports records that are missing', () => {
+it('reports missing records', () => {
   const events = eventsOf(record('turn/1', 1, 1, begins(1)), record('turn/1', 1, 4, text(1, 'lo')))
   expect(events.map(({ type }) => type)).toEqual(['turn.begins', 'gap', 'text'])
   expect(eventsOf(record('turn/1', 1, 3, ends(1))).map(({ type }) => type)).toEqual(['gap', 'turn.ends'])
@@ -65,7 +65,7 @@ it('resets a turn whose reply did not become part of the conversation', () => {
   expect(events.filter(({ type }) => type === 'reset')).toMatchObject([{ unit: 'turn/1', since: '0.0' }])
 })
 
-it('resets no turn that was followed by a compaction, which left as many messages', () => {
+it('does not reset a turn followed by a compaction that left the same number of messages', () => {
   const begin = (turn: number, committedTurns: number): StreamData => ({
     type: 'turn.begins',
     turn,
@@ -84,7 +84,7 @@ it('resets no turn that was followed by a compaction, which left as many message
   expect(shownText(events)).toBe('before, after')
 })
 
-it('resets no turn of another plan step, which began with the same messages', () => {
+it('does not reset a turn of another plan step that began with the same messages', () => {
   const begin = (turn: number, planStep?: string): StreamData => ({
     type: 'turn.begins',
     turn,
@@ -109,13 +109,13 @@ it('resets a step whose sandbox was lost, once', () => {
     record('step/s/1', 1, 1, cell, { epoch: 1 }),
     record('step/s/1', 1, 2, { type: 'step.lost' }, { epoch: 1 }),
     record('step/s/1', 1, 1, cell, { epoch: 2 }),
-    // A zombie of the first sandbox.
+    // A late record of the first sandbox.
     record('step/s/1', 9, 1, cell, { epoch: 1 }),
   )
   expect(events.map(({ type }) => type)).toEqual(['cell.begins', 'reset', 'retry', 'cell.begins'])
 })
 
-it('takes the newer execution after a reset of the workflow', () => {
+it('uses the newer execution after a reset of the workflow', () => {
   const events = eventsOf(
     record('turn/1', 3, 1, begins(1)),
     record('turn/1', 3, 2, text(1, 'old')),

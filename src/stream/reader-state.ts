@@ -4,7 +4,7 @@ interface UnitState {
   readonly run: number
   readonly epoch: number
   readonly attempt: number
-  /** Of the last record. */
+  /** Number of the last record. */
   readonly number: number
   /** Offset of the first event that is not void. Undefined: there is none. */
   readonly since: string | undefined
@@ -15,7 +15,7 @@ type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? 
 type NewEvent = DistributiveOmit<StreamEvent, 'offset' | 'time'>
 
 /**
- * The last event of a turn, call or compaction that has not ended. A step that has not ended may be silent for long.
+ * Events after which a turn, call or compaction has not ended. An open step does not count: it may be silent for long.
  */
 const openTypes: ReadonlySet<string> = new Set([
   'turn.begins',
@@ -27,19 +27,19 @@ const openTypes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Turns records into events. The events of a record depend on the records before it and on nothing else, so every
- * reader of a stream gets the same events with the same offsets.
+ * Turns records into events. The events of a record depend only on the records before it, so every reader of a stream
+ * gets the same events with the same offsets.
  *
  * | record of a unit | events |
  * |---|---|
- * | of an older attempt, or one that was there before | none |
+ * | of an older attempt, or a record that was read before | none |
  * | the next one of its attempt | its event |
  * | a later one of its attempt | `gap`, its event |
  * | of a newer attempt | `retry`, `reset` if the unit had events, its event |
  */
 export class ReaderState {
   readonly #units = new Map<string, UnitState>()
-  /** Executions in the order in which they first published: after a reset the newer one repeats units. */
+  /** Executions in the order in which they first published. After a reset, the newer execution repeats units. */
   readonly #runs = new Map<string, number>()
   #lastTurn: (TurnBegin & { readonly unit: string }) | undefined
 
@@ -69,7 +69,7 @@ export class ReaderState {
     return events.map((event, index) => ({ ...event, offset: offsetOf(id, index), time }))
   }
 
-  /** A turn, a call or a compaction has begun, and its end has not been read. */
+  /** Whether a turn, a call or a compaction has begun whose end has not been read. */
   get hasOpenUnits(): boolean {
     return [...this.#units.values()].some(({ isOpen }) => isOpen)
   }
@@ -80,12 +80,12 @@ export class ReaderState {
     return run
   }
 
-  /** No turn was committed since the turn before: its reply did not become part of the conversation. */
+  /** Resets the previous turn when it was not committed: its reply did not become part of the conversation. */
   #resetRepeatedTurn(unit: string, begin: TurnBegin): readonly NewEvent[] {
     const last = this.#lastTurn
     this.#lastTurn = { ...begin, unit }
     const turn = last && this.#units.get(last.unit)
-    // The steps of a plan begin with the same messages.
+    // All steps of a plan begin with the same messages.
     if (
       !last ||
       !turn ||
@@ -101,7 +101,7 @@ export class ReaderState {
 
 type TurnBegin = Extract<StreamData, { type: 'turn.begins' }>
 
-/** Workers of earlier versions only say how many messages there are. A compaction may leave as many as there were. */
+/** Workers of earlier versions send only the number of messages. A compaction may leave that number unchanged. */
 function committed({ committedTurns, messages }: TurnBegin): number {
   return committedTurns ?? messages
 }
@@ -112,7 +112,7 @@ function reset(unit: string, since: string | undefined): readonly NewEvent[] {
 
 type Position = Pick<UnitState, 'run' | 'epoch' | 'attempt' | 'number'>
 
-/** `earlier`: to be ignored. `later`: of a newer attempt. */
+/** `earlier`: ignore the record. `later`: the record is of a newer attempt. */
 function compare(record: Position, known: Position): 'earlier' | 'next' | 'later' {
   for (const field of ['run', 'epoch', 'attempt'] as const) {
     if (record[field] !== known[field]) return record[field] < known[field] ? 'earlier' : 'later'
@@ -120,12 +120,12 @@ function compare(record: Position, known: Position): 'earlier' | 'next' | 'later
   return record.number <= known.number ? 'earlier' : 'next'
 }
 
-/** The offset of an event: its entry, and its position among the events of that entry. */
+/** The offset of an event: the id of its entry, and its position among the events of that entry. */
 export function offsetOf(id: string, index: number): string {
   return `${id}.${index}`
 }
 
-/** Undefined for a text that is no offset. */
+/** @returns undefined for a text that is not an offset */
 export function parseOffset(offset: string): { readonly id: string; readonly index: number } | undefined {
   const [, id, index] = /^(.+)\.(\d+)$/.exec(offset) ?? []
   return id === undefined || index === undefined ? undefined : { id, index: Number(index) }

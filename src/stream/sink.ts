@@ -1,6 +1,6 @@
 /** An entry of a stream. */
 export interface StreamEntry {
-  /** Identifies the entry in its stream, and is never used again there. */
+  /** Identifies the entry in its stream. A sink never uses an id again. */
   readonly id: string
   readonly text: string
 }
@@ -8,29 +8,29 @@ export interface StreamEntry {
 /** Reads one stream. */
 export interface StreamReader {
   /**
-   * The entries after `id`, in their order; not necessarily all of them. Without any, waits for one for at most
-   * `waitMs`, and returns none.
+   * Returns entries after `id` in order, but not necessarily all. When there are none, waits up to `waitMs` for one,
+   * and then returns none.
    *
-   * @param id of an entry; undefined: from the oldest entry that there is. An entry that no longer exists is followed
-   *   by the later ones.
+   * @param id of an entry; undefined: from the oldest existing entry. After an entry that no longer exists come the
+   *   later ones.
    */
   read(id: string | undefined, waitMs: number): Promise<readonly StreamEntry[]>
   /** Idempotent. */
   close(): Promise<void>
 }
 
-/** Stores the streams of runs, and removes each when nothing was added to it for a while. */
+/** Stores the streams of runs, and removes a stream when it has got no entry for a while. */
 export interface StreamSink {
   /**
    * Appends entries: all or none, as far as the caller can tell. When it rejects, the caller appends the same entries
    * again; readers ignore the second copy.
    */
   append(stream: string, entries: readonly string[]): Promise<void>
-  /** Removes all entries of a stream. One that does not exist is no error. */
+  /** Removes all entries of a stream. A missing stream is not an error. */
   remove(stream: string): Promise<void>
-  /** Sends no request yet. */
+  /** Creates a reader. Sends no request yet. */
   reader(stream: string): StreamReader
-  /** Connections are opened again when they are needed. Idempotent. */
+  /** Closes the connections. A later request opens them again. Idempotent. */
   close(): Promise<void>
 }
 

@@ -44,10 +44,10 @@ function publisherOf(
 }
 
 const typesOf = (events: readonly StreamEvent[]): readonly string[] => events.map(({ type }) => type)
-/** Fails as long as the test says. */
+/** Fails while the test says so. */
 class UnreliableSink implements StreamSink {
   readonly #sink: StreamSink
-  /** After it, the sink has stored what it says it has not. */
+  /** `after`: the sink reports a failure after it has stored the entries. */
   failure: 'none' | 'before' | 'after' = 'none'
   appends = 0
   stored = 0
@@ -87,7 +87,7 @@ class UnreliableSink implements StreamSink {
   }
 }
 
-it('delivers what is published while it is published, and the end', async () => {
+it('a stream delivers events while they are published, and the end', async () => {
   const sink = fileStream({ folder: await temporaryFolder() })
   const { publisher } = publisherOf(sink)
   const publish = publisher.attempt(origin)
@@ -104,7 +104,7 @@ it('delivers what is published while it is published, and the end', async () => 
   expect(await events.next()).toMatchObject({ done: true })
 })
 
-it('joins pieces of text that wait', async () => {
+it('a stream joins waiting pieces of text', async () => {
   const sink = new UnreliableSink(fileStream({ folder: await temporaryFolder() }))
   const { publisher } = publisherOf(sink)
   const publish = publisher.attempt(origin)
@@ -117,7 +117,7 @@ it('joins pieces of text that wait', async () => {
   expect(shownText(events)).toBe(Array.from({ length: 1_000 }, (_, piece) => `${piece} `).join(''))
 })
 
-it('continues after each offset as a reader from the beginning does', async () => {
+it('a stream continues after each offset like a reader from the beginning', async () => {
   const sink = fileStream({ folder: await temporaryFolder() })
   const { publisher } = publisherOf(sink)
   for (const attempt of [1, 2, 3]) {
@@ -127,7 +127,7 @@ it('continues after each offset as a reader from the beginning does', async () =
     publish({ type: 'status', turn: 1, phase: 'thinking' })
     if (attempt === 3) publish(turnEnds)
   }
-  publisher.attempt(origin)(turnEnds) // of the first attempt: too late
+  publisher.attempt(origin)(turnEnds) // a late record of the first attempt
   await publisher.close()
   const all = await readAll(sink)
   expect(typesOf(all).filter((type) => type === 'reset')).toHaveLength(2)
@@ -142,7 +142,7 @@ it('continues after each offset as a reader from the beginning does', async () =
   )
 })
 
-it('reports a gap for an offset that has expired, and delivers everything that is there', async () => {
+it('a stream reports a gap for an expired offset, and delivers all remaining events', async () => {
   const sink = fileStream({ folder: await temporaryFolder() })
   const { publisher } = publisherOf(sink)
   publisher.attempt(origin)(turnEnds)
@@ -151,7 +151,7 @@ it('reports a gap for an offset that has expired, and delivers everything that i
   await expect(readAll(sink, { from: 'nonsense' })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
 })
 
-it('leaves out other runs of the same workflow id', async () => {
+it('a stream leaves out other runs with the same workflow id', async () => {
   const sink = fileStream({ folder: await temporaryFolder() })
   const { publisher } = publisherOf(sink)
   publisher.attempt({ ...origin, runId: 'old' })(text('old'))
@@ -163,7 +163,7 @@ it('leaves out other runs of the same workflow id', async () => {
   expect(shownText(await readAll(sink, { isOfRun }))).toBe('new')
 })
 
-it('stores an event once for the reader when the sink loses its answer', async () => {
+it('a reader gets an event once when the sink loses its response', async () => {
   const sink = new UnreliableSink(fileStream({ folder: await temporaryFolder() }))
   const { publisher, troubles } = publisherOf(sink)
   sink.failure = 'after'
@@ -177,7 +177,7 @@ it('stores an event once for the reader when the sink loses its answer', async (
   expect(troubles).toEqual([expect.stringContaining('the connection was lost')])
 })
 
-it('drops events when too many wait, and the reader learns of the gap', async () => {
+it('drops events when too many wait, and the reader notices the gap', async () => {
   const sink = new UnreliableSink(fileStream({ folder: await temporaryFolder() }))
   sink.failure = 'before'
   const { publisher, troubles } = publisherOf(sink, { maxWaiting: 1_000 })
@@ -195,10 +195,10 @@ it('drops events when too many wait, and the reader learns of the gap', async ()
   expect(troubles).toHaveLength(1)
 })
 
-it('drops events that have waited for too long, and goes on with later ones', async () => {
+it('drops events that have waited for too long, and continues with later ones', async () => {
   const sink = new UnreliableSink(fileStream({ folder: await temporaryFolder() }))
   sink.failure = 'before'
-  // Everything that waits is too old.
+  // Every waiting event is too old.
   const { publisher, troubles } = publisherOf(sink, { maxAgeMs: -1 })
   const publish = publisher.attempt(origin)
   publish(text('old'))
@@ -209,13 +209,13 @@ it('drops events that have waited for too long, and goes on with later ones', as
   expect(typesOf(await readAll(sink))).toEqual(['gap', 'turn.ends', 'end'])
 })
 
-it('says the end while the sink is down, after a gap', async () => {
+it('a stream has its end while the sink is down, after a gap', async () => {
   const sink = new UnreliableSink(fileStream({ folder: await temporaryFolder() }))
   sink.failure = 'before'
   expect(await readAll(sink)).toMatchObject([{ type: 'gap' }, { type: 'end', status: 'completed' }])
 })
 
-it('reads on when the sink is back', async () => {
+it('a reader continues when the sink is available again', async () => {
   const sink = new UnreliableSink(fileStream({ folder: await temporaryFolder() }))
   const { publisher } = publisherOf(sink)
   const publish = publisher.attempt(origin)
@@ -231,7 +231,7 @@ it('reads on when the sink is back', async () => {
   await events.return()
 })
 
-it('never throws to the activity, and ends in time, when the sink hangs', async () => {
+it('publishing never throws to the activity, and ends in time, when the sink hangs', async () => {
   const never = new Promise<never>(() => undefined)
   const sink: StreamSink = {
     append: () => never,
@@ -244,14 +244,14 @@ it('never throws to the activity, and ends in time, when the sink hangs', async 
   await publisher.close()
 })
 
-/** Stands for an encryption. */
+/** A codec that stands for encryption. */
 function codecOf(encode: (data: Uint8Array) => Uint8Array, decode: (data: Uint8Array) => Uint8Array): PayloadCodec {
   const apply = (payloads: readonly Payload[], change: typeof encode) =>
     Promise.resolve(payloads.map((payload) => ({ ...payload, data: change(payload.data ?? new Uint8Array()) })))
   return { encode: (payloads) => apply(payloads, encode), decode: (payloads) => apply(payloads, decode) }
 }
 
-it('ends at once when it is aborted, also when the sink hangs', async () => {
+it('a reader ends at once when it is aborted, also when the sink hangs', async () => {
   const never = new Promise<never>(() => undefined)
   const reader = { read: () => never, close: () => Promise.resolve() }
   const sink: StreamSink = {
@@ -266,10 +266,10 @@ it('ends at once when it is aborted, also when the sink hangs', async () => {
   await expect(reading).rejects.toThrow('enough')
 })
 
-it('encrypts what the codecs encrypt', async () => {
+it('a stream encrypts everything that the codecs encrypt', async () => {
   const sink = fileStream({ folder: await temporaryFolder() })
   const hide = (data: Uint8Array) => data.map((byte) => byte ^ 7)
-  // Undone in the reverse order only.
+  // Codecs are undone in the reverse order.
   const mark = codecOf(
     (data) => Uint8Array.of(1, ...data),
     (data) => data.slice(1),
@@ -286,7 +286,7 @@ it('encrypts what the codecs encrypt', async () => {
   await expect(readAll(sink)).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNAVAILABLE' })
 })
 
-it('propagates that the end is unknown', async () => {
+it("a stream fails when the end of the run can't be determined", async () => {
   const sink = fileStream({ folder: await temporaryFolder() })
   await expect(readAll(sink, { ended: Promise.reject(new Error('unreachable')) })).rejects.toThrow('unreachable')
 })

@@ -20,7 +20,7 @@ const takeLeave = defineTool({
   },
 })
 
-/** A tool that accepts any input and does what the test says. */
+/** A tool that accepts any input and runs a function of the test. */
 const toolOf = (
   run: (context: ToolContext) => unknown,
   options: { readonly effect?: 'read' | 'once'; readonly attempts?: number; readonly timeout?: Duration } = {},
@@ -36,13 +36,13 @@ const toolOf = (
     run: async (_input, context) => (await run(context)) as z.core.util.JSONType,
   })
 
-it('returns the result with the defaults of input and output', async () => {
+it('returns the result of a tool with the defaults of input and output', async () => {
   const { left, on } = await runTool(takeLeave, {})
   expect([left, on]).toEqual([29, '1970-01-01'])
   expect(await runTool(takeLeave, { days: 4, note: undefined })).toEqual({ left: 26, on: '1970-01-01' })
 })
 
-it('returns values of any size and form', async () => {
+it('returns results of any size and form', async () => {
   const reference = { 'ptc.value': { sha256: '0'.repeat(64), bytes: 1, preview: '' } }
   expect(isExternal(reference)).toBe(true)
   for (const value of ['x'.repeat(100_000), reference]) {
@@ -60,7 +60,7 @@ const echoDefinition = {
 } as const
 
 describe('the context', () => {
-  it('has caller, attempt, heartbeat details and an idempotency key that every attempt shares', async () => {
+  it('the context of a tool has caller, attempt, heartbeat details and a key that every attempt shares', async () => {
     contexts.length = 0
     await runTool(takeLeave, { days: 2 })
     await runTool(takeLeave, { days: 2 }, { attempt: 2, caller: 'direct', heartbeatDetails: { page: 7 } })
@@ -73,7 +73,7 @@ describe('the context', () => {
     expect(third?.idempotencyKey).toBe('my-key')
   })
 
-  it('passes heartbeats and log entries to the test', async () => {
+  it('passes heartbeats and log entries of a tool to the test', async () => {
     const heartbeats: unknown[] = []
     const entries: unknown[] = []
     const log = { ...silent, info: (message: string, fields?: object) => entries.push([message, fields]) }
@@ -118,7 +118,7 @@ describe('a deferred tool', () => {
     },
   })
 
-  it('gets a completion token, the same in every attempt and another one for another call', async () => {
+  it('a deferred tool gets a completion token, the same in every attempt and another one for another call', async () => {
     const heartbeats: unknown[] = []
     expect(await runTool(approve, { invoice: 'a' }, { onHeartbeat: (details) => heartbeats.push(details) })).toBeNull()
     await runTool(approve, { invoice: 'a' }, { attempt: 2 })
@@ -129,18 +129,18 @@ describe('a deferred tool', () => {
     expect(heartbeats).toEqual([{ invoice: 'a' }])
   })
 
-  it('fails as any other tool', async () => {
+  it('a deferred tool fails like any other tool', async () => {
     await expect(runTool(approve, { invoice: 'INV-0' }, { log: silent })).rejects.toMatchObject({
       type: 'TOOL_REFUSED',
     })
   })
 })
 
-describe('failures are those of production', () => {
+describe('failures', () => {
   const refuse = toolOf(() => Promise.reject(new ToolError('no such invoice')))
   const fail = toolOf(() => Promise.reject(new Error('connection lost')), { attempts: 2 })
 
-  it('a ToolError is final, any other error is retried until the last attempt', async () => {
+  it('a ToolError is final, and any other error is retried until the last attempt', async () => {
     const failed = { type: 'TOOL_FAILED', message: expect.stringContaining('connection lost') }
     await expect(runTool(refuse, {}, { log: silent })).rejects.toMatchObject({
       type: 'TOOL_REFUSED',
@@ -154,7 +154,7 @@ describe('failures are those of production', () => {
     })
   })
 
-  it('refuses invalid input before the tool runs', async () => {
+  it('runTool refuses invalid input before the tool runs', async () => {
     contexts.length = 0
     const wrong = { days: 'two' } as unknown as { days: number }
     await expect(runTool(takeLeave, wrong)).rejects.toMatchObject({
@@ -166,7 +166,7 @@ describe('failures are those of production', () => {
     expect(contexts).toEqual([])
   })
 
-  it('refuses invalid and too large output', async () => {
+  it('runTool refuses invalid and too large output', async () => {
     const wrong = defineTool({ ...echoDefinition, output: z.string(), run: () => 7 as unknown as string })
     await expect(runTool(wrong, { value: 1 })).rejects.toMatchObject({ type: 'TOOL_OUTPUT_INVALID' })
     const limits = { resultBytes: 10 }
@@ -181,7 +181,7 @@ describe('failures are those of production', () => {
     })
   })
 
-  it('refuses a caller that the tool does not allow, and chooses an allowed one', async () => {
+  it('runTool refuses a caller that the tool does not allow, and chooses an allowed one', async () => {
     const direct = defineTool({ ...echoDefinition, allowedCallers: ['direct'], run: (_input, { caller }) => caller })
     expect(await runTool(direct, { value: 1 })).toBe('direct')
     await expect(runTool(direct, { value: 1 }, { caller: 'code_execution' })).rejects.toMatchObject({
@@ -189,7 +189,7 @@ describe('failures are those of production', () => {
     })
   })
 
-  it('fails a tool that exceeds its timeout, and aborts its signal', async () => {
+  it('runTool fails a tool that exceeds its timeout, and aborts its signal', async () => {
     let aborted: AbortSignal | undefined
     const slow = toolOf(
       ({ signal }) => {
@@ -202,7 +202,7 @@ describe('failures are those of production', () => {
     expect(aborted?.aborted).toBe(true)
   })
 
-  it("does not run the second attempt of a 'once' tool", async () => {
+  it("runTool does not run the second attempt of a 'once' tool", async () => {
     const runs: unknown[] = []
     const once = toolOf(() => runs.push(null), { effect: 'once' })
     await expect(runTool(once, {}, { attempt: 2 })).rejects.toMatchObject({ type: 'TOOL_OUTCOME_UNKNOWN' })

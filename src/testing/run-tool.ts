@@ -18,11 +18,11 @@ import { LocalStore } from '../values/local/local-store.js'
 import { Values } from '../values/values.js'
 import { writeLog } from './write-log.js'
 
-/** One attempt of a call, as {@link runTool} runs it. */
+/** Options of one attempt of a call, for {@link runTool}. */
 export interface RunToolOptions {
   /** Default: `code_execution`, or `direct` for a tool that code may not call. */
   readonly caller?: Caller
-  /** From 1. Default 1. Attempt 2 of a tool with effect `once` is refused, as in production. */
+  /** Number from 1. Default 1. Attempt 2 of a tool with effect `once` is refused, as in production. */
   readonly attempt?: number
   /** Default: derived from the tool's name and the input, so that it is the same in every attempt. */
   readonly idempotencyKey?: string
@@ -38,7 +38,7 @@ export interface RunToolOptions {
   readonly agent?: string
   /** Cancels the call when it is aborted. */
   readonly signal?: AbortSignal
-  /** Default: those of a configuration without limits. */
+  /** Default: the limits of a configuration that sets none. */
   readonly limits?: Partial<Pick<Limits, 'argumentBytes' | 'resultBytes'>>
   /** The tool's log. Default: warnings and errors to stderr. */
   readonly log?: ToolLog
@@ -51,11 +51,11 @@ export interface RunToolOptions {
  * A deferred tool gets a `completionToken`, which is the same in every attempt. No run waits for this call: a client
  * refuses to complete it.
  *
- * @returns the result as its caller gets it: plain JSON, after the transforms of the output schema; null for a deferred
- * tool
+ * @returns the result in the form for its caller: plain JSON, after the transforms of the output schema; null for a
+ *   deferred tool
  * @throws ApplicationFailure that Temporal would record. Its `type` is the error code (`TOOL_REFUSED` for a ToolError,
- * `TOOL_FAILED` for any other error, `TOOL_INPUT_INVALID`, `TOOL_OUTPUT_INVALID`, `TOOL_TIMED_OUT` and others), and
- * `nonRetryable` says whether Temporal would start another attempt. CancelledFailure when `signal` is aborted.
+ *   `TOOL_FAILED` for any other error, `TOOL_INPUT_INVALID`, `TOOL_OUTPUT_INVALID`, `TOOL_TIMED_OUT` and others), and
+ *   `nonRetryable` says whether Temporal would start another attempt. CancelledFailure when `signal` is aborted.
  */
 export async function runTool<Input extends z.ZodObject, Output extends z.ZodType>(
   tool: Tool<Input, Output>,
@@ -63,7 +63,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
   options: RunToolOptions = {},
 ): Promise<z.output<Output>> {
   const { name, timeoutMs, allowedCallers } = tool
-  // A caller sends JSON: members that are undefined do not exist.
+  // A caller sends JSON: undefined members do not exist.
   const args = JSON.parse(JSON.stringify(input)) as JsonObject
   const {
     caller = allowedCallers.includes('code_execution') ? 'code_execution' : 'direct',
@@ -101,7 +101,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       inputDigest: digestJson(tool.inputSchema),
       ...(tool.deferred && { deferred: { firstExecutionRunId: 'run-tool', signature: 'run-tool' } }),
     }
-    // Without a follow-up, the activity returns the value alone.
+    // Without a follow-up, the activity returns only the value.
     const credentials = credentialsOf(options.credentials ?? {})
     const work = () => toolCall(registry, values, limits, { credentials })(call) as Promise<Externalizable>
     const result: Externalizable = await environment.run(work)
@@ -156,7 +156,7 @@ const stderrLog: ToolLog = {
   error: (message, fields) => writeLog('ERROR', message, fields),
 }
 
-/** Leaves out what the SDK's worker logs: the test gets the failure itself. */
+/** Leaves out the log of the SDK's worker: the test gets the failure itself. */
 function toolLogger(toolLog: ToolLog): Logger {
   const write = (level: keyof ToolLog) => (message: string, fields?: LogMetadata) => {
     if (fields?.['sdkComponent'] !== SdkComponent.worker) toolLog[level](message, fields)

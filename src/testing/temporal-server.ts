@@ -43,7 +43,7 @@ export async function startTemporal(
   }
 }
 
-/** Long enough to build the CLI with Go, the first time. */
+/** Long enough to build the CLI with Go for the first time. */
 const findCliMs = 20 * 60_000
 
 function findCli(onProgress: (line: string) => void): Promise<string> {

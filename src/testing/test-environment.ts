@@ -21,8 +21,8 @@ export interface TestEnvironmentOptions {
   /** Default: the tools of `config`. */
   readonly tools?: PtcConfig['tools']
   /**
-   * A configuration, such as the default export of `ptc.config.ts`. Its `sandbox`, `taskQueue` and `values.store` are
-   * replaced by those of the test environment.
+   * A configuration, such as the default export of `ptc.config.ts`. The test environment replaces its `sandbox`,
+   * `taskQueue` and `values.store`.
    */
   readonly config?: Partial<PtcConfig>
   /** The replies of the model. Required for agents; a program needs none. */
@@ -31,7 +31,7 @@ export interface TestEnvironmentOptions {
   readonly sandbox?: PtcConfig['sandbox']
   /** Default: a dev server in memory, started with the Temporal CLI that `ptc` uses. */
   readonly server?: ServerOption
-  /** Level of what Temporal and the tools log to stderr. Default `WARN`. No effect when the process has a Runtime. */
+  /** Level of the log of Temporal and the tools on stderr. Default `WARN`. No effect when the process has a Runtime. */
   readonly logLevel?: LogLevel
   /** Receives a line about each slow step, such as the installation of a Temporal CLI. Default: ignored. */
   readonly onProgress?: (line: string) => void
@@ -41,7 +41,7 @@ export interface TestEnvironmentOptions {
 export interface TestEnvironment extends AsyncDisposable {
   /** Starts and follows runs and sessions. */
   readonly client: PtcClient
-  /** The scripted Messages API; its `requests` are what the model was sent. */
+  /** The scripted Messages API. Its `requests` are those that the model received. */
   readonly api: ScriptedMessagesApi
   /** Temporal's own test environment: `client`, `nativeConnection`, `namespace`. */
   readonly temporal: TestWorkflowEnvironment
@@ -124,7 +124,7 @@ export async function createTestEnvironment(options: TestEnvironmentOptions = {}
   }
 }
 
-/** Never a reply of a real model, also for an agent that was started by `client`. */
+/** A client may start an agent without a script: then it gets this reply, and never one of a real model. */
 const noScript: Script = [{ reply: { content: [{ type: 'text', text: 'The test environment has no script.' }] } }]
 
 const storeIn = (directory: string) => ({ kind: 'local', directory: join(directory, 'values') }) as const
@@ -141,12 +141,12 @@ function resolveConfig({ tools, config = {}, sandbox }: TestEnvironmentOptions, 
     },
     'the configuration of the test environment',
   )
-  // The scripted model replies for each of them.
+  // The scripted model replies in place of each provider.
   const providers = Object.keys(resolved.providers).map((name) => [name, { kind: 'anthropic' }] as const)
   return { ...resolved, providers: Object.fromEntries(providers) }
 }
 
-/** A process has one Runtime. The user's own, or that of an earlier test environment, is kept. */
+/** Installs the Runtime, of which a process has only one. Keeps that of the user or of an earlier test environment. */
 function installRuntimeOnce(minimum: LogLevel): void {
   try {
     installRuntime(minimum, ({ level, message, meta }) => writeLog(level, message, meta))
@@ -155,7 +155,7 @@ function installRuntimeOnce(minimum: LogLevel): void {
   }
 }
 
-/** How long a cancelled run may take to remove its sandbox. */
+/** Milliseconds in which a cancelled run may remove its sandbox. */
 const cancelMs = 30_000
 
 /** Cancels the open runs and sessions, so that their sandboxes are removed; terminates those that do not end. */

@@ -8,27 +8,32 @@ import type { CallingRun, Tool } from './tool.js'
 export interface HumanQuestion {
   readonly question: string
   readonly run: CallingRun
-  /** The `context` that the run was started with. `{}` for a run without one. */
+  /** The `context` with which the run was started. `{}` for a run without one. */
   readonly context: JsonObject
-  /** Answers this question, and no other: `ptc.completeCall(token, 'an answer')`, `ptc answer TOKEN 'an answer'`. */
+  /**
+   * Token that completes only this question: `ptc.completeCall(token, 'an answer')`, `ptc answer TOKEN 'an answer'`.
+   */
   readonly token: string
-  /** The same when the hook is called again. */
+  /** Stays the same when the hook is called again. */
   readonly idempotencyKey: string
 }
 
 export interface AskHumanOptions {
   /** Default `ask_human`. */
   readonly name?: string
-  /** After this time without an answer the code gets a `ToolTimedOut`. Default 7 days. */
+  /** Time without an answer after which the code gets a `ToolTimedOut`. Default 7 days. */
   readonly expires?: Duration
   /**
-   * Tells people of a question. It is called at least once for each, and again when it throws. Default: nobody is told;
-   * `ptc calls list` shows the questions.
+   * Tells people of a question. It is called at least once for each question, and again when it throws. Default: no
+   * notification; `ptc calls list` shows the questions.
    */
   readonly onQuestion?: (question: HumanQuestion, signal: AbortSignal) => void | Promise<void>
 }
 
-/** A tool that asks a person a question, and returns the answer as text. A call waits for days and holds nothing. */
+/**
+ * A tool that asks a person a question, and returns the answer as text. A call may wait for days, and uses no worker
+ * slot meanwhile.
+ */
 export function askHuman({ name = 'ask_human', expires = '7d', onQuestion }: AskHumanOptions = {}): Tool {
   return defineTool({
     name,

@@ -27,7 +27,7 @@ it('documents client tools as functions that return text, and defers their calls
   expect(registry.outputSchemas()).toEqual({ ask: { type: 'string' } })
 })
 
-it('checks arguments by the schema, but matches none of its patterns', () => {
+it('client tools check arguments by the schema, but match none of its patterns', () => {
   const registry = clientRegistry([ask])
   const refusalOf = (args: object) =>
     describeCall(registry, { argumentBytes: 10_000 }, { tool: 'ask', arguments: { ...args } }, 'code_execution', true)
@@ -163,7 +163,7 @@ it('counts the parts of schemas over references of all kinds, and reads each onc
   expect(performance.now() - startedAt).toBeLessThan(3_000)
 })
 
-it('takes names that code can not call', () => {
+it("accepts client tools with names that code can't use", () => {
   const registry = clientRegistry([
     { ...ask, name: 'math.factorial' },
     { ...ask, name: 'get-weather' },
@@ -174,7 +174,7 @@ it('takes names that code can not call', () => {
   ])
 })
 
-it('gives tools that only the model calls any name that the API takes', () => {
+it('tools that only the model calls may have any name that the API accepts', () => {
   const names = ['get-weather', 'print', 'class', '0', 'execute_code', 'x'.repeat(128)]
   const direct = (name: string): ClientTool => ({ ...ask, name, allowedCallers: ['direct'] })
   const registry = clientRegistry(names.map(direct))
@@ -185,7 +185,7 @@ it('gives tools that only the model calls any name that the API takes', () => {
   expect(() => clientRegistry([{ ...direct('get-it'), inputSchema: { type: 'string' } }])).toThrow('get-it')
 })
 
-it('limits the schema of an answer as those of tools, over references of all kinds', () => {
+it('limits the schema of an answer like those of tools, over references of all kinds', () => {
   const level = (n: number) => ({ allOf: [{ $ref: `#d${n}` }, { $ref: `#d${n}` }] })
   const definitions = Object.fromEntries(
     Array.from({ length: 40 }, (_, n) => [`d${n}`, { $anchor: `d${n}`, ...(n < 39 && level(n + 1)) }]),

@@ -14,8 +14,8 @@ import { schemaSize } from './validation/schema-size.js'
 import { TimeLimitError, withTimeLimit } from './validation/time-limit.js'
 
 /**
- * The client tools of a conversation as a registry: their calls are documented, checked and deferred as those of other
- * tools.
+ * The client tools of a conversation as a registry: their calls are documented, checked and deferred in the same way as
+ * those of other tools.
  *
  * @throws PtcError TOOL_NAME_INVALID, TOOL_DUPLICATE, CONFIG_INVALID
  */
@@ -44,7 +44,9 @@ function readInTime<Result>(subject: string, read: () => Result): Result {
   }
 }
 
-/** With references of all kinds. A schema that can't be read is refused later, with the reason. */
+/**
+ * The size of a schema with its references of all kinds. A schema that can't be read is refused later, with the reason.
+ */
 function sizeOf(schema: JsonObject): number {
   try {
     return schemaSize(normalizeSchema(schema))
@@ -62,10 +64,10 @@ export function checkClientSchema(schema: JsonObject): void {
   })
 }
 
-/** As the Messages API has them. */
+/** The rule of the Messages API. */
 const namePattern = /^[a-zA-Z0-9_-]{1,128}$/
 
-/** Of a tool that code does not call, the name need not be one that code can use. */
+/** The name of a tool that code does not call need not be usable in code. */
 function toTool({ name, description, inputSchema, inputExamples = [], allowedCallers }: ClientTool): Tool {
   const isForCode = allowedCallers.includes('code_execution')
   if (!isForCode && (!namePattern.test(name) || name === '__proto__'))
@@ -78,7 +80,7 @@ function toTool({ name, description, inputSchema, inputExamples = [], allowedCal
       description: isForCode ? `${description.trim()}\n${resultNote}`.trim() : description.trim() || name,
       input: withoutPatterns(inputSchema),
       output: z.string(),
-      // The client knows a call by its id. A result that never comes says nothing about the effect of the call.
+      // The client knows a call by its id. A missing result says nothing about the effect of the call.
       effect: 'once',
       allowedCallers,
       inputExamples,
@@ -99,7 +101,7 @@ function toTool({ name, description, inputSchema, inputExamples = [], allowedCal
   }
 }
 
-/** A valid name, in whose place the tool gets its own. */
+/** A valid name for `defineTool`. The tool's own name then replaces it. */
 const directTool = 'direct_tool'
 
 const resultNote = 'Returns a text (str). If the text is JSON, parse it with json.loads.'

@@ -15,7 +15,7 @@ const good = {
   run: () => [],
 } as const
 
-/** Code and message of the error of a changed definition. Untyped, as in JavaScript. */
+/** Code and message of the error of a changed definition. The definition is untyped, as in JavaScript. */
 function failure(changes: Readonly<Record<string, unknown>>): {
   code: string
   message: string
@@ -31,25 +31,25 @@ function failure(changes: Readonly<Record<string, unknown>>): {
 }
 
 describe('execution', () => {
-  it('is an activity by default, and may be local for a tool that only reads', () => {
+  it('a tool runs as an activity by default, and a tool that only reads may be local', () => {
     expect(defineTool(good).execution).toBe('activity')
     expect(defineTool({ ...good, execution: 'local' }).execution).toBe('local')
   })
 
-  it.each(['idempotent', 'once'] as const)("can't be local for effect '%s'", (effect) => {
+  it.each(['idempotent', 'once'] as const)("a tool with effect '%s' can't be local", (effect) => {
     expect(failure({ execution: 'local', effect })).toMatchObject({
       code: 'CONFIG_INVALID',
       message: "tool get_expenses: execution 'local' is for effect 'read'",
     })
   })
 
-  it('is one of two', () => {
+  it("execution must be 'activity' or 'local'", () => {
     expect(failure({ execution: 'inline' }).message).toBe("tool get_expenses: execution must be 'activity' or 'local'")
   })
 })
 
 describe('deferred', () => {
-  it('gives run a completion token, and says when a call expires', () => {
+  it('gives the run of a deferred tool a completion token, and says when a call expires', () => {
     const { deferred } = defineTool({
       ...good,
       deferred: { expires: '3d' },
@@ -66,13 +66,13 @@ describe('deferred', () => {
     [{ deferred: {} }, 'deferred.expires must be'],
     [{ deferred: { expires: '3d' }, run: undefined, activity: {} }, 'deferred is for a tool with run'],
     [{ deferred: { expires: '3d' }, execution: 'local' }, "execution 'local' is not for a deferred tool"],
-  ])('rejects %j', (changes, message) => {
+  ])('a tool rejects the option deferred in %j', (changes, message) => {
     expect(failure(changes)).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
   })
 })
 
 describe('concurrency', () => {
-  it('is a limit of any tool but a local one', () => {
+  it('any tool except a local one may have a concurrency limit', () => {
     expect(defineTool(good).concurrency).toBeUndefined()
     expect(defineTool({ ...good, concurrency: 3 }).concurrency).toBe(3)
     const { run: _, ...remote } = good
@@ -87,13 +87,13 @@ describe('concurrency', () => {
     [{ concurrency: 1_001 }, 'concurrency is invalid'],
     [{ concurrency: '3' }, 'concurrency is invalid'],
     [{ concurrency: 3, execution: 'local' }, "execution 'local' and concurrency exclude each other"],
-  ])('rejects %j', (changes, message) => {
+  ])('a tool rejects the option concurrency in %j', (changes, message) => {
     expect(failure(changes)).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
   })
 })
 
 describe('credentials', () => {
-  it('are names, each once', () => {
+  it('a tool declares names of credentials, each once', () => {
     expect(defineTool(good).credentials).toEqual([])
     expect(defineTool({ ...good, credentials: ['github', 'mail', 'github'] }).credentials).toEqual(['github', 'mail'])
   })
@@ -102,7 +102,7 @@ describe('credentials', () => {
     [{ credentials: 'github' }, 'credentials is invalid'],
     [{ credentials: ['two words'] }, 'must be a name of letters, digits, "_" and "-"'],
     [{ credentials: ['github'], run: undefined, activity: {} }, 'credentials is for a tool with run'],
-  ])('rejects %j', (changes, message) => {
+  ])('a tool rejects the option credentials in %j', (changes, message) => {
     expect(failure(changes)).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
   })
 })
@@ -129,7 +129,7 @@ describe('defineTool', () => {
     expect(tool.name).toBe('get_expenses')
   })
 
-  it('fills in the defaults', () => {
+  it('a tool gets all defaults', () => {
     const tool = defineTool(good)
     expect(tool).toMatchObject({
       timeoutMs: 60_000,
@@ -154,11 +154,11 @@ describe('defineTool', () => {
     ['1.5m', 90_000],
     ['250ms', 250],
     [1_234, 1_234],
-  ])('reads timeout %s as %d ms', (timeout, ms) => {
+  ])('reads the timeout %s of a tool as %d ms', (timeout, ms) => {
     expect(defineTool({ ...good, timeout }).timeoutMs).toBe(ms)
   })
 
-  it.each(['30 sec', '', -1, 0, Number.NaN, '25h25', '600h', {}])('rejects timeout %j', (timeout) => {
+  it.each(['30 sec', '', -1, 0, Number.NaN, '25h25', '600h', {}])('rejects the timeout %j of a tool', (timeout) => {
     expect(failure({ timeout })).toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('timeout must be'),
@@ -178,11 +178,11 @@ describe('defineTool', () => {
     ['read_more', 'is the name of the tool that reads the rest of a result'],
     ['search_tools', 'is the name of the tool that searches the documentation'],
     ['__proto__', 'can not be the key of an object'],
-  ])('refuses the name %s', (name, problem) => {
+  ])('refuses %s as the name of a tool', (name, problem) => {
     expect(failure({ name })).toMatchObject({ code: 'TOOL_NAME_INVALID', message: expect.stringContaining(problem) })
   })
 
-  it.each([undefined, null, 7])('rejects %j as a name', (name) => {
+  it.each([undefined, null, 7])('rejects %j as the name of a tool', (name) => {
     expect(failure({ name }).code).toBe('TOOL_NAME_INVALID')
   })
 
@@ -239,17 +239,17 @@ describe('defineTool', () => {
       'inputExamples[0].employee_id is not JSON: it is a Date',
     ],
     ['zero attempts', { retry: { attempts: 0 } }, 'retry is invalid:\n- attempts: '],
-  ])('refuses %s', (_what, changes, message) => {
+  ])('refuses the definition of a tool with %s', (_what, changes, message) => {
     const failed = failure(changes)
     expect(failed.code).toBe('CONFIG_INVALID')
     expect(failed.message).toContain(message)
   })
 
-  it('explains the effects when effect is missing', () => {
+  it('explains the effects when the effect of a tool is missing', () => {
     expect(failure({ effect: 'write' }).hint).toContain("'once' must not happen twice")
   })
 
-  it('accepts every effect', () => {
+  it('a tool accepts every effect', () => {
     for (const effect of ['read', 'idempotent', 'once'] satisfies Effect[])
       expect(defineTool({ ...good, effect }).effect).toBe(effect)
   })

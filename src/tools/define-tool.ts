@@ -48,10 +48,10 @@ const maxExampleBytes = 16 * 1024
  * Creates a tool. Types, validation, the documentation for the model and the retry policy all derive from the
  * definition.
  *
- * A tool has exactly one of `run`, `activity`, `workflow` and `nexus`. The last three make a remote tool: somebody else
- * executes its calls.
+ * A tool has exactly one of `run`, `activity`, `workflow` and `nexus`. The last three define a remote tool, whose calls
+ * another worker executes.
  *
- * @throws PtcError TOOL_NAME_INVALID, CONFIG_INVALID: the definition is checked here, before anything runs
+ * @throws PtcError TOOL_NAME_INVALID, CONFIG_INVALID: the definition is checked here, before any call
  */
 export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
   definition: DeferredToolDefinition<Input, Output>,
@@ -65,7 +65,7 @@ export function defineTool<Input extends z.ZodObject | JsonSchema, Output extend
 export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
   definition: RemoteToolDefinition<Input, Output, { readonly nexus: NexusTarget }>,
 ): Tool<AsZodObject<Input>, AsZodType<Output>>
-// The last, because compilers report the error of the last of more than three overloads alone.
+// This overload is last, because compilers report only the error of the last of more than three overloads.
 export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
   definition: ToolDefinition<Input, Output>,
 ): Tool<AsZodObject<Input>, AsZodType<Output>>
@@ -153,7 +153,10 @@ const definitionKeys: readonly string[] = [
   'nexus',
 ] satisfies readonly (keyof AnyDefinition)[]
 
-/** A misspelt option would be ignored silently. Instances of classes are not checked: they may have other members. */
+/**
+ * Refuses unknown keys, because a misspelt option would be ignored silently. Does not check instances of classes, which
+ * may have other members.
+ */
 function checkKeys(definition: object, invalid: InvalidError): void {
   if (Object.getPrototypeOf(definition) !== Object.prototype) return
   const problem = describeUnknownKeys(definition, definitionKeys)

@@ -42,7 +42,7 @@ function describeIt(tool: string, args: JsonObject, caller: 'direct' | 'code_exe
 }
 
 describe('describeCall', () => {
-  it('accepts a valid call, with summary and digest', () => {
+  it('describes a valid call, with summary and digest', () => {
     expect(describeIt('get_expenses', good)).toEqual({
       summary: 'get_expenses ENG001 Q3',
       digest: callDigest('get_expenses', good),
@@ -50,7 +50,7 @@ describe('describeCall', () => {
     })
   })
 
-  it('computes a digest independent of the order of the arguments', () => {
+  it('the digest of a call does not depend on the order of its arguments', () => {
     expect(describeIt('get_expenses', { quarter: 'Q3', employee_id: 'ENG001' }).digest).toBe(
       describeIt('get_expenses', good).digest,
     )
@@ -66,7 +66,7 @@ describe('describeCall', () => {
     expect(described('get_expenses', long)).toMatchObject({ refused: { status: 'invalid_arguments' } })
   })
 
-  it('denies an unknown tool, and lists the known ones', () => {
+  it('denies a call of an unknown tool, and lists the known ones', () => {
     const { refused } = describeIt('get_expense', good)
     expect(refused).toMatchObject({
       status: 'denied',
@@ -75,11 +75,11 @@ describe('describeCall', () => {
     expect(refused).not.toMatchObject({ message: expect.stringContaining('direct_only') })
   })
 
-  it.each(['__proto__', 'constructor'])('denies %s', (name) => {
+  it.each(['__proto__', 'constructor'])('denies a call of the tool %s', (name) => {
     expect(describeIt(name, good).refused).toMatchObject({ status: 'denied' })
   })
 
-  it('denies a caller that the tool does not allow', () => {
+  it('denies a call by a caller that the tool does not allow', () => {
     expect(describeIt('code_only', good, 'direct').refused).toEqual({
       status: 'denied',
       message: 'code_only is not allowed here: only code that runs in execute_code may call it.',
@@ -107,8 +107,8 @@ describe('describeCall', () => {
     })
   })
 
-  it('accepts 20,000 values, and refuses one more', () => {
-    // The object, its list, and the items of the list.
+  it('accepts arguments with 20,000 values, and refuses one more', () => {
+    // The counted values are the object, its list, and the items of the list.
     const described = (values: number) => describeIt('anything', { rows: Array.from({ length: values - 2 }, () => 0) })
     expect(described(20_000).refused).toBeNull()
     expect(described(20_001).refused).toEqual({
@@ -117,7 +117,7 @@ describe('describeCall', () => {
     })
   })
 
-  it('uses the summary of the tool, as one plain line in which direction marks are visible', () => {
+  it("uses the tool's own summary of a call, as one plain line with visible direction marks", () => {
     expect(describeIt('custom_summary', good).summary).toBe('expenses of<U+202E> ENG001')
   })
 
@@ -133,7 +133,7 @@ describe('describeCall', () => {
     expect(describeIt(name, good).summary).toBe(`${name} ENG001 Q3`)
   })
 
-  it('leaves asynchronous checks to runTool, and refuses when a check throws', () => {
+  it('leaves asynchronous checks to runTool, and refuses a call when a check throws', () => {
     expect(describeIt('slow_check', { id: 'a' }).refused).toBeNull()
     expect(describeIt('broken_check', { id: 'a' }).refused).toMatchObject({
       status: 'invalid_arguments',
@@ -141,7 +141,7 @@ describe('describeCall', () => {
     })
   })
 
-  it('truncates a summary to 200 characters, never within a surrogate pair', () => {
+  it('truncates the summary of a call to 200 characters, never within a surrogate pair', () => {
     const { summary } = describeIt(
       'anything',
       Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, '😀😀'])),
@@ -172,7 +172,7 @@ describe('describeCall', () => {
       () => Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [String(index), 1])),
     ],
     ['something JSON does not have', () => ({ a: 1n }) as unknown as JsonObject],
-  ])('does not throw for arguments with %s', (_what, make) => {
+  ])('describing a call does not throw for arguments with %s', (_what, make) => {
     const { summary, refused } = describeIt('get_expenses', make())
     expect(refused?.status).toBe('invalid_arguments')
     expect(summary).toMatch(/^get_expenses/)
@@ -180,7 +180,7 @@ describe('describeCall', () => {
     expect(JSON.stringify(refused).length).toBeLessThan(3_000)
   })
 
-  it('does not confuse a __proto__ argument with the prototype', () => {
+  it('describing a call does not confuse a __proto__ argument with the prototype', () => {
     const args = JSON.parse('{"__proto__":{"employee_id":"a","quarter":"Q1"}}') as JsonObject
     expect(describeIt('get_expenses', args).refused?.status).toBe('invalid_arguments')
   })
@@ -192,7 +192,7 @@ function nested(levels: number): JsonObject {
   return value
 }
 
-/** 2^levels leaves in `levels` objects. */
+/** An object that has 2^levels leaves and only `levels` objects. */
 function shared(levels: number): JsonObject {
   let value: JsonObject = {}
   for (let level = 0; level < levels; level++) value = { a: value, b: value }
@@ -232,7 +232,7 @@ describe('arguments that take long to check', () => {
   it.each<[string, JsonObject]>([
     ['a large union and many values', { items: Array.from({ length: 3_000 }, () => ({ kind: 'none' })) }],
     ['a slow regular expression', { text: `${'a'.repeat(60)}!` }],
-  ])('are refused as invalid, and block nothing for long: %s', (_what, args) => {
+  ])('arguments that take long to check are refused as invalid, and do not block for long: %s', (_what, args) => {
     const startedAt = performance.now()
     const { refused } = describeCall(slow, defaultLimits, { tool: 'slow', arguments: args }, 'code_execution', true)
     expect(performance.now() - startedAt).toBeLessThan(2_500)

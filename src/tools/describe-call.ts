@@ -24,8 +24,8 @@ export type CallDescription = Pick<DescribedCall, 'summary' | 'digest' | 'refuse
  * Describes a call before it is scheduled: its summary, its digest, and why it must not run. Never throws. `runTool`
  * checks the call again.
  *
- * @param registryMatchesRun false when the run recorded other tools: then only arguments that no tool accepts are
- * refused here, and the workflow and the worker that runs the tool decide the rest
+ * @param registryMatchesRun false when the run recorded other tools: then this function refuses only arguments that no
+ *   tool accepts. The workflow and the worker that runs the tool decide everything else.
  */
 export function describeCall(
   registry: ToolRegistry,
@@ -34,7 +34,7 @@ export function describeCall(
   caller: Caller,
   registryMatchesRun: boolean,
 ): CallDescription {
-  // A check or a summary of the tool that is asynchronous may reject later: nothing depends on it.
+  // An asynchronous check or summary of the tool may reject later. No result depends on it.
   const work = { name: `a check or summary of ${takeStart(call.tool, 100)}`, fail: () => false }
   const description = runWork(work, () => describeUnredacted(registry, limits, call, caller, registryMatchesRun))
   return { ...description, summary: redactSummary(registry, call.tool, description.summary) }
@@ -64,8 +64,8 @@ function describeUnredacted(
 }
 
 /**
- * Describes a call after so many slow checks that its arguments are not checked. The digest is that of a checked call:
- * a rebuild may have the time for the check.
+ * Describes a call without checking its arguments, after too many slow checks. The digest is that of a checked call,
+ * because a rebuild may have time for the check.
  */
 export function describeUncheckedCall(
   registry: ToolRegistry,
@@ -79,7 +79,10 @@ export function describeUncheckedCall(
   return { ...description, summary: redactSummary(registry, tool, description.summary) }
 }
 
-/** The arguments may be huge, so nothing traverses them. The call never runs, so its digest may be a constant. */
+/**
+ * Describes a call without traversing its arguments, which may be huge. The call never runs, so its digest may be a
+ * constant.
+ */
 function describeUnread(tool: string, refused: CallOutcome): CallDescription {
   return { summary: summarizeArguments(tool, {}), digest: callDigest(tool, { refused: 'arguments' }), refused }
 }

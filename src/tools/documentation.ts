@@ -12,7 +12,10 @@ export interface ToolDocumentation {
   readonly codeName?: string
   readonly description: string
   readonly allowedCallers: readonly Caller[]
-  /** Who is told of the tool, each in its own way: the model gets a JSON Schema, its code a Python function. */
+  /**
+   * The callers that are told of the tool, each in its own form: the model gets a JSON Schema, its code a Python
+   * function.
+   */
   readonly offeredTo: readonly Caller[]
   /** Arguments, as JSON Schema with `type: 'object'`. */
   readonly inputSchema: JsonObject
@@ -20,7 +23,7 @@ export interface ToolDocumentation {
   readonly documentsDefaults?: true
   readonly inputExamples: readonly JsonObject[]
   /**
-   * The tool as a Python function with types and docstring, for code. The stubs of a list belong together, in order: a
+   * The tool as a Python function with types and docstring, for code. The stubs of a list belong together in order: a
    * shared class is declared in the first stub that needs it.
    */
   readonly stub: string
@@ -47,7 +50,7 @@ export function documentTools(
     inputSchema: tool.inputSchema,
     ...(tool.documentsDefaults && { documentsDefaults: true }),
     inputExamples: tool.inputExamples,
-    // Code never gets the stub of a tool it can't call, so that stub must not declare shared classes.
+    // Code never gets the stub of a tool that it can't call, so that stub must not declare shared classes.
     ...renderStub(
       tool,
       tool.allowedCallers.includes('code_execution') ? classes : new PythonClasses(),

@@ -7,7 +7,8 @@ export type Duration = number | `${number}${keyof typeof units}`
 const maxDurationMs = 2 ** 31 - 1
 
 /**
- * Whole milliseconds; undefined for anything but a positive duration of at most 24 days, the maximum of a Node timer.
+ * Whole milliseconds of a positive duration of at most 24 days, the maximum of a Node timer; undefined for other
+ * values.
  */
 export function parseDuration(duration: unknown, maxMs = maxDurationMs): number | undefined {
   const ms = typeof duration === 'string' ? parseText(duration) : duration
@@ -15,7 +16,7 @@ export function parseDuration(duration: unknown, maxMs = maxDurationMs): number 
   return Math.max(1, Math.round(ms))
 }
 
-/** For messages, in the largest unit that divides it. */
+/** A duration for messages, in the largest unit that divides it. */
 export function formatDuration(ms: number): string {
   if (ms % units.h === 0) return `${ms / units.h} h`
   if (ms % units.m === 0) return `${ms / units.m} min`

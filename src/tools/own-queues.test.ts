@@ -6,7 +6,7 @@ import { createRegistry } from './registry.js'
 
 const shared = { description: 'A tool.', input: z.object({}), output: z.null(), effect: 'read' } as const
 
-it('finds the queues of tools that have their own, once each, and none of Nexus', () => {
+it('finds the own queues of tools, once each, and none for Nexus', () => {
   const local = (name: string, options: { taskQueue?: string; rate?: { perSecond: number } } = {}) =>
     defineTool({ ...shared, name, run: () => null, ...options })
   const registry = createRegistry([

@@ -1,14 +1,14 @@
 import { toolQueue } from '../common/names.js'
 import type { ToolConfig } from '../common/runs/tool-config.js'
 
-/** A task queue that is not one of the engine's roles, and the tools whose calls wait there. */
+/** A task queue that is not one of the engine's roles, and the tools whose calls wait in it. */
 export interface OwnToolQueue {
   readonly name: string
   readonly type: 'workflow' | 'activity'
   readonly tools: readonly ToolConfig[]
 }
 
-/** The task queues of tools that have one of their own (`taskQueue`, `rate`), and of remote tools. */
+/** The task queues of remote tools, and of tools with their own queue (`taskQueue`, `rate`). */
 export function ownToolQueues(taskQueue: string, tools: readonly ToolConfig[]): readonly OwnToolQueue[] {
   const queues = new Map<string, OwnToolQueue>()
   for (const tool of tools) {
@@ -21,7 +21,7 @@ export function ownToolQueues(taskQueue: string, tools: readonly ToolConfig[]): 
   return [...queues.values()]
 }
 
-/** Undefined for a Nexus operation: its endpoint has the task queue. */
+/** @returns undefined for a Nexus operation, whose endpoint has the task queue */
 function queueOf(taskQueue: string, tool: ToolConfig): string | undefined {
   const { remote } = tool
   if (!remote) return toolQueue(taskQueue, tool)

@@ -17,24 +17,24 @@ const tool = (name: string, allowedCallers?: readonly ('direct' | 'code_executio
   })
 
 describe('createRegistry', () => {
-  it('names a duplicate tool', () => {
+  it('the registry names a duplicate tool', () => {
     expect(() => createRegistry([tool('a_tool'), tool('b_tool'), tool('a_tool')])).toThrowError(
       expect.objectContaining({ code: 'TOOL_DUPLICATE', message: 'two tools are named a_tool' }),
     )
   })
 
-  it('rejects an object that is not from defineTool', () => {
+  it('the registry rejects an object that is not from defineTool', () => {
     const copied = { ...tool('a_tool') } as Tool
     expect(() => createRegistry([copied])).toThrowError(
       expect.objectContaining({ code: 'CONFIG_INVALID', message: 'tools[0] is not a tool' }),
     )
   })
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('does not know %s', (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('the registry has no tool %s', (name) => {
     expect(createRegistry([tool('a_tool')]).get(name)).toBeUndefined()
   })
 
-  it('returns the tool configs for the workflow', () => {
+  it('the registry returns the tool configs for the workflow', () => {
     expect(createRegistry([tool('a_tool')]).toolConfigs()).toEqual([
       {
         name: 'a_tool',
@@ -47,7 +47,7 @@ describe('createRegistry', () => {
     ])
   })
 
-  it('returns the signatures of tools that code may call, required parameters first', () => {
+  it('the registry returns the signatures of tools that code may call, required parameters first', () => {
     const signatures = createRegistry([tool('a_tool', ['direct']), tool('b_tool', ['code_execution'])]).signatures()
     expect(signatures).toEqual([
       {
@@ -59,7 +59,7 @@ describe('createRegistry', () => {
     ])
   })
 
-  it('is immutable', () => {
+  it('the registry is immutable', () => {
     const registry = createRegistry([tool('a_tool')])
     expect(Object.isFrozen(registry) && Object.isFrozen(registry.names)).toBe(true)
   })

@@ -11,13 +11,13 @@ import { namesForCode } from './tool-name.js'
 import { isTool } from './tool.js'
 import type { Tool } from './tool.js'
 
-/** A tool as the program in a sandbox knows it. */
+/** A tool in the form for the program in a sandbox. */
 export interface ToolCallSignature {
-  /** Of the function. */
+  /** Name of the function. */
   readonly name: string
-  /** Of the tool. Absent: that of the function. */
+  /** Name of the tool. Absent: the name of the function. */
   readonly tool?: string
-  /** Required ones first: the order of positional arguments. */
+  /** Required parameters first, in the order of positional arguments. */
   readonly parameters: readonly string[]
   readonly required: readonly string[]
   readonly documentation: string
@@ -27,35 +27,38 @@ export interface ToolCallSignature {
 export interface ToolRegistry {
   readonly names: readonly string[]
   get(name: string): Tool | undefined
-  /** For the workflow. */
+  /** The tools, for the workflow. */
   toolConfigs(): readonly ToolConfig[]
-  /** For the model. */
+  /** The documentation, for the model. */
   documentation(): readonly ToolDocumentation[]
-  /** For code: only the tools that code may call. */
+  /** The signatures, for code: only the tools that code may call. */
   signatures(): readonly ToolCallSignature[]
-  /** JSON Schema of the result of each remote or deferred tool, by its name: activity `tool.result` checks it. */
+  /**
+   * JSON Schema of the result of each remote or deferred tool, by its name. Activity `tool.result` checks results with
+   * it.
+   */
   outputSchemas(): Readonly<Record<string, JsonObject>>
   /**
    * Digest of documentation, signatures and output schemas: two registries with the same digest describe the same
    * tools.
    */
   readonly digest: string
-  /** Applies to every text about a call that people see. Never throws. */
+  /** Redacts every text about a call that people see. Never throws. */
   readonly redact: Redact
   /**
-   * The registry of these tools alone, in the order of this one.
+   * The registry of only these tools, in the order of this registry.
    *
    * @throws PtcError TOOL_UNKNOWN
    */
   subset(names: readonly string[]): ToolRegistry
 }
 
-/** Subsets that a registry remembers. Most runs have those of an agent. */
+/** Number of subsets that a registry caches. Most runs use the tools of an agent. */
 const maxSubsets = 100
 
 /**
  * @param redact must not throw
- * @param knownCodeNames names of the functions in code, by names of tools: a tool has the same in each subset
+ * @param knownCodeNames names of the functions in code, by names of tools: a tool has the same name in each subset
  * @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for an object that is not from defineTool
  */
 export function createRegistry(
@@ -143,7 +146,7 @@ function toToolConfig(tool: Tool): ToolConfig {
   }
 }
 
-/** The arguments of a remote activity must never look like the call of another tool to a worker of ours. */
+/** A worker with this package must never take the arguments of a remote activity for the call of another tool. */
 function assertNotConfusable(tools: readonly Tool[]): void {
   const ownNames = new Set(tools.filter(({ remote }) => !remote).map(({ name }) => name))
   for (const { name, remote } of tools) {
@@ -154,7 +157,7 @@ function assertNotConfusable(tools: readonly Tool[]): void {
   }
 }
 
-/** The server limits the rate of a task queue, not of a tool. */
+/** The server limits the rate of a task queue, not the rate of a tool. */
 function assertOneRate(tools: readonly Tool[]): void {
   const rates = new Map<string, Tool>()
   for (const tool of tools) {

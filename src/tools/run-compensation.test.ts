@@ -44,7 +44,7 @@ function run(
 }
 
 describe('a compensation', () => {
-  it('gets the parsed arguments, the result and the key of the call, and a key of its own', async () => {
+  it('a compensation gets the parsed arguments, the result and the key of the call, and its own key', async () => {
     const seen: unknown[] = []
     await run((compensated, { idempotencyKey, caller, attempt, context: runContext }) => {
       seen.push(compensated, { idempotencyKey, caller, attempt, runContext })
@@ -55,7 +55,7 @@ describe('a compensation', () => {
     ])
   })
 
-  it('gets no result of a call whose outcome is unknown', async () => {
+  it('a compensation gets no result when the outcome of the call is unknown', async () => {
     const results: unknown[] = []
     await run(({ result }) => void results.push(result), { result: undefined })
     expect(results).toEqual([undefined])
@@ -65,11 +65,11 @@ describe('a compensation', () => {
     ['TOOL_REFUSED', () => Promise.reject(new ToolError('already gone'))],
     ['TOOL_FAILED', () => Promise.reject(new Error('no connection'))],
     ['TOOL_TIMED_OUT', () => new Promise<void>(() => {})],
-  ])('fails with %s', async (code, compensate) => {
+  ])('a compensation fails with %s', async (code, compensate) => {
     await expect(run(compensate)).rejects.toMatchObject({ code })
   })
 
-  it('does not run with arguments that the tool no longer takes, or when the tool has no inverse any more', async () => {
+  it('a compensation does not run when the tool no longer accepts the arguments or has no inverse', async () => {
     await expect(run(() => {}, { arguments: { days: 'many' } })).rejects.toMatchObject({ code: 'TOOL_INPUT_INVALID' })
     await expect(run(() => {}, { tool: 'other' })).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
   })

@@ -17,7 +17,8 @@ export interface LoadedCall extends Pick<CompensableCall, 'tool' | 'caller' | 'i
 /**
  * Runs one attempt of the compensation of a call. Its idempotency key is that of the call with a suffix.
  *
- * @throws PtcError as `runTool`. TOOL_UNKNOWN, TOOL_INPUT_INVALID: the tool was changed, and nothing ran
+ * @throws PtcError in the same cases as `runTool`. TOOL_UNKNOWN, TOOL_INPUT_INVALID: the tool was changed, and its
+ *   `compensate` did not run
  */
 export async function runCompensation(
   registry: ToolRegistry,

@@ -66,7 +66,7 @@ it('a credential that the tool does not declare is an error of the tool', async 
   })
 })
 
-it('its value is replaced in results, heartbeats and log entries', async () => {
+it('the value of a credential is replaced in results, heartbeats and log entries', async () => {
   const ran = await run(({ credential, heartbeat, log }) => {
     heartbeat({ url: `https://x/?t=${credential('github')}` })
     log.info(`use ${value}`, { headers: { authorization: `Bearer ${value}` }, error: new Error(value) })
@@ -81,7 +81,7 @@ it('its value is replaced in results, heartbeats and log entries', async () => {
   expect(textOf(ran)).not.toContain(value)
 })
 
-it('its value is replaced in errors: message, cause, stack, and a message that is cut off in the value', async () => {
+it('the value of a credential is replaced in errors: message, cause, stack, and a cut message', async () => {
   const ran = await run(() => {
     throw new Error(`${'x'.repeat(1_990)}${value}`, { cause: new Error(`denied: ${value}`) })
   })
@@ -89,13 +89,13 @@ it('its value is replaced in errors: message, cause, stack, and a message that i
   expect(textOf(ran)).not.toContain(value.slice(0, 8))
 })
 
-it('its value is replaced in the error of a result that breaks the output schema', async () => {
+it('the value of a credential is replaced in the error of a result that breaks the output schema', async () => {
   const ran = await run(() => ({ [value]: value }), { output: z.strictObject({ id: z.int() }) })
   expect(ran.thrown).toMatchObject({ code: 'TOOL_OUTPUT_INVALID', message: expect.stringContaining(marker) })
   expect(textOf(ran)).not.toContain(value)
 })
 
-it('a tool whose credential can not be read does not run', async () => {
+it('a tool with an unreadable credential does not run', async () => {
   let isRun = false
   const ran = await run(() => (isRun = true), { source: () => 'short' })
   expect(ran.thrown).toMatchObject({ code: 'CREDENTIAL_UNAVAILABLE', retryable: true })

@@ -84,7 +84,7 @@ describe('runTool', () => {
     expect(seen).toMatchObject({ idempotencyKey: 'key-1', caller: 'code_execution', attempt: 2 })
   })
 
-  it('passes the details of heartbeats on as JSON, and refuses what is none or too large', async () => {
+  it('passes heartbeat details on as JSON, and refuses details that are invalid or too large', async () => {
     const cyclic: { self?: object } = {}
     cyclic.self = cyclic
     logged.length = 0
@@ -99,7 +99,7 @@ describe('runTool', () => {
     expect(logged).toEqual([[{ number: 1, at: '1970-01-01T00:00:00.000Z', half: '\ud83d' }], [undefined]])
   })
 
-  it('refuses unknown tools, callers that are not allowed, and invalid arguments', async () => {
+  it('running a tool refuses unknown tools, callers that are not allowed, and invalid arguments', async () => {
     const never = () => {
       throw new Error('it ran')
     }
@@ -116,7 +116,7 @@ describe('runTool', () => {
     ).toBe('TOOL_INPUT_INVALID')
   })
 
-  it('awaits asynchronous checks of the input', async () => {
+  it('running a tool awaits asynchronous checks of the input', async () => {
     const input = z.object({ id: z.string().refine(async (id) => id === 'known', 'nobody has that id') })
     expect(await run(() => 'ok', { input }, { arguments: { id: 'known' } })).toBe('ok')
     expect((await failure(run(() => 'ok', { input }, { arguments: { id: 'x' } }))).message).toContain(
@@ -126,7 +126,7 @@ describe('runTool', () => {
 })
 
 describe('the timeout of a tool', () => {
-  it('applies even when the tool ignores its signal', async () => {
+  it('the timeout of a tool applies even when the tool ignores its signal', async () => {
     let signal: AbortSignal | undefined
     const error = await failure(
       run((_input, given) => ((signal = given.signal), new Promise(() => {})), { timeout: 20 }),
@@ -140,12 +140,12 @@ describe('the timeout of a tool', () => {
     expect(signal?.reason).toBe(error)
   })
 
-  it('is reported instead of the abort error of the tool', async () => {
+  it("the timeout of a tool is reported instead of the tool's abort error", async () => {
     const error = await failure(run((_input, { signal }) => delay(60_000, undefined, { signal }), { timeout: 20 }))
     expect(error.code).toBe('TOOL_TIMED_OUT')
   })
 
-  it('does not delay a cancellation, which rejects with the reason', async () => {
+  it('the timeout of a tool does not delay a cancellation, which rejects with the reason', async () => {
     const controller = new AbortController()
     const reason = new Error('cancelled by Temporal')
     const running = run(
@@ -163,7 +163,7 @@ describe('the timeout of a tool', () => {
 })
 
 describe('an error of a tool', () => {
-  it('is TOOL_REFUSED for a ToolError of any copy of the package', async () => {
+  it('a ToolError of any copy of the package is TOOL_REFUSED', async () => {
     const foreign = Object.assign(new Error('No such employee'), { [Symbol.for('durable-ptc.tool-error')]: true })
     for (const thrown of [new ToolError('No such employee'), foreign]) {
       expect(
@@ -176,7 +176,7 @@ describe('an error of a tool', () => {
     }
   })
 
-  it('has the paths of a ToolError, whose message is for the caller, but not those of its cause', async () => {
+  it('an error has the paths of a ToolError, whose message is for the caller, but not those of its cause', async () => {
     const message = "ENOENT: '/etc/passwd' and C:\\data\\x.csv are not in /srv/app/data"
     const cause = new Error("open '/srv/app/secret/key.pem'")
     const thrown = new ToolError(message, { cause })
@@ -218,7 +218,7 @@ describe('an error of a tool', () => {
     ['an object without a prototype', Object.create(null), 'an object without a message was thrown'],
     ['a proxy that throws', hostile, 'something was thrown that can not be read'],
     ['a PtcError', new PtcError('CONFIG_INVALID', 'mine'), 'mine'],
-  ])('may be %s: its message is returned, and the call may be retried', async (_what, thrown, message) => {
+  ])('a tool may throw %s: its message is returned, and the call may be retried', async (_what, thrown, message) => {
     const expected = { code: 'TOOL_FAILED', retryable: true, message }
     expect(
       await failure(
@@ -231,7 +231,7 @@ describe('an error of a tool', () => {
     expect(await failure(run(() => Promise.reject(thrown)))).toMatchObject(expected)
   })
 
-  it('contains no stack and no path of the host, but URLs', async () => {
+  it('an error of a tool contains no stack and no path of the host, but URLs', async () => {
     const message = `ENOENT: open '${process.cwd()}/secret/data.csv', file:///home/me/app/x.js:3, C:\\Users\\me\\y.txt, GET https://api.example.com/home/users/7, /api/v1/users`
     const error = await failure(
       run(() => {
@@ -244,7 +244,7 @@ describe('an error of a tool', () => {
     expect(error.cause).toBeUndefined()
   })
 
-  it('has the stack of the tool, without paths of the host, for the Temporal UI', async () => {
+  it("an error of a tool has the tool's stack, without paths of the host, for the Temporal UI", async () => {
     const error = await failure(
       run(function fetchRate() {
         throw new TypeError('no rate', { cause: new Error('refused') })
@@ -259,7 +259,7 @@ describe('an error of a tool', () => {
     expect(logged.at(-1)).toEqual(['a_tool threw', { attempt: 2, stack }])
   })
 
-  it('is truncated, and its stack is logged', async () => {
+  it('an error of a tool is truncated, and its stack is logged', async () => {
     logged.length = 0
     const error = await failure(
       run(() => {
@@ -274,7 +274,7 @@ describe('an error of a tool', () => {
     ['a string', 'out of paper', 'out of paper'],
     ['an error without a stack', Object.assign(new Error('out of ink'), { stack: '' }), 'out of ink'],
     ['undefined', undefined, 'undefined was thrown'],
-  ])('is logged when there is no stack: %s', async (_, thrown, stack) => {
+  ])('an error of a tool without a stack is logged: %s', async (_, thrown, stack) => {
     logged.length = 0
     await failure(
       run(() => {

@@ -24,9 +24,9 @@ export type ToolRunContext = Pick<
   ToolContext,
   'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt' | 'run' | 'context'
 > & {
-  /** Calls the tool under the event-loop watchdog, which attributes blocking to it. Default: calls it without. */
+  /** Calls the tool under the event-loop watchdog, which attributes blocking to it. Default: calls it directly. */
   readonly runMonitored?: <Result>(work: () => Result) => Result
-  /** Gets a text without credentials. Default: it is dropped. */
+  /** Gets a text without credentials. Default: the text is dropped. */
   readonly milestone?: (text: string) => void
   /** For a deferred tool. */
   readonly completionToken?: string
@@ -37,13 +37,13 @@ export type ToolRunContext = Pick<
 /**
  * Runs one attempt of a call. The authority on caller, arguments, timeout and result.
  *
- * Error messages are for the caller: they contain no stack and no path of this host. The stack of an error is that of
- * the tool, without paths of this host. The log has everything.
+ * Error messages are for the caller: they contain no stack and no path of this host. The stack of an error is the
+ * tool's stack, without paths of this host. The log has everything.
  *
  * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
- * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID, CREDENTIAL_UNAVAILABLE: nothing ran.
+ * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID, CREDENTIAL_UNAVAILABLE: the tool did not run.
  *   TOOL_REFUSED: the tool threw a ToolError. TOOL_NOT_RETRIED: it threw an error that its retry policy excludes.
- *   TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran, and its
+ *   TOOL_FAILED: it threw any other error. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran, and its
  *   result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
  */
 export function runTool(
@@ -66,7 +66,7 @@ export function runTool(
   )
 }
 
-/** Calls in progress. */
+/** Number of calls in progress. */
 let running = 0
 
 async function measureCall<Result>(
@@ -75,7 +75,7 @@ async function measureCall<Result>(
   signal: AbortSignal,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  // A name that no tool has is chosen by the model or its code.
+  // The model or its code chooses an unregistered name, so the metrics do not have it.
   const tool = registry.get(name)?.name ?? 'unknown'
   const startedAt = performance.now()
   let status: CallStatus = 'ok'
@@ -133,8 +133,8 @@ export function resolveCredentials(
 }
 
 /**
- * Races a function of the tool against its timeout and the caller's signal, so that a tool that ignores its signal
- * delays nobody. An uncaught error of the function is as one that it throws.
+ * Races a function of the tool against its timeout and the caller's signal, so that a tool that ignores its signal does
+ * not delay the caller. An uncaught error of the function counts as thrown by it.
  */
 export async function runAttempt(
   tool: Tool,
@@ -163,7 +163,7 @@ export async function runAttempt(
   let hasEnded = false
   const fail = (thrown: unknown): boolean => {
     if (hasEnded || abortController.signal.aborted) return false
-    // The function may still run: it is told to stop.
+    // The function may still run: the signal asks it to stop.
     abortController.abort(onThrown(thrown, 'left an error uncaught'))
     return true
   }
@@ -200,12 +200,12 @@ export async function runAttempt(
   }
 }
 
-/** They are sent again and again, and kept by the server with the call. */
+/** Heartbeat details are sent repeatedly, and the server keeps them with the call. */
 const maxHeartbeatCharacters = 100_000
 
 /**
- * The details as JSON, as they are now. Details that can't be sent would end the call later, without a reason for its
- * author, and very large ones the worker when the value store is unavailable.
+ * The details as JSON, at this moment. Details that can't be sent would end the call later, and its author would not
+ * see the reason. Very large details would end the worker when the value store is unavailable.
  */
 function toHeartbeatDetails(details: unknown): unknown {
   const json = JSON.stringify(details) as string | undefined
@@ -236,7 +236,9 @@ function toToolError(thrown: unknown, { retry }: Tool, { text: redact }: Redacto
   return error
 }
 
-/** By the name of the error or of its class. Reading them from a thrown proxy may throw again. */
+/**
+ * Whether the name of the error, or of its class, is in the list. Reading a name from a thrown proxy may throw again.
+ */
 function isOfType(thrown: unknown, types: readonly string[]): boolean {
   try {
     return thrown instanceof Error && (types.includes(thrown.name) || types.includes(thrown.constructor.name))
@@ -245,7 +247,7 @@ function isOfType(thrown: unknown, types: readonly string[]): boolean {
   }
 }
 
-/** Testing a thrown proxy may throw again. */
+/** Whether the value is a ToolError. Testing a thrown proxy may throw again. */
 function isToolError(thrown: unknown): boolean {
   try {
     return ToolError.isInstance(thrown)

@@ -8,7 +8,7 @@ import { findTools, renderFoundStubs } from './search-tools.js'
 const tools = documentManyTools()
 const namesFor = (query: string) => findTools(tools, query).found.map(({ name }) => name)
 
-it('finds tools by exact names before all others', () => {
+it('a search finds tools by exact names before all others', () => {
   expect(namesFor('create_foreign_refund, get_domestic_order').slice(0, 2)).toEqual([
     'get_domestic_order',
     'create_foreign_refund',
@@ -16,7 +16,7 @@ it('finds tools by exact names before all others', () => {
   expect(namesFor('get_domestic_order')).toEqual(['get_domestic_order'])
 })
 
-it('ranks by the words of names, descriptions and parameters', () => {
+it('a search ranks tools by the words of names, descriptions and parameters', () => {
   expect(namesFor('approve invoices from abroad, foreign ones')[0]).toBe('approve_foreign_invoice')
   expect(namesFor('ShipmentExport domestic')[0]).toBe('export_domestic_shipment')
   const found = findTools(tools, 'refund')
@@ -25,16 +25,16 @@ it('ranks by the words of names, descriptions and parameters', () => {
   expect(found.others).toHaveLength(12)
 })
 
-it('leaves out tools that match common words only', () => {
+it('a search leaves out tools that match only common words', () => {
   expect(namesFor('delete the domestic ticket of a caller').every((name) => /delete|ticket/.test(name))).toBe(true)
 })
 
-it('finds nothing for words that no tool has, and is the same every time', () => {
+it('a search finds no tool for words that no tool has, and is the same every time', () => {
   for (const query of ['', '???', 'photosynthesis', '日本']) expect(namesFor(query)).toEqual([])
   expect(namesFor('list open orders')).toEqual(namesFor('list open orders'))
 })
 
-it('renders the classes that the found tools need, once and before their use', () => {
+it('a search renders the classes that the found tools need, once and before their use', () => {
   const employee = z.object({ id: z.string(), boss: z.object({ id: z.string(), level: z.int() }) })
   const define = (name: string, extra: object = {}) =>
     defineTool({
@@ -47,7 +47,7 @@ it('renders the classes that the found tools need, once and before their use', (
       ...extra,
     })
   const all = createRegistry([define('first'), define('second'), define('third')]).documentation()
-  // The classes are declared in the stub of the first tool.
+  // The stub of the first tool declares the classes.
   expect(all[1]?.stub).not.toContain('class ')
   const text = renderFoundStubs(all, all.slice(1))
   const order = [

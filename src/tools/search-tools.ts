@@ -2,33 +2,33 @@ import type { JsonValue } from '../common/json/json.js'
 import type { ToolDocumentation } from './documentation.js'
 import { isSchemaObject } from './python/schema-document.js'
 
-/** Tools whose documentation a search returns. */
+/** Maximum number of tools whose documentation a search returns. */
 const maxFound = 8
 
-/** Of BM25: how soon repeated words stop to count, and how much the length of a text counts. */
+/** Parameters of BM25: how soon repeated words stop counting, and how much the length of a text counts. */
 const k1 = 1.2
 const b = 0.75
 
-/** A word of the name of a tool counts as much as so many of its description. */
+/** A word in the name of a tool counts as much as this many words in its description. */
 const nameWeight = 3
 
 /** Tools below this share of the best score match words that nearly every tool has. */
 const leastShare = 1 / 4
 
 interface FoundTools {
-  /** In the order of their relevance. */
+  /** In order of relevance. */
   readonly found: readonly ToolDocumentation[]
-  /** Names of further tools that match. */
+  /** Names of other matching tools. */
   readonly others: readonly string[]
 }
 
 /** Finds tools by their exact names, and then by the words of names, descriptions and parameters (Okapi BM25). */
 export function findTools(tools: readonly ToolDocumentation[], query: string): FoundTools {
   const names = new Set(query.match(/[\p{L}\p{N}_]+/gu) ?? [])
-  // The own names of some tools have other characters.
+  // Names of some tools have characters that are not in words.
   const written = new Set(query.split(/[\s,;()'"`]+/))
   const exact = tools.filter(({ name, codeName }) => names.has(codeName ?? name) || written.has(name))
-  // Every word but those that name a tool.
+  // Every word except those that name a tool.
   const words = wordsOf(
     [...names].filter((name) => !exact.some((tool) => (tool.codeName ?? tool.name) === name)).join(' '),
   )
@@ -78,7 +78,7 @@ function parameterText(properties: JsonValue | undefined): string {
     .join(' ')
 }
 
-/** Lower-case words without plural endings; those of `snake_case` and `camelCase` are apart. */
+/** Lower-case words without plural endings. `snake_case` and `camelCase` are split. */
 function wordsOf(text: string): readonly string[] {
   const words =
     text
@@ -90,7 +90,7 @@ function wordsOf(text: string): readonly string[] {
 
 /**
  * The stubs of some tools, with the classes that they need. A class is declared in the first stub of all tools that
- * needs it, which may not be among them.
+ * needs it, and that tool may not be among these.
  */
 export function renderFoundStubs(all: readonly ToolDocumentation[], found: readonly ToolDocumentation[]): string {
   const classes = new Map(all.flatMap(({ stub }) => splitStub(stub).classes))

@@ -7,7 +7,10 @@ import type { Tool } from './tool.js'
 const maxSummaryCharacters = 200
 const maxValueCharacters = 40
 
-/** The tool's own summary of a valid input; the default summary if it has none, throws, or returns nothing. */
+/**
+ * The tool's own summary of a valid input. The default summary if the tool has none, or its function throws or returns
+ * no text.
+ */
 export function summarizeInput(tool: Tool, input: Readonly<Record<string, unknown>>, args: JsonObject): string {
   try {
     const custom: unknown = tool.summarize?.(input)
@@ -19,7 +22,7 @@ export function summarizeInput(tool: Tool, input: Readonly<Record<string, unknow
   return summarizeArguments(tool.name, args)
 }
 
-/** The default summary, for any call: the tool's name and its scalar arguments, as in `get_expenses ENG001 Q3`. */
+/** The default summary for any call: the tool's name and its scalar arguments, as in `get_expenses ENG001 Q3`. */
 export function summarizeArguments(name: string, args: JsonObject): string {
   const words = [truncate(name, 64)]
   let length = 0
@@ -34,7 +37,7 @@ export function summarizeArguments(name: string, args: JsonObject): string {
   return oneLine(words.join(' '))
 }
 
-/** A summary as people may see it. */
+/** A summary in the form that people may see. */
 export function redactSummary({ redact }: { readonly redact: Redact }, tool: string, summary: string): string {
   return oneLine(redact(summary, { kind: 'arguments', tool }))
 }

@@ -5,15 +5,15 @@ import { truncate } from './validation/describe-issues.js'
 const maxMessageCharacters = 2_000
 const maxCauses = 3
 
-/** Replaces what nobody may read. */
+/** Replaces text that must stay secret. */
 type Redact = (text: string) => string
 
 const keep: Redact = (text) => text
 
 /**
  * The message of any thrown value, for readers outside the host: bounded, without stack and paths of the host. Includes
- * causes, because `fetch failed` alone does not help. The message of a ToolError is for the caller as it is: its paths
- * may be what the tool is about. Never throws.
+ * causes, because `fetch failed` alone does not help. The message of a ToolError is for the caller and stays unchanged,
+ * because the tool may be about its paths. Never throws.
  */
 export function describeThrown(thrown: unknown, redact: Redact = keep): string {
   try {
@@ -24,12 +24,12 @@ export function describeThrown(thrown: unknown, redact: Redact = keep): string {
 }
 
 const maxStackCharacters = 8_000
-/** The frame of the engine that called the tool, or its microtask. Frames after it are not the tool's. */
+/** The frame of the engine that called the tool, or its microtask. Later frames do not belong to the tool. */
 const engineFrames = ['run-tool.', '../worker/uncaught-errors.'].flatMap((file) =>
   ['ts', 'js'].map((kind) => `${new URL(file, import.meta.url).pathname}${kind}:`),
 )
 
-/** For the operator's log: the tool's own frames, and those of causes. Undefined when there is no stack to read. */
+/** For the operator's log: the tool's own frames, and those of causes. Undefined when there is no stack. */
 export function toolStackOf(thrown: unknown, redact: Redact = keep, depth = 1): string | undefined {
   try {
     const stack: unknown = thrown instanceof Error ? thrown.stack : undefined
@@ -50,8 +50,8 @@ export function toolStackOf(thrown: unknown, redact: Redact = keep, depth = 1): 
 }
 
 /**
- * For the history, and so for the Temporal UI: the message, and the tool's own frames without paths of the host. Empty
- * when there is no stack to read.
+ * For the history, and therefore for the Temporal UI: the message, and the tool's own frames without paths of the host.
+ * Empty when there is no stack.
  */
 export function publicStackOf(thrown: unknown, redact: Redact = keep): string {
   const frames = (toolStackOf(thrown, redact, maxCauses) ?? '').split('\n').filter((line) => /^\s+at /.test(line))
@@ -62,7 +62,7 @@ export function publicStackOf(thrown: unknown, redact: Redact = keep): string {
 
 /** Temporal keeps 4 KB of the failure of a pending activity. */
 const maxPublicFrames = 20
-/** The project that the worker runs in: its own files are shown with their folders. */
+/** The project in which the worker runs: its own files are shown with their folders. */
 const ownFolder = new RegExp(`(?:file://)?${escape(process.cwd())}/`, 'g')
 
 function nameOf(thrown: unknown): string {
@@ -73,7 +73,7 @@ function causeMessages(thrown: unknown, redact: Redact): string {
   const messages: string[] = []
   let current = thrown
   for (let depth = 0; depth < maxCauses && (depth === 0 || current !== undefined); depth++) {
-    // Before the message is truncated: half a value would not be found.
+    // Redacts before the message is truncated: a cut value would not be found.
     const whole = truncate(redact(ownMessage(current)), maxMessageCharacters)
     const message = ToolError.isInstance(current) ? whole : withoutHostPaths(whole)
     if (!messages.some((earlier) => earlier.includes(message))) messages.push(message)

@@ -1,7 +1,7 @@
 const marker: unique symbol = Symbol.for('durable-ptc.tool-error')
 
 /**
- * Thrown by a tool to reject a call for good: `throw new ToolError('No such employee')`. Never retried; the caller
+ * Thrown by a tool to reject a call permanently: `throw new ToolError('No such employee')`. Never retried. The caller
  * (model or code) gets the message. Any other error may be retried.
  */
 export class ToolError extends Error {

@@ -24,11 +24,11 @@ describe('the name of a tool in code', () => {
     ['9lives', 'tool_9lives'],
     ['_.', 'tool'],
     [`${'a'.repeat(63)}-`, 'a'.repeat(63)],
-  ])('%s is %s', (name, expected) => {
+  ])('the tool name %s is %s in code', (name, expected) => {
     expect(namesForCode([name]).get(name)).toBe(expected)
   })
 
-  it('is that of no other tool, whatever the order', () => {
+  it('no two tools have the same name in code, in any order', () => {
     const names = ['a.b', 'a-b', 'a_b', 'sum', 'sum-tool', 'c.d', `${'x'.repeat(62)}.y`, `${'x'.repeat(62)}.z`]
     const forCode = namesForCode(names)
     expect(new Set(forCode.values()).size).toBe(names.length)
@@ -41,7 +41,7 @@ describe('the name of a tool in code', () => {
   })
 })
 
-describe('a tool whose name code can not call', () => {
+describe("a tool with a name that code can't use", () => {
   const tool = (name: string) =>
     defineTool({
       name,
@@ -54,7 +54,7 @@ describe('a tool whose name code can not call', () => {
     })
   const registry = createRegistry([tool('math.factorial'), tool('a.b'), tool('a-b'), tool('look_up')])
 
-  it('keeps its name, and has another one for code, which the prompt says', () => {
+  it("a tool keeps a name that code can't use, and has another one for code, which the prompt tells", () => {
     expect(registry.names).toEqual(['math.factorial', 'a.b', 'a-b', 'look_up'])
     expect(registry.toolConfigs()[0]).toMatchObject({ name: 'math.factorial' })
     const [documentation, , , plain] = registry.documentation()
@@ -67,12 +67,12 @@ describe('a tool whose name code can not call', () => {
     expect(registry.signatures()[3]).not.toHaveProperty('tool')
   })
 
-  it('has the same name for code in each subset', () => {
+  it('a tool has the same name for code in each subset', () => {
     const all = registry.signatures().find((signature) => signature.tool === 'a.b')
     expect(registry.subset(['a.b']).signatures()).toMatchObject([{ name: all?.name, tool: 'a.b' }])
   })
 
-  it('is found by both names', () => {
+  it('a tool is found by its own name and by its name for code', () => {
     for (const query of ['math.factorial', 'math_factorial'])
       expect(findTools(registry.documentation(), query).found[0]).toMatchObject({ name: 'math.factorial' })
   })

@@ -20,7 +20,7 @@ import {
 } from './python/reserved-names.js'
 import { takeStart } from '../common/text/text.js'
 
-/** @throws PtcError TOOL_NAME_INVALID for a name that the engine has for something else, or that is no name */
+/** @throws PtcError TOOL_NAME_INVALID for a value that is not a valid name, or a name that the engine uses */
 export function checkToolName(name: unknown): asserts name is string {
   if (typeof name !== 'string') {
     throw new PtcError(
@@ -54,8 +54,8 @@ function problemOf(name: string): string | undefined {
 const maxNameCharacters = 64
 
 /**
- * The names by which code calls tools, by their own names: an identifier that hides no keyword, builtin or name of a
- * program. A name that is one stays; any other depends on the set of the names alone, not on their order.
+ * The names by which code calls tools, by tool name: each is an identifier that hides no keyword, builtin or name of a
+ * program. A tool name of this kind is kept. Any other depends only on the set of the names, not on their order.
  */
 export function namesForCode(names: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set(names.filter(isCallable))
@@ -81,7 +81,7 @@ export function namesForCode(names: readonly string[]): ReadonlyMap<string, stri
   ])
 }
 
-/** `math.factorial` as `math_factorial`, `sum` as `sum_tool`. */
+/** `math.factorial` becomes `math_factorial`, and `sum` becomes `sum_tool`. */
 function toIdentifier(name: string): string {
   const identifier = name.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
   const word = /^[A-Za-z]/.test(identifier) ? identifier : `tool_${identifier}`.replace(/_$/, '')

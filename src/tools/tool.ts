@@ -22,9 +22,9 @@ export interface ToolLog {
 export interface CallingRun {
   readonly namespace: string
   readonly workflowId: string
-  /** Of the current execution. It changes when the run continues as new; `workflowId` does not. */
+  /** Run id of the current execution. It changes when the run continues as new; `workflowId` does not. */
   readonly runId: string
-  /** The agent that the run began with; undefined without one, and for programs and sessions. */
+  /** The agent with which the run began; undefined without one, and for programs and sessions. */
   readonly agent: string | undefined
 }
 
@@ -38,53 +38,55 @@ export interface ToolContext {
    */
   readonly idempotencyKey: string
   /**
-   * Stores `details` (JSON) for the next attempt and for the Temporal UI. Without `details`, those of the previous call
+   * Stores `details` (JSON) for the next attempt and for the Temporal UI. Without `details`, the previous details
    * remain.
    */
   readonly heartbeat: (details?: unknown) => void
   /** The last details that an earlier attempt passed to `heartbeat`, as JSON; undefined without any. */
   readonly heartbeatDetails?: unknown
   /**
-   * Tells people who watch the run, or its live stream, how far the call is: `copied 3 of 10 pages`. One line, cut at
-   * 200 characters. It is not recorded, and does nothing in a local tool.
+   * Reports the progress of the call to people who watch the run or its live stream: `copied 3 of 10 pages`. One line,
+   * cut at 200 characters. It is not recorded, and has no effect in a local tool.
    */
   readonly milestone: (text: string) => void
   readonly log: ToolLog
   /**
-   * The value of a credential that the tool declares. Pass it to the other side, and keep it out of files. In results,
-   * errors, heartbeat details and log entries of the tool it is replaced by a marker.
+   * The value of a credential that the tool declares. Pass it to the other service, and keep it out of files. A marker
+   * replaces it in results, errors, heartbeat details and log entries of the tool.
    *
    * @throws Error when the tool does not declare a credential of this name
    */
   readonly credential: (name: string) => string
   readonly caller: Caller
-  /** From 1. */
+  /** Number from 1. */
   readonly attempt: number
   readonly run: CallingRun
-  /** The `context` that the run was started with, such as user and tenant. `{}` for a run without one. */
+  /** The `context` with which the run was started, such as user and tenant. `{}` for a run without one. */
   readonly context: JsonObject
 }
 
 /** Second argument of a deferred tool's `run`. */
 export interface DeferredToolContext extends ToolContext {
   /**
-   * Completes this call: `ptc.completeCall(token, value)`, `ptc calls complete TOKEN`. The same in every attempt.
-   * Whoever has it can complete this call, and no other.
+   * Completes this call: `ptc.completeCall(token, value)`, `ptc calls complete TOKEN`. The same in every attempt. Its
+   * holder can complete this call, and no other.
    */
   readonly completionToken: string
 }
 
-/** Who may call a tool. The values with a date are those of `allowed_callers` in the Messages API, for the same. */
+/**
+ * Callers of a tool. The values with a date are those of `allowed_callers` in the Messages API, with the same meaning.
+ */
 export type AllowedCaller = Caller | 'code_execution_20250825' | 'code_execution_20260120' | 'code_execution_20260521'
 
-/** What the definitions of all tools have. */
+/** Properties of all tool definitions. */
 export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema> {
   /**
-   * At most 64 letters, digits and `_ . / -`; also the activity's name in the Temporal UI. Code calls a tool by another
-   * name where this is no Python identifier, or that of a builtin: the prompt says which.
+   * At most 64 letters, digits and `_ . / -`; also the activity's name in the Temporal UI. When the name is not a
+   * Python identifier, or is that of a builtin, code calls the tool by another name, which the prompt tells.
    */
   readonly name: string
-  /** For the model: what the tool does and what it returns. */
+  /** For the model: the purpose of the tool and its result. */
   readonly description: string
   /**
    * Schema of the arguments: zod, or JSON Schema. Unknown arguments are refused, unless the schema is a `z.looseObject`
@@ -94,33 +96,33 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
   /** Schema of the result: zod, or JSON Schema. Its transforms apply first; the transformed result must be JSON. */
   readonly output: Output
   /**
-   * Who may call the tool: `direct` is the model by a tool use, `code_execution` its code. Enforced at every call. The
-   * prompt documents the tool for the callers that are named here. Default: both may call it, and it is documented for
-   * code only.
+   * Callers that may call the tool: `direct` is the model by a tool use, `code_execution` its code. Enforced at every
+   * call. The prompt documents the tool for these callers. Default: both may call it, and the prompt documents it only
+   * for code.
    */
   readonly allowedCallers?: readonly AllowedCaller[]
-  /** Kind of the tool's effect. It decides what happens when a call is interrupted. */
+  /** Kind of the tool's effect. It decides how an interrupted call continues. */
   readonly effect: Effect
   /** Timeout of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
   readonly timeout?: Duration
   /**
    * Retry policy of a tool that throws. A tool with `effect: 'once'` has one attempt. If such a tool throws, its
-   * outcome is unknown, unless it throws a ToolError, which says that nothing happened.
+   * outcome is unknown, unless it throws a ToolError, which means that the call had no effect.
    */
   readonly retry?: RetryDefinition
   /**
-   * Maximum calls in progress at once, of all runs and workers together, from 1 to 1,000. A call over it waits, and
-   * holds nothing. Default: no limit. docs/guides/tools.md says what a call over the limit costs.
+   * Maximum number of concurrent calls, over all runs and workers, from 1 to 1,000. A call over the limit waits without
+   * using a worker slot. Default: no limit. docs/guides/tools.md says how such a call waits.
    */
   readonly concurrency?: number
   /**
-   * Temporal's priority of a call among those that wait on the same task queue. `fairnessKey: { context: 'tenant' }`
+   * Temporal's priority of a call among those that wait in the same task queue. `fairnessKey: { context: 'tenant' }`
    * takes the key from the run's context.
    */
   readonly priority?: ToolPriority
   /**
-   * Which calls need the approval of a person before they start: `'never'` (default), `'always'`, or a function of the
-   * input and of who calls. `{ rule, remember }` also says what an approval that is remembered covers.
+   * Calls that need the approval of a person before they start: `'never'` (default), `'always'`, or a function of the
+   * input and the calling run. `{ rule, remember }` also sets the scope of an approval that is remembered.
    * docs/guides/approvals.md says how a call is approved.
    */
   readonly approval?:
@@ -140,24 +142,25 @@ export interface ToolDefinition<
   Output extends z.ZodType | JsonSchema,
 > extends ToolDeclaration<Input, Output> {
   /**
-   * `'local'`, only for `effect: 'read'`: for look-ups of a few milliseconds. Where the worker of the sandbox has the
+   * `'local'`, only for `effect: 'read'`: for look-ups of a few milliseconds. When the worker of the sandbox has the
    * tool, a call costs a fraction of an activity, and is read again if that worker dies within about half a second. A
-   * call that takes longer than that, or fails, is repeated as an activity. Default `'activity'`.
+   * call that takes longer, or fails, is repeated as an activity. Default `'activity'`.
    */
   readonly execution?: Execution
   /** A task queue for the calls of this tool. Workers with role `tools` that have the tool poll it. */
   readonly taskQueue?: string
-  /** Maximum calls per second of all runs and workers together. The tool gets a task queue of its own. */
+  /** Maximum calls per second over all runs and workers. The tool gets its own task queue. */
   readonly rate?: ToolRate
   /**
-   * Names of the credentials that `run` needs. The configuration says where each comes from (`credentials`), and `run`
-   * gets it by `context.credential(name)`.
+   * Names of the credentials that `run` needs. The option `credentials` of the configuration has the source of each,
+   * and `run` gets it by `context.credential(name)`.
    */
   readonly credentials?: readonly string[]
   readonly deferred?: undefined
   /**
    * Undoes the effect of a call. A run whose work fails, is cancelled or ends unfinished compensates its calls, the
-   * last one first. Like `run` it may be tried again with the same idempotency key, also when the call never happened.
+   * last one first. Like `run` it may be called again with the same idempotency key, and also when the call had no
+   * effect.
    */
   compensate?(
     call: CompensatedCall<z.output<AsZodObject<Input>>, z.output<AsZodType<Output>>>,
@@ -179,11 +182,11 @@ export interface DeferredToolDefinition<
    * `'3d'`, `'2h'`, or milliseconds; at most 366 days.
    */
   readonly deferred: { readonly expires: Duration }
-  /** Starts the work elsewhere. What it returns is ignored. */
+  /** Starts the work outside of the engine. The return value is ignored. */
   run(input: z.output<AsZodObject<Input>>, context: DeferredToolContext): void | Promise<void>
 }
 
-/** Argument of {@link defineTool}: a remote tool, which somebody else's worker executes. */
+/** Argument of {@link defineTool}: a remote tool, whose calls another worker executes. */
 export type RemoteToolDefinition<
   Input extends z.ZodObject | JsonSchema,
   Output extends z.ZodType | JsonSchema,
@@ -201,19 +204,19 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly description: string
   readonly input: Input
   readonly output: Output
-  /** The schemas as JSON Schema (2020-12): what a caller sends, and what it receives. */
+  /** The schemas as JSON Schema (2020-12): of the data that a caller sends, and of the data that it receives. */
   readonly inputSchema: JsonObject
   readonly outputSchema: JsonObject
-  /** The input is a JSON Schema: its defaults are documentation, and nobody adds them to the arguments. */
+  /** The input is a JSON Schema: its defaults are documentation, and are not added to the arguments. */
   readonly documentsDefaults?: true
   readonly allowedCallers: readonly Caller[]
-  /** Whom the prompt tells of the tool: `allowedCallers` of the definition, or code. */
+  /** The callers whose prompt documents the tool: `allowedCallers` of the definition, or code. */
   readonly offeredTo: readonly Caller[]
   readonly effect: Effect
   readonly execution: Execution
   /** Undefined for a tool that returns its result. */
   readonly deferred: DeferredConfig | undefined
-  /** Milliseconds one attempt may take. */
+  /** Maximum milliseconds of one attempt. */
   readonly timeoutMs: number
   readonly attempts: number
   readonly retry?: RetryIntervals
@@ -229,7 +232,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly compensate?: Compensate
   /** Names of the credentials that `run` needs. */
   readonly credentials: readonly string[]
-  /** Of a remote tool; its `run` throws. */
+  /** Target of a remote tool. Its `run` throws. */
   readonly remote?: RemoteTarget
   readonly inputExamples: readonly JsonObject[]
   /** The definition's `summary`. May throw. */

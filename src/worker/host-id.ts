@@ -1,12 +1,12 @@
 import { hostname } from 'node:os'
 import { PtcError } from '../common/errors.js'
 
-/** Also a part of a task queue's name. */
+/** The pattern also fits a part of a task queue's name. */
 export const hostIdPattern = /^[A-Za-z0-9._-]{1,100}$/
 
 /**
  * Identity of this sandbox host: `PTC_HOST_ID`, else the machine's name. Workers with the same identity share one
- * Docker daemon, so that one of them takes over the sessions of another that died.
+ * Docker daemon, so that one of them takes over the sessions of a worker that died.
  *
  * @throws PtcError CONFIG_INVALID
  */

@@ -1,15 +1,15 @@
 /*
  * Worker: one worker process and its configuration.
  *
- * Owns the plugin that makes a Temporal worker one of durable-ptc (`plugin/`), what its activities share
+ * Owns the plugin that adds durable-ptc to a Temporal worker (`plugin/`), the resources that its activities share
  * (`resources/`), the event-loop watchdog, the takeover, and loading and checking `ptc.config.ts` (`config/`).
- * Boundary: imports neither the client nor the CLI. A server is given as a `ConnectConfig`; nothing here finds or
- * starts one.
+ * Boundary: imports neither the client nor the CLI. The caller gives a server as a `ConnectConfig`; no code here finds
+ * or starts one.
  *
  * Invariants:
- * 1. What a worker opened is closed in reverse order, also when its start fails.
+ * 1. A worker closes its resources in the reverse order of opening, also when its start fails.
  * 2. When one Temporal worker of the process fails, all of them end.
- * 3. Only sandboxes that carry the owner label of this namespace, and expired ones, are removed.
+ * 3. Only expired sandboxes, and sandboxes with the owner label of this namespace, are removed.
  * 4. A configuration file of another user never runs unless the user names it.
  */
 export { hasCredentials } from './has-credentials.js'

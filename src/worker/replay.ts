@@ -3,18 +3,18 @@ import { type ReplayHistoriesIterable, Worker } from '@temporalio/worker'
 import { isolateTimeout } from './plugin/isolate-timeout.js'
 import { workflowBundle } from './plugin/workflow-bundle.js'
 
-/** How one history replayed. */
+/** The result of replaying one history. */
 export interface ReplayOutcome {
   readonly workflowId: string
   readonly runId: string
-  /** Undefined: it replays. */
+  /** Undefined when the history replays. */
   readonly error: Error | undefined
 }
 
 /**
  * Replays histories on the installed workflow code, one after the other. Needs no server.
  *
- * @param dataConverter reads the payloads, also those in a value store
+ * @param dataConverter reads the payloads, including those in a value store
  */
 export async function* replayHistories(
   histories: ReplayHistoriesIterable,

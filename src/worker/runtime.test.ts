@@ -8,7 +8,7 @@ test.each([
   ['No workflows registered, not polling for workflow tasks', undefined],
   ['Failing workflow task', { failure: `Failure { message: "${queryRefusedMessage}" }` }],
   [`a query failed: ${queryRefusedMessage}`, undefined],
-])('%s (%j) is expected, and left out of the log', (message, meta) => {
+])('the log entry %s (%j) is expected, and left out of the log', (message, meta) => {
   expect(isExpectedWarning({ message, ...(meta && { meta }) })).toBe(true)
 })
 
@@ -17,11 +17,11 @@ test.each([
   ['Failing workflow task', { failure: 'Failure { message: "out of memory" }' }],
   ['the tool said: Activity not found on completion', undefined],
   ['Activity not found', undefined],
-])('%s (%j) is logged', (message, meta) => {
+])('the log entry %s (%j) is logged', (message, meta) => {
   expect(isExpectedWarning({ message, ...(meta && { meta }) })).toBe(false)
 })
 
-test('the cause of a failure is what the SDK has logged first, not what ending the worker threw', () => {
+test("the cause of a worker's failure is the first logged error, not the error of the shutdown", () => {
   installRuntime('ERROR', () => undefined)
   const ended = new Error('Workflow execution context should have been disposed first')
   expect(causeOfFailure(ended)).toBe(ended)
@@ -32,7 +32,7 @@ test('the cause of a failure is what the SDK has logged first, not what ending t
   expect(causeOfFailure(ended)).toBe(ended)
 })
 
-test('an entry is logged without its fields when these can not be read', () => {
+test('logs an entry without its fields when reading them throws', () => {
   const messages: unknown[] = []
   const log = safeLog('INFO', ({ message, meta }) => messages.push([message, JSON.stringify(meta)]))
   const hostile = new Proxy({}, { get: () => fail(), getPrototypeOf: () => fail() })

@@ -9,9 +9,9 @@ export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
 
 /** Warnings about normal operation. They are logged at DEBUG only. */
 const expectedWarnings = [
-  // From every worker without role `workflow`.
+  // Logged by every worker without role `workflow`.
   'No workflows registered, not polling for workflow tasks',
-  // From every call that still runs when its workflow was cancelled.
+  // Logged for every call that still runs when its workflow was cancelled.
   'Activity not found on completion',
 ]
 
@@ -19,7 +19,7 @@ const expectedWarnings = [
  * Installs Temporal's runtime, once per process and before any connection. The CLI handles signals: the SDK's own
  * handlers would end workers before their sessions are closed.
  *
- * @param metricsAddress where Prometheus can read the metrics, as IP address and port; default: nowhere
+ * @param metricsAddress address for Prometheus to read the metrics, as IP address and port; default: none
  * @throws PtcError CONFIG_INVALID when the address can't be used
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void, metricsAddress?: string): void {
@@ -29,7 +29,7 @@ export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void
       shutdownSignals: [],
       logger: new DefaultLogger(level, safeLog(level, write)),
       telemetryOptions: {
-        // Otherwise core prints to the console, in the middle of other output.
+        // Otherwise core prints to the console, between other output.
         logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
         ...(prometheus && { metrics: { prometheus } }),
       },
@@ -44,8 +44,8 @@ export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void
 }
 
 /**
- * Why a Temporal worker of this process has failed. The SDK logs it, and then throws what ending the worker threw, such
- * as "Workflow execution context should have been disposed first".
+ * Why a Temporal worker of this process has failed. The SDK logs the reason, and then throws an error of the shutdown,
+ * such as "Workflow execution context should have been disposed first".
  */
 export function causeOfFailure(thrown: unknown): unknown {
   const { logger } = Runtime.instance()
@@ -58,10 +58,7 @@ export function causeOfFailure(thrown: unknown): unknown {
 
 let loggedFailure: unknown
 
-/**
- * Never throws. The fields of an entry are anything that tools log and throw, and the SDK logs them where it catches
- * nothing.
- */
+/** Never throws. Tools may log and throw any value, and the SDK logs it outside of any `catch`. */
 export function safeLog(level: LogLevel, write: (entry: LogEntry) => void): (entry: LogEntry) => void {
   return (entry) => {
     try {
@@ -84,7 +81,7 @@ export function isExpectedWarning(entry: Pick<LogEntry, 'message' | 'meta'>): bo
   return expectedWarnings.some((message) => entry.message.startsWith(message)) || isRefusedQuery(entry)
 }
 
-/** The failure of an attempt whose tool threw: the entry before has the tool's name and its whole stack. */
+/** Whether the entry repeats a failure: the entry before has the name of the tool that threw, and its whole stack. */
 function isRepeated({ message, meta }: Pick<LogEntry, 'message' | 'meta'>): boolean {
   return message === 'Activity failed' && isLogged(meta?.['error'])
 }

@@ -20,7 +20,7 @@ export interface StartWorkerOptions extends ProcessSettings {
   readonly hostId?: string
   /** Pins runs to this version. Default: no versioning. */
   readonly version?: WorkerVersion | undefined
-  /** Loads the SDK of the model before the first turn: for a process that lives long. Default false. */
+  /** Loads the SDK of the model before the first turn, for a process that lives long. Default false. */
   readonly preloadsModel?: boolean
 }
 
@@ -30,17 +30,17 @@ export interface RunningWorker {
   readonly sandboxNotice: string | undefined
   /** Resolves when the worker has ended; rejects when it failed. */
   readonly ended: Promise<void>
-  /** Whether the worker can do its work now. Never rejects. */
+  /** Whether the worker can work now. Never rejects. */
   health(): Promise<WorkerHealth>
-  /** Stops polling, closes sessions, ends. Idempotent. */
+  /** Stops polling, closes sessions, and ends. Idempotent. */
   shutdown(): Promise<void>
 }
 
 /**
- * Starts a worker process: Temporal's worker with our plugin, as a user embeds it.
+ * Starts a worker process: Temporal's worker with this package's plugin, as a user embeds it.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID,
- * ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
+ *   ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, server, roles = allRoles, hostId, version, preloadsModel = false, ...settings } = options
@@ -71,7 +71,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       await ended.catch(() => undefined)
     },
   }
-  // The workers poll already: these modules take a fifth of the start.
+  // The workers already poll: loading these modules takes a fifth of the start.
   if (preloadsModel && roles.includes('model')) {
     await loadOrShutDown(worker, () => resources?.providers.load(config.runConfig.model.provider))
   }
@@ -86,7 +86,7 @@ async function runAndClose(worker: Worker, connection: NativeConnection): Promis
   try {
     await worker.run()
   } catch (thrown) {
-    // A worker that failed may still use the connection: its failure is the cause.
+    // A worker that failed may still use the connection. Its failure is the cause to report.
     await connection.close().catch(() => undefined)
     throw causeOfFailure(thrown)
   }

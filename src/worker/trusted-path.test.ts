@@ -19,7 +19,7 @@ test('trusts files of this user and of root', async () => {
   expect(() => requireTrusted(path, path, 'hint')).not.toThrow()
 })
 
-test('rejects a file of another user and a link to it', async () => {
+test('rejects a file of another user, and a link to it', async () => {
   const path = await ownFile()
   const link = `${path}-link`
   await symlink(path, link)
@@ -35,7 +35,7 @@ test('rejects a file of another user and a link to it', async () => {
   }
 })
 
-test.runIf(process.geteuid?.() === 0)('under sudo, trusts files of the user who called it', async () => {
+test.runIf(process.geteuid?.() === 0)('trusts files of the user who called sudo', async () => {
   const path = await ownFile()
   makeForeignOwned(path)
   vi.stubEnv('SUDO_UID', '65534')

@@ -18,7 +18,7 @@ export function requireTrusted(path: string, displayPath: string, hint: string):
   }
 }
 
-/** Trusted: this user, root, and the user who became root by sudo. Windows has no user ids. */
+/** Trusted users are this user, root, and the user who became root by sudo. Windows has no user ids. */
 function isTrusted(uid: number): boolean {
   const own = process.geteuid?.()
   if (own === undefined || uid === own || uid === 0) return true

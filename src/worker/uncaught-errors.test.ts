@@ -18,7 +18,7 @@ import { handleUncaughtErrors } from './uncaught-errors.js'
 
 installRuntime('ERROR', () => undefined)
 
-/** Handles errors until the end of the test; returns what belonged to no work. */
+/** Handles errors until the end of the test; returns those that belonged to no work. */
 function handle(): unknown[] {
   withoutRunnerListeners()
   const unattributed: unknown[] = []
@@ -65,26 +65,29 @@ const sources: Readonly<Record<string, () => void>> = {
   'fetch without a catch': () => void fetch('http://127.0.0.1:1/broken').catch((cause) => broken.call(cause)),
 }
 
-describe('an uncaught error of', () => {
-  it.each(Object.entries(sources))('%s fails its work, and no other', async (_source, start) => {
-    const unattributed = handle()
-    const other = rejectOnUncaught({ name: 'other' }, () => delay(100, 'done'))
-    await expect(
-      rejectOnUncaught({ name: 'work' }, () => {
-        start()
-        return never()
-      }),
-    ).rejects.toThrow('broken')
-    expect(await other).toBe('done')
-    expect(unattributed).toEqual([])
-  })
+describe('uncaught errors', () => {
+  it.each(Object.entries(sources))(
+    'an uncaught error of %s fails its own work and no other',
+    async (_source, start) => {
+      const unattributed = handle()
+      const other = rejectOnUncaught({ name: 'other' }, () => delay(100, 'done'))
+      await expect(
+        rejectOnUncaught({ name: 'work' }, () => {
+          start()
+          return never()
+        }),
+      ).rejects.toThrow('broken')
+      expect(await other).toBe('done')
+      expect(unattributed).toEqual([])
+    },
+  )
 })
 
 const unreadable = new Proxy({}, { get: broken, has: broken, getPrototypeOf: broken, ownKeys: broken })
 
-describe('a promise that rejects with', () => {
+describe('rejected promises', () => {
   it.each([undefined, null, '', 'cut \ud83d', 7n, Symbol('x'), Object.create(null), unreadable])(
-    'a value that is no error fails its work (%#)',
+    'a promise that rejects with a value that is not an error fails its work (%#)',
     async (reason) => {
       const unattributed = handle()
       const work = rejectOnUncaught({ name: 'work' }, () => {
@@ -99,7 +102,7 @@ describe('a promise that rejects with', () => {
 })
 
 describe('an uncaught error', () => {
-  it('belongs to the innermost work', async () => {
+  it('an uncaught error belongs to the innermost work', async () => {
     handle()
     const outer = rejectOnUncaught({ name: 'outer' }, async () => {
       const inner = rejectOnUncaught({ name: 'inner' }, () => {
@@ -111,7 +114,7 @@ describe('an uncaught error', () => {
     expect(await outer).toBe('broken')
   })
 
-  it('that comes after the end of its work changes nothing', async () => {
+  it('an uncaught error after the end of its work has no effect', async () => {
     const unattributed = handle()
     const work = rejectOnUncaught({ name: 'work' }, () => {
       setTimeout(broken, 5)
@@ -122,7 +125,7 @@ describe('an uncaught error', () => {
     expect(unattributed).toEqual([])
   })
 
-  it('of an asynchronous check or summary of a tool fails nothing of the engine', async () => {
+  it('an uncaught error of an asynchronous check or summary of a tool does not fail the engine', async () => {
     const unattributed = handle()
     const rejects = async (): Promise<never> => broken()
     const declared = { description: 'x', output: z.null(), effect: 'read', run: () => null } as const
@@ -171,7 +174,7 @@ describe('an uncaught error', () => {
     expect(unattributed.map(messageOf)).toEqual(['broken'])
   })
 
-  it('of no work is unattributed', async () => {
+  it('an uncaught error of no work is unattributed', async () => {
     const unattributed = handle()
     setTimeout(broken, 1)
     setTimeout(() => void Promise.reject(new Error('rejected')), 5)
@@ -180,8 +183,8 @@ describe('an uncaught error', () => {
   })
 })
 
-describe('beside listeners of a user', () => {
-  it('fails the work, and calls the listeners as Node does', async () => {
+describe('listeners of a user', () => {
+  it('an uncaught error fails its work, and calls the listeners of a user as Node does', async () => {
     withoutRunnerListeners()
     onTestFinished(handleUncaughtErrors())
     const seen: string[] = []
@@ -200,7 +203,7 @@ describe('beside listeners of a user', () => {
     expect(seen).toEqual(['rejection: one', 'exception: broken', 'rejection: other', 'exception: broken'])
   })
 
-  it('adds no listener when there is none, and leaves none', () => {
+  it('adds no listener when the user has none, and leaves none', () => {
     withoutRunnerListeners()
     const names = () =>
       [

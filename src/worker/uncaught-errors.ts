@@ -3,10 +3,10 @@
  * worker runs. So one call of a tool can't end the process.
  *
  * Invariants:
- * 1. An error that belongs to no work is left to Node and to the listeners of the user, unless the process is a worker
- *    only (`onUnattributed`).
- * 2. The listeners of the user see every error, as without this module.
- * 3. Nothing here throws: Node ends a process whose listener throws.
+ * 1. Node and the listeners of the user handle an error that belongs to no work, unless the process is only a worker
+ *    (`onUnattributed`).
+ * 2. The listeners of the user get every error, as without this module.
+ * 3. No code here throws: Node ends a process whose listener throws.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { writeSync } from 'node:fs'
@@ -21,14 +21,13 @@ export type OnUnattributed = (thrown: unknown) => void
 
 const storage = new AsyncLocalStorage<FallibleWork>()
 
-/** One entry for each worker that runs. */
+/** One entry for each running worker. */
 const workers = new Set<{ readonly onUnattributed: OnUnattributed | undefined }>()
 
 /**
  * Handles uncaught errors until the returned function is called.
  *
- * @param onUnattributed for a process that is a worker only. Without it, such errors have the effect that Node gives
- *   them.
+ * @param onUnattributed for a process that is only a worker. Without it, Node handles such errors.
  */
 export function handleUncaughtErrors(onUnattributed?: OnUnattributed): () => void {
   setWorkStorage(storage)
@@ -60,7 +59,7 @@ function stopListening(): void {
 
 const originalQueue = globalThis.queueMicrotask
 
-/** Node 20 forgets the context of a microtask that throws. A tick keeps it. */
+/** Node 20 forgets the context of a microtask that throws. `nextTick` keeps it. */
 function queueInContext(callback: () => void): void {
   if (storage.getStore() === undefined || typeof callback !== 'function') return originalQueue(callback)
   return originalQueue(() => {
@@ -75,16 +74,16 @@ function queueInContext(callback: () => void): void {
 }
 
 /**
- * Node calls it before the listeners of `uncaughtException`, in the context of what has thrown, also for a rejection
- * without a listener. A listener of `uncaughtException` at all times would change what Node does with the errors of
- * others.
+ * Node calls this function before the listeners of `uncaughtException`, in the context of the code that threw, also for
+ * a rejection without a listener. A permanent listener of `uncaughtException` would change how Node handles errors of
+ * other code.
  */
 function onUncaught(thrown: unknown): void {
   if (handle(thrown) && !process.hasUncaughtExceptionCaptureCallback())
     process.once('uncaughtException', () => undefined)
 }
 
-/** Beside listeners of others only: Node then passes no rejection to {@link onUncaught}. */
+/** Is registered only while other listeners are: Node then passes no rejection to {@link onUncaught}. */
 function onRejection(reason: unknown): void {
   const work = storage.getStore()
   if (work) pass(reason, work)
@@ -126,7 +125,7 @@ function pass(thrown: unknown, work: FallibleWork): boolean {
   return true
 }
 
-/** By work, while something refers to it. A timer may throw for ever. */
+/** Number of late errors by work, while the work is referenced. A timer may throw without end. */
 const lateErrors = new WeakMap<FallibleWork, number>()
 const maxLogged = 3
 
@@ -144,7 +143,7 @@ function log(logger: Pick<Logger, 'error'>, message: string, thrown: unknown, re
   logger.error(message, { error: describeThrown(thrown, redact), stack: toolStackOf(thrown, redact) })
 }
 
-/** Nothing can keep a process that calls `process.exit`; a supervisor should see a failure. */
+/** Exits with a failure, which a supervisor should see. A process that calls `process.exit` can't be kept running. */
 function onExit(): void {
   const work = storage.getStore()
   if (!work || work.isEngine === true) return
@@ -157,6 +156,6 @@ function withoutThrowing(execute: () => void): void {
   try {
     execute()
   } catch {
-    // The runtime has ended, or nobody reads stderr.
+    // The runtime has ended, or stderr has no reader.
   }
 }

@@ -11,7 +11,7 @@ const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR|EMF
 /** A Python list literal of these strings. */
 const pythonList = (texts: readonly string[]): string => JSON.stringify(texts)
 
-/** Numbers of system calls are those of x86-64; on another machine the rest of each row still holds. */
+/** Numbers of system calls for x86-64. On another machine the other parts of each row still hold. */
 const x64 = process.arch === 'x64'
 
 describeDocker('a hostile program that tries to escape', () => {
@@ -23,7 +23,7 @@ describeDocker('a hostile program that tries to escape', () => {
 
   const probe = (source: string) => attackEnv.probe(syscallHelpers + source)
 
-  it('A10 can write only /tmp', async () => {
+  it('A10 a hostile program can write only /tmp', async () => {
     const paths = [
       '/x',
       '/etc/x',
@@ -59,7 +59,7 @@ print("end")
     expect(writable).toEqual(['/tmp', 'end'])
   })
 
-  it('A11 has no privilege, and finds no program that grants one', async () => {
+  it('A11 a hostile program has no privilege, and finds no program that grants one', async () => {
     const answers = await probe(`
 fields = dict(line.split(":", 1) for line in open("/proc/self/status"))
 for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"): print(int(fields[name], 16))
@@ -70,7 +70,7 @@ print([subprocess.run([each], stdin=subprocess.DEVNULL, capture_output=True).ret
     expect(answers.slice(0, 7)).toEqual(['0', '0', '0', '0', '0', '1', '2'])
     expect(answers[7]).toBe('[]')
     expect(answers[8]).toMatch(/^True \[[^,]*\] EPERM EPERM$/)
-    // newgrp to the own group starts a shell, and grants nothing.
+    // newgrp to the own group starts a shell, and grants no rights.
     expect(answers[9]).toMatch(/^\[False, /)
   })
 
@@ -82,7 +82,7 @@ print([subprocess.run([each], stdin=subprocess.DEVNULL, capture_output=True).ret
     )
   })
 
-  it('A14 can create only IP sockets and Unix sockets', async () => {
+  it('A14 a hostile program can create only IP sockets and Unix sockets', async () => {
     const answers = await probe(`
 for family, kind, protocol in ((40, 1, 0), (38, 5, 0), (17, 3, 0), (17, 2, 0), (16, 3, 0), (15, 3, 2), (2, 3, 1), (10, 3, 58), (2, 3, 255)):
     print(attempt(socket.socket, family, kind, protocol))
@@ -92,7 +92,7 @@ for family, kind, protocol in ((40, 1, 0), (38, 5, 0), (17, 3, 0), (17, 2, 0), (
     )
   })
 
-  it('A15 has no network: no metadata service, bridge, host or resolver', async () => {
+  it('A15 a hostile program has no network: no metadata service, bridge, host or resolver', async () => {
     let connections = 0
     const server = createServer((socket) => {
       connections += 1
@@ -126,7 +126,7 @@ print(os.listdir("/sys/class/net"), len(open("/proc/net/route").readlines()) <= 
     }
   })
 
-  it('A16 sees no socket of a daemon, and no mount or file of the host', async () => {
+  it('A16 a hostile program sees no socket of a daemon, and no mount or file of the host', async () => {
     const answers = await probe(`
 sockets = ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock", "/run/dbus/system_bus_socket")
 print([each for each in sockets if os.path.exists(each)])
@@ -144,7 +144,7 @@ kinds = sorted({line.split(" - ")[1].split()[0] for line in open("/proc/self/mou
 print(kinds)
 `)
     expect(answers.slice(0, 3)).toEqual(['[]', '[]', '[]'])
-    // Mounts of the kernel and Docker. Of the host's ext4, xfs or nfs only resolv.conf, hosts and hostname, read-only.
+    // Mounts of the kernel and Docker. Of the host's ext4, xfs or nfs, only resolv.conf, hosts and hostname, read-only.
     const [, , , kinds = ''] = answers
     const mounts = await probe(`
 for line in open("/proc/self/mountinfo"):
@@ -159,8 +159,8 @@ print("end")
     ])
   })
 
-  it('A17 finds the secret of the worker in no environment, argument, file or memory', async () => {
-    // The source must not contain the secret itself: the source is part of the history.
+  it('A17 a hostile program finds the secret of the worker in no environment, argument, file or memory', async () => {
+    // The source must not contain the secret itself, because the history contains the source.
     const answers = await probe(`
 wanted = ${JSON.stringify(canaryPrefix.slice(0, 4))}.encode() + ${JSON.stringify(canaryPrefix.slice(4))}.encode()
 hits = []
@@ -194,7 +194,7 @@ print(looked > 1 << 20, hits)
     expect(answers).toEqual(['True []'])
   })
 
-  it('A18 reads nothing from the masked kernel files about the host', async () => {
+  it('A18 a hostile program reads nothing about the host from the masked kernel files', async () => {
     const paths = [
       '/proc/kcore',
       '/proc/keys',
@@ -216,7 +216,7 @@ for folder in ("/proc/pressure", "/sys/module", "/sys/fs/ext4", "/sys/devices/vi
     expect(answers).toEqual(Array.from({ length: files.length + 12 }, () => '0'))
   })
 
-  it('A19 cannot write kernel files that start host programs', async () => {
+  it("A19 a hostile program can't write kernel files that start host programs", async () => {
     const paths = [...kernelFiles, '/proc/sys/kernel/hotplug', '/sys/fs/cgroup/pids/pids.max']
     const answers = await probe(`
 for path in ${pythonList(paths)}: print(attempt(lambda: os.close(os.open(path, os.O_WRONLY))))
@@ -229,7 +229,7 @@ print(attempt(os.mknod, "/tmp/device", 0o60600, os.makedev(8, 0)), attempt(os.mk
     expect(answers.slice(paths.length)).toEqual(['EACCES', 'True', 'EPERM EPERM'])
   })
 
-  it('A20 has no open descriptor of the host, and cannot write the runtime that started it', async () => {
+  it("A20 a hostile program has no descriptor of the host, and can't write the runtime that started it", async () => {
     const answers = await probe(`${findDescriptors}
 print(sorted({name.split(":")[0] for name in names.values() if not name.startswith("/proc/")}))
 for path in ("/proc/self/exe", "/proc/1/exe"): print(attempt(lambda: os.close(os.open(path, os.O_WRONLY))))

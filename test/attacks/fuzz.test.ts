@@ -94,8 +94,8 @@ function fuzzedChunks(random: Random): Uint8Array[] {
   return chunks
 }
 
-describe('B08 fuzzed', () => {
-  it.each(seeds)('frames parse to messages or to one typed error (seed %i)', (seed) => {
+describe('B08 fuzzing', () => {
+  it.each(seeds)('B08 fuzzed frames parse to messages or to one typed error (seed %i)', (seed) => {
     const random = new Random(seed)
     let messages = 0
     let refused = 0
@@ -113,13 +113,13 @@ describe('B08 fuzzed', () => {
         expect(PtcError.isInstance(thrown), String(thrown)).toBe(true)
       }
     }
-    // A fuzzer whose frames are all valid, or all invalid, tests nothing.
+    // The test proves nothing when all frames of the fuzzer are valid, or all invalid.
     expect(messages).toBeGreaterThan(rounds / 10)
     expect(refused).toBeGreaterThan(rounds / 10)
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it.each(seeds)('runners end each step with a typed result (seed %i)', async (seed) => {
+  it.each(seeds)('B08 fuzzed runners end each step with a typed result (seed %i)', async (seed) => {
     const random = new Random(seed)
     const kinds = new Set<string>()
     for (let round = 0; round < rounds; round += 1) {
@@ -171,7 +171,7 @@ const readLargeFrames = (backend: Backend): void => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Reads these frames like the activity of a step. */
+  /** Reads these frames in the same way as the activity of a step. */
   async function readFrame(frame: Buffer): Promise<string> {
     const { signal } = new AbortController()
     const about = { session: 's', epoch: 1, seed: 1, startedAt: 0, tools: [], limits: defaultLimits, resume: false }
@@ -188,7 +188,7 @@ const readLargeFrames = (backend: Backend): void => {
     return result.type
   }
 
-  it(`delay no other run, and cost it neither a heartbeat nor an attempt (seeds ${seeds.join(', ')})`, async () => {
+  it(`B08 fuzzed frames of the full size delay no other run and no attempt (seeds ${seeds.join(', ')})`, async () => {
     const types = [
       'suspended',
       'output',

@@ -12,7 +12,7 @@ const about = { instructions: 'You are an agent of a test.', description: 'An ag
 const guest = defineAgent({ name: 'guest', ...about, tools: ['echo'], sandbox: 'parent' })
 const chief = defineAgent({ name: 'chief', ...about, agents: [guest] })
 
-/** Code of a guest that tries to make calls of tools that it does not have, after its cell. */
+/** Code of a guest that, after its cell, tries to call tools that it does not have. */
 const left = `
 import contextvars
 try:
@@ -88,12 +88,12 @@ const attack = (backend: Backend): void => {
     { name: 'secret', input: { by: 'owner' } },
   ]
 
-  it('B21 what a sub-agent leaves behind in the sandbox of its parent calls no tool of the parent', async () => {
+  it('B21 code that a sub-agent leaves in the sandbox of its parent calls no tool of the parent', async () => {
     expect(await env.runAgent({ agent: 'chief', question: 'go' })).toMatchObject({ status: 'answered', cells: 3 })
     expect(calls.executed).toEqual(executed)
   })
 
-  it('B21 what a run leaves behind in a named session calls no tool of the session', async () => {
+  it('B21 code that a run leaves in a named session calls no tool of the session', async () => {
     const session = TestSession.create(env, uniqueName('visited'))
     await session.outputOf('x = 1')
     expect(await env.runAgent({ agent: 'visitor', question: 'visit', session: session.name })).toMatchObject({

@@ -28,7 +28,7 @@ describeDocker('a hostile program and its neighbours', () => {
   const beside = (work: (container: Dockerode.ContainerInspectInfo) => Promise<void>) =>
     bystanders.runDuring(attackEnv.env, work)
 
-  it('A21 cannot see, signal or starve another session, which runs as another user', async () => {
+  it("A21 a hostile program can't see, signal or starve another session, which runs as another user", async () => {
     const { outcome } = await beside(async (container) => {
       const user = userOf(container)
       const answers = await attackEnv.probe(
@@ -53,12 +53,12 @@ print(len(children) > 1)
     expect(outcome).toEqual({ status: 'ok', output: 'mine\n' })
   })
 
-  it('A22 archive bombs, path traversal, links and devices stay inside the sandbox, and nothing of them remains', async () => {
+  it('A22 archive bombs, path traversal, links and devices stay inside the sandbox, and leave no files', async () => {
     const device = await unpackHostileArchives(attackEnv)
     expect(device).toBe('ENOENT')
   })
 
-  it('A23 runs in a container with the documented settings, which passes the checks of docker-bench (CIS 5)', async () => {
+  it('A23 a hostile program runs with the documented settings, and passes docker-bench (CIS 5)', async () => {
     await beside(async (live) => {
       const { HostConfig: host, Config: config } = live
       expectContainerSettings(live)
@@ -101,7 +101,7 @@ print(len(children) > 1)
     })
   })
 
-  it('A24 runs from an image that is identified by its content and declares no command and no volume', async () => {
+  it('A24 the image of a hostile program has a content id, and declares no command and no volume', async () => {
     await beside(async ({ Config: { Image, Entrypoint, Volumes, Healthcheck }, Mounts }) => {
       await Promise.resolve()
       expect(Image).toMatch(/^sha256:[0-9a-f]{64}$/)
@@ -110,7 +110,7 @@ print(len(children) > 1)
     })
   })
 
-  it('leaves no process, network or volume (every attack also checks that no container is left)', async () => {
+  it('attacks leave no process, network or volume (every attack also checks that no container is left)', async () => {
     expect(bystanders.users).toHaveLength(3)
     expect(bystanders.haveExited()).toBe(true)
     expect(await networksAndVolumes()).toEqual(before)

@@ -16,7 +16,7 @@ import { syscallHelpers } from './support/hostile-code.js'
 const orphanSeconds = 4
 const stoppedOrphanSeconds = 8
 
-/** What code can try against process 1 and the file that keeps it alive; prints what worked. */
+/** Things that code can try against process 1 and the file that keeps it alive. Prints those that worked. */
 const resist = `${syscallHelpers}
 import signal, resource, time
 alive = "/run/durable-ptc/keep-alive"
@@ -60,7 +60,7 @@ while True:
 `
 
 function orphanTests(runtime: string | undefined): void {
-  it('A25 ends by itself when no worker keeps it alive, and code can not prevent that', async () => {
+  it("A25 a sandbox ends by itself when no worker keeps it alive, and code can't prevent that", async () => {
     const environment = new DockerEnvironment(execRunner)
     onTestFinished(() => environment.close())
     const backend = environment.backend({
@@ -77,7 +77,7 @@ function orphanTests(runtime: string | undefined): void {
     }
 
     expect(await clients[2]?.evaluate(resist)).toBe('[0]')
-    // As a living worker does. The end of a sandbox that nobody keeps alive takes longer than its time from here.
+    // Touches the file as a living worker does. The other sandboxes live longer than this one would without it.
     const container = docker.getContainer(containerName(kept))
     const touch = async () => {
       const command = ['/usr/bin/touch', '/run/durable-ptc/keep-alive']
@@ -96,9 +96,9 @@ function orphanTests(runtime: string | undefined): void {
     await backend.keepAlive(environment.namespace)
     expect(await clients[0]?.connection.ended).toMatchObject({ exitCode: 124 })
 
-    // The next worker finds no sandbox, and removes what is left.
+    // The next worker finds no sandbox, and removes the remains.
     expect(await backend.attach(quiet, neverAborted)).toBeUndefined()
-    // (Workers of other tests on this daemon may remove them before.)
+    // Workers of other tests on this daemon may remove them before.
     const { namespace } = environment
     await backend.removeExpired({ namespace, now: new Date() })
     const left = await backend.listSandboxes(namespace)
@@ -111,7 +111,7 @@ describeDocker('an orphaned sandbox', () => orphanTests(undefined))
 describeGvisor('an orphaned sandbox under gVisor', await missingGvisorRuntime(), () => {
   orphanTests(gvisorRuntime)
 
-  it('A25 lives on when its checkpoint was parked for longer', async () => {
+  it('A25 a sandbox under gVisor lives on when its checkpoint was parked for longer', async () => {
     const environment = new DockerEnvironment(execRunner)
     onTestFinished(() => environment.close())
     const backend = environment.backend({ orphanSeconds, runtime: gvisorRuntime })

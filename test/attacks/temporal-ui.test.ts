@@ -23,7 +23,7 @@ async function startServerWithUi(): Promise<TemporalServer> {
 }
 
 describeDocker("Temporal's web UI", () => {
-  it('A17 shows no secret of the worker while code waits, after it failed, and after it completed', async () => {
+  it("A17 Temporal's web UI shows no secret of the worker while code waits, fails and completes", async () => {
     const canary = `${canaryPrefix}${randomUUID()}`
     const server = await startServerWithUi()
     const ledger = await Ledger.start()
@@ -62,7 +62,7 @@ describeDocker("Temporal's web UI", () => {
     const over = await everything()
 
     for (const shown of [waiting, over]) {
-      // The UI does read the source, the summaries and the query results.
+      // The UI does have the source, the summaries and the query results.
       for (const known of ['print(dict(os.environ))', 'charge rent', 'run cell 1', 'inspect'])
         expect(shown).toContain(known)
       expect(shown.includes(canary), 'the secret is in the UI').toBe(false)

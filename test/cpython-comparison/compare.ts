@@ -62,7 +62,7 @@ interface Comparison {
   readonly runner: Outcomes
   /** Tests that differed in every attempt, with both outcomes. */
   readonly alwaysDifferent: Map<string, string>
-  /** Tests that differed in any attempt. */
+  /** Tests that differed in at least one attempt. */
   readonly everDifferent: Set<string>
 }
 

@@ -10,7 +10,7 @@ export interface ExpectedDifference {
 /** The outcome of `(module)` when a module does not end in time. */
 export const timedOut = 'killed'
 
-/** Plain Python does not end: there is nothing to compare with. */
+/** Whether plain Python did not end in time, so that a comparison is impossible. */
 export function hasTimedOut(plain: Outcomes): boolean {
   return plain['(module)'] === timedOut
 }

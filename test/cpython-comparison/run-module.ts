@@ -11,13 +11,13 @@ import { humanEvalScript } from './human-eval.js'
 import { docker } from './image.js'
 import { timedOut, type Outcomes } from './outcomes.js'
 
-/** Limits of a module; the same for both. */
+/** Limits of a module. Both runs have the same. */
 const moduleSeconds = Number(process.env['PTC_COMPARE_SECONDS'] ?? 300)
 const overheadMs = 120_000
-/** Twice the default memory: test_ast needs all of that, and the runner has some MiB of its own. */
+/** Twice the default memory: test_ast needs all of that, and the runner itself needs some MiB. */
 const limits = { ...defaultLimits, cellSeconds: moduleSeconds, memoryBytes: 2 * defaultLimits.memoryBytes }
 const namespace = 'cpython-comparison'
-/** A user id like that of a session: without a name, and too large for some archive formats. */
+/** A user id like those of sessions: without a name, and too large for some archive formats. */
 const userId = 100_000_000
 
 export interface ModuleRun {
@@ -36,7 +36,7 @@ export async function runPlain(image: string, module: string): Promise<ModuleRun
   return parse(text, ended)
 }
 
-/** The names of all modules; test packages by their modules. */
+/** The names of all modules. A test package is listed by its modules. */
 export async function allModules(image: string): Promise<string[]> {
   const source = `
 import os, test
@@ -112,7 +112,7 @@ function describeEnd(answer: { readonly type: string; readonly kind?: string; re
   return `${answer.type} ${answer.kind ?? ''}`.trim()
 }
 
-/** The outcomes that run_tests.py printed; the end of the module when it printed none. */
+/** The outcomes that run_tests.py printed, or how the module ended when it printed none. */
 function parse(text: string, ended: string): ModuleRun {
   const result = /RESULT:([A-Za-z0-9+/=]+):END/.exec(text)?.[1]
   if (result === undefined) return { outcomes: { '(module)': ended }, problems: text.slice(-2_000) }

@@ -30,7 +30,7 @@ const models: readonly LiveModel[] = [
     name: 'Anthropic',
     needs: ['ANTHROPIC_API_KEY'],
     model: variable('PTC_LIVE_ANTHROPIC_MODEL') || 'claude-haiku-4-5',
-    // The option of the test environment leads to its scripted server.
+    // The option of the test environment points to its scripted server.
     provider: () => createAnthropicProvider({ keyVariable: 'ANTHROPIC_API_KEY' }),
   },
   ...(['chat', 'responses'] as const).map((api) => ({

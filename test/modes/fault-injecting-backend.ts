@@ -86,7 +86,7 @@ class FaultInjectingConnection implements SandboxConnection {
       this.#delivered = delivery.promise
       try {
         for (const message of messages) await fault.before?.(message, target)
-        // The engine requests more after it has processed all of this.
+        // The engine requests more after it has processed this chunk.
         yield chunk
       } finally {
         delivery.resolve()

@@ -12,7 +12,10 @@ type Options = Partial<Pick<ToolDefinition<typeof input, typeof output>, 'approv
   readonly onBooked?: (signal: AbortSignal) => Promise<void>
 }
 
-/** What happened, in its order: `flight` is a booking, `-flight` its inverse, `-flight?` one without a result. */
+/**
+ * Bookings and inverses in their order: `flight` is a booking, `-flight` its inverse, `-flight?` an inverse without a
+ * result.
+ */
 export class Bookings {
   readonly all: string[] = []
   /** Idempotency keys of bookings and inverses, by name. */
@@ -20,14 +23,14 @@ export class Bookings {
   /** Attempts of the inverse of each booking. */
   readonly #attempts: Record<string, number> = {}
 
-  /** Names with this beginning. Tests share the tool. */
+  /** Names with this prefix, because tests share the tool. */
   of(prefix: string): readonly string[] {
     return this.all.filter((name) => name.replace('-', '').startsWith(prefix))
   }
 
   /**
-   * A tool that books `what`. `attempts`: the inverse succeeds with this attempt, 0: never. `ending: 'lose'`: the call
-   * fails after its effect, `'refuse'`: without an effect.
+   * A tool that books `what`. `attempts`: the attempt at which the inverse succeeds; 0: never. `ending: 'lose'`: the
+   * call fails after its effect, `'refuse'`: without an effect.
    */
   tool(name = 'book', effect: Exclude<Effect, 'read'> = 'idempotent', { onBooked, ...options }: Options = {}): Tool {
     return defineTool({

@@ -7,7 +7,7 @@ import { temporaryFolder } from './folders.js'
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url))
 
-/** An example that is a whole project, with the packages of this checkout, compiled. */
+/** Compiles an example, which is a whole project, with the packages of this checkout. */
 export async function buildExample(name: string): Promise<string> {
   const project = await copyExample(name)
   await compile(project, [])

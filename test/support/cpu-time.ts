@@ -1,4 +1,4 @@
-/** Milliseconds of CPU time that work takes: on a busy machine, the time on a clock says nothing. */
+/** Milliseconds of CPU time of some work. Elapsed time is meaningless on a busy machine. */
 export function cpuMs(work: () => void): number {
   const begin = process.cpuUsage()
   work()

@@ -33,7 +33,7 @@ export class DeferredToolCalls {
     }) as Tool
   }
 
-  /** The token of the call with this id, as soon as its tool has it. */
+  /** The token of the call with this id, as soon as its tool has received it. */
   token(id: number): Promise<string> {
     return vi.waitUntil(() => this.#tokens.get(id), fastPollOptions)
   }

@@ -6,12 +6,12 @@ import { type ProcessResult, TestProject } from './cli/ptc.js'
 import type { TestEnvironment } from './environment/test-environment.js'
 import { connectClient, sharedServer } from './temporal/shared-server.js'
 
-/** As `encryption.key` returns it. */
+/** A random key in the form that `encryption.key` returns. */
 export function randomKey(): string {
   return randomBytes(32).toString('base64')
 }
 
-/** A client of the same runs that has other keys, or none. */
+/** A client of the same runs with other keys, or none. */
 export async function clientWith(env: TestEnvironment, encryption?: EncryptionOption): Promise<PtcClient> {
   const store = { kind: 'local', directory: env.valuesDirectory } as const
   const client = await connectClient(await createDataConverter(store, { encryption }))
@@ -35,7 +35,11 @@ export default defineConfig({
   return TestProject.create({ 'ptc.config.js': config }, environment)
 }
 
-/** `ptc show`, as a user runs it. @param key k1; undefined: the configuration is not loaded */
+/**
+ * The output of `ptc show`.
+ *
+ * @param key k1; undefined: the configuration is not loaded
+ */
 export async function show(env: TestEnvironment, workflowId: string, key?: string): Promise<ProcessResult> {
   await using project = await projectWith(env, key ?? '')
   const named = key === undefined ? [] : ['--config', 'ptc.config.js']

@@ -8,12 +8,12 @@ import { expect, onTestFinished } from 'vitest'
 import { buildExample } from './build-example.js'
 import { sharedServer } from './temporal/shared-server.js'
 
-/** An example that was compiled, and the processes that a test starts with its files. */
+/** A compiled example, and the processes that a test starts with its files. */
 export class ExampleProject {
   readonly #folder: string
   readonly #environment: NodeJS.ProcessEnv
 
-  /** @param environment beside the address of the server of the tests */
+  /** @param environment added to the address of the tests' server */
   static async build(name: string, environment: NodeJS.ProcessEnv = {}): Promise<ExampleProject> {
     return new ExampleProject(await buildExample(name), environment)
   }
@@ -24,13 +24,13 @@ export class ExampleProject {
     this.#environment = { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ...environment }
   }
 
-  /** Runs a file of `dist` until it ends, and returns what it printed. */
+  /** Runs a file of `dist` until it ends, and returns its output. */
   async run(file: string, ...args: readonly string[]): Promise<string> {
     const options = { cwd: this.#folder, env: this.#environment }
     return (await promisify(execFile)(process.execPath, [join('dist', file), ...args], options)).stdout
   }
 
-  /** Starts a file of `dist`, with a free port for one that listens. The process ends with the test. */
+  /** Starts a file of `dist`, with a free port for a file that listens. The process ends with the test. */
   start(file: string, options: { readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {}) {
     const child = spawn(process.execPath, [join('dist', file), ...(options.args ?? [])], {
       cwd: this.#folder,
@@ -49,7 +49,7 @@ export async function urlOf({ stdout }: ChildProcess): Promise<string> {
   return line.slice(line.indexOf('http'))
 }
 
-/** Everything that a process prints until it ends. */
+/** The complete output of a process. */
 export async function outputOf({ stdout }: ChildProcess): Promise<string> {
   if (!stdout) throw new Error('no output')
   return text(stdout)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** An effect, as recorded outside of the project. */
+/** An effect in a record outside of the project. */
 export interface LedgerEntry {
   readonly key: string
   readonly name: string

@@ -8,11 +8,11 @@ export interface LimitedTool {
   readonly tool: Tool
   readonly calls: number
   readonly running: number
-  /** The most that ran at the same time. */
+  /** The maximum number of calls that ran at the same time. */
   readonly most: number
   /** Settles when this many calls have started. */
   started(count: number): Promise<void>
-  /** Ends the calls, and all later ones after a moment. */
+  /** Ends the calls, and later calls after a moment. */
   open(): void
 }
 
@@ -24,7 +24,7 @@ export function limitedTool(name: string, concurrency: number): LimitedTool {
     counts.running += 1
     counts.most = Math.max(counts.most, counts.running)
     await gate.promise
-    // Others that start too early are counted.
+    // Calls that start too early are counted.
     await new Promise((resolve) => setTimeout(resolve, 20))
     counts.running -= 1
     return id

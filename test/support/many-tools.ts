@@ -23,7 +23,7 @@ export function documentManyTools(): readonly ToolDocumentation[] {
   return createRegistry(manyTools() as readonly Tool[]).documentation()
 }
 
-/** 200 tools as a service may have them: three to five parameters, and results of objects. */
+/** 200 tools similar to those of a service: three to five parameters, and results of objects. */
 function manyTools(): readonly Pick<Tool, 'name'>[] {
   return subjects.flatMap((subject) =>
     verbs.flatMap((verb) =>

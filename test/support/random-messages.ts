@@ -6,9 +6,9 @@ import { Random } from './random.js'
 const characters = (random: Random, limit: number) => 'x'.repeat(1 + random.below(limit))
 
 /**
- * A conversation as an agent may have it: replies with thinking, text and several tool uses, replies that continue a
- * paused one, messages of the user beside results, and several messages of the user in a row. It ends with a reply,
- * whose results are pending.
+ * A conversation similar to that of an agent: replies with thinking, text and several tool uses, replies that continue
+ * a paused one, messages of the user that come with results, and several consecutive messages of the user. It ends with
+ * a reply whose results are pending.
  */
 export function randomMessages(seed: number): readonly Message[] {
   const random = new Random(seed)

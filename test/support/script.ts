@@ -6,7 +6,7 @@ export function turn(...content: readonly ScriptedBlock[]): ScriptedTurn {
   return { reply: { content } }
 }
 
-/** A turn whose first attempts meet these faults. */
+/** A turn whose first attempts get these faults. */
 export function faulty(faults: readonly ScriptedFault[], scripted: ScriptedTurn): ScriptedTurn {
   return { ...scripted, faults }
 }

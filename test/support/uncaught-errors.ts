@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 
 const events = ['uncaughtException', 'unhandledRejection'] as const
 
-/** Takes away the listeners of the test runner, which fails the test for each uncaught error, until the test ends. */
+/** Removes the listeners of the test runner until the test ends, because they fail the test for each uncaught error. */
 export function withoutRunnerListeners(): void {
   for (const event of events) {
     const listeners = process.listeners(event as 'uncaughtException')

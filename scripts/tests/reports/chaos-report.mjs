@@ -3,7 +3,7 @@ import { readLines } from './report-lines.mjs'
 
 const disturbances = ['kill-container', 'kill-worker', 'freeze-worker']
 
-/** Prints the report and returns the faults that no run had. */
+/** Prints the report, and returns the faults that no run had. */
 export async function printChaosReport(file) {
   const runs = readLines(file)
   if (runs.length === 0) return []

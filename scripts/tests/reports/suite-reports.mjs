@@ -4,7 +4,7 @@ import { printModesReport } from './modes-report.mjs'
 import { withTemporaryFiles } from './report-lines.mjs'
 
 /**
- * Calls `work` with a function that prints the reports and returns the missing faults. A run of some of the tests can't
+ * Calls `work` with a function that prints the reports and returns the missing faults. A run of only some tests can't
  * have every fault.
  */
 export function withReports(isAll, work) {

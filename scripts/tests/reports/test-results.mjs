@@ -5,11 +5,11 @@
  *   failures: { name: string, message: string }[] }} FileResult
  */
 
-/** Name of a failure of no single test. */
+/** Name of a failure that belongs to no single test. */
 export const wholeFile = '(the whole file)'
 
 /**
- * Returns the results of one run of vitest, and the errors of no file.
+ * Returns the results of one run of vitest, and the errors that belong to no file.
  *
  * @returns {{ files: FileResult[], unhandled: string[], isComplete: boolean }}
  */

@@ -7,11 +7,14 @@ export interface ChatInput extends Disposable {
   readonly isTerminal: boolean
   /** The next message; undefined at the end of the input. */
   next(): Promise<string | undefined>
-  /** Shows what the model is writing above the line that is typed, at a terminal. Undefined: nothing. */
+  /** At a terminal, shows what the model is writing above the line that is being typed. Undefined hides it. */
   setDraft(draft: Draft | undefined): void
-  /** Prints above the line that is typed, and above the draft. */
+  /** Prints above the line that is being typed, and above the draft. */
   printAbove(print: () => void): void
-  /** Sets the listener for Ctrl-C at a terminal. It is not called while a line is typed: that line is discarded. */
+  /**
+   * Sets the listener for Ctrl-C at a terminal. It is not called while a line is being typed: Ctrl-C discards that
+   * line.
+   */
   onInterrupt(listener: () => void): void
 }
 
@@ -40,10 +43,10 @@ export function openChatInput(): ChatInput {
   let draft: Draft | undefined
   /** Rows of the draft on the screen, above the line that is typed. */
   let draftRows = 0
-  // A line that was entered moves the draft out of reach: it stays on the screen.
+  // An entered line moves the draft out of reach: the draft stays on the screen.
   lines.on('line', () => (draftRows = 0))
   /**
-   * Erases the draft and the typed line. A typed line of several rows is left to readline, and a draft above it, too.
+   * Erases the draft and the typed line. A typed line of several rows is left to readline, and so is a draft above it.
    */
   const erase = (): void => {
     const up = lines.getCursorPos().rows > 0 ? 0 : draftRows

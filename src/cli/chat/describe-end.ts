@@ -1,7 +1,7 @@
 import type { ConversationAnswer } from '../../common/runs/conversation.js'
 import { incompleteStatusMessages } from '../run/incomplete-status.js'
 
-/** Why a message has no whole answer. */
+/** Describes why a message has no complete answer. */
 export function describeEnd({ status, error, isTakenBack }: ConversationAnswer): string {
   const again = isTakenBack ? '; the message was taken back, and can be sent again' : ''
   if (status === 'failed') return `the work on the message failed: ${error?.code}: ${error?.message}${again}`

@@ -1,4 +1,4 @@
-/** What may be typed in `ptc chat`. */
+/** The help text of `ptc chat`. */
 export const help = `/status       turns, calls, tokens and cost so far
 /history      all messages as JSON, on stdout
 /attach FILE  an image or a PDF for the next message

@@ -33,15 +33,15 @@ import { showDrafts } from './show-drafts.js'
 import { ShownWaits } from './show-waits.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
-  /** Undefined: a new conversation. */
+  /** Undefined starts a new conversation. */
   readonly name: string | undefined
   readonly config: string | undefined
   readonly sandbox: BackendChoice | undefined
-  /** A message that is sent first. */
+  /** The first message. */
   readonly first?: string | undefined
   /** The only message; `-` reads it from standard input. */
   readonly message?: string | undefined
-  /** A file with messages from elsewhere, or the JSON itself. */
+  /** A file with messages from another source, or their JSON. */
   readonly messages?: string | undefined
   readonly mustExist: boolean
   readonly json: boolean
@@ -122,7 +122,7 @@ class Chat {
   readonly #json: boolean
   readonly #stream: ConversationStream | undefined
   readonly #waits: ShownWaits
-  /** For the next message. */
+  /** Attachments of the next message. */
   #attachments: readonly Attachment[]
   readonly #leave = new AbortController()
   #working = 0
@@ -150,7 +150,9 @@ class Chat {
     return this.#leave.signal
   }
 
-  /** Sends the lines of the input. At a terminal the next one may be typed while one is worked on. */
+  /**
+   * Sends the lines of the input. At a terminal, the user may type the next line while the conversation works on one.
+   */
   async converse(input: ChatInput, first: string | undefined): Promise<void> {
     if (input.isTerminal) {
       this.#printAbove = (print) => input.printAbove(print)
@@ -171,7 +173,11 @@ class Chat {
     if (this.#working > 0) printStatus('the conversation goes on with its work')
   }
 
-  /** Prints the answer. @param steers the message joins the one that is worked on */
+  /**
+   * Prints the answer.
+   *
+   * @param steers the message joins the message that is being worked on
+   */
   async ask(text: string, steers: boolean): Promise<void> {
     this.#working += 1
     const isFirst = this.#working === 1
@@ -206,7 +212,7 @@ class Chat {
   interrupt(): void {
     this.#isInterrupted = true
     printStatus('interrupting; press Ctrl-C again to leave it working')
-    // When the server is unavailable, waiting for the answer reports it.
+    // When the server is unavailable, the wait for the answer reports it.
     this.conversation.interrupt().catch(() => undefined)
   }
 
@@ -226,7 +232,7 @@ class Chat {
     })
   }
 
-  /** True when the conversation is closed. */
+  /** @returns true when the conversation is closed */
   async #command(text: string): Promise<boolean> {
     const [, file] = /^\/attach\s+(.+)$/.exec(text) ?? []
     if (file !== undefined) {
@@ -284,7 +290,7 @@ class Chat {
   async #showProgress(signal: AbortSignal): Promise<void> {
     let shown = ''
     while (!signal.aborted) {
-      await delay(progressIntervalMs, undefined, { signal }).catch(() => undefined) // ends early when it is aborted
+      await delay(progressIntervalMs, undefined, { signal }).catch(() => undefined) // an abort ends the delay early
       const status = await this.conversation.status().catch(() => undefined)
       if (signal.aborted || !status) continue
       const { turns, cells, toolCalls } = status

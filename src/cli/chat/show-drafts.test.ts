@@ -16,7 +16,7 @@ const compaction = (message: string): StreamEvent => ({
   time: 0,
 })
 
-it('prints what a compaction for its message did, and none of other messages', async () => {
+it('shows the compaction for its message, and none for other messages', async () => {
   async function* stream() {
     yield* [compaction('earlier'), compaction('mine')]
   }

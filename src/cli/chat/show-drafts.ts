@@ -11,10 +11,10 @@ interface Shown {
 
 /**
  * Shows what the model writes for a message, and when the messages before it are compacted. Never rejects: the answer
- * has what counts.
+ * has everything that counts.
  *
  * @param id of the message
- * @param signal ends it, and the stream
+ * @param signal ends the display and the stream
  */
 export async function showDrafts(
   stream: AsyncIterable<StreamEvent>,

@@ -13,7 +13,7 @@ const wait = (index: number): RunWait => ({
   token: `token-${index}`,
 })
 
-it('reads the history of a conversation only when something else waits, and says each wait once', async () => {
+it('reads the history of a conversation only when it has another wait, and shows each wait once', async () => {
   let waitsFor: readonly RunWait[] = []
   let state = 'running'
   const tree = vi.fn(() => Promise.resolve({ workflowId: 'run-1', waitsFor, turns: [] }))
@@ -22,7 +22,7 @@ it('reads the history of a conversation only when something else waits, and says
 
   expect(await read(0, 0)).toEqual([])
   expect(tree).not.toHaveBeenCalled()
-  // The history is behind the status.
+  // The history is older than the status.
   expect(await read(1, 1)).toEqual([])
   waitsFor = [wait(1)]
   expect(await read(1, 1)).toEqual([expect.stringMatching(/^pay 1 waits for approval, since .*: ptc approve run-1/)])

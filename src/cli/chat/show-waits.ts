@@ -7,12 +7,12 @@ import { sinceTime, waitLine } from '../rendering/text/waits.js'
 /** How often the history is read for what only the runs of sub-agents have: the status does not say it. */
 const lookMs = 15_000
 
-/** Says once what a conversation waits for, and the command with which it goes on. */
+/** Prints once what a conversation waits for, and the command that continues it. */
 export class ShownWaits {
   readonly #ptc: Pick<PtcClient, 'handle'>
   readonly #handle: Pick<RunHandle<unknown>, 'describe' | 'tree'>
   readonly #shown = new Set<string>()
-  /** What the conversation said when its history was read last: a wait may take days, and the history is long. */
+  /** The waits in the history when it was read last. A wait may take days, and the history is long. */
   #read = ''
   #lookedAt = Date.now()
 
@@ -23,7 +23,7 @@ export class ShownWaits {
   }
 
   /**
-   * The lines that are new.
+   * Returns the new lines.
    *
    * @param status of the conversation: its history is read when this says that something else waits, and now and then
    */

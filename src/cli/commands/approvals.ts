@@ -14,7 +14,6 @@ interface Options extends ConfigOption, JsonOption {
 
 const watchIntervalMs = 3_000
 
-/** `ptc approvals`. */
 export function approvalsCommand(): Command {
   return new Command('approvals')
     .description('what all runs wait for: approvals, answers, results of deferred calls, spent budgets')

@@ -12,7 +12,6 @@ interface Options extends JsonOption {
   readonly seconds?: number
 }
 
-/** `ptc budget ID`. */
 export function budgetCommand(): Command {
   const amount = (flag: string, description: string) => new Option(flag, description).argParser(parseAmount)
   return new Command('budget')
@@ -27,7 +26,7 @@ export function budgetCommand(): Command {
     .action(budget)
 }
 
-/** For commander: a number above 0. */
+/** Parser for commander: a number above 0. */
 function parseAmount(text: string): number {
   const value = Number(text)
   if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value

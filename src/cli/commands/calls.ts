@@ -12,7 +12,6 @@ interface ListOptions extends ConfigOption, JsonOption {
   readonly tokens?: true
 }
 
-/** `ptc calls list|complete|fail`. */
 export function callsCommand(): Command {
   return new Command('calls')
     .description('deferred calls, whose result comes later: list, complete, fail')

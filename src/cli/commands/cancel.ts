@@ -2,7 +2,6 @@ import { Command } from 'commander'
 import { withEnvironment } from '../environment/with-environment.js'
 import { printStatus } from '../process/stdio.js'
 
-/** `ptc cancel ID`. */
 export function cancelCommand(): Command {
   return new Command('cancel')
     .description('request cancellation of a run: running tools receive it, the sandbox is removed')

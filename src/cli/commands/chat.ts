@@ -20,7 +20,6 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions,
   readonly resume?: boolean
 }
 
-/** `ptc chat [name]`. */
 export function chatCommand(): Command {
   const command = new Command('chat')
     .description('converse: send messages, one a line; the conversation survives crashes and waits for months')

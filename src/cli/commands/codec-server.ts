@@ -13,7 +13,6 @@ interface Options extends ConfigOption {
 
 const defaultOrigins = ['http://localhost:8233', 'http://127.0.0.1:8233']
 
-/** `ptc codec-server`. */
 export function codecServerCommand(): Command {
   return new Command('codec-server')
     .description("decode values by reference, and encrypted payloads, for Temporal's web UI and CLI, until Ctrl-C")

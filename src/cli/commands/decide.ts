@@ -22,7 +22,6 @@ interface DenyOptions extends Decision {
   readonly compensate?: true
 }
 
-/** `ptc approve [RUN] [CALL]`. */
 export function approveCommand(): Command {
   return decisionCommand('approve', 'approve a call that waits for it')
     .addOption(new Option('--arguments <json>', 'arguments that replace those of the call: JSON, or a file with it'))
@@ -37,7 +36,6 @@ export function approveCommand(): Command {
     })
 }
 
-/** `ptc deny [RUN] [CALL]`. */
 export function denyCommand(): Command {
   return decisionCommand('deny', 'deny a call that waits for approval: its code gets a ToolDenied')
     .requiredOption('--reason <text>', 'why; the code and the model read it')
@@ -49,7 +47,6 @@ export function denyCommand(): Command {
     })
 }
 
-/** `ptc answer RUN TEXT`. */
 export function answerCommand(): Command {
   return addDeciderOptions(
     new Command('answer')

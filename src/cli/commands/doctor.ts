@@ -5,7 +5,6 @@ import { createColors, supportsColor } from '../rendering/text/colors.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
 import { print, printStyled } from '../process/stdio.js'
 
-/** `ptc doctor`. */
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('check everything a run needs, and say how to fix what is missing')

@@ -20,7 +20,6 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptio
   readonly interactive?: boolean
 }
 
-/** `ptc exec script.py`. */
 export function execCommand(): Command {
   const command = new Command('exec')
     .description('run a Python program with the tools, without a model')
@@ -52,7 +51,7 @@ Examples:
       process.exitCode = await exec(script, options)
     })
   for (const option of dataOptions()) command.addOption(option)
-  // A session keeps those that it began with.
+  // A session keeps the limits it began with.
   for (const option of boundOptions()) command.addOption(option.conflicts(['session', 'interactive']))
   return command
 }

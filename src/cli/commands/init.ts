@@ -3,7 +3,6 @@ import { join, relative, resolve } from 'node:path'
 import { Command } from 'commander'
 import { print } from '../process/stdio.js'
 
-/** `ptc init [folder]`. */
 export function initCommand(): Command {
   return new Command('init')
     .description('write a project: a configuration with one tool, .gitignore and .env.example')
@@ -43,7 +42,7 @@ async function runInit(folder: string): Promise<void> {
   )
 }
 
-/** Whether the configuration finds its packages. */
+/** Whether the packages of the configuration are installed. */
 function isInstalled(folder: string): boolean {
   const { resolve: find } = createRequire(join(folder, 'ptc.config.ts'))
   return ['durable-ptc/package.json', 'zod'].every((name) => {
@@ -55,7 +54,7 @@ function isInstalled(folder: string): boolean {
   })
 }
 
-/** For a shell. */
+/** Quotes a path for a shell. */
 function quote(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }

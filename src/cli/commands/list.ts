@@ -15,7 +15,7 @@ interface Options extends ConfigOption, JsonOption {
   readonly since?: number
 }
 
-/** A copy: the module that exports them loads Temporal's SDK. */
+/** A copy, because the module that exports the statuses loads Temporal's SDK. */
 const endStatuses = ['completed', 'failed', 'cancelled', 'terminated', 'timed_out'] satisfies RunStatus[]
 
 /** States of runs that `ptc approvals` lists. */

@@ -23,7 +23,7 @@ export function configOption(): Option {
   return new Option('-c, --config <file>', 'configuration (default: ptc.config.ts in this folder or one above)')
 }
 
-/** @param others sandboxes that only some commands have */
+/** @param others sandboxes that only some commands accept */
 export function sandboxOption(...others: readonly string[]): Option {
   return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm', ...others])
 }
@@ -32,17 +32,17 @@ export function idOption(): Option {
   return new Option('--id <id>', 'id of the run (default: generated); a completed run is not repeated')
 }
 
-/** Who answers, and where the code of the model runs. */
+/** The agent that answers, and where the model's code runs. */
 export interface AgentOptions extends ModelSettings {
   readonly agent?: string
   readonly model?: readonly string[]
-  /** Name of a named session. */
+  /** Name of the session. */
   readonly session?: string
-  /** Files. */
+  /** Paths of files. */
   readonly attach?: readonly string[]
 }
 
-/** What of {@link AgentOptions} the command line has for the agent. */
+/** The agent of a run, from the {@link AgentOptions} of the command line. */
 export function chosenAgent(
   options: AgentOptions,
 ): Pick<AgentInput, 'agent' | 'model' | 'session' | keyof ModelSettings> {
@@ -57,7 +57,7 @@ export function chosenAgent(
   }
 }
 
-/** Those of {@link AgentOptions}. */
+/** The options for {@link AgentOptions}. */
 export function agentOptions(): readonly Option[] {
   return [
     new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'),
@@ -70,7 +70,7 @@ export function agentOptions(): readonly Option[] {
   ]
 }
 
-/** `conversation` is workflow `conversation`, as `ptc chat` starts it. */
+/** `conversation` is the workflow `conversation`, which `ptc chat` starts too. */
 export type ModeChoice = TaskMode | 'conversation'
 
 export function modeOption(): Option {
@@ -84,21 +84,21 @@ export function jsonOption(what: string): Option {
 
 export const logLevels = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const satisfies readonly LogLevel[]
 
-/** In any case: `info` is `INFO`. */
+/** Upper and lower case are the same: `info` is `INFO`. */
 export function logLevelOption(): Option {
   return new Option('--log-level <level>', `minimum level of the log on stderr: ${logLevels.join(', ')}`).argParser(
     parseLogLevel,
   )
 }
 
-/** For commander. */
+/** Parser for commander. */
 export function parseLogLevel(text: string): LogLevel {
   const level = logLevels.find((each) => each === text.toUpperCase())
   if (level !== undefined) return level
   throw new InvalidArgumentError(`It must be one of ${logLevels.join(', ')}.`)
 }
 
-/** For commander: a whole number from 1 to `maximum`. */
+/** Parser for commander: a whole number from 1 to `maximum`. */
 export function integerUpTo(maximum: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
@@ -107,7 +107,7 @@ export function integerUpTo(maximum: number): (text: string) => number {
   }
 }
 
-/** What a run may have instead of the configuration. */
+/** Options of a run that replace those of the configuration. */
 export interface OverrideOptions {
   readonly tools?: readonly string[]
   readonly limits?: Readonly<Record<string, number>>
@@ -115,7 +115,7 @@ export interface OverrideOptions {
   readonly context?: string
 }
 
-/** Those of {@link OverrideOptions} that bound what a run may do. */
+/** The options for the limits and permissions of {@link OverrideOptions}. */
 export function boundOptions(): readonly Option[] {
   return [
     new Option('-t, --tools <names>', 'the only tools of the run: a,b').argParser(parseNames),
@@ -123,7 +123,7 @@ export function boundOptions(): readonly Option[] {
   ]
 }
 
-/** Those of {@link OverrideOptions} that code or tools get. */
+/** The options for the data of {@link OverrideOptions}, which code or tools get. */
 export function dataOptions(): readonly Option[] {
   return [
     new Option('--input <file-or-json>', 'data for the code, which has it as variable input_data'),
@@ -131,31 +131,31 @@ export function dataOptions(): readonly Option[] {
   ]
 }
 
-/** For commander: `a,b`. */
+/** Parser for commander: `a,b`. */
 function parseNames(text: string): readonly string[] {
   return text.split(',').map((name) => name.trim())
 }
 
-/** For commander: an option that may be repeated. */
+/** Parser for commander: an option that may be repeated. */
 function appendText(text: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, text]
 }
 
-/** For commander: a number from 0 to 2. */
+/** Parser for commander: a number from 0 to 2. */
 export function parseTemperature(text: string): number {
   const value = Number(text)
   if (/^[\d.]+$/.test(text) && value >= 0 && value <= 2) return value
   throw new InvalidArgumentError('It must be a number from 0 to 2.')
 }
 
-/** For commander: `adaptive`, `off` or a number of tokens. */
+/** Parser for commander: `adaptive`, `off` or a number of tokens. */
 export function parseThinking(text: string): Thinking {
   if (text === 'adaptive' || text === 'off') return text
   if (/^\d+$/.test(text) && Number(text) >= 1_024) return { budgetTokens: Number(text) }
   throw new InvalidArgumentError('It must be adaptive, off, or a number of tokens, at least 1024.')
 }
 
-/** For commander: `turns=5,cellSeconds=30`, also given several times. */
+/** Parser for commander: `turns=5,cellSeconds=30`. The option may be repeated. */
 export function parseLimits(
   text: string,
   earlier: Readonly<Record<string, number>> = {},
@@ -169,19 +169,19 @@ export function parseLimits(
   return { ...earlier, ...Object.fromEntries(limits) }
 }
 
-/** For commander: Temporal's id of one run. */
+/** Parser for commander: Temporal's id of one run. */
 export function parseRunId(text: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text
   throw new InvalidArgumentError('It must be a run id: a UUID, as `ptc show ID --json` has them in runIds.')
 }
 
-/** For commander: an IP address and a port. */
+/** Parser for commander: an IP address and a port. */
 export function parseAddress(text: string): string {
   if (isListenAddress(text)) return text
   throw new InvalidArgumentError('It must be an IP address and a port, such as 127.0.0.1:9464, or :9464.')
 }
 
-/** For commander: roles as `workflow,tools`, each once. */
+/** Parser for commander: roles such as `workflow,tools`, each at most once. */
 export function parseRoles(text: string): readonly Role[] {
   const names = text.split(',').map((name) => name.trim())
   const known = roles.filter((role) => names.includes(role))

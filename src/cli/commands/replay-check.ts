@@ -12,7 +12,6 @@ interface Options extends ConfigOption, JsonOption {
   readonly query?: string
 }
 
-/** `ptc replay-check [FILE...]`. */
 export function replayCheckCommand(): Command {
   return new Command('replay-check')
     .description('replay histories of runs on the installed workflow code, before it is deployed')
@@ -81,7 +80,7 @@ async function report(results: readonly CheckedHistory[], { json }: Options): Pr
   else if (results.length > 0) print(await renderTable(results))
   if (results.length === 0) printStatus('ptc: there is no history to replay')
   else printStatus(`${results.length - failed.length} of ${results.length} histories replay`)
-  // Nothing checked is no success: the filter or the task queue may be wrong.
+  // A check of no history is a failure: the filter or the task queue may be wrong.
   if (failed.length > 0 || results.length === 0) process.exitCode = exitCodes.failed
 }
 

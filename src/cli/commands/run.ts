@@ -26,7 +26,6 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions,
   readonly mode?: ModeChoice
 }
 
-/** `ptc run "question"`. */
 export function runCommand(): Command {
   const command = new Command('run')
     .description('ask a question; the model answers it with code that calls the tools')

@@ -9,7 +9,6 @@ interface Options extends ConfigOption, JsonOption {
   readonly dryRun?: boolean
 }
 
-/** `ptc runs erase ID`. */
 export function runsCommand(): Command {
   return new Command('runs').description('histories of finished runs').addCommand(
     new Command('erase')

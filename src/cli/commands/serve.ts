@@ -11,7 +11,6 @@ interface Options extends ConfigOption {
   readonly origin: readonly string[]
 }
 
-/** `ptc serve`. */
 export function serveCommand(): Command {
   return new Command('serve')
     .description('serve conversations, their live stream, approvals and a chat page over HTTP, until Ctrl-C')

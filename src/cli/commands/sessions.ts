@@ -7,7 +7,6 @@ import { print, printStatus } from '../process/stdio.js'
 
 type Options = ConfigOption & JsonOption
 
-/** `ptc sessions list|show|interrupt|close|close-all`. */
 export function sessionsCommand(): Command {
   return new Command('sessions')
     .description('named sandboxes, whose variables outlive a run: list, show, interrupt, close')

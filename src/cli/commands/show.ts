@@ -8,7 +8,6 @@ interface Options extends ConfigOption, JsonOption {
   readonly run?: string
 }
 
-/** `ptc show ID`. */
 export function showCommand(): Command {
   return new Command('show')
     .description('show a run, finished or not, as a tree: turns, code, calls, tokens, cost')

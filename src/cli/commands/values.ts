@@ -14,7 +14,6 @@ interface CollectOptions extends Options {
   readonly dryRun?: boolean
 }
 
-/** `ptc values stat|gc`. */
 export function valuesCommand(): Command {
   return new Command('values')
     .description('external values of runs: statistics, garbage collection')
@@ -41,7 +40,7 @@ function subcommand(name: string, description: string, json: string): Command {
   return new Command(name).description(description).addOption(configOption()).addOption(jsonOption(json))
 }
 
-/** Needs no server. */
+/** Counts without a server. */
 async function stat({ config, json }: Options): Promise<void> {
   using interrupts = listenForInterrupts()
   const { renderStoreStats, collectStoreStats } = await import('../rendering/tables/store-table.js')

@@ -6,7 +6,6 @@ import { type Interrupts, listenForInterrupts } from '../process/interrupts.js'
 import { printStep } from '../process/stdio.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
 
-/** `ptc watch ID`. */
 export function watchCommand(): Command {
   return new Command('watch')
     .description('follow a run until it ends; resumes it if no worker runs')
@@ -31,10 +30,11 @@ async function watch(id: string, { config, json }: ConfigOption & JsonOption): P
   const { server, ownsServer } = readingEnvironment
   const { runId, status, type } = await readingEnvironment.ptc.handle(id).describe()
   const isRunning = status === 'running'
-  // A server that this command started has no other worker. A run that has ended needs none.
+  // A server that this command started has no other worker. A run that has ended needs no worker.
   await using environment =
     isRunning && ownsServer ? await openWithWorker(server, config, interrupts) : readingEnvironment
-  // Without the configuration it is unknown whether the run has tools; the tree shows a call that waits for a worker.
+  // Without the configuration the command does not know whether the run has tools. The tree shows a call that waits for
+  // a worker.
   const requiredRoles = (type === 'program' ? programRoles : roles).filter((role) => role !== 'tools')
   if (isRunning) await warnIfNoWorkers(environment, requiredRoles)
   const handle = environment.ptc.handle(id, runId)

@@ -18,7 +18,6 @@ interface Options extends ConfigOption {
   readonly logFormat: LogFormat
 }
 
-/** `ptc worker`. */
 export function workerCommand(): Command {
   return new Command('worker')
     .description('run a worker until interrupted')

@@ -3,9 +3,8 @@ import type { Script } from '../../testing/scripted-messages-api/script/script.j
 import { startScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
 import type { StartWorkerOptions } from '../../worker/index.js'
 
-/** The model of the demo. */
 interface DemoModel {
-  /** Which model is used, for the user. */
+  /** Tells the user which model is used. */
   readonly notice: string
   /** The local server that replies from the script; undefined: the worker calls the real API. */
   readonly scriptedApi: StartWorkerOptions['modelApi']

@@ -44,28 +44,28 @@ async function run(...turns: readonly TurnNode[]): Promise<RunTree> {
   return { ...(await recordedTree('answered')), turns }
 }
 
-test('counts parallel calls as one turn, and every result in all later turns', async () => {
+test('the estimate of direct calls counts parallel calls as one turn, and every result in all later turns', async () => {
   // The run grew by 600 bytes and 200 tokens: 3 bytes a token.
   const tree = await run(turn(1, 1_000, 100, [call(1, 3_000), call(1, 3_000), call(2, 1_500)]), turn(2, 1_200, 700, []))
-  // 1,000; then with 6,000 bytes more; then with 1,500 bytes more: the answer.
+  // 1,000; then with 6,000 bytes more; then with 1,500 bytes more, for the answer.
   expect(estimateDirectCalls(tree)).toEqual({ turns: 3, inputTokens: 1_000 + 3_000 + 3_500 })
 })
 
-test('assumes 4 bytes per token for a conversation that hardly grew', async () => {
+test('the estimate assumes 4 bytes per token for a conversation that has hardly grown', async () => {
   const tree = await run(turn(1, 1_000, 100, [call(1, 400)]), turn(2, 1_001, 120, []))
   expect(estimateDirectCalls(tree)).toEqual({ turns: 2, inputTokens: 1_000 + 1_100 })
 })
 
-test('limits an implausible number of bytes per token', async () => {
+test('the estimate limits an implausible number of bytes per token', async () => {
   const tree = await run(turn(1, 1_000, 100, [call(1, 600)]), turn(2, 1_001, 9_000, []))
   expect(estimateDirectCalls(tree)).toEqual({ turns: 2, inputTokens: 1_000 + 1_100 })
 })
 
-test('returns nothing for a program without a model', async () => {
+test('there is no estimate of direct calls for a program without a model', async () => {
   expect(estimateDirectCalls(await recordedTree('program'))).toBeUndefined()
 })
 
-test('estimates more turns and tokens for a recorded run', async () => {
+test('the estimate has more turns and tokens than a recorded run', async () => {
   const tree = await recordedTree('answered')
   const estimate = estimateDirectCalls(tree)
   // The four cities, the fifth, then the model's own call, then its answer.

@@ -2,7 +2,7 @@ import { promptTokens } from '../../common/runs/runs.js'
 import { byteLengthOf } from '../../client/run-tree/values/external-values.js'
 import type { CallNode, ModelReplySummary, ModelNode, RunTree, TurnNode } from '../../client/run-tree/tree.js'
 
-/** The turns and tokens of a run if the model had made every call itself. */
+/** The turns and tokens of a run in which the model makes every call itself. */
 interface DirectCallEstimate {
   readonly turns: number
   /** Input tokens over all turns, cached ones included. Compare with `promptTokens(usage)`. */

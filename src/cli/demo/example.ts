@@ -7,7 +7,7 @@ import type { Script } from '../../testing/scripted-messages-api/script/script.j
 
 const folder = fileURLToPath(new URL('../../../examples/team-expenses', import.meta.url))
 
-/** The team-expense example of a checkout; the npm package does not have it. */
+/** The team-expense example of a checkout; the npm package does not contain it. */
 interface Example {
   readonly configFile: string
   readonly question: string
@@ -15,7 +15,6 @@ interface Example {
   readonly script: Script
 }
 
-/** Whether the example exists. */
 function hasExample(): boolean {
   return existsSync(join(folder, 'ptc.config.ts'))
 }

@@ -16,7 +16,7 @@ import { printStyled, printStatus } from '../process/stdio.js'
 /** Not the queue of a project: another worker of this folder does not have the example's tools. */
 const taskQueue = 'durable-ptc-demo'
 
-/** Asks the team-expense question and prints what the run took; returns the exit code. */
+/** Asks the team-expense question and prints the figures of the run; returns the exit code. */
 export async function runDemo(sandbox: BackendChoice | undefined): Promise<number> {
   using interrupts = listenForInterrupts()
   const example = await loadExample()

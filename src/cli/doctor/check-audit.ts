@@ -9,7 +9,7 @@ import { type Check, ok } from './check.js'
 
 const name = 'Audit log'
 
-/** Whether events can be written: without them, no call begins. No check without an audit log. */
+/** Checks that events can be written: without them, no call begins. Returns nothing without an audit log. */
 export async function checkAuditLog(settings: AuditSettings | undefined): Promise<readonly Check[]> {
   if (settings === undefined) return []
   const { target } = settings
@@ -23,12 +23,12 @@ export async function checkAuditLog(settings: AuditSettings | undefined): Promis
   }
 }
 
-/** Without the path, which may be that of our own file. */
+/** The message without the path, which may be that of the temporary file. */
 function reasonOf(thrown: unknown): string {
   return messageOf(thrown).replace(/, open '.*$/, '')
 }
 
-/** Opens the file as a worker does, or makes and removes another one beside it where it does not exist yet. */
+/** Opens the file as a worker does. When it does not exist yet, makes and removes another file next to it. */
 async function checkWritable(path: string): Promise<void> {
   try {
     await (await open(path, constants.O_WRONLY | constants.O_APPEND)).close()

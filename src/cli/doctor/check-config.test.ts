@@ -21,11 +21,11 @@ test.each([
   ],
   [{ tools: [], values: { store: { kind: 'local', folder: 'x' } } }, 'Unrecognized key: "folder" (at values.store)'],
   [{ tools: [], limits: { turns: 0 } }, 'Too small: expected number to be >=1 (at limits.turns)'],
-])('the problems of %j are one line each, with the similar key', (config, problem) => {
+])('lists the problems of configuration %j in one line each, with the similar key', (config, problem) => {
   expect(problemsOf(config)).toBe(`ptc.config.ts is not a valid configuration:\n${problem}`)
 })
 
-test('lines without text are left out', () => {
+test('leaves out lines without text from the problems of a configuration', () => {
   expect(listProblems('can not be loaded:\n  ParseError: Unexpected token  \n\n')).toBe(
     'can not be loaded:\nParseError: Unexpected token',
   )

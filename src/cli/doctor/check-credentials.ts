@@ -3,7 +3,10 @@ import { type Check, ok, warning } from './check.js'
 
 const title = 'Credentials'
 
-/** Whether the credentials of tools can be read here. Their values are not shown. No check without credentials. */
+/**
+ * Checks that this process can read the credentials of tools. Does not show their values. Returns nothing without
+ * credentials.
+ */
 export async function checkCredentials(
   config: { readonly credentials: Credentials } | undefined,
 ): Promise<readonly Check[]> {

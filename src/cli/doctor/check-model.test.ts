@@ -16,7 +16,7 @@ describe('checkModel', () => {
       'http://proxy/v1/models/m',
       { authorization: 'Bearer sk-secret' },
     ],
-  ])('requests the model and never shows the key: %j', async (environment, url, header) => {
+  ])('the check of the model sends a request and never shows the key: %j', async (environment, url, header) => {
     const requests: unknown[] = []
     const check = await checkModel(anthropic, environment, (...request) => {
       requests.push(request)
@@ -31,16 +31,16 @@ describe('checkModel', () => {
     [401, 'error', 'ANTHROPIC_API_KEY is set, and refused by the API (401)'],
     [404, 'warning', 'ANTHROPIC_API_KEY is set; the API knows no model m'],
     [500, 'ok', "ANTHROPIC_API_KEY is set; whether it is accepted can't be asked there (500)"],
-  ])('handles status %d', async (code, status, message) => {
+  ])('the check of the model handles status %d', async (code, status, message) => {
     expect(await checkModel(anthropic, key, answering(code))).toMatchObject({ name: 'Model', status, message })
   })
 
-  it('rejects a key that is no valid header, without showing it', async () => {
+  it('the check of the model rejects a key that is not a valid header, and does not show it', async () => {
     const check = await checkModel(anthropic, { ANTHROPIC_API_KEY: 'sk-se\ncret' }, answering(200))
     expect(check).toMatchObject({ status: 'error', message: "ANTHROPIC_API_KEY has a character that can't be sent" })
   })
 
-  it('says why the API does not answer', async () => {
+  it('the check of the model says why the API does not answer', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
     const refuse = () => Promise.reject(new TypeError('fetch failed', { cause: refused }))
     expect(await checkModel(anthropic, key, refuse)).toMatchObject({
@@ -54,7 +54,7 @@ describe('checkModel', () => {
     })
   })
 
-  it('asks the API through the proxy of the environment', async () => {
+  it('the check of the model uses the proxy of the environment', async () => {
     const asked: unknown[] = []
     const proxy = createServer().on('connect', ({ url }, socket) => {
       asked.push(url)
@@ -71,7 +71,7 @@ describe('checkModel', () => {
     expect(asked).toEqual(['api.models.example:80'])
   })
 
-  it('warns when the API does not answer', async () => {
+  it('the check of the model warns when the API does not answer', async () => {
     const check = await checkModel(anthropic, key, () => Promise.reject(new Error('fetch failed')))
     expect(check).toMatchObject({
       status: 'warning',
@@ -79,13 +79,16 @@ describe('checkModel', () => {
     })
   })
 
-  it.each([{}, { ANTHROPIC_API_KEY: ' ' }])('warns without a key and sends no request: %j', async (environment) => {
-    const fetchUrl = () => Promise.reject(new Error('requested'))
-    expect(await checkModel(anthropic, environment, fetchUrl)).toMatchObject({
-      status: 'warning',
-      remedy: expect.stringContaining('Set one'),
-    })
-  })
+  it.each([{}, { ANTHROPIC_API_KEY: ' ' }])(
+    'the check of the model warns without a key, and sends no request: %j',
+    async (environment) => {
+      const fetchUrl = () => Promise.reject(new Error('requested'))
+      expect(await checkModel(anthropic, environment, fetchUrl)).toMatchObject({
+        status: 'warning',
+        remedy: expect.stringContaining('Set one'),
+      })
+    },
+  )
 
   it.each([
     [
@@ -102,7 +105,7 @@ describe('checkModel', () => {
       { authorization: 'Bearer sk-secret' },
     ],
   ])(
-    'requests the model of a compatible server with its own key only: %j',
+    'the check of the model sends only the key of the compatible server: %j',
     async (option, environment, url, headers) => {
       const requests: unknown[] = []
       const model = { provider: 'local', model: 'org/m', option: { kind: 'openai', ...option } } as const
@@ -115,13 +118,13 @@ describe('checkModel', () => {
     },
   )
 
-  it('leaves Amazon Bedrock to the first turn', async () => {
+  it('the check of the model leaves Amazon Bedrock to the first turn', async () => {
     const model = { provider: 'bedrock', model: 'm', option: { kind: 'bedrock' } } as const
     const fetchUrl = () => Promise.reject(new Error('requested'))
     expect(await checkModel(model, key, fetchUrl)).toMatchObject({ status: 'ok' })
   })
 
-  it('can not check a provider of the user', async () => {
+  it('the check of the model skips a provider of the user', async () => {
     const option = { turn: () => Promise.reject(new Error('asked')), close: () => Promise.resolve() }
     const fetchUrl = () => Promise.reject(new Error('requested'))
     expect(await checkModel({ provider: 'mine', model: 'm', option }, key, fetchUrl)).toMatchObject({

@@ -14,21 +14,19 @@ const timeoutMs = 5_000
 
 /** The model that the configuration chooses for runs. */
 export interface ConfiguredModel {
-  /** Name of the provider. */
   readonly provider: string
   readonly model: string | undefined
   readonly option: ProviderOption
 }
 
-/** The API of a provider. */
 interface Endpoint {
   /** The header of each credential, as in the SDK. Empty: the server needs none. */
   readonly credentials: Readonly<Record<string, (secret: string) => Record<string, string>>>
-  /** The address that is not the vendor's own. */
+  /** An address other than the vendor's own. */
   readonly baseUrl: string | undefined
-  /** Where models are described. */
+  /** The endpoint that describes models. */
   readonly modelsUrl: string
-  /** Where the address comes from, for the user. */
+  /** Tells the user which setting has the address. */
   readonly urlSource: string
 }
 
@@ -78,7 +76,7 @@ function describeFetchError(thrown: unknown): string {
   const reasons: string[] = []
   for (let each = thrown; each instanceof Error; each = each.cause) {
     const { errors } = each as { readonly errors?: readonly unknown[] }
-    // Of a name with several addresses: one error for each.
+    // For a name with several addresses: one error for each address.
     const text = each.message || (errors ?? []).map(messageOf).join(', ')
     if (text !== '' && !reasons.includes(text)) reasons.push(text)
   }
@@ -120,7 +118,7 @@ function endpointOf(
 interface ModelQuery {
   readonly variable: string | undefined
   readonly model: string | undefined
-  /** The address is the user's own: a proxy may not know the models endpoint. */
+  /** The user chose the address: a proxy may not have the models endpoint. */
   readonly hasCustomUrl: boolean
 }
 

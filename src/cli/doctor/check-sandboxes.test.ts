@@ -26,11 +26,11 @@ describe('checkSandboxes', () => {
     dockerCheck = { usable: true, summary: 'Docker', problems: [] }
   })
 
-  it('warns of a missing image, which the first worker builds', async () => {
+  it('the check of sandboxes warns of a missing image, which the first worker builds', async () => {
     expect(await dockerStatus({ kind: 'image', message: 'durable-ptc is not there' })).toBe('warning')
   })
 
-  it('reports another problem as an error, whatever its message says', async () => {
+  it('the check of sandboxes reports any other problem as an error', async () => {
     expect(await dockerStatus({ message: 'the daemon refuses: the disk with image layers is full' })).toBe('error')
   })
 })

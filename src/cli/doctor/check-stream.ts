@@ -5,7 +5,7 @@ import { type Check, ok, warning } from './check.js'
 
 const name = 'Live stream'
 
-/** Appends, reads and removes an entry. Runs work without their stream. No check without one. */
+/** Appends, reads and removes an entry. Runs work without their stream. Returns nothing without a stream. */
 export async function checkStream(sink: StreamSink | undefined): Promise<readonly Check[]> {
   if (sink === undefined) return []
   const stream = streamName('doctor', randomUUID())

@@ -63,7 +63,7 @@ async function checkVersion(connection: Connection, { address, namespace, origin
   }
 }
 
-/** A run works without them, but can't be found by them. */
+/** A run works without search attributes, but searches for them do not find it. */
 async function checkSearchAttributes(connection: Connection, { address, namespace }: TemporalServer): Promise<Check> {
   const name = 'Search attributes'
   try {
@@ -80,7 +80,7 @@ async function checkSearchAttributes(connection: Connection, { address, namespac
   }
 }
 
-/** The command that registers search attributes. It pairs names and types: each name needs a type of its own. */
+/** The command that registers search attributes. It pairs names and types, so it repeats the type for each name. */
 function createCommand(names: readonly SearchAttributeName[], address: string, namespace: string): string {
   const flags = names.map((each) => `--name ${each} --type ${toTemporalType(searchAttributeTypes[each])}`).join(' ')
   return `temporal operator search-attribute create --address ${address} --namespace ${namespace} ${flags}`

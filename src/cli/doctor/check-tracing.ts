@@ -5,7 +5,7 @@ import { type Check, failed, ok, warning } from './check.js'
 
 const name = 'Traces'
 
-/** Sends a span to the collector. No check without traces. */
+/** Sends a span to the collector. Returns nothing without traces. */
 export async function checkTracing(tracing: TracingPlugin | undefined): Promise<readonly Check[]> {
   if (tracing === undefined) return []
   try {

@@ -37,12 +37,12 @@ export async function checkValues(
   }
 }
 
-/** Random, so that it is nobody else's: it is removed. */
+/** The value is random, so that no run has the same value: the check removes it. */
 async function roundTrip(store: ValueStore, signal: AbortSignal): Promise<void> {
   const content = randomBytes(64)
   const stored = await store.put([content], signal)
   try {
-    // Reading is what checks it.
+    // Reading checks the digest.
     for await (const _ of store.read(stored, signal));
   } finally {
     await store.remove((stored.stored ?? stored).sha256, signal)

@@ -50,12 +50,12 @@ function temporalPackages(): readonly string[] {
 
 function installedVersion(name: string): string | undefined {
   const require = createRequire(import.meta.url)
-  // Not require.resolve of package.json: `exports` may hide it.
+  // `require.resolve` of package.json fails when `exports` hides the file.
   for (const folder of require.resolve.paths(name) ?? []) {
     try {
       return (JSON.parse(readFileSync(`${folder}/${name}/package.json`, 'utf8')) as Manifest).version
     } catch {
-      // Not in this node_modules; perhaps in a parent folder.
+      // Not in this node_modules; a parent folder may have it.
     }
   }
   return undefined

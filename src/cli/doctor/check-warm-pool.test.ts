@@ -22,7 +22,7 @@ describe('checkWarmPool', () => {
     [{}, /^sandbox\.docker\.warm is not set: .*; 2 containers ready/],
     [{ backend: 'wasm' }, /^each worker keeps 1 interpreter started/],
     [{ backend: 'wasm', wasm: { warm: 0 } }, /^off \(sandbox\.wasm\.warm is 0\)/],
-  ])('for %j', async (sandbox, message) => {
+  ])('reports the warm pool for %j', async (sandbox, message) => {
     const check = await checkWarmPool(configOf(sandbox), daemonWith(2))
     expect(check).toMatchObject({ name: 'Warm pool', status: 'ok', message: expect.stringMatching(message) })
   })

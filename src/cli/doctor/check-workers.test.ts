@@ -5,7 +5,7 @@ const now = 1_000_000_000
 const served = { taskQueue: '', pollers: 1, lastPolledAt: now - 3_000, backlog: 0, waitingSince: undefined }
 const unserved = { ...served, pollers: 0, lastPolledAt: undefined, backlog: 2, waitingSince: now - 20_000 }
 
-test('reports the workers of every role', () => {
+test('the check of workers reports the workers of every role', () => {
   expect(toWorkersCheck('q', [served, served, served, served], [], now)).toEqual({
     name: 'Workers',
     status: 'ok',
@@ -19,7 +19,7 @@ test('reports the workers of every role', () => {
   })
 })
 
-test('warns about a role without a worker, with its backlog and how to start one', () => {
+test('the check of workers warns about a role without a worker, with its backlog and how to start one', () => {
   expect(toWorkersCheck('q', [served, served, unserved, served], [], now)).toMatchObject({
     status: 'warning',
     message: expect.stringContaining('\ntools: no worker, 2 tasks waiting, the oldest for 20.0s\n'),
@@ -27,13 +27,13 @@ test('warns about a role without a worker, with its backlog and how to start one
   })
 })
 
-test('ignores role tools when the configuration has no tools', () => {
+test('the check of workers ignores role tools when the configuration has no tools', () => {
   const check = toWorkersCheck('q', [served, served, unserved, served], ['tools'], now)
   expect(check.status).toBe('ok')
   expect(check.message).not.toContain('tools')
 })
 
-test('warns about a task queue of a tool without a worker', () => {
+test("the check of workers warns about a tool's task queue without a worker", () => {
   const python = { ...unserved, taskQueue: 'python' }
   const payments = { ...served, taskQueue: 'payments' }
   const queues = [
@@ -50,7 +50,7 @@ test('warns about a task queue of a tool without a worker', () => {
   expect(toToolQueuesCheck(queues.slice(1), now).status).toBe('ok')
 })
 
-test('is skipped when the configuration is broken, without its problems, which another check has', async () => {
+test('the check of workers is skipped for an invalid configuration, whose problems another check reports', async () => {
   const checks = await checkWorkers(undefined, true)
   expect(checks).toMatchObject([{ name: 'Workers', status: 'warning', message: expect.stringMatching(/^skipped: /) }])
 })

@@ -55,7 +55,7 @@ export async function checkWorkers(
 
 /**
  * @param queues one for each role, in the order of `roles`
- * @param idle roles that have nothing to do
+ * @param idle roles without work
  */
 export function toWorkersCheck(
   taskQueue: string,
@@ -77,7 +77,7 @@ export function toWorkersCheck(
   return warning(name, message, `Start one with \`ptc worker${option}\`, or everything at once with \`ptc dev\`.`)
 }
 
-/** The backends for which sessions wait, and no worker has them. */
+/** Reports backends that sessions wait for and that no worker has. */
 async function checkSandboxQueues(
   client: Client,
   taskQueue: string,
@@ -93,7 +93,7 @@ async function checkSandboxQueues(
   return lines.length === 0 ? [] : [warning('Sandbox queues', lines.join('\n'), 'The runs wait for such a worker.')]
 }
 
-/** The task queues of tools that have their own, and of remote tools. Empty when there are none. */
+/** Checks the task queues of remote tools and of tools that have their own. Returns nothing when there are none. */
 async function checkToolQueues(
   client: Client,
   taskQueue: string,
@@ -108,7 +108,7 @@ async function checkToolQueues(
   return queues.length === 0 ? [] : [toToolQueuesCheck(queues, Date.now())]
 }
 
-/** @param queues each with the tools whose calls wait there */
+/** @param queues each queue, with the tools whose calls wait in it */
 export function toToolQueuesCheck(
   queues: readonly { readonly toolNames: readonly string[]; readonly status: TaskQueueStatus }[],
   now: number,

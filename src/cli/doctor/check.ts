@@ -4,9 +4,9 @@ import { messageOf, PtcError } from '../../common/errors.js'
 export interface Check {
   readonly name: string
   readonly status: 'ok' | 'warning' | 'error'
-  /** One line or more. */
+  /** One or more lines. */
   readonly message: string
-  /** How to correct it; absent when nothing is wrong. */
+  /** How to correct it; absent for status `ok`. */
   readonly remedy?: string
 }
 
@@ -23,10 +23,10 @@ export function failed(name: string, thrown: unknown): Check {
   return { name, status: 'error', message: messageOf(thrown), ...(remedy === undefined ? {} : { remedy }) }
 }
 
-/** Milliseconds that a check may take. Each has shorter limits of its own where it waits for another process. */
+/** Milliseconds for each check. A check that waits for another process has shorter limits of its own. */
 const limitMs = 20_000
 
-/** The results of a check; that it failed when it throws or takes too long. */
+/** Returns the results of a check, or a failure when it throws or takes too long. */
 export async function withinLimit(
   name: string,
   run: () => Promise<readonly Check[]>,

@@ -21,7 +21,7 @@ function temporary(): string {
 const audit = (target: string) => ({ target, includesCode: false })
 
 describe('a check', () => {
-  it('ends at its time limit, and says that something hangs', async () => {
+  it('a check ends at its time limit, and reports that it hangs', async () => {
     const checks = await withinLimit('Values', () => new Promise(() => undefined), 10)
     expect(checks).toMatchObject([{ name: 'Values', status: 'error', message: 'no result within 0.01 s' }])
     expect(await withinLimit('Values', () => Promise.resolve([ok('Values', 'yes')]))).toEqual([ok('Values', 'yes')])
@@ -29,15 +29,18 @@ describe('a check', () => {
     expect(await throwing).toMatchObject([{ status: 'error', message: 'no disk' }])
   })
 
-  it.runIf(process.platform === 'linux')('of values in a folder that can not be made ends at once', async () => {
-    const values = { store: { kind: 'local', directory: '/proc/nope' }, inlineBytes: 1, retryMs: 0 } as const
-    const check = await checkValues({ values } as unknown as Parameters<typeof checkValues>[0], '/proc/nope')
-    expect(check).toMatchObject({ status: 'error', message: expect.stringContaining('/proc/nope') })
-  })
+  it.runIf(process.platform === 'linux')(
+    "the check of values ends at once when its folder can't be created",
+    async () => {
+      const values = { store: { kind: 'local', directory: '/proc/nope' }, inlineBytes: 1, retryMs: 0 } as const
+      const check = await checkValues({ values } as unknown as Parameters<typeof checkValues>[0], '/proc/nope')
+      expect(check).toMatchObject({ status: 'error', message: expect.stringContaining('/proc/nope') })
+    },
+  )
 })
 
 describe('the check of the audit log', () => {
-  it('takes a file that can be written, and leaves nothing behind', async () => {
+  it('the check of the audit log accepts a writable file, and leaves no file behind', async () => {
     const folder = temporary()
     expect(await checkAuditLog(audit(join(folder, 'a.jsonl')))).toMatchObject([{ name: 'Audit log', status: 'ok' }])
     expect(readdirSync(folder)).toEqual([])
@@ -46,7 +49,7 @@ describe('the check of the audit log', () => {
     expect(await checkAuditLog(undefined)).toEqual([])
   })
 
-  it('fails for a folder that is missing, and for a folder in place of the file', async () => {
+  it('the check of the audit log fails for a missing folder, and for a folder in place of the file', async () => {
     const folder = temporary()
     const missing = await checkAuditLog(audit(join(folder, 'dir', 'a.jsonl')))
     expect(missing).toMatchObject([{ status: 'error', message: expect.stringContaining('ENOENT') }])
@@ -55,21 +58,21 @@ describe('the check of the audit log', () => {
     expect(taken).toMatchObject([{ status: 'error', message: expect.stringContaining('EISDIR') }])
   })
 
-  it('says of a sink that it is not checked', async () => {
+  it('the check of the audit log says that a sink is not checked', async () => {
     const sink = { write: () => Promise.resolve() }
     expect(await checkAuditLog({ target: sink, includesCode: false })).toMatchObject([{ status: 'ok' }])
   })
 })
 
 describe('the check of the live stream', () => {
-  it('appends, reads and removes an entry', async () => {
+  it('the check of the live stream appends, reads and removes an entry', async () => {
     const folder = temporary()
     expect(await checkStream(fileStream({ folder }))).toMatchObject([{ name: 'Live stream', status: 'ok' }])
     expect(readdirSync(folder)).toEqual([])
     expect(await checkStream(undefined)).toEqual([])
   })
 
-  it('warns when the stream fails', async () => {
+  it('the check of the live stream warns when the stream fails', async () => {
     const file = join(temporary(), 'file')
     writeFileSync(file, '')
     expect(await checkStream(fileStream({ folder: join(file, 'x') }))).toMatchObject([{ status: 'warning' }])

@@ -30,14 +30,14 @@ import type { LoadedConfig } from '../environment/project.js'
 export { type Check, failed, ok, warning } from './check.js'
 
 interface DoctorOptions {
-  /** Configuration file; undefined: searched as by `loadConfig`. */
+  /** Configuration file. Undefined: searched for in the same way as by `loadConfig`. */
   readonly config: string | undefined
   readonly stateDirectory: string
-  /** Called with each result as soon as it is known. */
+  /** Called with each result at once. */
   readonly onCheck: (check: Check) => void
 }
 
-/** Without a configuration: Anthropic, and any model. */
+/** Without a configuration: Anthropic, with any model. */
 function configuredModel(config: ResolvedConfig | undefined): ConfiguredModel {
   const anthropic = { kind: 'anthropic' } as const
   if (config === undefined) return { provider: defaultProvider, model: undefined, option: anthropic }
@@ -45,7 +45,7 @@ function configuredModel(config: ResolvedConfig | undefined): ConfiguredModel {
   return { provider, model, option: config.providers[provider] ?? anthropic }
 }
 
-/** Runs all checks, side by side. Returns their results in a fixed order. */
+/** Runs all checks in parallel. Returns their results in a fixed order. */
 export async function runChecks({ config: file, stateDirectory, onCheck }: DoctorOptions): Promise<readonly Check[]> {
   const report = async (name: string, run: () => Promise<readonly Check[]>): Promise<readonly Check[]> => {
     const checks = await withinLimit(name, run)

@@ -23,17 +23,17 @@ import { fileLog, type LogFormat, logEntry, redactErrors, stderrLogIn, watchdogL
 
 /** A worker in the process of a command. */
 export interface CliWorker {
-  /** A line about the sandbox for the user. */
+  /** Tells the user about the sandbox. */
   readonly notice: string | undefined
-  /** A line for the user when a script replaces the model. */
+  /** Tells the user that a script replaces the model. */
   readonly modelNotice: string | undefined
   /** Milliseconds that `close` may take: running activities get the configured time to end. */
   readonly closeTimeoutMs: number
-  /** Whether the worker can do its work now. Never rejects. */
+  /** Whether the worker can work now. Never rejects. */
   readonly health: () => Promise<WorkerHealth>
   /** Resolves when the worker exits by itself. */
   readonly unexpectedExit: Promise<PtcError>
-  /** Resolves when an error has left the process in an unknown state: the worker should be closed. */
+  /** Resolves when an error has left the process in an unknown state: then the owner should close the worker. */
   readonly uncaughtError: Promise<PtcError>
   /** Idempotent. */
   close(): Promise<void>
@@ -70,9 +70,9 @@ interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'wa
   readonly config: LoadedConfig
   readonly server: TemporalServer
   readonly logLevel: LogLevel
-  /** Where metrics are served; undefined: nowhere. */
+  /** Address that serves metrics. Undefined: none. */
   readonly metricsAddress?: string | undefined
-  /** Where health is served; undefined: nowhere. */
+  /** Address that serves health. Undefined: none. */
   readonly healthAddress?: string | undefined
   readonly logFormat: LogFormat
   readonly signal: AbortSignal
@@ -90,7 +90,7 @@ export async function startForegroundWorker(options: ForegroundWorkerOptions): P
     const write = redactErrors(stderrLogIn(logFormat), workerOptions.config.redact)
     const inform = logFormat === 'text' ? printStatus : (line: string) => write(logEntry(line))
     installRuntime(logLevel, write, metricsAddress && formatListenAddress(parseListenAddress(metricsAddress)))
-    // First: a worker that builds its image is alive, and not ready.
+    // Starts first: a worker that builds its image is alive, but not ready.
     health = healthAddress === undefined ? undefined : await startHealthServer(healthAddress)
     if (health) inform(`health: ${health.url}/readyz`)
     const stallLog = watchdogLogFor(logLevel)
@@ -109,7 +109,7 @@ export async function startForegroundWorker(options: ForegroundWorkerOptions): P
   }
 }
 
-/** Readiness says that the worker drains until the worker has ended. */
+/** The health server closes last: until the worker has ended, it reports that the worker drains. */
 async function closeBoth(worker: CliWorker, health: HealthServer | undefined): Promise<void> {
   await worker.close()
   await health?.close()

@@ -1,5 +1,6 @@
 /*
- * The process of the worker of `ptc dev` (worker-process.ts). It finds the server as every command of the folder does.
+ * The process of the worker of `ptc dev` (worker-process.ts). It finds the server in the same way as every command of
+ * the folder.
  */
 import { type ErrorCode, messageOf, PtcError } from '../../common/errors.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
@@ -17,7 +18,7 @@ export interface DevWorkerOptions {
   readonly logLevel: LogLevel
 }
 
-/** A message to `ptc dev`. Its own only message is `stop`. */
+/** A message to `ptc dev`. The only message in the other direction is `stop`. */
 export type FromDevWorker =
   | ({ readonly type: 'ready' } & Pick<CliWorker, 'notice' | 'modelNotice' | 'closeTimeoutMs'>)
   | { readonly type: 'failed'; readonly code: ErrorCode; readonly message: string; readonly hint?: string }
@@ -26,7 +27,7 @@ async function runDevWorker({ config: file, sandbox, logLevel }: DevWorkerOption
   using interrupts = listenForInterrupts()
   const stopped = new AbortController()
   process.once('message', () => stopped.abort(new Interrupted('stopped')))
-  // `ptc dev` is gone, and its server with it.
+  // `ptc dev` and its server have ended.
   process.once('disconnect', () => process.exit(1))
   const first = AbortSignal.any([interrupts.first, stopped.signal])
 
@@ -40,7 +41,7 @@ async function runDevWorker({ config: file, sandbox, logLevel }: DevWorkerOption
   const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, logFormat: 'text', signal: first })
   const { notice, modelNotice, closeTimeoutMs } = worker
   await send({ type: 'ready', notice, modelNotice, closeTimeoutMs })
-  // `ptc dev` says itself that it was interrupted.
+  // `ptc dev` itself reports the interruption.
   const inform = (line: string): void => void (first.aborted || printStatus(line))
   await runUntilStopped(worker, server, { ...interrupts, first }, inform)
 }

@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 describe('openEnvironment', () => {
-  it('closes the server that it started when the value store cannot be opened', async () => {
+  it("closes the server that it started when the value store can't be opened", async () => {
     using interrupts = listenForInterrupts()
     const close = vi.fn(() => Promise.resolve())
     const server: TemporalServer = {

@@ -42,7 +42,7 @@ import { resolveServer, type ResolveServerOptions } from './server.js'
  */
 
 export interface EnvironmentOptions extends ProjectOptions, Pick<ResolveServerOptions, 'ifNoServer'> {
-  /** Sandbox of a worker that is started here; default: as configured. */
+  /** Sandbox of a worker that this command starts. Default: as configured. */
   readonly sandbox?: BackendChoice | undefined
   readonly interrupts: Interrupts
 }
@@ -59,9 +59,9 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
 interface ConnectEnvironmentOptions
   extends Pick<EnvironmentOptions, 'sandbox' | 'interrupts'>, Pick<StartWorkerOptions, 'modelApi'> {
   readonly project: Project
-  /** Closed with the environment, and when it cannot be opened. */
+  /** The environment closes it, also when opening fails. */
   readonly server: TemporalServer
-  /** Starts a worker, if the project has a configuration. */
+  /** Starts a worker when the project has a configuration. */
   readonly startsWorker: boolean
 }
 
@@ -79,7 +79,8 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
     stack.defer(() => values.close())
     const worker = startsWorker && config !== undefined ? await startWorker({ ...project, config }, options) : undefined
     if (worker !== undefined) stack.defer(() => worker.close())
-    // The process exit closes the connection. On a closed connection the SDK's own retries throw uncaught errors.
+    // The exit of the process closes the connection. On a closed connection the SDK's own retries throw uncaught
+    // errors.
     const dataConverter = extendDataConverter(undefined, { open: () => values.valueStore, keys })
     const plugins = config?.tracing ? [config.tracing] : []
     if (config?.tracing) stack.defer(() => sendTraces(config))
@@ -91,7 +92,7 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
   }
 }
 
-/** The spans of the client; a worker sends its own. */
+/** Sends the spans of the client. A worker sends its own spans. */
 async function sendTraces({ tracing }: LoadedConfig): Promise<void> {
   const { flushTraces } = await import('../../worker/plugin/tracing.js')
   const problem = await flushTraces(tracing)
@@ -105,12 +106,12 @@ async function startWorker(
   const { startEmbeddedWorker } = await import('./cli-worker.js')
   const starting = startEmbeddedWorker({ config, server, modelApi, sandbox, logFile: join(statePath, 'worker.log') })
   const worker = await raceWithSignal(interrupts.first, starting)
-  // Elsewhere the progress of a run names its sandbox.
+  // When stderr is not a terminal, the progress of a run names its sandbox.
   if (worker.notice !== undefined && process.stderr.isTTY) printStatus(worker.notice)
   return worker
 }
 
-/** An error while closing is printed: a thrown one would hide why the command failed. */
+/** Prints an error of closing: a thrown one would hide why the command failed. */
 async function closeAll(stack: DisposableStack, timeoutMs: number, { second }: Interrupts): Promise<void> {
   const closed = stack[Symbol.asyncDispose]().catch((thrown: unknown) => printStatus(`ptc: ${messageOf(thrown)}`))
   await waitAtMost(timeoutMs, closed, second)
@@ -126,7 +127,7 @@ interface EnvironmentParts {
   readonly interrupts: Interrupts
 }
 
-/** A reachable Temporal server with the clients of a command, and perhaps a worker that this command started. */
+/** A reachable Temporal server, the clients of a command, and optionally a worker that this command started. */
 export class Environment implements AsyncDisposable {
   readonly server: TemporalServer
   readonly client: Client
@@ -157,12 +158,12 @@ export class Environment implements AsyncDisposable {
     return this.server.origin === 'started'
   }
 
-  /** The live stream of the project; undefined when it has none, or its configuration was not loaded. */
+  /** The live stream of the project. Undefined: the project has none, or its configuration was not loaded. */
   get stream(): StreamSink | undefined {
     return this.#parts.project.config?.stream
   }
 
-  /** What happens to work when this command ends before it: `continues`, for messages. */
+  /** For messages: whether work continues after the command ends. */
   get howWorkContinues(): string {
     return this.ownsServer ? 'continues when a worker runs again' : 'continues'
   }

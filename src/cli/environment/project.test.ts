@@ -9,12 +9,12 @@ function load(config: object): LoadedConfig {
   return { ...parseConfig({ tools: [], ...config }, 'test'), path: 'ptc.config.ts' }
 }
 
-it('takes the encryption keys of the configuration', async () => {
+it('a project has the encryption keys of its configuration', async () => {
   expect(await keysOf({ config: load({ encryption }) })?.current()).toMatchObject({ id: 'k1' })
   expect(keysOf({ config: load({}), currentKeyId: 'k1' })).toBe(undefined)
 })
 
-it('refuses to encrypt and decrypt while the configuration with the keys is not loaded', async () => {
+it('a command without the configuration refuses to encrypt and to decrypt', async () => {
   await expect(keysOf({ config: undefined, currentKeyId: 'k1' })?.current()).rejects.toMatchObject({
     code: 'ENCRYPTION_KEY_UNAVAILABLE',
     message: expect.stringContaining('--config'),
@@ -22,7 +22,7 @@ it('refuses to encrypt and decrypt while the configuration with the keys is not 
   expect(keysOf({ config: undefined })).toBe(undefined)
 })
 
-it('has a live stream with the dev server of the project, and with any other server only if it is configured', () => {
+it('a project has a live stream with its dev server, and with other servers only when it is configured', () => {
   const project = (config: LoadedConfig | undefined): Project => ({
     statePath: '/nonexistent/.ptc',
     config,

@@ -14,7 +14,7 @@ export type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
 
 /** The project of the current folder: where its state is, and the settings that its commands share. */
 export interface Project extends CachedSettings {
-  /** The folder `.ptc`: database and log of the dev server, worker log, values, live stream. */
+  /** The folder `.ptc`: database and log of the dev server, log of the worker, values, live stream. */
   readonly statePath: string
   /** Undefined when there is no configuration, or when it was not loaded. */
   readonly config: LoadedConfig | undefined
@@ -34,7 +34,7 @@ export interface ProjectOptions {
   readonly load?: 'if_present' | 'if_named' | 'never'
 }
 
-/** @throws PtcError CONFIG_INVALID …; CONFIG_NOT_FOUND only for a file that was named */
+/** @throws PtcError CONFIG_INVALID …; CONFIG_NOT_FOUND only when `config` names the file */
 export async function resolveProject({ config: file, load = 'if_present' }: ProjectOptions): Promise<Project> {
   const mayLoad = load === 'if_present' || (load === 'if_named' && file !== undefined)
   const config = mayLoad ? await loadConfigIfPresent(file) : undefined
@@ -54,7 +54,7 @@ export async function resolveProject({ config: file, load = 'if_present' }: Proj
 /**
  * The project with its configuration.
  *
- * @param taskQueue instead of that of the configuration
+ * @param taskQueue replaces the task queue of the configuration
  * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID …
  */
 export async function loadProject(file: string | undefined, taskQueue?: string): Promise<LoadedProject> {
@@ -70,8 +70,9 @@ async function projectOf(config: LoadedConfig, file: string | undefined): Promis
 }
 
 /**
- * The project with a live stream. Without `stream` in the configuration it is in `.ptc/stream` where the dev server of
- * the project is used, because all its workers and clients are on this machine. Any other server needs the option.
+ * Adds the live stream to a project. Without `stream` in the configuration, the stream is in `.ptc/stream` when the
+ * command uses the dev server of the project, because all its workers and clients are on this machine. With any other
+ * server, the stream needs the option.
  */
 export function withStream<P extends Project>(project: P, { origin }: Pick<TemporalServer, 'origin'>): P {
   const { config, statePath } = project
@@ -80,8 +81,8 @@ export function withStream<P extends Project>(project: P, { origin }: Pick<Tempo
 }
 
 /**
- * The encryption keys of a project; undefined when it has none. Without its configuration, a command gets none of them:
- * what it reads and what it sends needs a key, and sends nothing unencrypted.
+ * The encryption keys of a project; undefined when it has none. When the configuration was not loaded, every use of a
+ * key fails: such a command can't read encrypted data, and sends nothing unencrypted.
  */
 export function keysOf({ config, currentKeyId }: Pick<Project, 'config' | 'currentKeyId'>): KeyRing | undefined {
   if (config !== undefined || currentKeyId === undefined) return config?.encryption
@@ -92,7 +93,7 @@ export function keysOf({ config, currentKeyId }: Pick<Project, 'config' | 'curre
 /**
  * The configuration; undefined when there is none.
  *
- * @throws PtcError CONFIG_INVALID …; CONFIG_NOT_FOUND only for a file that was named
+ * @throws PtcError CONFIG_INVALID …; CONFIG_NOT_FOUND only when `file` names it
  */
 export async function loadConfigIfPresent(file: string | undefined): Promise<LoadedConfig | undefined> {
   try {
@@ -105,7 +106,7 @@ export async function loadConfigIfPresent(file: string | undefined): Promise<Loa
 
 const projectMarkers = ['.ptc', ...configFileNames]
 
-/** Where the dev server of this project keeps its state: `.ptc` beside the configuration, else in this folder. */
+/** The state folder of this project's dev server: `.ptc` next to the configuration, or else in this folder. */
 export function stateDirectory(folder = process.cwd()): string {
   for (let current = resolve(folder); ; current = dirname(current)) {
     if (projectMarkers.some((name) => existsSync(join(current, name)))) return join(current, '.ptc')
@@ -113,17 +114,17 @@ export function stateDirectory(folder = process.cwd()): string {
   }
 }
 
-/** The configuration file beside the state folder; undefined when there is none. */
+/** The configuration file next to the state folder; undefined when there is none. */
 function findConfigFile(statePath: string): string | undefined {
   return configFileNames.map((name) => join(dirname(statePath), name)).find((path) => existsSync(path))
 }
 
-/** Relative to the current folder. */
+/** The path relative to the current folder. */
 export function displayPath(path: string): string {
   return relative(process.cwd(), path) || path
 }
 
-/** The roles that have nothing to do with this configuration: their workers poll no queue. */
+/** The roles without work in this configuration: their workers poll no queue. */
 export function idleRoles({ registry, sandbox }: LoadedConfig): readonly Role[] {
   return [
     ...(registry.names.length === 0 ? (['tools'] as const) : []),

@@ -6,7 +6,7 @@ import type { Environment } from './environment.js'
 export interface RaceWithExitOptions {
   /** Aborted when the user stops waiting. */
   readonly leaveSignal: AbortSignal
-  /** Says what continues without the command. */
+  /** Tells the user what continues without the command. */
   readonly leaveMessage: string
   /** Appended to the hint of an unexpected exit. */
   readonly exitHint?: string

@@ -24,7 +24,7 @@ export async function runUntilStopped(
       error,
       timeoutMs: exitedShutdownTimeoutMs,
     })),
-    // Calls of others may end.
+    // Calls of other runs may end normally.
     uncaughtError.then((error) => ({ error, timeoutMs: closeTimeoutMs })),
     waitForAbort(interrupts.first).then(() => ({ error: undefined, timeoutMs: closeTimeoutMs })),
   ])

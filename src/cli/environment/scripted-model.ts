@@ -36,7 +36,7 @@ export async function startScriptedModel(
   return startScriptedMessagesApi({ script: parseJson(text), models: [scriptedModelName] })
 }
 
-/** Whether the model needs the key that Anthropic's SDK finds. */
+/** Whether the model needs the key that Anthropic's SDK reads. */
 function mayLackKey({ runConfig, providers }: Pick<LoadedConfig, 'runConfig' | 'providers'>): boolean {
   const option = providers[defaultProvider]
   if (runConfig.model.provider !== defaultProvider || option === undefined || isModelProvider(option)) return false

@@ -9,12 +9,11 @@ import { displayPath, type Project } from './project.js'
 
 export interface ResolveServerOptions {
   /**
-   * What to do when no Temporal server is running: start one with a worker, start one only to read its database, or
-   * fail. Without a configuration no worker can run, and without a database there is nothing to read: then it fails as
-   * well.
+   * The action when no Temporal server runs: start one with a worker, start one only to read its database, or fail. A
+   * worker needs a configuration, and reading needs a database. Without them the command fails as well.
    */
   readonly ifNoServer: 'start_with_worker' | 'start_read_only' | 'fail'
-  /** Lines about the server that is found. Default: none. */
+  /** Receives lines about the server that was found. Default: none. */
   readonly onProgress?: (line: string) => void
   readonly signal: AbortSignal
 }
@@ -76,7 +75,7 @@ export async function resolveServerWithUi(
   }
 }
 
-/** The server with a codec server for its UI, which ends with it. */
+/** A server whose `close` also closes the codec server of its UI. */
 function withCodecServer(server: TemporalServer, codecServer: CodecServer): TemporalServer {
   const { port } = new URL(server.uiUrl ?? '')
   for (const host of ['localhost', '127.0.0.1']) codecServer.allowOrigin(`http://${host}:${port}`)
@@ -96,7 +95,7 @@ export function noServerError(ifNoServer: ResolveServerOptions['ifNoServer']): P
   })
 }
 
-/** Downloads and builds take minutes: the user is told. The use of a cached copy is not worth a line. */
+/** Prints downloads and builds, which take minutes. Does not print the use of a cached copy. */
 function printSlowStep(line: string): void {
   if (/\b(download|build|waiting)/i.test(line)) printStep(line)
 }

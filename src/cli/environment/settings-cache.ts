@@ -8,7 +8,7 @@ import type { ResolvedConfig } from '../../worker/config/parse-config.js'
 import { parseStore } from '../../worker/config/values-option.js'
 import { makeFolder } from '../../platform/make-folder.js'
 
-/** The settings of a configuration that commands need which only read. */
+/** The settings that read-only commands need from a configuration. */
 export interface CachedSettings {
   readonly taskQueue: string
   readonly store: StoreSettings
@@ -38,7 +38,7 @@ export async function cacheSettings(
     await writeFile(temporaryFile, JSON.stringify(settings), { mode: 0o600 })
     await rename(temporaryFile, path)
   } catch {
-    // Without the cached settings, the user can pass --config.
+    // Without cached settings, the user can pass --config.
   }
 }
 

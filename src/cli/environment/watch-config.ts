@@ -2,7 +2,7 @@ import { type Stats, unwatchFile, watchFile } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 
-/** How often the files are looked at: polling also sees files that an editor replaces. */
+/** Milliseconds between two looks at the files. Polling also sees files that an editor replaces. */
 const intervalMs = 1_000
 
 interface ConfigWatch {
@@ -29,7 +29,7 @@ export function watchConfig(configFile: string, onChange: (path: string) => void
   }
 }
 
-/** The loader of configurations keeps their modules in Node's cache. */
+/** Reads Node's module cache, in which the loader of configurations keeps the modules. */
 function importedFiles(configFile: string): readonly string[] {
   const folder = dirname(configFile) + sep
   const loaded = Object.keys(createRequire(configFile).cache)

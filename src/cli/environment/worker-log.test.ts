@@ -5,21 +5,21 @@ import { formatJsonEntry, formatLogEntry, redactErrors, watchdogLogFor } from '.
 const entry = { level: 'WARN', message: 'Slow', timestampNanos: 1_700_000_000_123_456_789n } as const
 
 describe('formatLogEntry', () => {
-  it('returns one line with time, level, message and fields', () => {
+  it('a log entry is one line with time, level, message and fields', () => {
     const meta = { taskQueue: 'durable-ptc.model', note: 'two words', attempt: 2, nothing: undefined, token: 3n }
     expect(formatLogEntry({ ...entry, meta })).toBe(
       '2023-11-14T22:13:20.123Z WARN  Slow taskQueue=durable-ptc.model note="two words" attempt=2 token="3"',
     )
   })
 
-  it('makes control characters and direction marks visible', () => {
+  it('a log entry shows control characters and direction marks', () => {
     const hostile = '\u001B[2J\u009B31m\u202Etxt.exe\nWARN  forged'
     const line = formatLogEntry({ ...entry, message: hostile, meta: { note: hostile, nested: { note: hostile } } })
     expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     expect(line).toContain('␛[2J<U+009B>31m<U+202E>txt.exe WARN  forged')
   })
 
-  it('omits task tokens and truncates long texts', () => {
+  it('a log entry omits task tokens and truncates long texts', () => {
     const token = 'A'.repeat(500)
     const meta = { taskToken: token, task_token: token, nested: { taskToken: token, id: 1 }, long: `${token} x` }
     const line = formatLogEntry({ ...entry, message: 'm'.repeat(5_000), meta })
@@ -28,7 +28,7 @@ describe('formatLogEntry', () => {
     expect(line).not.toContain(token)
   })
 
-  it('puts stacks on separate lines', () => {
+  it('a log entry has stacks on separate lines', () => {
     const error = Object.assign(new Error('broken'), { stack: 'Error: broken\n    at run (tool.ts:1:2)' })
     const lines = '\n    Error: broken\n    at run (tool.ts:1:2)'
     for (const meta of [
@@ -39,7 +39,7 @@ describe('formatLogEntry', () => {
     }
   })
 
-  it('puts an error without a stack on the same line', () => {
+  it('a log entry has an error without a stack on the same line', () => {
     const bare = Object.assign(new Error('broken:\n  twice'), { stack: '' })
     expect(formatLogEntry({ ...entry, meta: { error: bare, workflowId: 'w' } })).toBe(
       '2023-11-14T22:13:20.123Z WARN  Slow error="Error: broken:\\n  twice" workflowId=w',
@@ -51,7 +51,7 @@ describe('formatLogEntry', () => {
 })
 
 describe('redactErrors', () => {
-  it('redacts messages and stacks, and no other field', () => {
+  it('redacts messages and stacks of a log entry, and no other field', () => {
     const lines: string[] = []
     const write = redactErrors(
       (each) => lines.push(formatJsonEntry(each)),
@@ -69,7 +69,7 @@ describe('redactErrors', () => {
     expect(error.message).toBe('no secret')
   })
 
-  it('does nothing without a hook', () => {
+  it('does not change a log entry without a redaction hook', () => {
     const write = () => undefined
     expect(redactErrors(write, unredacted)).toBe(write)
   })
@@ -78,7 +78,7 @@ describe('redactErrors', () => {
 describe('formatJsonEntry', () => {
   const parse = (meta: Record<string, unknown>) => JSON.parse(formatJsonEntry({ ...entry, meta })) as unknown
 
-  it('has stable names for the fields of the SDK and of its core', () => {
+  it('a JSON log entry has stable names for the fields of the SDK and of its core', () => {
     const common = { time: '2023-11-14T22:13:20.123Z', level: 'WARN', message: 'Slow' }
     const expected = { ...common, workflowId: 'w', runId: 'r', attempt: 2, bytes: '3' }
     const tokens = { taskToken: 'A', nested: { taskToken: 'A', id: 1 } }
@@ -87,7 +87,7 @@ describe('formatJsonEntry', () => {
     expect(parse({ workflow_id: 'w', run_id: 'r', attempt: 2, bytes: 3n })).toEqual(expected)
   })
 
-  it('has the message and the stack of an error, and no field replaces time, level and message', () => {
+  it('a JSON log entry has message and stack of an error, and no field replaces time, level and message', () => {
     const error = Object.assign(new Error('broken'), { stack: 'Error: broken\n    at run (tool.ts:1:2)' })
     expect(parse({ error, message: 'forged', level: 'forged' })).toMatchObject({
       level: 'WARN',
@@ -97,13 +97,13 @@ describe('formatJsonEntry', () => {
     })
   })
 
-  it('is one line', () => {
+  it('a JSON log entry is one line', () => {
     expect(formatJsonEntry({ ...entry, message: 'a\nb', meta: { note: '\u2028\n' } })).not.toContain('\n')
   })
 })
 
 describe('watchdogLogFor', () => {
-  it('returns false when warnings are not logged', () => {
+  it('the watchdog writes no log when warnings are not logged', () => {
     expect((['DEBUG', 'INFO', 'WARN', 'ERROR'] as const).map(watchdogLogFor)).toEqual([
       undefined,
       undefined,

@@ -7,7 +7,6 @@ import { oneLine } from '../rendering/text/sanitize.js'
 import { printStatus } from '../process/stdio.js'
 import { makeFolderSync } from '../../platform/make-folder.js'
 
-/** A log entry of Temporal's runtime. */
 interface LogEntry {
   readonly level: string
   readonly message: string
@@ -15,7 +14,7 @@ interface LogEntry {
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
-/** Logs to stderr: for a command whose terminal shows only the log. */
+/** Logs to stderr, for a command whose terminal shows only the log. */
 export function stderrLog(entry: LogEntry): void {
   printStatus(formatLogEntry(entry))
 }
@@ -29,7 +28,7 @@ export function stderrLogIn(format: LogFormat): (entry: LogEntry) => void {
   return format === 'text' ? stderrLog : (entry) => printStatus(formatJsonEntry(entry))
 }
 
-/** Passes on entries whose errors are redacted: the error of a tool may quote arguments and results. */
+/** Passes on entries with redacted errors: the error of a tool may quote arguments and results. */
 export function redactErrors(write: (entry: LogEntry) => void, redact: Redact): (entry: LogEntry) => void {
   if (redact === unredacted) return write
   const redactText = (text: string): string => redact(text, { kind: 'error' })
@@ -45,15 +44,15 @@ export function redactErrors(write: (entry: LogEntry) => void, redact: Redact): 
   }
 }
 
-/** Errors that are texts already. */
+/** Fields that have an error as text. */
 const errorFields: ReadonlySet<string> = new Set(['error', 'stack'])
 
-/** A line of the command itself, as an entry of the log. */
+/** Makes an entry of the log from a line of the command. */
 export function logEntry(message: string): LogEntry {
   return { level: 'INFO', message: message.trim(), timestampNanos: BigInt(Date.now()) * 1_000_000n }
 }
 
-/** Names that differ between the SDK and its core. */
+/** Stable names for fields that the SDK and its core name differently. */
 const stableNames: Readonly<Record<string, string>> = {
   workflowRunId: 'runId',
   run_id: 'runId',
@@ -115,7 +114,7 @@ function stackOf(name: string, value: unknown): string | undefined {
   return typeof stack === 'string' && stack !== '' ? truncateEnd(stack, stackCharacters) : undefined
 }
 
-/** Appends to a file that only its user can read. Write errors are ignored. */
+/** Appends to a file that only its user can read. Ignores write errors. */
 export function fileLog(path: string): (entry: LogEntry) => void {
   makeFolderSync(dirname(path), 0o700)
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
@@ -123,7 +122,7 @@ export function fileLog(path: string): (entry: LogEntry) => void {
   return (entry) => void stream.write(`${formatLogEntry(entry)}\n`)
 }
 
-/** Fields of hundreds of bytes without meaning for a reader. */
+/** Fields that have hundreds of bytes and mean nothing to a reader. */
 const omittedFields: ReadonlySet<string> = new Set(['taskToken', 'task_token'])
 const messageCharacters = 2_000
 const stackCharacters = 10_000

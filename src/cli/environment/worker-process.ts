@@ -1,11 +1,11 @@
 /*
- * The worker of `ptc dev`, in a process of its own (dev-worker.ts), so that a tool that ends the process takes neither
- * the server nor `ptc dev` with it.
+ * The worker of `ptc dev`, in its own process (dev-worker.ts), so that a tool that ends the process ends neither the
+ * server nor `ptc dev`.
  *
  * Invariants:
- * 1. A worker that has been ready once is started again after each end, with a growing pause. One that has never been
- *    ready is not: something is wrong with the project.
- * 2. The process ends when `ptc dev` does, however that ends: its channel is closed.
+ * 1. A worker that has been ready once is started again after each end, with a growing pause. A worker that has never
+ *    been ready is not started again: the project has a problem.
+ * 2. The process ends when `ptc dev` ends, even by a kill: its channel is closed.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,18 +19,18 @@ import { printStatus } from '../process/stdio.js'
 import type { CliWorker } from './cli-worker.js'
 import type { DevWorkerOptions, FromDevWorker } from './dev-worker.js'
 
-/** What `ptc dev` knows of its worker. */
+/** The properties of the worker that `ptc dev` uses. */
 export type WorkerProcess = Pick<
   CliWorker,
   'notice' | 'modelNotice' | 'closeTimeoutMs' | 'unexpectedExit' | 'uncaughtError' | 'close'
 >
 
 /**
- * Shorter than a heartbeat timeout: the next worker then delays the call that may have ended the last one
- * (worker/takeover/retry-delay.ts). After the timeout the server would give it the call at once.
+ * Shorter than a heartbeat timeout: the next worker then delays the call that may have ended the last worker
+ * (worker/takeover/retry-delay.ts). After the timeout, the server would give it the call at once.
  */
 const pauseMs = { first: 1_000, maximum: 5_000 } as const
-/** A worker that has run this long has recovered. */
+/** A worker that has run for this long has recovered. */
 const recoveredAfterMs = 60_000
 
 const entry = fileURLToPath(new URL('dev-worker.js', import.meta.url))
@@ -71,18 +71,18 @@ export async function startWorkerProcess(options: DevWorkerOptions, signal: Abor
     const close = () => Promise.all([closed(), running]).then(() => undefined)
     return { ...ready, unexpectedExit: never(), uncaughtError: never(), close }
   } catch (thrown) {
-    // It has begun nothing that it could finish.
+    // The worker has begun nothing that it could finish.
     child.kill()
     throw thrown
   }
 }
 
 interface Launched {
-  /** Rejects with the reason when the process ends before. */
+  /** Rejects with the reason when the process ends before it is ready. */
   readonly ready: Promise<Pick<CliWorker, 'notice' | 'modelNotice' | 'closeTimeoutMs'>>
   /** Why the process has ended. */
   readonly ended: Promise<PtcError>
-  /** In an orderly way. */
+  /** Ends the worker in an orderly way. */
   stop(): void
   kill(): void
 }

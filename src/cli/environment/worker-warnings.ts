@@ -31,7 +31,7 @@ export async function warnUnservedRoles(
   const now = Date.now()
   const ofRoles = requiredRoles.map(async (role) => {
     const queue = await describeRoleQueue(client, taskQueue, role)
-    // A worker polls no queue for tools or sandboxes that it does not have.
+    // A worker without tools or sandboxes does not poll their queues.
     const isMissing = queue.pollers === 0 && role !== 'tools' && role !== 'sandbox'
     return isMissing || isUnserved(queue) ? [`ptc: ${describeUnserved({ ...queue, role }, now)}`] : []
   })

@@ -10,20 +10,20 @@ import { makeFolder } from '../../platform/make-folder.js'
 interface CreatedProject {
   /** Names of the files, relative to the folder. */
   readonly written: readonly string[]
-  /** False when the folder had a package.json before. */
+  /** False when the folder already had a package.json. */
   readonly hasNewPackageFile: boolean
 }
 
 /**
- * Writes the files of a new project; makes the folder if necessary. Writes nothing when a file exists.
+ * Writes the files of a new project, and makes the folder when it does not exist. Writes nothing when a file exists.
  *
- * @throws PtcError RUN_INPUT_INVALID that names the existing files, or why the folder can't be written
+ * @throws PtcError RUN_INPUT_INVALID that names the existing files, or says why the folder can't be written
  */
 export async function createProject(folder: string): Promise<CreatedProject> {
   const path = resolve(folder)
   const hasNewPackageFile = !existsSync(join(path, 'package.json'))
   const files = [...projectFiles(), ...(hasNewPackageFile ? [packageFile(packageName(path))] : [])]
-  // A configuration of another name would be there twice.
+  // A configuration under another name would be a second one.
   const names = new Set([...files.map(([name]) => name), ...configFileNames])
   const existing = [...names].filter((name) => existsSync(join(path, name)))
   if (existing.length > 0) throw existingFilesError(folder, existing)
@@ -38,7 +38,7 @@ export async function createProject(folder: string): Promise<CreatedProject> {
   return { written: files.map(([name]) => name), hasNewPackageFile }
 }
 
-/** Another process may have made the file meanwhile: it is never overwritten. */
+/** Never overwrites a file that another process has made meanwhile. */
 async function writeNewFile(folder: string, [name, text]: ProjectFile): Promise<void> {
   try {
     await writeFile(join(folder, name), text, { flag: 'wx' })
@@ -58,7 +58,7 @@ function existingFilesError(folder: string, names: readonly string[]): PtcError 
   )
 }
 
-/** A valid name for npm, made from that of the folder. */
+/** A valid name for npm, made from the name of the folder. */
 function packageName(path: string): string {
   const name = basename(path)
     .toLowerCase()

@@ -1,10 +1,9 @@
 import { packageInfo } from '../package-info.js'
 import { scriptFileName } from './script-file-name.js'
 
-/** A file of a new project: its name, and its text. */
 export type ProjectFile = readonly [name: string, text: string]
 
-/** A question that the scripted model of a new project answers. */
+/** A question that the scripted model of a new project can answer. */
 export const exampleQuestion = 'Who spent more than 5,000 EUR on travel?'
 
 const configuration = `import { defineConfig, defineTool } from 'durable-ptc'
@@ -30,8 +29,8 @@ for name, amounts in zip(names, lists):
 `
 
 /**
- * One turn for any message of the user and one for any result, so that a conversation may have many messages. Typed by
- * `startScriptedMessagesApi`, which checks it when it starts.
+ * One turn for any message of the user and one for any result, so that a conversation may have many messages.
+ * `startScriptedMessagesApi` has its type, and checks it at the start.
  */
 const script = [
   {
@@ -71,7 +70,7 @@ export function projectFiles(): readonly ProjectFile[] {
   ]
 }
 
-/** For a folder without a package.json. */
+/** The package.json of a folder that has none. */
 export function packageFile(name: string): ProjectFile {
   const { version, dependencies } = packageInfo()
   const content = {

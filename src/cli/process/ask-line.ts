@@ -7,23 +7,22 @@ interface AskLineOptions {
   readonly signal: AbortSignal
 }
 
-/** How a question at the terminal ended. `left`: Ctrl-D, or the signal. */
+/** The end of a question at the terminal. `left`: Ctrl-D, or the signal. */
 export type LineAnswer =
   | { readonly type: 'line'; readonly text: string }
   | { readonly type: 'interrupted' }
   | { readonly type: 'left' }
 
-/** Whether there is a person to ask: questions go to stderr, because stdout has results. */
+/** Whether a person can answer. Questions go to stderr, because stdout has the results. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }
 
-/** Calls the person back to the terminal. */
+/** Rings the terminal bell, so that the person comes back. */
 export function ringBell(): void {
   process.stderr.write('\u0007')
 }
 
-/** Asks for one line at the terminal. */
 export function askLine(prompt: string, { prefill, signal }: AskLineOptions): Promise<LineAnswer> {
   return new Promise((settle) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true, prompt })

@@ -46,20 +46,20 @@ describe('reportError', () => {
     return { code: reportError(thrown), output: chunks.join('') }
   }
 
-  it('prints message and hint, without a stack', () => {
+  it('reports an error with its message and hint, without a stack', () => {
     const { code, output } = report(new PtcError('TEMPORAL_UNREACHABLE', 'nobody answers', { hint: 'Start it.' }))
     expect(output).toBe('ptc: nobody answers\nStart it.\n')
     expect(code).toBe(3)
   })
 
-  it('shows the stack and its causes when PTC_DEBUG=1', () => {
+  it('reports an error with its stack and causes when PTC_DEBUG=1', () => {
     vi.stubEnv('PTC_DEBUG', '1')
     const { output } = report(new PtcError('INTERNAL', 'outer', { cause: new Error('inner') }))
     expect(output).toMatch(/PtcError: outer\n\s+at /)
     expect(output).toMatch(/Error: inner\n\s+at /)
   })
 
-  it('returns 2 for a usage error and 0 for help', () => {
+  it('the exit code is 2 for a usage error and 0 for help', () => {
     expect(report(new CommanderError(1, 'commander.unknownOption', 'x')).code).toBe(2)
     expect(report(new CommanderError(0, 'commander.helpDisplayed', 'x'))).toEqual({ code: 0, output: '' })
   })

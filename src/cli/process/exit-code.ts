@@ -10,7 +10,7 @@ export const exitCodes = {
   usage: 2,
   /** No Temporal server, or no worker. */
   unreachable: 3,
-  /** The model gave up: an answer of a kind, which a script may want to tell from a failure. */
+  /** The model gave up. This is a kind of answer, which a script may want to tell from a failure. */
   gaveUp: 4,
   interrupted: 130,
 } as const
@@ -33,7 +33,7 @@ export function exitCodeOf(thrown: unknown): number {
   return exitCodes.failed
 }
 
-/** Libraries throw it when their signal is aborted; only the user aborts the signals of a command. */
+/** Whether a library threw because its signal was aborted. Only the user aborts the signals of a command. */
 function isAbortError(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === 'AbortError'
 }

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { hideWarnings } from './hidden-warnings.js'
 
-it('hides the warnings that a user can do nothing about, and no other', async () => {
+it('hides only warnings that a user can do nothing about', async () => {
   const before = process.listeners('warning')
   onTestFinished(() => {
     process.removeAllListeners('warning')

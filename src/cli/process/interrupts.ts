@@ -12,9 +12,9 @@ export interface Interrupts extends Disposable {
   readonly second: AbortSignal
 }
 
-/** Time to close everything that has no running activities. */
+/** Milliseconds to close everything that has no running activities. */
 export const closeTimeoutMs = 5_000
-/** Shutdown timeout after an unexpected exit of the server or the worker: there is little left to wait for. */
+/** Shutdown timeout after an unexpected exit of the server or the worker, when little is left to wait for. */
 export const exitedShutdownTimeoutMs = 2_000
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -38,7 +38,7 @@ export function listenForInterrupts(): Interrupts {
 }
 
 /**
- * Waits for work, up to a timeout and until the signal is aborted. A worker whose server is gone never finishes its
+ * Waits for work, up to a timeout and until the signal is aborted. A worker whose server has ended never finishes its
  * shutdown; the timer also keeps Node from exiting silently meanwhile.
  */
 export async function waitAtMost(

@@ -1,10 +1,10 @@
 import type { Interface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Pasted or piped lines come in quick succession; typing takes longer. */
+/** Pasted or piped lines arrive in quick succession. Typed lines take longer. */
 const pasteGapMs = 50
 
-/** Discards the line that is typed: state of readline, which Ctrl-E and Ctrl-U clear. */
+/** Discards the line that is being typed. Readline keeps it; Ctrl-E and Ctrl-U clear it. */
 export function discardLine(lines: Interface): void {
   lines.write(null, { ctrl: true, name: 'e' })
   lines.write(null, { ctrl: true, name: 'u' })
@@ -30,13 +30,13 @@ export class LineQueue {
     })
   }
 
-  /** Undefined at the end of the input. */
+  /** @returns undefined at the end of the input */
   async next(): Promise<string | undefined> {
     while (this.#lines.length === 0 && !this.#isClosed) await this.#waitForChange()
     return this.#lines.shift()
   }
 
-  /** Whether pasted text goes on with a line that is not empty, and that belongs to what came before. */
+  /** Whether the pasted text continues with a line that is not empty and that belongs to the lines before it. */
   async continuesWith(belongs: (line: string) => boolean): Promise<boolean> {
     for (;;) {
       const next = this.#lines.find((line) => line.trim() !== '')

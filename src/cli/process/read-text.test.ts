@@ -12,7 +12,7 @@ it('reads JSON from the command line, or from the file that it names', async () 
   expect(await readJson(file, '--input')).toEqual([1, 2])
 })
 
-it('names the option of a file that has no JSON, and the file that does not exist', async () => {
+it('names the option of a file without JSON, and a file that does not exist', async () => {
   const file = join(await temporaryFolder(), 'data.txt')
   await writeFile(file, 'text')
   const failure = (message: string) => ({ code: 'RUN_INPUT_INVALID', message })
@@ -27,7 +27,7 @@ it('names the option of a file that has no JSON, and the file that does not exis
   await expect(readJson('missing.json', '--input')).rejects.toMatchObject(failure('there is no file missing.json'))
 })
 
-it('reads a file with a byte order mark, and refuses other encodings by the name of the file', async () => {
+it('reads a file with a byte order mark, and refuses other encodings with the name of the file', async () => {
   const folder = await temporaryFolder()
   const write = async (name: string, content: Buffer): Promise<string> => {
     await writeFile(join(folder, name), content)

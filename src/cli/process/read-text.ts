@@ -5,7 +5,11 @@ import type { JsonValue } from '../../common/json/json.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import { decodeText } from '../../common/text/decode-text.js'
 
-/** The text of a file; `-` is standard input. @throws PtcError RUN_INPUT_INVALID */
+/**
+ * The text of a file; `-` is standard input.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
 export async function readText(file: string): Promise<string> {
   if (file === '-') return decodeText(await buffer(process.stdin), 'standard input', 'RUN_INPUT_INVALID')
   return decodeText(await readBytes(file), file, 'RUN_INPUT_INVALID')
@@ -26,14 +30,14 @@ function describeFailure(file: string, thrown: unknown): string {
 }
 
 /**
- * A JSON value of the command line: itself, or the name of a file that has it.
+ * A JSON value of the command line: the JSON, or the name of a file that has it.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
 export async function readJson(valueOrFile: string, option: string): Promise<JsonValue> {
   const value = parseJson(valueOrFile)
   if ('json' in value) return value.json
-  // No file has such a name; shells remove quotes.
+  // No file name begins like this. A shell may have removed the quotes from JSON.
   if (/^\s*[[{"]/.test(valueOrFile)) {
     throw new PtcError('RUN_INPUT_INVALID', `${option} is not JSON: ${value.problem}`, {
       hint: 'Quote it for the shell, or write it to a file and give its name.',

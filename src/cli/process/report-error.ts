@@ -4,9 +4,9 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import { exitCodeOf, exitCodes } from './exit-code.js'
 import { printStatus } from './stdio.js'
 
-/** Prints an error and its hint, with its stack when `PTC_DEBUG=1`; returns the exit code. */
+/** Prints an error and its hint, and its stack with `PTC_DEBUG=1`; returns the exit code. */
 export function reportError(thrown: unknown): number {
-  // Commander has printed the usage error; or the help or version, which is no error.
+  // Commander has already printed the usage error. Help and version come here too, and are not errors.
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   const missing = missingPackage(thrown)
   if (missing !== undefined) {
@@ -23,7 +23,7 @@ export function reportError(thrown: unknown): number {
 
 const ownFolder = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A package of ours that a client's installation leaves out. */
+/** The name of a package that the installation of a client leaves out. */
 function missingPackage(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND')) return undefined
   const [, name, importer = ''] = /^Cannot find package '([^']+)' imported from (.+)$/m.exec(thrown.message) ?? []

@@ -7,12 +7,12 @@ export function print(text: string): void {
   write(process.stdout, text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** Prints to stdout without adding a line end; sanitized only if stdout is a terminal. */
+/** Prints to stdout without a line end. Sanitizes only for a terminal. */
 export function printRaw(text: string): void {
   write(process.stdout, text)
 }
 
-/** Prints rendered text with colours to stdout; its texts are sanitized already. */
+/** Prints rendered text with colours to stdout. The rendering has sanitized its texts. */
 export function printStyled(text: string): void {
   writeRaw(process.stdout, `${text}\n`)
 }
@@ -27,17 +27,17 @@ export function printStatus(line: string): void {
   write(process.stderr, `${wrapFor(process.stderr, line)}\n`)
 }
 
-/** Prints a line about a step that takes a while to stderr. */
+/** Prints a line about a slow step to stderr. */
 export function printStep(line: string): void {
   printStatus(`› ${line}`)
 }
 
-/** Why writing to stdout failed. A closed reader (EPIPE) is not an error. */
+/** The error of a write to stdout. A closed reader (EPIPE) is not an error. */
 let stdoutFailure: Error | undefined
 
 /**
  * Keeps a failed write from ending the process with a stack trace. A reader that stops early (`ptc list | head -1`) is
- * not an error: the rest is dropped. Any other error is kept for {@link flushOutput}.
+ * not an error: the remaining output is dropped. Any other error is kept for {@link flushOutput}.
  */
 export function handleOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -49,7 +49,10 @@ export function handleOutputErrors(): void {
   }
 }
 
-/** Node writes to a file with one system call. On a disk that is nearly full that writes a part, without an error. */
+/**
+ * Writes whole texts to a file. Node uses one system call, which on a disk that is nearly full writes a part and
+ * reports no error.
+ */
 function makeWritesComplete(stream: NodeJS.WriteStream, fd: number): void {
   // oxlint-disable-next-line no-underscore-dangle -- Node's name of the method
   stream._write = (chunk: Buffer, _encoding, callback) => {
@@ -81,7 +84,7 @@ function write(stream: NodeJS.WriteStream, text: string): void {
   writeRaw(stream, stream.isTTY ? sanitize(text) : text)
 }
 
-/** Before it is sanitized: that makes no line longer than it is wide already, but for what is replaced. */
+/** Wraps before the text is sanitized. Sanitizing widens only lines with characters that it replaces. */
 function wrapFor({ isTTY, columns }: NodeJS.WriteStream, text: string): string {
   if (!isTTY || !columns) return text
   return text

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { emojiText, invisibleCharacters } from '../../../test/support/faults/invisible-characters.js'
 import { visibleJson } from './visible-json.js'
 
-it('escapes what a person does not see, and what controls a terminal', () => {
+it('escapes invisible characters of JSON, and those that control a terminal', () => {
   const value = { to: 'a\u202Eb\u200B', name: '\u009B2J\u001B[2J\u007F', tag: '\u{E0041}', plain: 'Zoë 👍 漢' }
   const text = visibleJson(value)
   expect(JSON.parse(text)).toEqual(value)

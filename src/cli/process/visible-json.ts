@@ -2,8 +2,8 @@ import type { JsonValue } from '../../common/json/json.js'
 import { invisibleCharacters } from '../../common/text/text.js'
 
 /**
- * A value as JSON that a person may edit at the terminal: characters that are invisible, change the direction of a text
- * or control the terminal are escaped. Parsed again, the text is the same value.
+ * A value as JSON that a person may edit at the terminal. Escapes characters that are invisible, change the direction
+ * of a text or control the terminal. Parsing the text gives the same value.
  */
 export function visibleJson(value: JsonValue): string {
   return JSON.stringify(value)

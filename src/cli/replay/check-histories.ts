@@ -2,29 +2,33 @@ import type { DataConverter } from '@temporalio/common'
 import { messageOf } from '../../common/errors.js'
 import { installRuntime, replayHistories } from '../../worker/index.js'
 
-/** How one history replayed. */
+/** The result of replaying one history. */
 export interface CheckedHistory {
   /** Workflow id and run id, or the name of a file. */
   readonly id: string
   readonly events: number
-  /** Undefined: it replays. */
+  /** Undefined when the history replays. */
   readonly problem: string | undefined
 }
 
-/** A history with the name under which it is reported. */
+/** A history and its name in the report. */
 export interface NamedHistory {
   readonly id: string
   readonly workflowId: string
   readonly history: { readonly events: readonly object[] }
 }
 
-/** Replays histories on the installed workflow code. @throws the signal's reason */
+/**
+ * Replays histories on the installed workflow code.
+ *
+ * @throws the signal's reason
+ */
 export async function checkHistories(
   histories: AsyncIterable<NamedHistory> | Iterable<NamedHistory>,
   dataConverter: DataConverter,
   signal: AbortSignal,
 ): Promise<readonly CheckedHistory[]> {
-  // The results have what the SDK logs.
+  // The results contain what the SDK logs.
   installRuntime('ERROR', () => undefined)
   const results: CheckedHistory[] = []
   let current: NamedHistory | undefined

@@ -5,10 +5,14 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import { decodeText } from '../../common/text/decode-text.js'
 import type { NamedHistory } from './check-histories.js'
 
-/** The SDK reads the rest. */
+/** The SDK reads the other fields. */
 const historyFile = z.looseObject({ events: z.array(z.looseObject({ eventId: z.string() })).min(1) })
 
-/** Reads histories as the Temporal CLI and UI write them. @throws PtcError RUN_INPUT_INVALID */
+/**
+ * Reads histories in the format of the Temporal CLI and UI.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
 export function readHistoryFiles(paths: readonly string[]): Promise<readonly NamedHistory[]> {
   return Promise.all(paths.map(readHistoryFile))
 }

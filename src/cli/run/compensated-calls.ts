@@ -2,7 +2,7 @@ import { describeCompensated } from '../../common/calls/compensation.js'
 import { pluralize } from '../../common/text/text.js'
 import type { CallNode, RunTree } from '../../client/run-tree/index.js'
 
-/** Calls of a run whose effects were undone, and those whose effects could not be. */
+/** Number of calls of a run whose effects were undone, and of those whose effects could not be undone. */
 export interface CompensatedCalls {
   readonly compensated: number
   readonly failed: number

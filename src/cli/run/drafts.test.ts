@@ -23,12 +23,12 @@ async function textsOf(events: readonly StreamEvent[], message?: string) {
   return texts
 }
 
-it('joins the pieces of a block, and is nothing between turns', async () => {
+it('joins the pieces of a draft, and has no draft between turns', async () => {
   const events = [begins(1, 'a'), piece(1, 'He'), piece(1, 'llo'), piece(1, 'code', 1), ends(1)]
   expect(await textsOf(events)).toEqual([undefined, 'He', 'Hello', 'code', undefined])
 })
 
-it('begins anew after a reset', async () => {
+it('a draft starts again after a reset', async () => {
   const reset: StreamEvent = { type: 'reset', unit: 'turn/1', since: '0', offset: '0', time: 0 }
   expect(await textsOf([begins(1, 'a'), piece(1, 'He'), reset, piece(1, 'Hi')])).toEqual([
     undefined,
@@ -38,7 +38,7 @@ it('begins anew after a reset', async () => {
   ])
 })
 
-it('is what running code prints, until its output is complete', async () => {
+it('shows the output of running code until the output is complete', async () => {
   const printed = (type: 'output' | 'output.partial', text: string): StreamEvent => {
     return { type, unit: 'step/s/1', text, ...fields }
   }
@@ -46,7 +46,7 @@ it('is what running code prints, until its output is complete', async () => {
   expect(await textsOf(events)).toEqual(['1', '1 2', undefined])
 })
 
-it('leaves out the turns for other messages', async () => {
+it('leaves out the drafts of turns for other messages', async () => {
   const events = [begins(1, 'a'), piece(1, 'no'), ends(1), begins(2, 'b'), piece(2, 'yes')]
   expect(await textsOf(events, 'b')).toEqual([undefined, 'yes'])
 })

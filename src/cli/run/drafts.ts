@@ -3,12 +3,12 @@ import type { Draft } from '../rendering/index.js'
 
 type BlockDraft = Draft & { readonly block?: number }
 
-/** After `output`, the tree of the run has what was printed. */
+/** After `output`, the tree of the run has the printed text. */
 const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.ends', 'turn.fails', 'reset', 'output', 'cell.ends'])
 
 /**
- * What the model is writing, and what running code prints, as the events of a live stream say it; undefined while there
- * is neither.
+ * The text that the model is writing, and the output of running code, from the events of a live stream. Undefined while
+ * there is neither.
  */
 export async function* drafts(
   events: AsyncIterable<StreamEvent>,

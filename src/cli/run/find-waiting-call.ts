@@ -8,15 +8,15 @@ import { withEnvironment } from '../environment/with-environment.js'
 import { describeLimit, readOpenWaits } from './open-waits.js'
 
 interface NamedCall {
-  /** Of the run, or the token of the call. Undefined: of the only call of all runs that waits. */
+  /** The id of the run, or the token of the call. Undefined: the only waiting call of all runs. */
   readonly id: string | undefined
-  /** Undefined: the only call that waits. */
+  /** Undefined: the only waiting call. */
   readonly call: string | undefined
 }
 
 type Wait = 'approval' | 'result'
 
-/** A worker of the run records the decision. None is started here: it would resume all open runs. */
+/** A worker of the run records the decision. This function starts none: it would resume all open runs. */
 export async function withWaitingCall(
   config: string | undefined,
   wait: Wait,

@@ -94,14 +94,12 @@ async function pollNestedWaits(
   }
 }
 
-/** What the code that runs has printed so far. */
+/** The output of the running code so far. */
 export function liveOutput({ turns }: RunTree): string {
   return turns.at(-1)?.cells.findLast(({ status }) => status === 'running')?.output ?? ''
 }
 
-/**
- * Shows what the model writes and what tools say, as they do. Never rejects: the history has what counts.
- */
+/** Shows live what the model writes and what tools report. Never rejects: the history has everything that counts. */
 async function showDrafts(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
   try {
     const events = showMilestones(handle.stream({ signal }), progress)
@@ -121,12 +119,11 @@ async function* showMilestones(
   }
 }
 
-/** Without a program's code, which the user knows, and its output, which goes to stdout. */
+/** The tree without a program's code, which the user knows, and without its output, which goes to stdout. */
 function toDisplayedTree(tree: RunTree): RunTree {
   return tree.type === 'program' ? withoutCodeAndOutput(tree) : tree
 }
 
-/** The run without the code and output of its cells. */
 export function withoutCodeAndOutput(tree: RunTree): RunTree {
   const withoutText = (cell: CellNode): CellNode => ({ ...cell, code: '', output: '', error: undefined })
   return { ...tree, turns: tree.turns.map((turn) => ({ ...turn, cells: turn.cells.map(withoutText) })) }
@@ -144,7 +141,7 @@ async function waitForResult<Result>(handle: RunHandle<Result>): Promise<Omit<Ru
 function cancelOnInterrupt(handle: RunHandle<unknown>, { first }: Interrupts, progress: ProgressWriter): void {
   const cancel = (): void => {
     progress.print('cancelling the run; press Ctrl-C again to stop waiting')
-    // It fails when the run has already ended; followRun waits for that end.
+    // A cancellation fails when the run has already ended; followRun waits for that end.
     handle.cancel().catch(() => undefined)
   }
   if (first.aborted) cancel()
@@ -163,7 +160,7 @@ function leaveOptions(
   return { leaveSignal: interrupts.first, leaveMessage }
 }
 
-/** Prints the run's id and its page in the UI. */
+/** Prints the id of the run and its page in the UI. */
 export function printRunLink({ workflowId, runId }: RunHandle<unknown>, { server }: Environment): void {
   const { uiUrl, namespace } = server
   printStatus(`run ${workflowId}`)

@@ -2,7 +2,7 @@ import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 
 /**
- * The outcome of a program with all captured output. The result has the output truncated for a model; the history has
+ * The outcome of a program with all captured output. The output of the result is truncated for a model; the history has
  * more.
  */
 export function withFullOutput(outcome: CellOutcome, { turns }: Pick<RunTree, 'turns'>): CellOutcome {

@@ -1,4 +1,4 @@
-/** For every status of an answer that is not `answered`. */
+/** For every status of an answer except `answered`. */
 export const incompleteStatusMessages = {
   turn_limit: 'the run used up its turns; the answer may be incomplete (limits.turns in the configuration)',
   budget_spent: 'the budget of the run is spent (budget in the configuration, or of the run)',

@@ -24,13 +24,13 @@ export function printRunEnding({ tree, result, error }: RunEnding<AgentResult | 
   return printAnswer(result, json)
 }
 
-/** A failed run has exit code 1, whatever the cause: 2 and 3 are errors of the command. */
+/** Every failed run has exit code 1. The codes 2 and 3 are for errors of the command. */
 function exitCodeOfRunError({ code }: PtcError): number {
   if (code === 'TEMPORAL_UNREACHABLE') return exitCodes.unreachable
   return code === 'RUN_CANCELLED' ? exitCodes.interrupted : exitCodes.failed
 }
 
-/** A workflow of another library can be watched too. */
+/** Prints the result of a workflow of another library, which can be watched too. */
 function printOtherResult(tree: RunTree, json: boolean): number {
   if (!json && tree.type === 'other') print(JSON.stringify(tree.result ?? null))
   return tree.status === 'completed' ? exitCodes.ok : exitCodes.failed
@@ -38,7 +38,7 @@ function printOtherResult(tree: RunTree, json: boolean): number {
 
 /** Prints the output of a program, and its error; returns the exit code. */
 export function printProgramOutcome({ outcome }: Pick<ProgramResult, 'outcome'>, json: boolean): number {
-  // A file or pipe gets exactly what the program printed: it may be data for the next program.
+  // A file or pipe gets exactly the output of the program, which may be data for the next program.
   if (!json) printRaw(outcome.output)
   if (outcome.status === 'ok') return exitCodes.ok
   printStatus(outcome.error.trimEnd())

@@ -6,14 +6,14 @@ import type { ProgramInput } from '../../common/runs/runs.js'
 import type { OverrideOptions } from '../commands/options.js'
 import { readJson } from '../process/read-text.js'
 
-/** Data for the code of a run or a session, and who asks. */
+/** Data for the code of a run or a session, and the person who asks. */
 export type RunData = Pick<ProgramInput, 'input' | 'context'>
 
-/** What a run or a conversation may have instead of the configuration. */
+/** Options of a run or a conversation that replace the configuration. */
 type Overrides = RunData & Pick<ProgramInput, 'sandbox' | 'tools' | 'limits'>
 
 /**
- * Reads `--input` and `--context`. What is wrong with the values, `checkInput` says.
+ * Reads `--input` and `--context`. `checkInput` checks the values later.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
@@ -25,7 +25,7 @@ export async function readRunData({ input, context }: Pick<OverrideOptions, keyo
 }
 
 /**
- * The files of `--attach`, checked before a server is started for them.
+ * Reads and checks the files of `--attach` before the command starts a server.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
@@ -39,7 +39,7 @@ export async function readAttachedFiles(files: readonly string[] = []): Promise<
 }
 
 /**
- * The overrides of a command line, with its data.
+ * Reads the overrides of a command line, with its data.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */

@@ -41,7 +41,7 @@ const program: ProgramTree = {
 }
 
 describe('runReport', () => {
-  it('has answer, counts and cost of an answered run', () => {
+  it('the report of an answered run has its answer, counts and cost', () => {
     expect(runReport(agent, undefined)).toStrictEqual({
       workflowId: 'w',
       runId: 'r',
@@ -52,7 +52,7 @@ describe('runReport', () => {
     })
   })
 
-  it('has the error and the counts of a failed run', () => {
+  it('the report of a failed run has its error and counts', () => {
     const report = runReport({ ...agent, status: 'failed', result: undefined }, new PtcError('MODEL_AUTH', 'no key'))
     expect(report).toMatchObject({
       status: 'failed',
@@ -62,7 +62,7 @@ describe('runReport', () => {
     })
   })
 
-  it("has a program's output, and its error if it raised", () => {
+  it('the report of a program has its output, and its error if it raised one', () => {
     const outcome = { status: 'code_error', output: 'x', error: 'ZeroDivisionError' } as const
     const report = runReport({ ...program, result: { outcome, ...counts } }, undefined)
     expect(report).toMatchObject({
@@ -74,7 +74,7 @@ describe('runReport', () => {
 })
 
 describe('failureReport', () => {
-  it('has the same shape as a report', () => {
+  it('a failure report has the same shape as a report', () => {
     const report = failureReport(new PtcError('CONFIG_INVALID', 'broken'))
     expect(Object.keys(report)).toEqual([...Object.keys(runReport(agent, undefined)), 'error'])
     expect(report).toMatchObject({ workflowId: null, status: 'failed', error: { code: 'CONFIG_INVALID' } })

@@ -5,25 +5,26 @@ import type { RunTree } from '../../client/run-tree/index.js'
 import { type CompensatedCalls, compensatedCalls } from './compensated-calls.js'
 import { withFullOutput } from './full-output.js'
 
-/** The object that `--json` prints for a run, successful or not. */
+/** The object that `--json` prints for a run, with or without success. */
 interface RunReport extends RunCounts {
-  /** Null when no run was started. */
+  /** Null when no run started. */
   readonly workflowId: string | null
   /** Run id of the first execution. `ptc show --run` takes any run id of the continue-as-new chain. */
   readonly runId: string | null
   /**
-   * Status of the agent (`answered`, `turn_limit` …) or program (`ok`, `code_error` …); else `failed`, `cancelled` …
+   * Status of the agent (`answered`, `turn_limit` …) or program (`ok`, `code_error` …); otherwise `failed`, `cancelled`
+   * …
    */
   readonly status: string
   /** The answer, or the captured output of the program. */
   readonly answer: string
-  /** The answer of an agent with an output schema. */
+  /** Only for an agent with an output schema. */
   readonly output?: JsonValue
   /** The steps of a run in mode `plan`. */
   readonly plan?: AgentResult['plan']
   /** From the start of the run to its end. */
   readonly durationMs: number
-  /** Calls whose effects were undone, and calls whose effects could not be. Absent: none. */
+  /** Calls whose effects were undone, and calls whose effects could not be undone. Absent when there are none. */
   readonly compensation?: CompensatedCalls
   readonly error?: { readonly code: string; readonly message: string }
 }

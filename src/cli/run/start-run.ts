@@ -19,7 +19,7 @@ import { printRunEnding } from './print-run-ending.js'
 import { readAttachedFiles, readOverrides } from './read-run-data.js'
 import { failureReport } from './run-report.js'
 
-/** What a command line asks to run. */
+/** The run that a command line asks for. */
 type RunRequest =
   /** `question` is `-` for standard input. */
   | {
@@ -37,7 +37,7 @@ interface StartRunOptions extends OverrideOptions {
   readonly config: string | undefined
   readonly sandbox: BackendChoice | undefined
   readonly json: boolean
-  /** Start the run, print its id, and leave. */
+  /** Starts the run, prints its id, and returns without waiting. */
   readonly detach: boolean
 }
 
@@ -58,7 +58,7 @@ export async function startRun(request: RunRequest, options: StartRunOptions): P
     const ending = await followRun(handle, { environment, interrupts, onInterrupt: 'cancel' })
     return printRunEnding(ending, json)
   } catch (thrown) {
-    // A script gets one object for a run that failed and for one that could not start.
+    // A script gets the same object for a run that failed and for a run that could not start.
     if (json) print(JSON.stringify(failureReport(thrown)))
     throw thrown
   }
@@ -68,7 +68,7 @@ type RunInput =
   | { readonly type: 'agent'; readonly input: AgentInput }
   | { readonly type: 'program'; readonly input: ProgramInput }
 
-/** Reads and checks the input, before a server or a worker is started for it. */
+/** Reads and checks the input before the command starts a server or a worker. */
 async function readInput(request: RunRequest, options: StartRunOptions): Promise<RunInput> {
   const { type } = request
   const { id } = options

@@ -11,10 +11,10 @@ import { answerCall } from './answer-call.js'
 
 type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall' | 'handle'>
 
-/** What the user has decided, as an action; undefined: to decide later. */
+/** The action for the decision of the user. Undefined: the user decides later. */
 type Decision = { readonly done: string; readonly send: () => Promise<unknown> } | undefined
 
-/** The user has left the questions: by Ctrl-C, Ctrl-D, or because the wait is over. */
+/** The user has left the questions by Ctrl-C or Ctrl-D, or the wait has ended. */
 class Left extends Error {}
 
 /** Where a person is asked. */
@@ -24,15 +24,16 @@ interface Terminal {
 }
 
 /**
- * Asks the person at the terminal what a run waits for: a decision on a call, an answer, or a larger budget. One wait
- * after the other; the progress stands still meanwhile. A wait that somebody else ends is no longer asked for.
+ * Asks the person at the terminal for the decisions that a run waits for: on a call, an answer, or a larger budget.
+ * Asks about one wait at a time; the progress is not drawn meanwhile. Stops asking about a wait that ends in another
+ * way.
  */
 export class WaitPrompt {
   readonly #ptc: Decider
   readonly #progress: Pick<ProgressWriter, 'suspend' | 'resume'>
   readonly #terminal: Terminal
   readonly #canAsk: boolean
-  /** Decided, or put off. */
+  /** Waits that the user has decided on or put off. */
   readonly #settled = new Set<string>()
   #asking: { readonly key: string; readonly over: AbortController } | undefined
   #tree: RunTree | undefined
@@ -49,7 +50,6 @@ export class WaitPrompt {
     this.#canAsk = terminal.canAsk()
   }
 
-  /** Takes the current tree. */
   update(tree: RunTree): void {
     if (!this.#canAsk || this.#isClosed) return
     this.#tree = tree
@@ -164,7 +164,7 @@ async function decideOnCall(
   { tool, token, arguments: args, workflowId: run = workflowId }: CallWait,
   ask: Ask,
 ): Promise<Decision> {
-  // Whole: a person approves what they see.
+  // Shows all arguments: a person must see what they approve.
   printStatus(`  ${tool}(${formatArguments(args, true)})`)
   const isPreview = parseRef(args) !== undefined
   if (isPreview) printStatus(`This is only the beginning: \`ptc show ${run} --full\` shows all arguments.`)

@@ -8,6 +8,6 @@ test.each([
   ['total.pri', [[], 'total.pri']],
   ['f(', [[], 'f(']],
   ['', [['    '], '']],
-])('%j', (line, completion) => {
+])('completes %j', (line, completion) => {
   expect(completeWord(line, ['get_expenses', ...namesIn('getter = 1')])).toEqual(completion)
 })

@@ -8,9 +8,9 @@ const names = [...keywords.split(' '), ...builtins.split(' ')]
 /** For readline: the words that may follow, and the part of the line that they replace. */
 type Completion = readonly [words: readonly string[], replaced: string]
 
-/** Completes the name at the end of a line: of Python, of a tool, or one that was typed before. */
+/** Completes the name at the end of a line: a name of Python, of a tool, or one that was typed before. */
 export function completeWord(line: string, known: Iterable<string>): Completion {
-  // As in Python's own prompt, the tab key indents.
+  // The tab key indents, as in Python's own prompt.
   if (line.trim() === '') return [['    '], '']
   const [, start = ''] = /(?<![\w.])([A-Za-z_]\w*)$/.exec(line) ?? []
   if (start === '') return [[], line]

@@ -15,7 +15,7 @@ test.each([
   'type(x)',
   'match',
   '(y := 5)',
-])('shows the value of %j', (block) => {
+])('the REPL shows the value of %j', (block) => {
   expect(displayValueOf(block)).toBe(`(lambda value: value is None or print(repr(value)))(\n${block}\n)`)
 })
 
@@ -44,6 +44,6 @@ test.each([
   'x \\\n + 1',
   'f(',
   ')',
-])('leaves %j unchanged', (block) => {
+])('the REPL leaves %j unchanged', (block) => {
   expect(displayValueOf(block)).toBe(block)
 })

@@ -1,12 +1,14 @@
 import { findLineEnd, findStringEnd } from './python-block.js'
 
-/** `match` and `type` begin statements too, but these have a colon or an assignment. */
+/** `match` and `type` can begin statements too, but such statements have a colon or an assignment. */
 const statement =
   /^(?:assert|async|break|class|continue|def|del|for|from|global|if|import|nonlocal|pass|raise|return|try|while|with|yield)\b|^[@*]/
 
-/** Prints the value of a block that is one expression, as Python's own prompt does. Returns other blocks unchanged. */
+/**
+ * Makes a block that is one expression print its value, as Python's own prompt does. Returns other blocks unchanged.
+ */
 export function displayValueOf(block: string): string {
-  // The expression has lines of its own: an error quotes it as it was typed.
+  // The expression has its own lines, so that an error quotes it as typed.
   return isExpression(block) ? `(lambda value: value is None or print(repr(value)))(\n${block}\n)` : block
 }
 
@@ -35,7 +37,9 @@ function isExpression(block: string): boolean {
   return hasCode && depth === 0
 }
 
-/** A single `=`: not part of `==`, `!=`, `<=`, `>=`. `x <<= 1` and `x >>= 1` are assignments. */
+/**
+ * Whether the character is a single `=`: not part of `==`, `!=`, `<=`, `>=`. `x <<= 1` and `x >>= 1` are assignments.
+ */
 function isAssignment(text: string, at: number): boolean {
   if (text[at] !== '=' || text[at + 1] === '=' || text[at - 1] === '=') return false
   return !/(?:^|[^<>])[!<>]$/.test(text.slice(0, at))

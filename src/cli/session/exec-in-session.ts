@@ -23,7 +23,7 @@ export interface SessionTarget {
   readonly mustExist: boolean
 }
 
-/** What `ptc exec` says about a session. */
+/** Options of `ptc exec` for a session. */
 export interface SessionOptions extends SessionTarget, Pick<OverrideOptions, keyof RunData> {
   readonly config: string | undefined
 }
@@ -53,7 +53,7 @@ export async function execInSession(
 }
 
 /**
- * Reads and checks the data of a session, before a server or a worker is started for it.
+ * Reads and checks the data of a session before the command starts a server or a worker.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
@@ -64,7 +64,7 @@ export async function readSessionData(options: Pick<SessionOptions, keyof RunDat
 }
 
 interface ExecutionOptions extends SessionTarget, Pick<ProgressWriterOptions, 'content'> {
-  /** The session begins with it, or has it already. */
+  /** Data for a new session. An existing session must already have it. */
   readonly data: RunData
 }
 
@@ -84,7 +84,7 @@ export async function executeWithProgress(
     color: supportsColor(process.stderr, process.env),
     content,
   })
-  // With -i, the terminal is that of the code.
+  // With -i, the code uses the terminal.
   const prompt = content === 'live' ? undefined : new WaitPrompt(environment.ptc, progress)
   const onInterrupt = (): void => progress.print('interrupting the code; press Ctrl-C again to leave it running')
   first.addEventListener('abort', onInterrupt)

@@ -42,7 +42,7 @@ function executionReport(
   }
 }
 
-/** Says that the session is new, in case the user expects variables of an earlier one. */
+/** Tells a user who expects variables of an earlier session that this one is new. */
 function newSessionNotice({ session, previous }: SessionExecution): string {
   if (previous === undefined) return `new session ${session}`
   const what = previous === 'idle' ? 'has expired' : `has ended (${previous.replaceAll('_', ' ')})`

@@ -24,7 +24,7 @@ describe('isCompleteBlock', () => {
     'if x:\n  y = """\n\n"""\n  ',
     '@cached\ndef f(): return 1\n',
     "'\\''",
-  ])('%j is complete', (text) => {
+  ])('the block %j is complete', (text) => {
     expect(isCompleteBlock(text.split('\n'))).toBe(true)
   })
 
@@ -47,7 +47,7 @@ describe('isCompleteBlock', () => {
     'with a as b, \\\n  c as d:',
     'x = [  # ]',
     'x = "]" + [")"',
-  ])('%j is incomplete', (text) => {
+  ])('the block %j is incomplete', (text) => {
     expect(isCompleteBlock(text.split('\n'))).toBe(false)
   })
 })

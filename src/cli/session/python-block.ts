@@ -7,7 +7,7 @@ export function isCompleteBlock(lines: readonly string[]): boolean {
   const text = lines.join('\n')
   let depth = 0
   let isCompound = text.trimStart().startsWith('@')
-  /** The last character of the line that is neither space nor comment. */
+  /** The last character of the line that is neither a space nor part of a comment. */
   let last = ''
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] ?? ''
@@ -34,16 +34,16 @@ export function isCompleteBlock(lines: readonly string[]): boolean {
 }
 
 /**
- * Whether this line can only continue a block, although an empty line came before it: it is indented, or is `else` and
- * the like.
+ * Whether this line can only continue a block, even after an empty line: it is indented, or is `else` or a similar
+ * keyword.
  */
 export function continuesBlock(line: string): boolean {
   return /^\s+\S/.test(line) || /^(?:else|elif|except|finally)\b/.test(line)
 }
 
 /**
- * Index of the last character of the string literal that starts here; undefined when it does not end. Prefixes do not
- * matter.
+ * Index of the last character of the string literal that starts here; undefined when the literal does not end. Prefixes
+ * do not matter.
  */
 export function findStringEnd(text: string, start: number): number | undefined {
   const mark = text[start] ?? ''
@@ -61,7 +61,7 @@ export function findStringEnd(text: string, start: number): number | undefined {
   return quote.length === 1 ? text.length - 1 : undefined
 }
 
-/** Index of the line break after this place, or the length of the text. */
+/** Index of the line break after this position, or the length of the text. */
 export function findLineEnd(text: string, start: number): number {
   const end = text.indexOf('\n', start)
   return end < 0 ? text.length : end

@@ -2,14 +2,14 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepareStateDirectory, requireOwnState } from '../../dev-server/state-directory.js'
 
-/** Lines that are kept. */
+/** Number of lines that are kept. */
 export const historySize = 1_000
 
 /** The lines typed at the prompt of a project, kept in its state folder. */
 export interface ReplHistory {
-  /** Of earlier starts, the newest first, as readline has them. */
+  /** Lines of earlier starts, newest first, as readline expects them. */
   readonly lines: readonly string[]
-  /** Replaces the lines. A failure is ignored: the history is a convenience. */
+  /** Replaces the lines. Ignores a failure: the history is a convenience. */
   save(lines: readonly string[]): void
 }
 

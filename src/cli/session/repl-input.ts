@@ -22,7 +22,7 @@ interface ReplInputOptions {
   readonly openHistory: () => Promise<ReplHistory>
 }
 
-/** At a terminal the prompt has completion and a history. */
+/** A terminal, whose prompt has completion and a history. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }

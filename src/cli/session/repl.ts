@@ -19,7 +19,7 @@ import { printStatus } from '../process/stdio.js'
 interface ReplOptions extends Omit<SessionOptions, 'session'> {
   /** A file that is executed first. */
   readonly script: string | undefined
-  /** Undefined: a new session, which is closed at the end. */
+  /** Undefined starts a new session, which is closed at the end. */
   readonly session: string | undefined
 }
 
@@ -48,7 +48,7 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   for (;;) {
     const next = await raceWithSignal(interrupts.first, blocks.next())
     if (next.done === true) break
-    // A pipe gets exactly what the code prints.
+    // A pipe gets exactly the output of the code.
     const block = isInteractive() ? displayValueOf(next.value) : next.value
     await executeBlock(environment, interrupts, input, block, target)
   }
@@ -85,14 +85,14 @@ async function executeBlock(
   }
 }
 
-/** A session with a generated name is of no use to anyone else: it is closed with the REPL. */
+/** Closes a session with a generated name when the REPL ends, because no other program uses it. */
 function closeSessionOnDispose({ ptc }: Environment, session: string): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
       try {
         await ptc.sessions.close(session)
       } catch (thrown) {
-        // Not started, or already over. If the server is unreachable, the session expires.
+        // The session has not started, or has ended. If the server is unreachable, the session expires.
         if (!PtcError.isInstance(thrown)) throw thrown
       }
     },

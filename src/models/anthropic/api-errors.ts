@@ -11,7 +11,7 @@ const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   403: 'MODEL_AUTH',
   404: 'MODEL_NOT_FOUND',
   408: 'MODEL_TIMEOUT',
-  // A lock conflict: the SDK retries it, too.
+  // A lock conflict, which the SDK retries, too.
   409: 'MODEL_SERVER',
   // Bedrock: an error within the model.
   424: 'MODEL_SERVER',
@@ -33,7 +33,7 @@ const codesByType: Readonly<Record<string, ErrorCode>> = {
   timeout_error: 'MODEL_TIMEOUT',
   api_error: 'MODEL_SERVER',
   overloaded_error: 'MODEL_OVERLOADED',
-  // of Bedrock
+  // Error type of Bedrock.
   validationException: 'MODEL_BAD_REQUEST',
   throttlingException: 'MODEL_RATE_LIMIT',
   internalServerException: 'MODEL_SERVER',
@@ -62,9 +62,10 @@ export function apiFaultOf(error: APIError, context: MessagesErrorContext): Mode
 }
 
 /**
- * A container that is gone is refused with a 400 or 404, or with an untyped 500, also within the 30 days for which the
- * API promises to restore it. A repeated request may also answer calls of code that has gone on. So every bad request
- * with a container counts: without the container, the next one is either answered or refused for good.
+ * Whether the container of a request may be gone. The API refuses a lost container with a 400 or 404, or with an
+ * untyped 500, also within the 30 days for which it promises to restore it. A repeated request may also answer calls of
+ * code that has continued. So every bad request with a container counts: the next request, without the container, is
+ * either answered or refused permanently.
  */
 function isContainerGone(
   { status }: APIError,
@@ -79,7 +80,7 @@ function isContainerGone(
 }
 
 function codeOf({ status, type, errorCode }: APIError, apiMessage: string): ErrorCode {
-  // A spend limit is not retryable, whatever its status.
+  // A spend limit is not retryable, with any status.
   if (errorCode?.endsWith('spend_limit_reached') === true) return 'MODEL_AUTH'
   if (status === undefined) return streamedCodeOf(type, apiMessage)
   if (status === 400 && contextTooLong.test(apiMessage)) return 'MODEL_CONTEXT_TOO_LONG'

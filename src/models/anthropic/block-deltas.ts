@@ -18,7 +18,7 @@ export function applyDelta({ block, inputJson }: BlockDraft, delta: UnknownBlock
       const citation = delta['citation'] ?? null
       return { block: { ...block, citations: [...listOrEmpty(block['citations']), citation] }, inputJson }
     }
-    // A signature is complete, and replaces the empty one of the block.
+    // A signature is complete, and replaces the empty signature of the block.
     case 'signature_delta':
       return { block: { ...block, signature: stringOrEmpty(delta['signature']) }, inputJson }
     default:

@@ -13,8 +13,8 @@ function isBlank(text: unknown): boolean {
 }
 
 /**
- * The conversation in a form that the API accepts: without blank text, without empty messages, and without what only
- * another provider of the same conversation has written. `sendable-request.ts` does what all providers need.
+ * The conversation in a form that the API accepts: without blank text, without empty messages, and without blocks that
+ * only another provider of the same conversation knows. `sendable-request.ts` does what all providers need.
  */
 export function toSendable(messages: readonly Message[]): readonly Message[] {
   return messages

@@ -7,8 +7,8 @@ const hint =
   'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) in the environment of the worker; keys are made at console.anthropic.com.'
 
 /**
- * The fault of a credentials error, which the SDK throws before it sends the request. These errors have no class of
- * their own and are recognized by their messages. Undefined for other errors.
+ * The fault of a credentials error that the SDK throws before it sends the request. These errors have no class of their
+ * own and are recognized by their messages. Undefined for other errors.
  */
 export function credentialFaultOf(thrown: unknown): ModelFault | undefined {
   const message = messageOf(thrown)
@@ -27,7 +27,7 @@ export function credentialFaultOf(thrown: unknown): ModelFault | undefined {
   return { code: 'MODEL_AUTH', message: problem, hint }
 }
 
-/** The fault of credentials that AWS's libraries do not find. Undefined for other errors. */
+/** The fault of missing credentials for AWS's libraries. Undefined for other errors. */
 export function awsCredentialFaultOf(thrown: unknown): ModelFault | undefined {
   const cause = causesOf(thrown).find(({ name }) => name === 'CredentialsProviderError')
   return cause && { code: 'MODEL_AUTH', message: `There are no AWS credentials for the model: ${cause.message}`, hint }
@@ -38,7 +38,7 @@ export function isMissingCredentials(thrown: unknown): boolean {
   return /could not resolve authentication method/i.test(messageOf(thrown))
 }
 
-/** Short-lived tokens are fetched over the network, which may be down temporarily. */
+/** Whether the error may be temporary: short-lived tokens are fetched over the network. */
 function isTransient(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false
   const status = 'statusCode' in thrown && typeof thrown.statusCode === 'number' ? thrown.statusCode : 0

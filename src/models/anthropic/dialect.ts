@@ -1,23 +1,23 @@
 import { APIError } from '@anthropic-ai/sdk'
 import type { MessagesParams } from './request.js'
 
-/** In what servers for the Messages API, and their models, differ. */
+/** The differences between servers for the Messages API, and between their models. */
 export interface Dialect {
-  /** The server searches tools. */
+  /** Whether the server searches tools. */
   readonly hasToolSearch: boolean
-  /** Maximum output tokens of the model. Undefined: it has refused no number. */
+  /** Maximum output tokens of the model. Undefined: the model has refused no number. */
   readonly maxTokens?: number
 }
 
-/** `max_tokens: 128000 > 64000, which is the maximum…`; of Bedrock: `… exceeds the model limit of 64000`. */
+/** `max_tokens: 128000 > 64000, which is the maximum…`; for Bedrock: `… exceeds the model limit of 64000`. */
 const tooManyTokens = /max_tokens: \d+ > (\d+)|maximum tokens .* exceeds? the model limit (?:of|that is) (\d+)/i
 
-/** A server may take the tool that searches for one of the client, which has a schema. */
+/** A server may treat the tool that searches as one of the client, which needs a schema. */
 const noToolSearch = /defer_loading|tool_search|input_schema/
 
 /**
  * The dialect of a server that refused the form of a request; undefined for other errors. A reply with fewer tokens
- * than wanted may be truncated, which the run handles.
+ * than wanted may be truncated, and the run handles that.
  */
 export function nextDialect(
   dialect: Dialect,

@@ -6,11 +6,11 @@ import type { ErrorContext } from '../http/model-fault.js'
 export type ErrorHints = { readonly [code in ErrorCode]?: string }
 
 export interface MessagesErrorContext extends ErrorContext {
-  /** The response has begun. Default: it has not. */
+  /** Whether the response has begun. Default: false. */
   readonly isReading?: boolean
   /** Default: `request-id`. */
   readonly requestIdHeader?: string
   readonly hints?: ErrorHints | undefined
-  /** The container that the request named. */
+  /** The container in the request. */
   readonly container?: CodeContainer | undefined
 }

@@ -37,7 +37,7 @@ describe('a request with a container', () => {
     ['a bad request', badRequest, future],
     ['a container that is not found', apiError(404, 'not_found_error', 'No container container_1'), future],
     ['an untyped 500 after the expiry', apiError(500, 'api_error', 'Internal server error'), past],
-  ])('counts %s as a container that is gone', (_what, thrown, where) => {
+  ])('counts %s as a lost container', (_what, thrown, where) => {
     expect(modelErrorOf(thrown, where)).toMatchObject({ code: 'MODEL_CONTAINER_EXPIRED', retryable: false })
   })
 
@@ -50,11 +50,11 @@ describe('a request with a container', () => {
     ],
     ['an unknown model', apiError(404, 'not_found_error', 'model: x'), 'MODEL_NOT_FOUND'],
     ['an overloaded API', apiError(529, 'overloaded_error', 'Overloaded'), 'MODEL_OVERLOADED'],
-  ])('does not blame the container for %s', (_what, thrown, code) => {
+  ])('does not attribute %s to the container', (_what, thrown, code) => {
     expect(modelErrorOf(thrown, future)).toMatchObject({ code })
   })
 
-  it('is the only one whose container can be gone', () => {
+  it('only a request with a container can lose its container', () => {
     expect(modelErrorOf(badRequest, context)).toMatchObject({ code: 'MODEL_BAD_REQUEST' })
   })
 })
@@ -83,7 +83,7 @@ describe('an HTTP status', () => {
     [503, 'overloaded_error', 'MODEL_OVERLOADED', true],
     [504, 'timeout_error', 'MODEL_TIMEOUT', true],
     [529, 'overloaded_error', 'MODEL_OVERLOADED', true],
-  ])('%i %s is %s (retryable: %s)', (status, type, code, retryable) => {
+  ])('the error with status %i %s is %s (retryable: %s)', (status, type, code, retryable) => {
     const error = classify(apiError(status, type, 'Because.'))
     expect(error).toMatchObject({ code, retryable, hint: expect.any(String) as string })
     expect(error.message).toBe(`The model API answered ${status}: Because. (request req_9)`)
@@ -92,22 +92,22 @@ describe('an HTTP status', () => {
   it.each([
     'prompt is too long: 210000 tokens > 200000 maximum',
     'input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000, decrease input length',
-  ])('of 400 for a conversation that does not fit is its own code: %s', (message) => {
+  ])('a 400 for a conversation that does not fit has its own code: %s', (message) => {
     expect(classify(apiError(400, 'invalid_request_error', message)).code).toBe('MODEL_CONTEXT_TOO_LONG')
   })
 
-  it('of a spend limit is not retryable, whatever the status', () => {
+  it('a spend limit is not retryable, with any status', () => {
     const details = { error_code: 'enforced_spend_limit_reached' }
     const error = classify(apiError(429, 'rate_limit_error', 'Spend limit reached.', {}, details))
     expect(error).toMatchObject({ code: 'MODEL_AUTH', hint: expect.stringContaining('credit') as string })
   })
 
-  it('keeps the retry delay', () => {
+  it('an error keeps the retry delay', () => {
     expect(classify(apiError(429, 'rate_limit_error', '', { 'retry-after': '3' })).retryAfterMs).toBe(3_000)
     expect(classify(apiError(529, 'overloaded_error', '')).retryAfterMs).toBeUndefined()
   })
 
-  it('with the page of a proxy as body becomes one short line', () => {
+  it('an error whose body is the page of a proxy becomes one short line', () => {
     const page = `<html>\n${'<p>bad gateway</p>\n'.repeat(100)}</html>`
     const { message } = classify(APIError.generate(502, undefined, page, new Headers()))
     expect(message).toContain('<html> <p>bad gateway</p>')
@@ -128,7 +128,7 @@ describe('a network error', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'MODEL_CONNECTION', 'TLS'],
     ['UND_ERR_BODY_TIMEOUT', 'MODEL_TIMEOUT', 'in time'],
     ['ETIMEDOUT', 'MODEL_TIMEOUT', 'in time'],
-  ])('%s is %s', (code, expected, says) => {
+  ])('the network error %s is %s', (code, expected, says) => {
     const error = classify(systemError(code))
     expect(error).toMatchObject({ code: expected, retryable: true })
     expect(error.message).toContain(says)
@@ -136,22 +136,25 @@ describe('a network error', () => {
     expect(error.message).toContain('https://api.example')
   })
 
-  it('is found in the errors of all addresses', () => {
+  it('finds a network error in the errors of all addresses', () => {
     const tried = new AggregateError([Object.assign(new Error('v6'), { code: 'ECONNREFUSED' })], '')
     expect(classify(new TypeError('fetch failed', { cause: tried })).message).toContain('ECONNREFUSED')
   })
 
-  it.each([new TypeError('terminated'), new APIConnectionError({ message: 'odd' })])('is assumed for %s', (thrown) => {
-    expect(classify(thrown).code).toBe('MODEL_CONNECTION')
-  })
+  it.each([new TypeError('terminated'), new APIConnectionError({ message: 'odd' })])(
+    'assumes a network error for %s',
+    (thrown) => {
+      expect(classify(thrown).code).toBe('MODEL_CONNECTION')
+    },
+  )
 
-  it('is MODEL_TIMEOUT for a timeout of the SDK', () => {
+  it('a timeout of the SDK is MODEL_TIMEOUT', () => {
     expect(classify(new APIConnectionTimeoutError()).code).toBe('MODEL_TIMEOUT')
   })
 })
 
 describe('other errors', () => {
-  it('an abort by the caller and a PtcError are returned unchanged', () => {
+  it('returns an abort by the caller and a PtcError unchanged', () => {
     const abort = new APIUserAbortError()
     const known = new PtcError('MODEL_STREAM', 'x')
     expect(modelErrorOf(abort, context)).toBe(abort)
@@ -173,24 +176,24 @@ describe('credentials', () => {
     ['a refused token', Object.assign(new AnthropicError('no'), { statusCode: 403 }), 'MODEL_AUTH'],
     ['an endpoint in trouble', Object.assign(new AnthropicError('no'), { statusCode: 503 }), 'MODEL_CONNECTION'],
     ['an endpoint not there', new AnthropicError('Failed to reach token endpoint https://x'), 'MODEL_CONNECTION'],
-  ])('%s', (_what, thrown, code) => {
+  ])('classifies the credentials error: %s', (_what, thrown, code) => {
     expect(classify(thrown)).toMatchObject({ code, hint: expect.any(String) as string })
   })
 })
 
 describe('secrets', () => {
-  it('appear neither in the message nor in the cause', () => {
+  it('secrets appear neither in the message nor in the cause of an error', () => {
     const error = classify(apiError(401, 'authentication_error', `invalid key ${secret} or sk-ant-api03-abcdef`))
     expect(error.message).toContain('invalid key [redacted] or [redacted]')
     expect(error.cause).toBeUndefined()
   })
 
-  it('in a nested cause remove the whole cause', () => {
+  it('a secret in a nested cause removes the whole cause', () => {
     const cause = new Error('outer', { cause: new Error(`Bearer ${secret}`) })
     expect(classify(new APIConnectionError({ cause })).cause).toBeUndefined()
   })
 
-  it('that do not appear leave the cause unchanged', () => {
+  it('a cause without secrets stays unchanged', () => {
     const thrown = apiError(500, 'api_error', 'x')
     expect(classify(thrown).cause).toBe(thrown)
   })

@@ -25,7 +25,7 @@ function faultOf(thrown: unknown, context: MessagesErrorContext): ModelFault {
   if (network !== undefined) return network
   if (thrown instanceof APIConnectionError) return connectionFault(context)
   if (context.isReading) {
-    // Of the SDK for Bedrock: a frame that can't be decoded, or half of one.
+    // Message of the SDK for Bedrock: a frame is incomplete, or can't be decoded.
     const hint = 'Usually passes by itself; the call is tried again.'
     return { code: 'MODEL_STREAM', message: `The model's reply can't be read: ${messageOf(thrown)}`, hint }
   }

@@ -4,7 +4,7 @@ import type { UnknownBlock, Usage } from '../../common/runs/messages.js'
 import { eventIndex, eventText, parseEvent } from '../http/event-data.js'
 import { tokenCount } from '../token-count.js'
 
-// Servers differ: what a reply can do without may be missing, null or of another type.
+// Servers differ: members that a reply does not need may be missing, null or of another type.
 
 // The input is from JSON.parse, so an object with a `type` is a block. All its members are kept.
 const block = z.custom<UnknownBlock>(
@@ -66,7 +66,7 @@ export function parseStreamEvent(value: unknown): StreamEvent | undefined {
   return knownTypes.has(type) ? parseEvent(streamEvent, value) : undefined
 }
 
-/** What is counted, with the counts that are numbers. */
+/** The reported counts that are numbers. */
 function toUsage(value: unknown): ReportedUsage {
   if (!isJsonObject(value)) return {}
   const counts = {

@@ -9,7 +9,7 @@ test.each([
   [{ ANTHROPIC_API_KEY: 'key' }, true],
   [{ ANTHROPIC_AUTH_TOKEN: 'token' }, true],
   [{ ANTHROPIC_PROFILE: 'there-is-none' }, true],
-])('%j: %s', async (variables: Readonly<Record<string, string>>, expected) => {
+])('finds credentials in the environment %j: %s', async (variables: Readonly<Record<string, string>>, expected) => {
   for (const name of Object.keys(process.env)) if (name.startsWith('ANTHROPIC_')) vi.stubEnv(name, undefined)
   vi.stubEnv('XDG_CONFIG_HOME', '/nonexistent')
   vi.stubEnv('HOME', '/nonexistent')

@@ -4,7 +4,7 @@ import type { ModelProvider } from '../provider.js'
 import { type AnthropicProviderOptions, checkApiKey } from './options.js'
 
 /**
- * As `createAnthropicProvider`, but its first call loads the SDK.
+ * Like `createAnthropicProvider`, but its first call loads the SDK.
  *
  * @throws PtcError CONFIG_INVALID for invalid options
  */

@@ -15,13 +15,13 @@ import { readReply } from './stream.js'
 export interface MessagesApi extends RequestOptions {
   readonly client: Pick<Anthropic, 'baseURL'> & { readonly messages: Pick<Anthropic['messages'], 'create'> }
   readonly timeouts: ProviderTimeouts
-  /** Throws a PtcError MODEL_AUTH before a request for which there is no key. */
+  /** Throws a PtcError MODEL_AUTH before a request without a key. */
   readonly checkKey?: () => void
   readonly secrets: () => readonly string[]
   /** US dollars of a reply; null when its price is unknown. */
   readonly costOf: (model: string, usage: Usage) => number | null
   readonly requestIdHeader: string
-  /** The version of the API that takes a temperature, which the SDK's own no longer does. */
+  /** The version of the API that accepts a temperature. The SDK's own version no longer does. */
   readonly samplingVersion: string
   /** Absent: the API counts no tokens before a turn. */
   readonly countTokens?: Anthropic['messages']['countTokens']
@@ -58,7 +58,7 @@ export function createMessagesProvider(api: MessagesApi): ModelProvider {
     }
   }
 
-  /** A call with the timeouts of the provider, and its errors. */
+  /** Runs a call with the timeouts of the provider, and maps its errors. */
   function run<Result>(
     { model, hostedCode }: ModelRequest,
     signal: AbortSignal,
@@ -124,7 +124,7 @@ function headersOf(params: MessagesParams, { samplingVersion }: MessagesApi): Re
   }
 }
 
-/** The part of a request that counts as input, and what the API clears of it. */
+/** The part of a request that counts as input, and the settings for what the API clears from it. */
 function countedParams(params: MessagesParams): MessageCountTokensParams & Pick<MessagesParams, 'context_management'> {
   const { model, messages, system, tools, thinking, output_config: output, context_management: management } = params
   const { tool_choice: toolChoice } = params

@@ -29,7 +29,7 @@ const json = (...pieces: readonly string[]) =>
   pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece }))
 const toolUse = (name: string) => ({ type: 'tool_use', id: 'a', name, input: {} })
 
-it('returns text and code as they arrive, and nothing else', () => {
+it('returns only text and code while they arrive', () => {
   expect(
     deltasOf(
       { opening: { type: 'thinking', thinking: '' }, deltas: [{ type: 'thinking_delta', thinking: 'hm' }] },
@@ -67,7 +67,7 @@ it('finds the container at the end of a stream', () => {
   expect(reply.finish()).toMatchObject(found)
 })
 
-it('takes a message that is complete at its start, as it is when code makes more calls', () => {
+it('accepts a message that is complete at its start, as after further calls of code', () => {
   const call = { ...toolUse('pay'), caller: { type: 'code_execution_20260120', tool_id: 's' } }
   const reply = new ReplyBuilder()
   add(reply, {

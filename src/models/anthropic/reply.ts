@@ -25,7 +25,7 @@ export type StreamedReply = Pick<
   ModelReply,
   'content' | 'stopReason' | 'stopSequence' | 'usage' | 'container' | 'contextEdits'
 > & {
-  /** Undefined when the server does not name it. */
+  /** Undefined when the server does not return the model. */
   readonly model: string | undefined
 }
 
@@ -37,14 +37,14 @@ interface ReportedStop {
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
 
 /**
- * Builds one reply from its events. What servers do differently is taken: numbers of blocks with gaps or used again, a
- * missing stop reason, usage of any form. `add` and `finish` throw a PtcError for a reply that can't be used.
+ * Builds one reply from its events. It accepts differences between servers: numbers of blocks with gaps or used again,
+ * a missing stop reason, usage of any form. `add` and `finish` throw a PtcError for a reply that can't be used.
  */
 export class ReplyBuilder {
   #hasBegun = false
   #model: string | undefined
   #drafts: BlockDraft[] = []
-  /** Positions of the drafts, by the number that the server gave them last. */
+  /** Positions of the drafts, by the last number that the server gave them. */
   readonly #positions = new Map<number | undefined, number>()
   #stopReason: string | undefined
   #stopSequence: string | undefined
@@ -53,11 +53,11 @@ export class ReplyBuilder {
   #contextEdits: readonly JsonObject[] = []
   #phase: ModelPhase = 'waiting'
   #outputCharacters = 0
-  /** Of the block that is being written, if it is code. */
+  /** Deltas of the block that is being written, if it is code. */
   #code = new CodeDeltas()
   #complete = false
 
-  /** True after `message_stop`. */
+  /** Whether `message_stop` has arrived. */
   get complete(): boolean {
     return this.#complete
   }
@@ -66,7 +66,7 @@ export class ReplyBuilder {
     return { phase: this.#phase, outputCharacters: this.#outputCharacters }
   }
 
-  /** Returns the text or code that the event adds; undefined when it adds none. */
+  /** Returns the text or code that the event adds; undefined when the event adds none. */
   add(event: ReplyEvent): ModelDelta | undefined {
     this.#hasBegun = true
     switch (event.type) {
@@ -74,7 +74,7 @@ export class ReplyBuilder {
         const { message } = event
         if (this.#drafts.length > 0) throw invalidReply('it begins twice')
         this.#model = message?.model || this.#model
-        // Usually empty. The whole reply is here when code has made more calls, and with some servers.
+        // Usually empty. It has the whole reply when code has made more calls, and with some servers.
         for (const [index, block] of (message?.content ?? []).entries()) this.#begin(index, block)
         this.#applyTotals(message, message?.usage)
         this.#applyContainer(message?.container)
@@ -124,7 +124,7 @@ export class ReplyBuilder {
     }
   }
 
-  /** Returns the position of the block. */
+  /** @returns the position of the block */
   #begin(index: number | undefined, block: UnknownBlock): number {
     this.#drafts.push({ block, inputJson: '' })
     const position = this.#drafts.length - 1

@@ -22,7 +22,7 @@ function breakpoints(value: unknown, path = ''): readonly string[] {
 }
 
 describe('toParams', () => {
-  it('leaves out what only another provider of the conversation has written', () => {
+  it('leaves out blocks that only another provider of the conversation knows', () => {
     const use = { type: 'tool_use', id: 'aB3dE6gH9', name: 'add', input: {}, input_problem: 'no JSON' } as const
     const { messages } = toParams({
       ...base,
@@ -48,7 +48,7 @@ describe('toParams', () => {
     [{ thinking: { budgetTokens: 2_000 } }, { thinking: { type: 'enabled', budget_tokens: 2_000 } }],
     [{ effort: 'max' }, { output_config: { effort: 'max' } }],
     [{}, {}],
-  ] as const)('sends the settings %j as %j', (settings, sent) => {
+  ] as const)('sends the model settings %j as %j', (settings, sent) => {
     expect(toParams({ ...base, system: '', ...settings })).toEqual({
       model: 'm',
       max_tokens: 10,
@@ -62,7 +62,7 @@ describe('toParams', () => {
     ['begins with thinking', [{ type: 'thinking', thinking: 'hm', signature: 's' }], true],
     ['begins with redacted thinking', [{ type: 'redacted_thinking', data: 'd' }], true],
     ['has none', [], false],
-  ])('sends a budget of thinking after a tool use whose reply %s: %#', (_what, blocks, hasThinking) => {
+  ])('sends a thinking budget after a tool use whose reply %s: %#', (_what, blocks, hasThinking) => {
     const use = { type: 'tool_use', id: 't', name: 'add', input: {} } as const
     const messages: readonly Message[] = [
       text('user', 'a'),
@@ -80,7 +80,7 @@ describe('toParams', () => {
     ).toHaveProperty('thinking')
   })
 
-  it('sends server tools as they are, before the others', () => {
+  it('sends server tools unchanged, before the others', () => {
     const search = { type: 'web_search_20260318', name: 'web_search', max_uses: 2 }
     expect(toParams({ ...base, tools: [tool('a')], serverTools: [search] }).tools).toEqual([
       search,
@@ -89,13 +89,13 @@ describe('toParams', () => {
     expect(toParams({ ...base, serverTools: [search] }).tools).toEqual([search])
   })
 
-  it('sets breakpoints only on the last tool, the system prompt and the last two user messages', () => {
+  it('sets cache breakpoints only on the last tool, the system prompt and the last two user messages', () => {
     const messages = Array.from({ length: 9 }, (_, n) => text(n % 2 === 0 ? 'user' : 'assistant', `${n}`))
     const params = toParams({ ...base, tools: [tool('a'), tool('b')], messages })
     expect(breakpoints(params)).toEqual(['/tools/1', '/system/0', '/messages/6/content/0', '/messages/8/content/0'])
   })
 
-  it('sets the breakpoint on the last block of a message with many results', () => {
+  it('sets the cache breakpoint on the last block of a message with many results', () => {
     const results = ['t1', 't2', 't3'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: '' }) as const)
     const params = toParams({ ...base, system: '', messages: [{ role: 'user', content: results }] })
     expect(breakpoints(params)).toEqual(['/messages/0/content/2'])
@@ -120,7 +120,7 @@ describe('toParams', () => {
     expect(toParams({ ...base, messages }).messages[1]).toEqual({ role: 'assistant', content })
   })
 
-  it('omits blank text and empty messages, but not empty results', () => {
+  it('a request omits blank text and empty messages, but not empty results', () => {
     const messages: readonly Message[] = [
       {
         role: 'user',
@@ -138,15 +138,15 @@ describe('toParams', () => {
     expect(sent[1]).toMatchObject({ role: 'user', content: [{ type: 'tool_result' }] })
   })
 
-  it('sends a temperature, also 0', () => {
+  it('a request has a temperature, also 0', () => {
     expect(toParams({ ...base, temperature: 0 })).toMatchObject({ temperature: 0 })
   })
 
-  it('omits an empty system prompt and an empty tool list', () => {
+  it('a request omits an empty system prompt and an empty tool list', () => {
     expect(Object.keys(toParams({ ...base, system: ' ' }))).toEqual(['model', 'max_tokens', 'stream', 'messages'])
   })
 
-  it('sends examples only for tools that have some', () => {
+  it('a request has examples only for tools that have some', () => {
     const params = toParams({ ...base, tools: [{ ...tool('a'), inputExamples: [{ x: 1 }] }, tool('b')] })
     expect(params.tools).toEqual([
       { name: 'a', description: 'a', input_schema: { type: 'object' }, input_examples: [{ x: 1 }] },
@@ -164,7 +164,7 @@ describe('toParams', () => {
         hostedCode: { container },
       })
 
-    it('has the tool for code, the callers of the tools and the container', () => {
+    it('a request with hosted code has the tool for code, the callers of the tools and the container', () => {
       const { tools, container } = hosted()
       expect(container).toBe('container_1')
       expect(tools).toEqual([
@@ -179,13 +179,13 @@ describe('toParams', () => {
       ])
     })
 
-    it('asks for a new container without one, and has the tool for code without other tools', () => {
+    it('a request with hosted code asks for a new container, and has the tool for code without other tools', () => {
       const params = toParams({ ...base, hostedCode: {} })
       expect(params).not.toHaveProperty('container')
       expect(params.tools).toMatchObject([{ name: 'code_execution' }])
     })
 
-    it('sends server blocks back unchanged, and caches up to no result for code', () => {
+    it('a request with hosted code returns server blocks unchanged, and caches up to no result for code', () => {
       const content = [
         { type: 'server_tool_use', id: 's1', name: 'code_execution', input: { code: 'x' }, caller: { type: 'direct' } },
         {
@@ -207,7 +207,7 @@ describe('toParams', () => {
   })
 })
 
-it('sends the tool choice with tools, and stop sequences', () => {
+it('a request has the tool choice with tools, and stop sequences', () => {
   const choose = (toolChoice: NonNullable<ModelRequest['toolChoice']>, tools = [tool('ask')]) =>
     toParams({ ...base, tools, toolChoice }).tool_choice
   expect(choose({ type: 'auto', isSingle: true })).toEqual({ type: 'auto', disable_parallel_tool_use: true })

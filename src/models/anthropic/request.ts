@@ -18,15 +18,15 @@ import type { ModelRequest, ModelTool } from '../provider.js'
 import { toSendable } from './content.js'
 
 export interface RequestOptions {
-  /** The API has `input_examples`. Otherwise the descriptions of tools have them. */
+  /** The API has `input_examples`. Otherwise the descriptions of tools contain the examples. */
   readonly hasInputExamples: boolean
-  /** The API searches tools and loads what it finds. Otherwise every request has all definitions. */
+  /** The API searches tools and loads those it finds. Otherwise every request has all definitions. */
   readonly hasToolSearch: boolean
-  /** The API clears old results. Otherwise it is not asked to. */
+  /** The API clears old results. Otherwise it gets no request to do so. */
   readonly managesContext?: true
 }
 
-/** With the part of the API that is a beta. */
+/** Parameters including beta fields of the API. */
 export type MessagesParams = MessageCreateParamsStreaming & {
   readonly context_management?: BetaContextManagementConfig
 }
@@ -84,7 +84,7 @@ function toToolChoice({ isSingle, ...choice }: ToolChoiceOption): ToolChoice {
   return { ...choice, ...(isSingle && { disable_parallel_tool_use: true }) }
 }
 
-/** Thinking can be cleared only where there is any, and comes first. */
+/** Edits for the API. The one that clears thinking comes first, and is allowed only with thinking. */
 function toEdits(
   { triggerTokens }: NonNullable<ModelRequest['contextManagement']>,
   thinking: ThinkingConfigParam | undefined,
@@ -104,7 +104,7 @@ function codeCallsOf({ role, content }: Message): readonly string[] {
   return content.filter(isToolUseBlock).flatMap((use) => (codeCallerOf(use) === undefined ? [] : [use.id]))
 }
 
-/** Results for code are no part of the prompt, so nothing is cached up to them. */
+/** Whether a message is part of the user's prompt. Results for code are not, so nothing is cached up to them. */
 function isPromptOfUser(message: Message, codeCalls: ReadonlySet<string>): boolean {
   if (message.role !== 'user') return false
   const last = message.content.at(-1)
@@ -114,8 +114,8 @@ function isPromptOfUser(message: Message, codeCalls: ReadonlySet<string>): boole
 type CodeExecutionTool = Extract<ToolUnion, { type: typeof codeExecutionType }>
 
 /**
- * With a budget, the reply whose tool uses have their results now must begin with thinking, which the reply of another
- * model does not. Such a turn is without thinking.
+ * Whether a turn may think. With a budget, the reply whose tool uses have their results now must begin with thinking.
+ * The reply of another model does not, so such a turn is without thinking.
  */
 function takesThinking(thinking: Thinking, messages: readonly Message[]): boolean {
   if (typeof thinking === 'string') return true
@@ -132,7 +132,7 @@ const toolSearch: ToolUnion = { type: 'tool_search_tool_bm25_20251119', name: 't
 
 /**
  * Server tools come first, so that the breakpoint of the last tool is after them. The tools that a search loads come
- * last: they are no part of the prompt until it has found them, and take no breakpoint.
+ * last: they are not part of the prompt until the search has found them, and have no breakpoint.
  */
 function toTools(
   tools: readonly (ModelTool | CodeExecutionTool)[],
@@ -170,7 +170,7 @@ function toTool(tool: ModelTool, { hasInputExamples }: RequestOptions): Tool {
 }
 
 function toMessage({ role, content }: Message, breakpoint: boolean): MessageParam {
-  // Known blocks have the shape of the API's blocks; unknown ones are from the API, and are sent back unchanged.
+  // Known blocks have the shape of the API's blocks. Unknown blocks come from the API, and are sent back unchanged.
   const blocks = content as unknown as readonly ContentBlockParam[]
   if (!breakpoint) return { role, content: [...blocks] }
   return { role, content: [...blocks.slice(0, -1), ...blocks.slice(-1).map(withBreakpoint)] }

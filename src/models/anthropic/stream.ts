@@ -11,7 +11,7 @@ interface ReadOptions extends Pick<TurnOptions, 'onProgress' | 'onDelta'> {
 }
 
 /**
- * Reads a whole reply from a streaming response. The SDK's accumulator is not used, because it drops pings (which show
+ * Reads a complete reply from a streaming response. It does not use the SDK's accumulator, which drops pings (they show
  * that the connection is alive) and unknown deltas, and accepts a stream that ends early.
  *
  * @throws PtcError MODEL_STREAM, MODEL_REPLY_INVALID; APIError for an `error` event; errors of the connection

@@ -6,7 +6,7 @@ import type { ModelProvider } from '../provider.js'
 import type { BedrockProviderOptions } from './options.js'
 
 /**
- * As `createBedrockProvider`, but its first call loads the SDK, which may not be installed.
+ * Like `createBedrockProvider`, but its first call loads the SDK, which may not be installed.
  *
  * @throws PtcError CONFIG_INVALID for invalid options
  */

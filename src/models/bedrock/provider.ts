@@ -9,8 +9,8 @@ import type { BedrockProviderOptions } from './options.js'
 const secretVariables = ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK']
 
 /**
- * Claude on Amazon Bedrock: the Messages API, signed and in AWS's event stream, which the SDK translates. Credentials
- * are those that AWS's libraries find: variables, a profile, a role.
+ * Claude on Amazon Bedrock: the Messages API, signed and in AWS's event stream, which the SDK translates. AWS's
+ * libraries find the credentials: variables, a profile, a role.
  *
  * @throws PtcError CONFIG_INVALID for invalid options
  */
@@ -30,10 +30,10 @@ export function createBedrockProvider(options: BedrockProviderOptions = {}): Mod
     client,
     timeouts,
     secrets: () => secretVariables.flatMap((name) => process.env[name] ?? []),
-    // Regions and profiles have prices of their own.
+    // Prices differ by region and profile.
     costOf: () => null,
     requestIdHeader: 'x-amzn-requestid',
-    // Betas on Bedrock, as the context management is. It counts no tokens.
+    // These are betas on Bedrock, and so is the context management. Bedrock counts no tokens.
     hasInputExamples: false,
     hasToolSearch: false,
     samplingVersion: 'bedrock-2023-05-31',

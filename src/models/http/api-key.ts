@@ -1,7 +1,7 @@
 import { PtcError } from '../../common/errors.js'
 
 /**
- * Checks the key that an environment variable has, before a request.
+ * Checks the key in an environment variable before a request.
  *
  * @throws PtcError MODEL_AUTH
  */

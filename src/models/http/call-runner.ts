@@ -5,8 +5,8 @@ import type { ProviderTimeouts } from './endpoint-options.js'
 /** The calls of one provider. */
 export interface CallRunner {
   /**
-   * Runs one call with the timeouts of the provider. Rejects with the reason of an aborted signal, or else with what
-   * `errorOf` makes of the error.
+   * Runs one call with the timeouts of the provider. Rejects with the reason of an aborted signal, or else with the
+   * result of `errorOf` for the error.
    */
   run<T>(signal: AbortSignal, work: (timer: CallTimer) => Promise<T>, errorOf: (thrown: unknown) => Error): Promise<T>
   /** Aborts running calls with a retryable error, and refuses later ones. Idempotent. */

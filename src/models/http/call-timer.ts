@@ -18,9 +18,7 @@ export interface CallTimer {
   /** Restarts the idle timeout. */
   readonly onActivity: () => void
   readonly abort: (reason: PtcError) => void
-  /**
-   * Settles as `work` does, or rejects when the signal is aborted. Needed because not all code below obeys the signal.
-   */
+  /** Settles as `work` does, or rejects when the signal is aborted, because not all code below obeys the signal. */
   readonly guard: <T>(work: Promise<T>) => Promise<T>
   readonly stop: () => void
 }

@@ -34,7 +34,7 @@ export function checkBaseURL(baseURL: string): void {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw invalid(`The model's base URL must be an http or https URL, not ${JSON.stringify(baseURL)}.`)
   }
-  // The message does not contain the URL, because of the password in it.
+  // The message does not contain the URL, because the URL has a password.
   if (url.username !== '' || url.password !== '') throw invalid("The model's base URL must not hold credentials.")
 }
 

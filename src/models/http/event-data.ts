@@ -4,8 +4,8 @@ import { takeStart } from '../../common/text/text.js'
 import { invalidReply } from '../invalid-reply.js'
 
 /**
- * The values of server-sent events with JSON as data. JSON that is broken ends the reply: when nothing follows it, the
- * connection was cut, which the reader sees by the missing end.
+ * The values of server-sent events with JSON as data. Invalid JSON ends the reply. When no event follows it, the
+ * connection was cut, and the reader notices the missing end.
  *
  * @throws PtcError MODEL_REPLY_INVALID when another event follows
  */
@@ -18,7 +18,7 @@ export async function* jsonEvents(events: AsyncIterable<string>): AsyncGenerator
     try {
       value = JSON.parse(data)
     } catch {
-      // Also the end of streams of Anthropic's API by some servers.
+      // Some servers also end streams of Anthropic's API with this data.
       if (data.trim() === streamEnd) yield streamEnd
       else broken = unreadable('invalid JSON', data)
       continue
@@ -45,7 +45,7 @@ function unreadable(what: string, data: string): PtcError {
   return invalidReply(`${what} in ${JSON.stringify(takeStart(data, 80))}`)
 }
 
-/** A text of an event; undefined for what is none. */
+/** A text of an event; undefined for other values. */
 export const eventText = z.unknown().transform((value) => (typeof value === 'string' ? value : undefined))
 
 /** The number of a block, also as a text; undefined for what is none. */
@@ -54,7 +54,7 @@ export const eventIndex = z.unknown().transform((value) => {
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : undefined
 })
 
-/** The error of a response that is no stream of events, such as the page of a proxy. */
+/** The error of a response that is not a stream of events, such as the page of a proxy. */
 export function noEventStream(contentType: string, hint: string): PtcError {
   const message = `The model API answered with ${contentType} in place of an event stream.`
   return new PtcError('MODEL_REPLY_INVALID', message, { hint })

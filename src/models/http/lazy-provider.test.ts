@@ -13,9 +13,12 @@ const providers = {
 }
 
 describe.each(Object.entries(providers))('%s', (_name, create) => {
-  it.each([[{ baseURL: 'ftp://models' }], [{ timeoutMs: 0 }]])('refuses invalid options at once: %j', (invalid) => {
-    expect(() => create(invalid)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
-  })
+  it.each([[{ baseURL: 'ftp://models' }], [{ timeoutMs: 0 }]])(
+    'a lazy provider refuses invalid options at once: %j',
+    (invalid) => {
+      expect(() => create(invalid)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
+    },
+  )
 })
 
 it('refuses an empty key of Anthropic at once', () => {
@@ -25,13 +28,13 @@ it('refuses an empty key of Anthropic at once', () => {
 })
 
 describe('a lazy provider', () => {
-  it('calls the API with the options', async () => {
+  it('a lazy provider calls the API with the options', async () => {
     const provider = createLazyAnthropicProvider({ apiKey: 'key', baseURL: 'http://127.0.0.1:1' })
     await expect(provider.turn(request, options)).rejects.toMatchObject({ code: 'MODEL_CONNECTION' })
     await provider.close()
   })
 
-  it.each(['before', 'after'])('refuses calls once it was closed %s the first call', async (when) => {
+  it.each(['before', 'after'])('a lazy provider refuses calls when it was closed %s the first call', async (when) => {
     const provider = createLazyAnthropicProvider({ apiKey: 'key', baseURL: 'http://127.0.0.1:1' })
     if (when === 'after') await provider.turn(request, options).catch(() => undefined)
     await provider.close()

@@ -1,7 +1,7 @@
 import type { ModelProvider } from '../provider.js'
 
 /**
- * The provider that `load` creates, with the first call. The modules of an SDK would take a fifth of the start of a
+ * The provider that `load` creates in the first call. The modules of an SDK would take a fifth of the start of a
  * worker, and not every worker calls a model. Node remembers that an import has failed, so a process in which it fails
  * can't call the model.
  *

@@ -3,7 +3,7 @@ import { mentionsSecret, redact } from './redact.js'
 import { retryAfterMsOf } from './retry-after.js'
 import { truncateEnd } from '../../common/text/text.js'
 
-/** What an error message may name, and the secrets it must not contain. */
+/** Names for error messages, and the secrets that they must not contain. */
 export interface ErrorContext {
   readonly baseURL: string
   readonly model: string
@@ -24,7 +24,7 @@ export function toModelError(fault: ModelFault, thrown: unknown, { secrets }: Er
   const retryAfterMs = fault.headers === undefined ? undefined : retryAfterMsOf(fault.headers)
   return new PtcError(fault.code, redact(fault.message, secrets), {
     hint: fault.hint,
-    // Message and stack of a cause are recorded in the workflow's history.
+    // The workflow's history records message and stack of a cause.
     ...(mentionsSecret(thrown, secrets) ? {} : { cause: thrown }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
@@ -42,7 +42,7 @@ export function connectionFault({ baseURL }: ErrorContext): ModelFault {
   return { code: 'MODEL_CONNECTION', message: `Can't reach the model API at ${baseURL}.`, hint }
 }
 
-/** The fault of an error that nothing else explains. */
+/** The fault of an unknown error. */
 export function unknownFault(message: string): ModelFault {
   return {
     code: 'INTERNAL',
@@ -53,7 +53,7 @@ export function unknownFault(message: string): ModelFault {
 
 const maxMessageCharacters = 400
 
-/** A message of an API on one line. It may be the whole page of a proxy, so it is truncated. */
+/** A message of an API on one line. It is truncated, because it may be the whole page of a proxy. */
 export function toOneLine(message: string): string {
   return truncateEnd(message.replaceAll(/\s+/g, ' ').trim(), maxMessageCharacters)
 }

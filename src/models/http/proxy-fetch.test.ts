@@ -15,7 +15,7 @@ const messagesReply = stream(
   { type: 'message_stop' },
 )
 
-/** Where the proxy was asked to connect to. */
+/** The addresses to which the proxy was asked to connect. */
 const connects: string[] = []
 const tunnels: Socket[] = []
 
@@ -27,7 +27,7 @@ const proxy = createServer().on('connect', ({ url = '' }, client: Socket) => {
   connects.push(url)
   tunnels.push(client)
   client.on('error', () => undefined)
-  // It knows the address of one server only.
+  // The proxy knows the address of only one server.
   if (!url.endsWith('.models.example:80')) return client.end('HTTP/1.1 403 Forbidden\r\n\r\n')
   const target = connect(portOf(model), '127.0.0.1', () => {
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
@@ -81,7 +81,7 @@ it.each(['anthropic', 'openai'] as const)('sends requests to %s through the prox
     message: expect.stringContaining('the proxy answered 403') as string,
   })
   expect(connects).toEqual([`${kind}.models.example:80`, 'other.example:443'])
-  // Not through the proxy.
+  // A request that bypasses the proxy.
   vi.stubEnv('NO_PROXY', '127.0.0.1')
   expect(await ask(providers[kind](`http://127.0.0.1:${portOf(model)}/v1`))).toEqual(hi)
   expect(connects).toHaveLength(2)

@@ -1,14 +1,14 @@
 import { PtcError } from '../../common/errors.js'
 import { hasErrorCode } from '../../common/system-error.js'
 
-/** As other programs, also in small letters. */
+/** Variables in small letters count, too, as in other programs. */
 const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
 
 let proxied: Promise<typeof fetch> | undefined
 
 /**
  * The `fetch` for requests to models. Node's own ignores the variables for proxies (`HTTPS_PROXY`, `HTTP_PROXY`,
- * `NO_PROXY`); where one is set, this is that of undici, which obeys them.
+ * `NO_PROXY`). When one is set, this function uses undici's, which obeys them.
  */
 export const fetchThroughProxy: typeof fetch = async (...request) => {
   if (proxyVariables.every((name) => !process.env[name])) return fetch(...request)
@@ -21,7 +21,7 @@ async function loadProxiedFetch(): Promise<typeof fetch> {
     const { EnvHttpProxyAgent, fetch: fetchByAgent } = await import('undici')
     const dispatcher = new EnvHttpProxyAgent()
     const send = (input: never, init: object | undefined) => fetchByAgent(input, { ...init, dispatcher })
-    // The SDKs give it a URL and Node's types of the same standard.
+    // The SDKs call it with a URL and Node's types of the same standard.
     return send as unknown as typeof fetch
   } catch (thrown) {
     if (!hasErrorCode(thrown, 'ERR_MODULE_NOT_FOUND')) throw thrown

@@ -1,4 +1,4 @@
-/** Keys of Anthropic and OpenAI; some messages of an API have a masked one. */
+/** Keys of Anthropic and OpenAI. Some messages of an API contain a masked key. */
 const keyShape = /\bsk-[\w*-]{8,}/g
 
 /** Replaces secrets in a text for logs, users and the workflow's history. */

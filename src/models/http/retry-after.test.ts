@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { retryAfterMsOf } from './retry-after.js'
 
-/** Independent of the local clock. */
+/** The test does not depend on the local clock. */
 const date = 'Sat, 21 Nov 2026 08:00:00 GMT'
 const of = (headers: Record<string, string>) => retryAfterMsOf(new Headers({ date, ...headers }))
 
@@ -17,12 +17,12 @@ describe('retryAfterMsOf', () => {
     [{ 'retry-after-ms': '1500' }, 1_500],
     [{ 'retry-after-ms': '1500', 'retry-after': '60' }, 1_500],
     [{ 'retry-after-ms': 'soon', 'retry-after': '60' }, 60_000],
-  ])('reads %j', (headers, expected) => {
+  ])('reads the retry delay from %j', (headers, expected) => {
     expect(of(headers)).toBe(expected)
   })
 
   it.each([[{}], [{ 'retry-after': '' }], [{ 'retry-after': 'soon' }], [{ 'retry-after': '-5' }]])(
-    'finds no time in %j',
+    'finds no retry delay in %j',
     (headers) => {
       expect(of(headers)).toBeUndefined()
     },

@@ -1,9 +1,9 @@
-/** Maximum delay. After it, the next attempt gets the current delay from the server. */
+/** Maximum delay in milliseconds. After it, the next attempt gets the current delay from the server. */
 const maxRetryAfterMs = 3_600_000
 
 /**
  * The delay that the server requests by `retry-after-ms` or `retry-after` (seconds or an HTTP date), in milliseconds,
- * an hour at most; undefined without a valid header.
+ * at most an hour; undefined without a valid header.
  */
 export function retryAfterMsOf(headers: Headers): number | undefined {
   const asked = requestedMsOf(headers)
@@ -18,7 +18,7 @@ function requestedMsOf(headers: Headers): number | undefined {
   if (seconds !== undefined) return seconds * 1000
   const until = dateOf(value)
   if (until === undefined) return undefined
-  // By the server's clock: the local one may differ by hours.
+  // The server's clock counts: the local one may differ by hours.
   return until - (dateOf(headers.get('date')) ?? Date.now())
 }
 

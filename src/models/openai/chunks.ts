@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { eventIndex, eventText as text, parseEvent } from '../http/event-data.js'
 
-// Servers differ: what a reply can do without may be missing, null or of another type.
+// Servers differ: members that a reply does not need may be missing, null or of another type.
 
 /** The input is from JSON.parse. */
 const json = z.custom<JsonValue>(() => true)
@@ -50,7 +50,7 @@ export type Chunk = z.infer<typeof chunk>
 export type Delta = z.infer<typeof delta>
 export type ToolCallDelta = z.infer<typeof toolCall>
 
-/** @throws PtcError MODEL_REPLY_INVALID for what is no chunk of a chat completion */
+/** @throws PtcError MODEL_REPLY_INVALID for a value that is not a chunk of a chat completion */
 export function parseChunk(value: unknown): Chunk {
   return parseEvent(chunk, value)
 }

@@ -1,14 +1,14 @@
 import { APIError } from 'openai'
 
-/** In what servers for chat completions differ. */
+/** The differences between servers for chat completions. */
 export interface Dialect {
-  /** OpenAI's newer models refuse `max_tokens`; many other servers know nothing else. */
+  /** OpenAI's newer models refuse `max_tokens`; many other servers know only `max_tokens`. */
   readonly tokenLimit: 'max_tokens' | 'max_completion_tokens'
   /** Sends `stream_options`, without which OpenAI's stream has no usage. */
   readonly includesUsage: boolean
-  /** Asks for encrypted reasoning, which models without reasoning refuse. Of the responses API. */
+  /** Asks for encrypted reasoning, which models without reasoning refuse. Only for the responses API. */
   readonly includesReasoning: boolean
-  /** Maximum output tokens of the model. Undefined: it has refused no number. */
+  /** Maximum output tokens of the model. Undefined: the model has refused no number. */
   readonly maxTokens?: number
   /** The server has refused the other `tokenLimit`. */
   readonly isTokenLimitChanged?: true
@@ -23,8 +23,8 @@ const unsupported =
 const tooManyTokens = /max_(?:completion_|output_)?tokens.*(?:at most|<=) (\d+)/
 
 /**
- * The dialect of a server that refused a request because it lacks a parameter, or has not so many output tokens;
- * undefined for other errors.
+ * The dialect of a server that refused a request because it lacks a parameter, or allows fewer output tokens; undefined
+ * for other errors.
  *
  * @param maxTokens of the request
  */

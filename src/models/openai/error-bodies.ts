@@ -1,7 +1,7 @@
 import { fetchThroughProxy } from '../http/proxy-fetch.js'
 
 /**
- * `fetch` for the SDK, which reads an error only from `{"error": {…}}`. Other servers send a list (Gemini), a text as
+ * A `fetch` for the SDK, which reads an error only from `{"error": {…}}`. Other servers send a list (Gemini), a text as
  * `error`, or `{"detail": …}`.
  */
 export const fetchWithErrorBodies: typeof fetch = async (...request) => {

@@ -12,7 +12,7 @@ import {
 import { networkFaultOf } from '../http/network-errors.js'
 
 export interface OpenAIErrorContext extends ErrorContext {
-  /** The environment variable that has the key; undefined for a server without one. */
+  /** The environment variable with the key; undefined for a server without a key. */
   readonly keyVariable: string | undefined
 }
 
@@ -51,7 +51,7 @@ const codesByType: Readonly<Record<string, ErrorCode>> = {
   context_length_exceeded: 'MODEL_CONTEXT_TOO_LONG',
   model_not_found: 'MODEL_NOT_FOUND',
   invalid_api_key: 'MODEL_AUTH',
-  // The account may not spend more: not retryable, although the status is 429.
+  // The account has reached its spend limit: not retryable, although the status is 429.
   insufficient_quota: 'MODEL_AUTH',
   billing_hard_limit_reached: 'MODEL_AUTH',
   rate_limit_exceeded: 'MODEL_RATE_LIMIT',
@@ -60,7 +60,7 @@ const codesByType: Readonly<Record<string, ErrorCode>> = {
 
 const contextTooLong =
   /maximum context length|context (?:window|length|size)|prompt is too long|input token count .* exceeds|too many tokens/i
-/** Codes and types of errors within a stream that the request has caused. */
+/** Codes and types of errors within a stream that are caused by the request. */
 const refusedWithin = /^(?:invalid|image|unsupported|empty|failed_to_download)_|_policy$/
 const invalidKey = /api key not valid|invalid api key|incorrect api key/i
 
@@ -81,7 +81,7 @@ function codeOf({ status, code, type }: APIError, message: string): ErrorCode {
   const byType = codesByType[code ?? ''] ?? codesByType[type ?? '']
   if (byType !== undefined) return byType
   if (status === undefined && refusedWithin.test(code ?? type ?? '')) return 'MODEL_BAD_REQUEST'
-  // An error within a stream has no status; some servers put one into its code.
+  // An error within a stream has no status. Some servers put a status into its code.
   const answered = status ?? Number(code)
   if (answered === 400 || answered === 413 || answered === 422) {
     if (contextTooLong.test(message)) return 'MODEL_CONTEXT_TOO_LONG'

@@ -3,7 +3,7 @@ import type { ModelProvider } from '../provider.js'
 import { checkOptions, type OpenAIProviderOptions } from './options.js'
 
 /**
- * As `createOpenAIProvider`, but its first call loads the SDK.
+ * Like `createOpenAIProvider`, but its first call loads the SDK.
  *
  * @throws PtcError CONFIG_INVALID for invalid options
  */

@@ -8,11 +8,11 @@ export interface Media {
   readonly filename: string | undefined
 }
 
-/** The image or document of a block; undefined for another block, or one without data. */
+/** The image or document of a block; undefined for other blocks, and for a block without data. */
 export function mediaOf(block: UserBlock): Media | undefined {
   if (block.type !== 'image' && block.type !== 'document') return undefined
   const { data, media_type: type } = block.source
-  // Messages from elsewhere may have the URL of a file, or its id.
+  // Messages from other sources may have the URL or the id of a file.
   const { type: kind, url } = block.source as { readonly type: string; readonly url?: unknown }
   if (block.type === 'image' && kind === 'url' && typeof url === 'string') return { url, filename: undefined }
   if (typeof data !== 'string') {

@@ -4,14 +4,14 @@ import type { AssistantBlock, UnknownBlock } from '../../common/runs/messages.js
 const blockType = 'openai_message'
 const itemsType = 'openai_response'
 
-/** Whether a block is of {@link toExtrasBlock} or {@link toItemsBlock}: other vendors do not know it. */
+/** Whether {@link toExtrasBlock} or {@link toItemsBlock} made a block. Other vendors do not know such blocks. */
 export function isExtrasBlock({ type }: { readonly type: string }): boolean {
   return type === blockType || type === itemsType
 }
 
 /**
- * What a reply has beside text, tool calls and their arguments: reasoning, signatures. A block of the stored
- * conversation keeps it, and it is sent back to the provider that it is from.
+ * The parts of a reply other than text, tool calls and their arguments: reasoning, signatures. A block of the stored
+ * conversation keeps them, and they are sent back to the same provider.
  */
 export interface MessageExtras {
   /** Members of the message, such as `reasoning_content`. */
@@ -32,9 +32,9 @@ export function toExtrasBlock(provider: string, { message, toolCalls }: MessageE
   return [{ type: blockType, provider, message, tool_calls: toolCalls }]
 }
 
-/** The extras of a message, if this provider has sent it. */
+/** The extras of a message, if it comes from this provider. */
 export function extrasOf(provider: string, content: readonly AssistantBlock[]): MessageExtras {
-  // The shape that `toExtrasBlock` has written.
+  // The shape that `toExtrasBlock` writes.
   const blocks = content.filter(({ type }) => type === blockType) as unknown as readonly ExtrasBlock[]
   const { message = {}, tool_calls: toolCalls = [] } = blocks.find((block) => block.provider === provider) ?? {}
   return { message, toolCalls }
@@ -46,17 +46,17 @@ interface ItemsBlock {
   readonly items: readonly JsonObject[]
 }
 
-/** The items of a reply of the responses API, as they were received. */
+/** A block with the unchanged items of a reply of the responses API. */
 export function toItemsBlock({ provider, model, items }: ItemsBlock): UnknownBlock {
   return { type: itemsType, provider, model, items }
 }
 
-/** The items of a message, if this model of this provider has sent it. Another one can't decrypt its reasoning. */
+/** The items of a message, if it comes from this model of this provider. Another model can't decrypt its reasoning. */
 export function itemsOf(
   { provider, model }: Pick<ItemsBlock, 'provider' | 'model'>,
   content: readonly AssistantBlock[],
 ): readonly JsonObject[] | undefined {
-  // The shape that `toItemsBlock` has written.
+  // The shape that `toItemsBlock` writes.
   const blocks = content.filter(({ type }) => type === itemsType) as unknown as readonly ItemsBlock[]
   return blocks.find((block) => block.provider === provider && block.model === model)?.items
 }

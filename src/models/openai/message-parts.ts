@@ -5,14 +5,14 @@ import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { type Media, mediaOf } from './media.js'
 
-// What the requests of both APIs have in common.
+// The common parts of the requests of both APIs.
 
-/** Models of OpenAI decide themselves how much they think: there is no number of tokens. */
+/** Models of OpenAI decide themselves how much they think: their API has no number of thinking tokens. */
 export function toEffort({ thinking, effort }: ModelRequest): Effort | 'none' | undefined {
   return thinking === 'off' ? 'none' : effort
 }
 
-/** The choice of a tool other than a certain one. */
+/** A choice that is not a specific tool. */
 export function toMode(type: 'auto' | 'any' | 'none'): 'auto' | 'required' | 'none' {
   return type === 'any' ? 'required' : type
 }
@@ -30,8 +30,8 @@ export function toFunction(tool: ModelTool): {
 type ToolResult = Extract<UserBlock, { readonly type: 'tool_result' }>
 
 /**
- * A message of the user: the results of tools, which must follow the reply with the calls, and then the rest as one
- * message.
+ * A message of the user: the results of tools, which must follow the reply with the calls, and then the other blocks as
+ * one message.
  */
 export function toUserParts<Result, Part>(
   content: readonly UserBlock[],
@@ -52,7 +52,7 @@ interface SentCall {
   readonly arguments: string
 }
 
-/** The text and the calls of a reply. Empty: it has no text. */
+/** The text and the calls of a reply. An empty text: the reply has none. */
 export function toReplyParts<Call>(
   content: readonly AssistantBlock[],
   toCall: (call: SentCall, position: number) => Call,

@@ -1,6 +1,6 @@
 import { checkBaseURL, type ProviderTimeouts, resolveTimeouts } from '../http/endpoint-options.js'
 
-/** The APIs of OpenAI: most compatible servers have chat completions only. */
+/** The APIs of OpenAI. Most compatible servers have only chat completions. */
 export type OpenAIApi = 'chat' | 'responses'
 
 export interface OpenAIProviderOptions extends Partial<ProviderTimeouts> {
@@ -11,8 +11,8 @@ export interface OpenAIProviderOptions extends Partial<ProviderTimeouts> {
   /** Default: `OPENAI_BASE_URL`, or else OpenAI's API. */
   readonly baseURL?: string | undefined
   /**
-   * The environment variable that has the key. Default: `OPENAI_API_KEY`; with a `baseURL` none, so that no other
-   * server gets the key of OpenAI.
+   * The environment variable with the key. Default: `OPENAI_API_KEY`; with a `baseURL` none, so that no other server
+   * gets the key of OpenAI.
    */
   readonly keyVariable?: string | undefined
   /** The system prompt describes the tools, too. Default: {@link isOwnServer}. */
@@ -20,8 +20,8 @@ export interface OpenAIProviderOptions extends Partial<ProviderTimeouts> {
 }
 
 /**
- * Whether a server is one's own, as a `http:` URL says: it may have a model whose template ignores `tools`. Those of
- * vendors do not.
+ * Whether the user runs the server, which an `http:` URL indicates. Its model may have a template that ignores `tools`;
+ * models of vendors do not.
  */
 export function isOwnServer(baseURL: string | undefined): boolean {
   return baseURL !== undefined && /^http:/i.test(baseURL)

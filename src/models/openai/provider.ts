@@ -17,7 +17,7 @@ import { readReply } from './stream.js'
  * Chat completions or responses of OpenAI, or of a compatible server at the base URL. The first call reports a missing
  * key, so that a worker without a key can still run tools.
  *
- * A server that refuses a parameter gets the request again without it, in the same call; see `Dialect`.
+ * When a server refuses a parameter, the same call sends the request again without it; see `Dialect`.
  *
  * @throws PtcError CONFIG_INVALID for invalid options
  */
@@ -31,7 +31,7 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
   const client = new OpenAI({
     apiKey: key || 'none',
     adminAPIKey: null,
-    // What the environment has for OpenAI is for no other server.
+    // Values of the environment for OpenAI must not reach another server.
     ...(baseURL === undefined ? {} : { baseURL, organization: null, project: null }),
     ...(keyVariable === undefined ? { defaultHeaders: { authorization: null } } : {}),
     fetch: fetchWithErrorBodies,
@@ -67,7 +67,7 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
     }
   }
 
-  /** A call with the timeouts of the provider, and its errors. */
+  /** Runs a call with the timeouts of the provider, and maps its errors. */
   function run<Result>(
     { model }: ModelRequest,
     signal: AbortSignal,
@@ -92,7 +92,7 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
         const read = api === 'responses' ? readResponse : readReply
         const reply = await read(response, { provider: name, model: request.model, onActivity, onProgress, onDelta })
         const requestId = response.headers.get('x-request-id')
-        // No prices are known here: the same model costs something else at another server.
+        // Prices are unknown here, because they differ by server.
         return { ...reply, model: reply.model ?? request.model, costUsd: null, requestId }
       }),
     ...(api === 'responses' && {

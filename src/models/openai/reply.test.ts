@@ -38,7 +38,7 @@ const call = (index: number, name: string, args: string) => ({
 })
 const more = (index: number, args: string) => ({ index, function: { arguments: args } })
 
-it('reports text, and the code of each call of the code tool, as they arrive', async () => {
+it('reports the text and code of a chat completion as they arrive', async () => {
   const deltas = await deltasOf(
     event({ role: 'assistant', content: '', reasoning_content: 'Hm.' }),
     event({ content: 'I ' }),
@@ -60,7 +60,7 @@ it('reports text, and the code of each call of the code tool, as they arrive', a
   ])
 })
 
-it('reports code of a server that sends calls whole, all with number 0', async () => {
+it('reports the code of a server that sends complete calls, all with number 0', async () => {
   const whole = (id: string, code: string) => ({
     index: 0,
     id,

@@ -14,7 +14,7 @@ import { addToolCallDelta, toToolUse, type ToolCallDraft, withoutNull } from './
 
 /** The parts of a reply that its stream contains. */
 export type StreamedReply = Pick<ModelReply, 'content' | 'stopReason' | 'usage'> & {
-  /** Undefined when the server does not name it. */
+  /** Undefined when the server does not return the model. */
   readonly model: string | undefined
 }
 
@@ -33,7 +33,7 @@ export class ReplyBuilder {
   #usage: Usage = zeroUsage
   #phase: ModelPhase = 'waiting'
   #outputCharacters = 0
-  /** Of the tool calls, by position. */
+  /** Deltas of the code in tool calls, by position. */
   readonly #code = new Map<number, CodeDeltas>()
 
   /** @param provider name of the provider */
@@ -45,7 +45,7 @@ export class ReplyBuilder {
     return { phase: this.#phase, outputCharacters: this.#outputCharacters }
   }
 
-  /** Returns the text and code that the chunk adds. */
+  /** @returns the text and code that the chunk adds */
   add({ model, choices, usage }: Chunk): readonly ModelDelta[] {
     this.#model = model || this.#model
     // Totals so far: some servers report them with every chunk.
@@ -143,13 +143,13 @@ function append(value: JsonValue | undefined, added: JsonValue): JsonValue {
   return added
 }
 
-/** Usage as chat completions report it; counts that are no numbers are 0. */
+/** Usage in the form of chat completions. Counts that are not numbers become 0. */
 export function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details }: JsonObject): Usage {
   const details = isJsonObject(prompt_tokens_details) ? prompt_tokens_details : {}
   const cacheReadTokens = tokenCount(details['cached_tokens']) ?? 0
   const cacheWriteTokens = tokenCount(details['cache_write_tokens']) ?? 0
   return {
-    // The total includes both.
+    // The total includes both counts.
     inputTokens: Math.max(0, (tokenCount(prompt_tokens) ?? 0) - cacheReadTokens - cacheWriteTokens),
     outputTokens: tokenCount(completion_tokens) ?? 0,
     cacheReadTokens,

@@ -38,7 +38,7 @@ it.each([
   [{ effort: 'high', thinking: 'off' }, { reasoning_effort: 'none' }],
   [{ thinking: { budgetTokens: 2_000 } }, {}],
   [{ temperature: 0 }, { temperature: 0 }],
-] as const)('sends the settings %j as %j', (settings, sent) => {
+] as const)('sends the model settings %j as %j to chat completions', (settings, sent) => {
   expect(send(settings)).toEqual({ model: 'm', max_tokens: 10, stream: true, messages: [], ...sent })
 })
 
@@ -57,7 +57,7 @@ it.each([
   ['HTTP://10.0.0.7:8000/v1', true],
   ['https://api.mistral.ai/v1', false],
   [undefined, false],
-])('takes %s for a server of its own: %s', (baseURL, isOwn) => {
+])('counts %s as a server of the user: %s', (baseURL, isOwn) => {
   expect(isOwnServer(baseURL)).toBe(isOwn)
 })
 
@@ -76,7 +76,7 @@ it.each([
   expect(send({ toolChoice })).not.toHaveProperty('tool_choice')
 })
 
-it('sends the choice of a certain tool, and stop sequences where the API has them', () => {
+it('sends the choice of a certain tool, and stop sequences if the API has them', () => {
   const request = { tools, toolChoice: { type: 'tool', name: 'ask' } } as const
   expect(send({ ...request, stopSequences: ['END'] })).toMatchObject({
     stop: ['END'],

@@ -15,7 +15,7 @@ import { extrasOf } from './message-extras.js'
 import { toEffort, toFunction, toMode, toReplyParts, toUserParts } from './message-parts.js'
 
 interface ChatForm extends Pick<Dialect, 'tokenLimit' | 'includesUsage'> {
-  /** Default: only `tools` describes them. */
+  /** Default false: only `tools` describes them. */
   readonly toolsInSystemPrompt?: boolean
 }
 
@@ -23,7 +23,7 @@ interface ChatForm extends Pick<Dialect, 'tokenLimit' | 'includesUsage'> {
  * The request for chat completions. Blocks of other vendors (thinking of Claude, server tools) have no equivalent, and
  * are left out.
  *
- * @param provider name of the provider, which gets back what only its own replies have
+ * @param provider name of the provider, which gets back the extras of its own replies
  */
 export function toParams(
   provider: string,
@@ -33,7 +33,7 @@ export function toParams(
   const { model, maxTokens, temperature, messages, toolChoice, stopSequences } = request
   const system = toolsInSystemPrompt ? withDescribedTools(request) : request.system
   const { serverTools = [] } = request
-  // From the configuration, in the form of the API.
+  // The configuration has them in the form of the API.
   const tools = [
     ...request.tools.map((tool) => ({ type: 'function', function: toFunction(tool) }) as const),
     ...(serverTools as unknown as readonly ChatCompletionTool[]),
@@ -70,7 +70,7 @@ function toMessages(provider: string, { role, content }: Message): readonly Chat
   if (role === 'assistant') return toAssistantMessage(provider, content)
   return toUserParts(
     content,
-    // Each result is a message of its own.
+    // Each result is its own message.
     ({ tool_use_id: id, content: result }) => ({ role: 'tool', tool_call_id: id, content: result }) as const,
     toMediaPart,
     (text) => ({ type: 'text', text }),
@@ -92,7 +92,7 @@ function toAssistantMessage(
     ({ id, ...called }, position) => ({ ...toolCalls[position], id, type: 'function', function: called }) as const,
   )
   if (text === '' && calls.length === 0) return []
-  // Some servers want the member `content`, also without text.
+  // Some servers require the member `content`, even without text.
   return [
     { ...message, role: 'assistant', content: text || null, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
   ]

@@ -8,14 +8,14 @@ import { ReplyBuilder, type StreamedReply } from './reply.js'
 export interface ReadOptions extends Pick<TurnOptions, 'onProgress' | 'onDelta'> {
   /** Name of the provider. */
   readonly provider: string
-  /** The model that was asked. */
+  /** The model of the request. */
   readonly model: string
   /** Called for every chunk of bytes. */
   readonly onActivity: () => void
 }
 
 /**
- * Reads a whole reply from a streaming response.
+ * Reads a complete reply from a streaming response.
  *
  * @throws PtcError MODEL_STREAM, MODEL_REPLY_INVALID; APIError for an error within the stream; errors of the connection
  */
@@ -33,7 +33,7 @@ export async function readReply(response: Response, options: ReadOptions): Promi
 /**
  * The data of the events of a streaming response.
  *
- * @throws PtcError MODEL_REPLY_INVALID for a response that is no stream of events
+ * @throws PtcError MODEL_REPLY_INVALID for a response that is not a stream of events
  */
 export async function* dataOf(
   { headers, body }: Response,
@@ -48,7 +48,7 @@ export async function* dataOf(
   yield* eventData(body, onActivity)
 }
 
-/** Reports what an event has added to a reply. */
+/** Reports the progress of a reply after an event. */
 export function report(
   { progress }: Pick<ReplyBuilder, 'progress'>,
   deltas: ReturnType<ReplyBuilder['add']>,

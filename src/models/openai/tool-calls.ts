@@ -57,7 +57,7 @@ function isWhole(text: string): boolean {
   }
 }
 
-/** The tool use of a whole call. A name that is missing is that of no tool, which the model is told. */
+/** The tool use of a complete call. When the name is missing, no tool has it, and the model gets an error. */
 export function toToolUse({ id, name, arguments: text }: ToolCallDraft, isTruncated: boolean): ToolUseBlock {
   return { type: 'tool_use', id, name, ...parseToolInput(name, text, isTruncated) }
 }

@@ -6,7 +6,7 @@ import type { PtcClient } from '../../client/index.js'
 import { waitingCalls } from '../../client/calls/waiting-calls.js'
 import { isOffset } from '../../stream/index.js'
 
-/** What a person decided in the front end. */
+/** The decision of a person in the front end. */
 export interface ApprovalResponse {
   /** The idempotency key of the call. */
   readonly call: string
@@ -16,7 +16,7 @@ export interface ApprovalResponse {
   readonly reason: string | undefined
 }
 
-/** The id of a request for approval: it comes back with the decision, so that no server has to know the request. */
+/** The id of a request for approval. It comes back with the decision, so a server need not remember the request. */
 export function approvalIdOf(call: string, offset: string): string {
   return `${call}@${offset}`
 }
@@ -61,7 +61,7 @@ export async function waitingApprovals(ptc: PtcClient, workflowId: string): Prom
   )
 }
 
-/** Decides on the calls that still wait. On others somebody else has decided, or their code has ended. */
+/** Decides on the calls that still wait. Skips calls that have a decision already, or whose code has ended. */
 export async function decideApprovals(
   ptc: PtcClient,
   workflowId: string,

@@ -13,7 +13,7 @@ export type UiChunk =
   /** A call waits for the approval of a person. `approvalId` comes back with the response of the front end. */
   | { readonly type: 'tool-approval-request'; readonly approvalId: string; readonly toolCallId: string }
   | { readonly type: 'tool-output-denied'; readonly toolCallId: string }
-  /** The parts since the last `step-start` of the message are void: an attempt failed, and is repeated. */
+  /** The parts since the last `step-start` of the message are void: an attempt failed and is repeated. */
   | { readonly type: 'data-reset'; readonly data: { readonly reason: 'retry' } }
   | { readonly type: 'error'; readonly errorText: string }
   | { readonly type: 'abort'; readonly reason: string }
@@ -25,7 +25,7 @@ export type UiChunk =
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
 
-/** `providerExecuted`: a front end must not run the tool. `dynamic`: it does not know the tool's types. */
+/** `providerExecuted`: a front end must not run the tool. `dynamic`: the front end does not know the tool's types. */
 interface ToolFields {
   readonly toolCallId: string
   readonly dynamic: true

@@ -34,7 +34,7 @@ const ends = (turn: number): StreamEvent => {
   return { type: 'turn.ends', unit: `turn/${turn}`, turn, stopReason: 'end_turn', offset: `${turn}.2`, ...fields }
 }
 
-/** A stream of these events, that then waits for ever, as that of an open conversation. */
+/** A stream of these events that then waits without end, like the stream of an open conversation. */
 async function* openStream(...events: readonly StreamEvent[]): AsyncGenerator<StreamEvent, void, undefined> {
   yield* events
   await new Promise(() => undefined)
@@ -57,20 +57,20 @@ it('delivers the events of the turns for a message, and then its answer', async 
   expect(offsetsOf(found)).toEqual(['2.0', '2.1', '2.2', 'yes'])
 })
 
-it('ends with the begin of the next message, without a wait', async () => {
+it('the events of a message end when the next message begins, without a wait', async () => {
   const events = openStream(begins(1, 'mine'), ends(1), begins(2, 'next'), text(2, 'z'))
   const found = await collect(messageEvents({ id: 'mine', events, answer: Promise.resolve(answer) }))
   expect(offsetsOf(found)).toEqual(['1.0', '1.2', 'yes'])
 })
 
-it('delivers the answer of a message that has no events, such as one that joined another', async () => {
+it('delivers the answer of a message without events, such as one that joined another message', async () => {
   const late = { ...begins(2, 'other'), time: Date.now() + 60_000 }
   const events = openStream(begins(1, 'first'), ends(1), late)
   const found = await collect(messageEvents({ id: 'joined', events, answer: Promise.resolve(answer) }))
   expect(offsetsOf(found)).toEqual(['yes'])
 })
 
-it('waits for the answer when the stream fails', async () => {
+it('waits for the answer when the stream of events fails', async () => {
   const answered = new Deferred<ConversationAnswer>()
   async function* failing(): AsyncGenerator<StreamEvent, void, undefined> {
     yield begins(1, 'mine')
@@ -81,13 +81,13 @@ it('waits for the answer when the stream fails', async () => {
   expect(offsetsOf(found)).toEqual(['1.0', 'yes'])
 })
 
-it('fails with the failure of the answer', async () => {
+it('the events of a message fail with the error of its answer', async () => {
   const events = openStream(begins(1, 'mine'), ends(1), { type: 'end', status: 'failed', offset: '1.2', time: 0 })
   const failing = collect(messageEvents({ id: 'mine', events, answer: Promise.reject(new Error('closed')) }))
   await expect(failing).rejects.toThrow('closed')
 })
 
-it('says that a stream is quiet while that matters, and goes on', async () => {
+it('reports a quiet stream while the caller waits for that, and continues', async () => {
   const answered = new Deferred<ConversationAnswer>()
   const gate = new Deferred()
   async function* events() {

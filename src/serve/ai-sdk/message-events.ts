@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
 
-/** After the answer, the last events may still be on their way: this long without any, the stream has no more. */
+/** Last events may arrive after the answer. The stream has ended after this many milliseconds without an event. */
 const settleMs = 300
-/** The same while a turn or a call has not ended. */
+/** The same limit while a turn or a call has not ended. */
 const openSettleMs = 3_000
 
 /**
- * Calls wait for approvals: without an event for so long, they are shown. Calls that were made together come together.
+ * Calls that wait for approvals are shown after this many milliseconds without an event, so that calls of one step are
+ * shown together.
  */
 const quietMs = 500
 
 export type MessageEvent =
   | { readonly type: 'event'; readonly event: StreamEvent }
-  /** The stream has been quiet for a while, and `isWaiting`. */
+  /** The stream has been quiet for a while, and `isWaiting` returns true. */
   | { readonly type: 'quiet' }
   /** Always the last one. */
   | { readonly type: 'answer'; readonly answer: ConversationAnswer }
@@ -21,16 +22,16 @@ export type MessageEvent =
 interface MessageSources {
   /** Id of the message. */
   readonly id: string
-  /** Of the conversation, from its beginning. A stream that fails is left out. */
+  /** Events of the conversation, from its beginning. A stream that fails is left out. */
   readonly events: AsyncGenerator<StreamEvent, void, undefined>
   readonly answer: Promise<ConversationAnswer>
-  /** Whether a quiet stream matters now. */
+  /** Whether the caller wants to know of a quiet stream now. */
   readonly isWaiting?: () => boolean
 }
 
 /**
- * What the work on one message of a conversation does, and then the answer. The stream of a conversation has the events
- * of all messages: those of a message follow the begin of a turn that is for it.
+ * The events of the work on one message of a conversation, and then the answer. The stream of a conversation has the
+ * events of all messages. The events of a message follow the begin of a turn that is for it.
  *
  * @throws what `answer` throws
  */
@@ -74,18 +75,18 @@ export async function* messageEvents({
         hasBegun = true
         noteOpen(open, event)
         yield { type: 'event', event }
-        // The next message is worked on.
+        // The conversation works on the next message.
       } else if (answeredAt !== undefined && (hasBegun || event.time > answeredAt)) break
       next = read()
     }
     yield { type: 'answer', answer: await answer }
   } finally {
-    // While a read is in progress, this waits for it: the signal of the caller ends both.
+    // This waits for a read in progress: the signal of the caller ends both.
     void events.return().catch(() => undefined)
   }
 }
 
-/** @param late the result when the time is over */
+/** @param late the result after a timeout */
 async function within<Result, Late = undefined>(
   milliseconds: number,
   work: Promise<Result>,
@@ -100,7 +101,7 @@ async function within<Result, Late = undefined>(
   }
 }
 
-/** Units that have begun and not ended. */
+/** Updates the set of units that have begun and not ended. */
 function noteOpen(open: Set<string>, event: StreamEvent): void {
   if (event.type === 'turn.begins' || event.type === 'call.begins') open.add(event.unit)
   if (event.type === 'turn.ends' || event.type === 'turn.fails' || event.type === 'call.ends') open.delete(event.unit)

@@ -13,11 +13,11 @@ import { messageIdOf, UiMessageStream } from './ui-message-stream.js'
  * `src/serve/ai-sdk` owns the stream protocol of the AI SDK's `useChat`, with its DefaultChatTransport.
  *
  * Boundary: the bodies of that transport, and the parts of a UI message stream. A conversation keeps the messages: of
- * those that the front end sends, the last one is read.
+ * the messages in a body, only the last one is read.
  *
  * Invariants: 1. The id of the user's message is the id of the conversation's message, so a repeated request is not
  * worked on again and gets the same parts. 2. Each response has `finish` and `[DONE]`, unless its client leaves or the
- * server ends: then the front end resumes, and the parts begin anew.
+ * server ends: then the front end resumes, and gets the parts from the beginning.
  */
 
 /** The front end sends all messages of its chat. */
@@ -54,7 +54,9 @@ async function sendChat(exchange: Exchange): Promise<undefined> {
   return undefined
 }
 
-/** The last message is an answer that waits for approvals, with the decisions: the answer goes on after them. */
+/**
+ * The last message is an answer that waits for approvals, and it has the decisions: the answer continues after them.
+ */
 async function respondToApprovals(
   exchange: Exchange,
   name: string,
@@ -75,7 +77,7 @@ async function respondToApprovals(
   return undefined
 }
 
-/** `GET /ai-sdk/:name/stream`: the message that is worked on, from its beginning. 204 when there is none. */
+/** `GET /ai-sdk/:name/stream`: the message that is being worked on, from its beginning. 204 when there is none. */
 async function resumeChat(exchange: Exchange): Promise<Reply | undefined> {
   const { ptc, params } = exchange
   const { name = '' } = params
@@ -95,9 +97,9 @@ async function currentMessage({ ptc }: Exchange, name: string): Promise<string |
   }
 }
 
-/** What the front end has already. */
+/** The parts that the front end already has. */
 interface Continuation {
-  /** Offset of the last event of which it has the parts. */
+  /** Offset of the last event whose parts the front end has. */
   readonly after: string
   readonly responses: readonly ApprovalResponse[]
 }
@@ -113,7 +115,7 @@ async function sendParts(
   const parts = new UiMessageStream()
   for (const chunk of parts.start(id)) await stream.send(chunk)
   const events = ptc.handle(conversation.workflowId).stream({ signal })
-  // Awaited at once by `messageEvents`: it may reject as soon as the client has left.
+  // `messageEvents` awaits it at once: it may reject as soon as the client has left.
   const answer = conversation.answer(id, { signal })
   try {
     let isNew = continuation === undefined
@@ -126,7 +128,7 @@ async function sendParts(
         if (requests.length > 0) break
         continue
       }
-      // Without the event at which it stopped, the front end gets the answer alone.
+      // Without the event at which the last response stopped, the front end gets only the answer.
       const decided = each.type === 'answer' && !isNew ? parts.respond(continuation?.responses ?? []) : []
       const chunks = [...decided, ...(each.type === 'answer' ? parts.finish(each.answer) : parts.add(each.event))]
       if (isNew || each.type === 'answer') for (const chunk of chunks) await stream.send(chunk)

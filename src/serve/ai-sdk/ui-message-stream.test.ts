@@ -38,7 +38,7 @@ function chunksOf(events: readonly Data[], answer = answered): readonly UiChunk[
   return [...stream.start('m1'), ...added, ...stream.finish(answer)]
 }
 
-/** What the AI SDK makes of these parts; rejects when it accepts one not. */
+/** The message that the AI SDK makes of these parts; rejects when the AI SDK does not accept a part. */
 async function messageOf(chunks: readonly UiChunk[]): Promise<UIMessage | undefined> {
   let last: UIMessage | undefined
   const stream = new ReadableStream<UIMessageChunk>({
@@ -90,7 +90,7 @@ it('makes a step of each turn, with text, code, output and calls', async () => {
   ])
 })
 
-it('says that the parts of a failed attempt are void', async () => {
+it('reports that the parts of a failed attempt are void', async () => {
   const message = await messageOf(
     chunksOf([
       begins(1),
@@ -112,7 +112,7 @@ it('says that the parts of a failed attempt are void', async () => {
   ])
 })
 
-it('leaves out what a step has printed whose sandbox was lost', () => {
+it('leaves out the output of a step whose sandbox was lost', () => {
   const chunks = chunksOf([
     begins(1),
     code(1, 'f()'),
@@ -126,7 +126,7 @@ it('leaves out what a step has printed whose sandbox was lost', () => {
   expect(chunks).toContainEqual(expect.objectContaining({ type: 'tool-output-error', errorText: 'new ValueError' }))
 })
 
-it('has the answer when the stream lost it, and ends tools whose result it lost', async () => {
+it('sends the answer when the stream lost it, and ends tools whose result the stream lost', async () => {
   const message = await messageOf(
     chunksOf([begins(1), text(1, 'Do'), code(1, 'f()'), { type: 'call.begins', summary: 'pay', ...call }]),
   )
@@ -148,7 +148,7 @@ it.each([
   [{ status: 'interrupted' }, ['abort', 'finish'], 'other'],
   [{ status: 'truncated' }, ['finish'], 'length'],
   [{ status: 'turn_limit' }, ['finish'], 'other'],
-] as const)('says how the work ended: %o', (end, types, finishReason) => {
+] as const)('reports how the work on a message ended: %o', (end, types, finishReason) => {
   const chunks = chunksOf([], { ...answered, answer: '', ...end }).slice(1)
   expect(chunks.map(({ type }) => type)).toEqual(types)
   expect(chunks.at(-1)).toMatchObject({ finishReason, messageMetadata: { status: end.status } })
@@ -165,7 +165,7 @@ it('sends a milestone of a call as a preliminary output', async () => {
   expect((await messageOf(chunks))?.parts).toContainEqual(expect.objectContaining({ toolCallId: 'k' }))
 })
 
-it('requests approvals of calls that wait, after the code in a step of their own', async () => {
+it('requests approvals of waiting calls after the code, in a separate step', async () => {
   const stream = new UiMessageStream()
   const ofCell = { ...call, caller: 'code_execution', cell: 1, summary: 'pay 3 EUR' }
   const requested = { ...ofCell, type: 'approval.requested', unit: 'approval/k' } as const
@@ -181,7 +181,7 @@ it('requests approvals of calls that wait, after the code in a step of their own
     { type: 'step-start' },
     { type: 'dynamic-tool', toolName: 'pay', state: 'approval-requested', approval: { id: 'k@4.0' } },
   ])
-  // The call is a part already: only its end is one more.
+  // The call is already a part: only its end is one more.
   expect(stream.respond([{ call: 'k', offset: '4.0', approved: true, reason: undefined }])).toEqual([])
   expect(stream.add({ type: 'call.begins', ...ofCell, offset: '5.0', time: 0 })).toEqual([])
   expect(stream.isWaiting).toBe(false)
@@ -189,7 +189,7 @@ it('requests approvals of calls that wait, after the code in a step of their own
   expect(end).toMatchObject([{ type: 'tool-output-available', toolCallId: 'k' }])
 })
 
-it('forgets calls that do not wait for their approval any more', () => {
+it('forgets calls that no longer wait for their approval', () => {
   const stream = new UiMessageStream()
   stream.add({ type: 'approval.requested', ...call, summary: 'pay', offset: '1.0', time: 0 })
   let looks = 0

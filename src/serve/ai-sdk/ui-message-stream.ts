@@ -6,52 +6,52 @@ import { type FinishReason, toolFlags, type UiChunk } from './chunks.js'
 
 const answerPrefix = 'answer-'
 
-/** The id of the message that an answer is for; undefined for a message that is none of this server. */
+/** The id of the message that an answer is for; undefined when this server did not write the answer. */
 export function messageIdOf(answerId: string): string | undefined {
   return answerId.startsWith(answerPrefix) ? answerId.slice(answerPrefix.length) : undefined
 }
 
 type EventOf<Type extends StreamEvent['type']> = Extract<StreamEvent, { readonly type: Type }>
 
-/** Code that the model has written, until the cell that executes it has ended. */
+/** Code that the model has written, until the cell that executes it ends. */
 interface CodeCall {
   readonly toolCallId: string
   code: string
 }
 
-/** A call that waits for its approval, or whose approval was denied: the stream does not say that. */
+/** A call that waits for its approval, or whose approval was denied. The stream does not tell these states apart. */
 interface WaitingCall {
   readonly event: EventOf<'approval.requested'>
   readonly checks: number
 }
 
-/** The history may be some time behind the stream. A call that does not wait after so many looks was denied. */
+/** The history may be older than the stream. A call that does not wait after this many looks was denied. */
 const maxChecks = 10
 
 /**
  * Turns the events of a message into the parts of the AI SDK's UI message stream. A turn is a step. Code is the input
- * of the tool `execute_code`, and its output the output of that tool. Calls of tools are parts of their own.
+ * of the tool `execute_code`, and its output is the output of that tool. Each call of a tool is its own part.
  */
 export class UiMessageStream {
   /** Texts that have begun and not ended, by id. */
   readonly #texts = new Set<string>()
-  /** Code that is written, by id. */
+  /** Code that the model is writing, by id. */
   readonly #writing = new Map<string, CodeCall>()
-  /** Code whose cell has not begun, in its order. */
+  /** Code whose cell has not begun, in order. */
   readonly #written: CodeCall[] = []
-  /** The cell that runs. */
+  /** The running cell. */
   #cell: (CodeCall & { readonly output: { readonly unit: string; readonly text: string }[] }) | undefined
   readonly #calls = new Set<string>()
-  /** Calls that wait for their approval, by their keys, and are not shown yet. */
+  /** Calls that wait for their approval and are not shown yet, by key. */
   readonly #approvals = new Map<string, WaitingCall>()
-  /** Calls that the front end has approved, and that have not begun. */
+  /** Calls that the front end has approved and that have not begun. */
   readonly #approved = new Set<string>()
   #offset = ''
-  /** Texts of the last turn that had any, and is not void. */
+  /** Texts of the last turn that has any and is not void. */
   #lastTexts = new Map<string, string>()
   #isInStep = false
 
-  /** @param id of the message that is answered */
+  /** @param id of the message that is being answered */
   start(id: string): readonly UiChunk[] {
     return [{ type: 'start', messageId: `${answerPrefix}${id}` }]
   }
@@ -86,9 +86,9 @@ export class UiMessageStream {
         return this.#endCall(event)
       case 'reset':
         return this.#reset(event)
-      // An attempt that failed is repeated, which a reset says, or the message fails, which its answer says.
+      // An attempt failed. A reset announces its repetition, or the answer of the message reports the failure.
       case 'turn.fails':
-      // The output of a cell is sent at its end.
+      // The stream sends the output of a cell at its end.
       case 'output.partial':
       case 'compaction.begins':
       case 'compaction.ends':
@@ -103,17 +103,17 @@ export class UiMessageStream {
     }
   }
 
-  /** Calls wait for their approval, and nothing that the stream tells of is in progress. */
+  /** Whether calls wait for their approval and the stream shows no other work in progress. */
   get isWaiting(): boolean {
     return this.#approvals.size > 0 && this.#calls.size === 0
   }
 
   /**
-   * Requests the approvals of these calls, and ends the response: a front end sends its decisions afterwards. They are
-   * in a step of their own, because the code that made the calls has not ended.
+   * Requests the approvals of these calls and ends the response: a front end sends its decisions afterwards. The
+   * requests are a step of their own, because the code that made the calls has not ended.
    *
-   * @param waiting keys of the calls that wait, as far as the history says so
-   * @returns nothing when none of the calls waits: the response goes on
+   * @param waiting keys of the calls that wait according to the history
+   * @returns nothing when none of the calls waits: the response continues
    */
   requestApprovals(waiting: ReadonlySet<string>): readonly UiChunk[] {
     const known = [...this.#approvals.values()]
@@ -130,7 +130,7 @@ export class UiMessageStream {
     return [...this.#beginStep(), ...chunks, { type: 'finish-step' }, { type: 'finish', ...metadata }]
   }
 
-  /** A front end has decided. The parts of the calls are in its message already. */
+  /** Sends the decisions of a front end. Its message already has the parts of the calls. */
   respond(responses: readonly ApprovalResponse[]): readonly UiChunk[] {
     return responses.flatMap(({ call, approved }): readonly UiChunk[] => {
       this.#approvals.delete(call)
@@ -139,7 +139,7 @@ export class UiMessageStream {
     })
   }
 
-  /** The answer has everything: also what the stream lost. */
+  /** Adds the rest of the message from the answer, which also has what the stream lost. */
   finish({ status, answer, error }: ConversationAnswer): readonly UiChunk[] {
     const chunks: UiChunk[] = [...this.#endWriting()]
     const unfinished = [...this.#written.splice(0), ...(this.#cell ? [this.#cell] : [])].map((each) => each.toolCallId)
@@ -240,7 +240,7 @@ export class UiMessageStream {
   }
 
   #endCall({ call: toolCallId, status }: EventOf<'call.ends'>): readonly UiChunk[] {
-    // The call may have begun before the message's first event.
+    // The call may have begun before the first event of the message.
     if (!this.#calls.delete(toolCallId)) return []
     if (status === 'ok' || status === 'deferred')
       return [{ type: 'tool-output-available', toolCallId, output: { status }, ...toolFlags }]
@@ -248,7 +248,8 @@ export class UiMessageStream {
   }
 
   /**
-   * The protocol can't take parts back: a turn says that they are void, and what a cell has printed is not sent yet.
+   * The protocol can't take parts back: a data part says that they are void. The output of a running cell is not sent
+   * yet.
    */
   #reset({ unit }: EventOf<'reset'>): readonly UiChunk[] {
     if (!unit.startsWith('turn/')) {

@@ -24,7 +24,7 @@ interface Accepted {
   readonly answer: (signal: AbortSignal) => Promise<ConversationAnswer>
 }
 
-/** Answers a request by the conversation of its container, or by a new one. */
+/** Answers a request from the conversation of its container, or from a new one. */
 export async function answerContainer(exchange: Exchange, request: ContainerRequest): Promise<Reply | undefined> {
   const { ptc } = exchange
   if (request.container !== undefined) {
@@ -44,7 +44,7 @@ export async function answerContainer(exchange: Exchange, request: ContainerRequ
     })
     return await respondAfter(exchange, conversation, request, accepted)
   } catch (thrown) {
-    // The client does not know the container, so nobody will ever use it.
+    // The client does not know the container, so no request can use it.
     exchange.goOn(closeAfter(conversation, sending))
     throw thrown
   }
@@ -86,7 +86,7 @@ async function sendMessage(
   return { message, answer: () => sent.answer() }
 }
 
-/** A server that no longer has the workflow has no container. */
+/** The tree of a conversation. When the server no longer has the workflow, the container does not exist. */
 async function readTree(reading: Promise<RunTree>): Promise<RunTree> {
   try {
     return await reading
@@ -100,7 +100,7 @@ function notFound(): PtcError {
   return new PtcError('CONVERSATION_NOT_FOUND', 'there is no container with this id')
 }
 
-/** @throws BadRequest for results of other calls than those that wait */
+/** @throws BadRequest when the results are not for the waiting calls */
 async function sendResults(
   { ptc, signal }: Exchange,
   conversation: Conversation,
@@ -118,12 +118,12 @@ async function sendResults(
   const [first] = found
   const after = new Set(found.map(({ id }) => id))
   if (!first || after.size < found.length) throw new BadRequest('messages: a call has two results')
-  // When some have their results, this request is repeated: other calls may have been made since.
+  // When some calls already have results, this request is repeated: the code may have made other calls since.
   const isFirst = found.every(({ call }) => call.deferred !== undefined)
   const missing = calls.find(({ id, call }) => call.deferred !== undefined && !after.has(id))
   if (isFirst && missing) throw new BadRequest(`messages: the call ${missing.id} waits, and has no tool_result`)
   const waiting = found.filter(({ call }) => call.deferred !== undefined)
-  // It is there before the results are: the model reads both with its next turn.
+  // The message must arrive before the results: the model reads both with its next turn.
   if (waiting.length > 0) await whenAccepted(signal, sendBeside(conversation, messages, waiting))
   const sending = found.map(async ({ call, result: { text, isError } }) => {
     const token = call.deferred?.completionToken
@@ -136,9 +136,9 @@ async function sendResults(
 }
 
 /**
- * Sends what the user says beside results, such as a reminder. A repeated request sends it under the same id.
+ * Sends texts of the user that come with results, such as a reminder. A repeated request sends them under the same id.
  *
- * @throws BadRequest when code waits for the results, as at the API
+ * @throws BadRequest when code waits for the results, as the API does
  */
 async function sendBeside(
   conversation: Conversation,
@@ -159,7 +159,7 @@ async function sendBeside(
   })
 }
 
-/** The code no longer waits: it has ended, was stopped, or got an error when the call expired. */
+/** Ignores results that come too late: the code has ended, was stopped, or got an error when the call expired. */
 function ignoreLate(thrown: unknown): void {
   const code = PtcError.isInstance(thrown) ? thrown.code : undefined
   if (code !== 'CALL_NOT_FOUND' && code !== 'CALL_EXPIRED') throw thrown

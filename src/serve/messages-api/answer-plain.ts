@@ -9,12 +9,12 @@ import { newMessageOf, resultsOf } from './messages.js'
 import type { MessagesRequest } from './request.js'
 import { respond, respondWithEvents } from './respond.js'
 
-/** Milliseconds after which the conversation of a plain request closes itself, when no server does it. */
+/** Milliseconds after which the conversation of a plain request closes itself, when no server closes it. */
 const closeAfterMs = 60_000
 
 /**
- * Answers a request without code: a conversation begins with its messages, and ends with the first reply. The client
- * sends the results of calls with all messages again.
+ * Answers a request without code: a conversation starts with the messages of the request and ends with the first reply.
+ * The client sends the results of calls together with all messages in the next request.
  */
 export async function answerPlain(
   exchange: Exchange,
@@ -22,7 +22,7 @@ export async function answerPlain(
 ): Promise<Reply | undefined> {
   const { ptc, signal } = exchange
   if (request.container !== undefined) throw new BadRequest('container: only a request with code_execution has one')
-  // The last message is checked before its conversation begins.
+  // The last message is checked before the conversation starts.
   if (!resultsOf(request.messages)) newMessageOf(request.messages)
   const messages = toProviderMessages(request.messages)
   const name = `request_${randomBytes(16).toString('hex')}`

@@ -4,7 +4,7 @@ import { truncateEnd } from '../../common/text/text.js'
 import { BadRequest } from './errors.js'
 import type { Block } from './join-messages.js'
 
-/** The result of a call, as a client sends it. */
+/** The result of a call in the form in which a client sends it. */
 export interface ClientResult {
   readonly id: string
   readonly text: string
@@ -35,7 +35,11 @@ function texts(content: unknown): string {
   return found.join('\n')
 }
 
-/** The data of an image or a PDF, as an attachment; undefined for one without its data. @throws BadRequest */
+/**
+ * The data of an image or a PDF as an attachment; undefined for a block without data.
+ *
+ * @throws BadRequest
+ */
 export function attachmentOf(block: Block): Attachment | undefined {
   const { source, title } = block
   const { type, data } = (source ?? {}) as Block
@@ -45,8 +49,8 @@ export function attachmentOf(block: Block): Attachment | undefined {
 }
 
 /**
- * An image or a document as a provider gets it. It reads those with a URL itself. The text of a document becomes a
- * block of text, which every model reads.
+ * An image or a document in the form for a provider, which reads URLs itself. The text of a document becomes a text
+ * block, which every model reads.
  *
  * @throws BadRequest
  */
@@ -57,7 +61,7 @@ export function toMediaBlock(block: Block): JsonObject {
   const named = typeof title === 'string' ? { title } : {}
   switch (kind) {
     case 'base64':
-      // A reference in place of the data would be read from the value store.
+      // A reference in the data would be read from the value store.
       return { type, source: { type: kind, media_type: textOf(mediaType), data: textOf(data) }, ...named }
     case 'url':
       return { type, source: { type: kind, url: textOf(url) }, ...named }

@@ -11,20 +11,20 @@ import { knownCalls, type ReplyBlock, replyAfter } from './transcript.js'
 
 interface ChosenMessage {
   readonly id: string
-  /** The conversation has worked on it, or does. */
+  /** The conversation has worked on the message, or works on it now. */
   readonly isKnown?: true
-  /** Empty: it is the last of `messages`. */
+  /** Empty: the text is in the last of `messages`. */
   readonly text: string
   readonly attachments?: readonly Attachment[]
-  /** Replace those of the conversation. Undefined: the conversation has the same. */
+  /** Messages that replace those of the conversation. Undefined: the conversation has the same messages. */
   readonly messages?: readonly ProviderMessage[]
 }
 
 /**
- * The id of a new message, and what it makes of the messages before it. The id is derived from all messages of the
+ * The id of a new message, and how it changes the messages before it. The id is derived from all messages of the
  * request: a repeated request is the same message.
  *
- * @param tree of the conversation; undefined: it is new
+ * @param tree of the conversation; undefined for a new one
  * @throws BadRequest while calls of another message wait
  */
 export async function chooseMessage(
@@ -47,7 +47,7 @@ export async function chooseMessage(
   return last && hasAnswered(tree, earlier, codeCallerType) ? { id, ...last } : replaced(id)
 }
 
-/** A message that failed and was taken back may be sent again: it is another one then. */
+/** A message that failed and was taken back may be sent again. It is then a new message. */
 async function untried(conversation: Conversation, tree: RunTree, digest: string): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     const id = attempt === 1 ? digest : `${digest}.${attempt}`
@@ -67,7 +67,7 @@ async function isTakenBack(conversation: Conversation, id: string): Promise<bool
   }
 }
 
-/** Whether the messages are what the client sent last, and what it got for that. */
+/** Whether the client sent exactly these messages last, and got these responses. */
 function hasAnswered(tree: RunTree, earlier: readonly ApiMessage[], codeCallerType: string): boolean {
   const last = tree.turns.at(-1)?.message
   const position = lastPersonal(earlier)
@@ -78,7 +78,7 @@ function hasAnswered(tree: RunTree, earlier: readonly ApiMessage[], codeCallerTy
   return digestBlocks(given) === digestBlocks(blocks)
 }
 
-/** Of what a response brought, whatever a client has added to it. */
+/** A digest of the blocks of a response. It ignores fields that a client has added. */
 function digestBlocks(blocks: readonly (ReplyBlock | ApiMessage['content'][number])[]): string {
   const plain = blocks.map(({ type, id, text, input, tool_use_id: use, content }) => ({
     type,

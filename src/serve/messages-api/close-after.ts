@@ -1,8 +1,9 @@
 import type { Conversation } from '../../client/index.js'
 
 /**
- * Closes a conversation that nobody will use again. A message that is still on its way may start it, so it is closed
- * once more when the sending has settled. Never rejects: it may not have begun, or have ended.
+ * Closes a conversation that no request will use again. A message that is still being sent may start the conversation,
+ * so it is closed once more after the sending has settled. Never rejects: the conversation may not have started, or may
+ * have ended.
  */
 export async function closeAfter(conversation: Conversation, sending: Promise<unknown>): Promise<void> {
   const close = (): Promise<unknown> => conversation.close().catch(() => undefined)

@@ -5,8 +5,9 @@ import { BadRequest } from './errors.js'
 import type { MessagesRequest } from './request.js'
 
 /*
- * The id of a container is the name of its conversation. It is random, so that nobody can guess that of somebody else,
- * and ends with digests of what the conversation began with: a server needs nothing else to compare a request with it.
+ * The id of a container is the name of its conversation. It is random, so that clients can't guess each other's ids,
+ * and ends with digests of the initial data of the conversation: a server compares a request with them and needs no
+ * state.
  */
 
 /** Milliseconds without a message after which a container is closed. */
@@ -14,14 +15,13 @@ export const containerMs = 30 * 24 * 60 * 60 * 1_000
 
 const idPattern = /^container_[0-9a-f]{32}_([0-9a-f]{12})([0-9a-f]{12})$/
 
-/** The id of a new container. */
 export function newContainerId(request: MessagesRequest): string {
   const { tools, settings } = digests(request)
   return `container_${randomBytes(16).toString('hex')}_${tools}${settings}`
 }
 
 /**
- * Checks that a request is for what its container began with.
+ * Checks that a request matches the initial data of its container.
  *
  * @throws BadRequest
  */

@@ -7,7 +7,7 @@ import { BadRequest } from './errors.js'
 import type { ApiMessage, Block } from './join-messages.js'
 
 /**
- * Messages of a client in the form that the conversation has: code is a tool use of the engine, with its result in the
+ * Converts messages of a client to the form of a conversation: code is a tool use of the engine, with its result in the
  * next message of the user, and calls of code are left out.
  *
  * @throws BadRequest when a tool use has no result, or a result has no tool use
@@ -21,19 +21,22 @@ export function toProviderMessages(messages: readonly ApiMessage[]): readonly Pr
   return conversion.end()
 }
 
-/** The id of a tool use of the engine, of a server tool use with its code. */
+/** The id of the engine's tool use, from that of the server tool use with its code. */
 function engineUse(id: unknown): string {
   return textOf(id).replace(/^srvtoolu_/, 'toolu_')
 }
 
 class Conversion {
   readonly #messages: { readonly role: 'user' | 'assistant'; readonly content: JsonObject[] }[] = []
-  /** Tool uses of the last assistant message that have no result in the next one yet; true: the code of the engine. */
+  /**
+   * Tool uses of the last assistant message whose result has not come in the next message; true: the code of the
+   * engine.
+   */
   readonly #open = new Map<string, boolean>()
   readonly #callsOfCode = new Set<string>()
   #results: JsonObject[] = []
 
-  /** Results come first, wherever they are in the message. */
+  /** Results come first in the converted message, wherever they are in the original. */
   addUserMessage(content: readonly Block[]): void {
     for (const block of content) if (isResult(block)) this.#addResult(block)
     const others = content.filter((block) => !isResult(block))
@@ -80,7 +83,7 @@ class Conversion {
     this.#push('assistant', { type: 'tool_use', id, name, input: input as JsonObject })
   }
 
-  /** The result of a call of code is left out. */
+  /** Leaves out the result of a call of code. */
   #addResult(block: Block): void {
     const { id, text, isError } = toResult(block)
     if (this.#open.get(id) === false) return this.#result(id, text, isError)
@@ -101,7 +104,7 @@ class Conversion {
     else this.#messages.push({ role, content: [block] })
   }
 
-  /** What the model writes after all results begins another message. */
+  /** Text of the model after all results begins another message. */
   #endUsesWithResults(): void {
     if (this.#open.size === 0 && this.#results.length > 0) this.#endUses()
   }

@@ -3,12 +3,12 @@ import { estimateTokens } from '../../common/runs/context-window.js'
 import { isMedia } from './blocks.js'
 import { parseRequest } from './request.js'
 
-/** About what a large image costs; a document costs more. */
+/** Approximate tokens of a large image; a document costs more. */
 const mediaTokens = 1_600
 
 /**
- * The response to a request to count tokens. It is an estimate by the characters: the server knows no tokenizer, and
- * asks no provider.
+ * The response to a request to count tokens. The number is an estimate from the characters: the server has no tokenizer
+ * and asks no provider.
  *
  * @throws BadRequest
  */

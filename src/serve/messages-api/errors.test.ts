@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { PtcError } from '../../common/errors.js'
 import { toApiErrorReply } from './errors.js'
 
-it('has the message of an error that a client can do something about, and of no other', () => {
+it('shows the message only of errors that a client can fix', () => {
   const replyOf = (thrown: unknown) => toApiErrorReply(thrown, 'req_1')
   expect(replyOf(new PtcError('MODEL_NOT_FOUND', 'there is no model m', { hint: 'Name another.' }))).toEqual({
     status: 404,

@@ -19,7 +19,10 @@ const typeOfStatus: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-/** Where the status differs from that of the other paths, or a client needs the message: it chooses the model. */
+/**
+ * Statuses that differ from those of the other paths, and codes whose message a client needs: the client chooses the
+ * model.
+ */
 const statusOfCode: Partial<Readonly<Record<ErrorCode, number>>> = {
   MODEL_NOT_FOUND: 404,
   MODEL_BAD_REQUEST: 400,
@@ -58,9 +61,9 @@ export function toApiErrorReply(thrown: unknown, requestId: unknown): ApiErrorRe
   return { status, body: { type: 'error', error, request_id: typeof requestId === 'string' ? requestId : null } }
 }
 
-/** A request that the API would refuse, or that asks for what this server has not. */
+/** A request that the API would refuse, or that needs a feature that this server does not have. */
 export class BadRequest extends HttpError {
-  /** What programs read. */
+  /** Details for programs. */
   readonly details: JsonObject | undefined
 
   constructor(message: string, details?: JsonObject) {

@@ -3,8 +3,8 @@ import { BadRequest } from './errors.js'
 import type { ApiMessage } from './join-messages.js'
 
 /*
- * The fields of a request beside those that `request.ts` reads. The API gets new ones: what changes no response here is
- * ignored, and the response says so; what would change it is refused by its name.
+ * The fields of a request that `request.ts` does not read. The API gets new fields over time. A field without effect on
+ * the response is ignored, and the response names it; a field with an effect is refused by name.
  */
 
 const read: readonly string[] = [
@@ -23,7 +23,7 @@ const read: readonly string[] = [
   'stop_sequences',
 ]
 
-/** Caching, routing, billing, and who asks. */
+/** Fields for caching, routing, billing and the identity of the user. */
 const unused: readonly string[] = [
   'betas',
   'billing_policy',
@@ -49,12 +49,12 @@ const unsupported: readonly string[] = [
 
 const toolFields: readonly string[] = ['cache_control', 'defer_loading', 'eager_input_streaming']
 
-/** @throws BadRequest for fields that are not supported, or not known */
+/** @throws BadRequest for fields that are unsupported or unknown */
 export function checkFields(body: unknown): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('the request must be an object')
   const given = Object.entries(body).filter(([, value]) => !isEmpty(value))
-  // The SDKs send the same request without a thread then.
+  // The SDKs then send the same request without a thread.
   if (given.some(([name]) => name === 'thread'))
     throw new BadRequest('thread: this server has no message threads; send all messages', {
       error_code: 'thread_unsupported_request',
@@ -67,12 +67,12 @@ export function checkFields(body: unknown): void {
     throw new BadRequest(`${truncateEnd(unknown, 200)}: this field is not known, and may change the response`)
 }
 
-/** Absent, or as good as absent. */
+/** Whether a value is absent or means the same as absent. */
 function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0)
 }
 
-/** The names of what changes nothing, for the client. */
+/** The names of the ignored fields, for the client. */
 export function ignoredFields({
   tools,
   ...request

@@ -2,26 +2,26 @@ import type { ConversationAnswer, RunHandle, RunTree } from '../../client/index.
 import { withDerivedSignal } from '../../common/async/abort.js'
 import { knownCalls } from './transcript.js'
 
-/** A message that a conversation works on, and what the client has of that. */
+/** A message that a conversation works on, and the part of that work that the client has. */
 export interface FollowedMessage {
   readonly id: string
   /** Ids of calls whose results the client has sent. */
   readonly after: ReadonlySet<string>
-  /** This request has sent it: it may be answered without a turn, as when it fails before. */
+  /** This request has sent the message. Then it may be answered without a turn, for example after an early failure. */
   readonly isSent: boolean
 }
 
 /** The conversation waits for results of calls, or has answered the message. */
 export interface Pause {
   readonly tree: RunTree
-  /** Undefined: it waits for results. */
+  /** Undefined: the conversation waits for results. */
   readonly answer: ConversationAnswer | undefined
 }
 
 interface Following {
   readonly handle: Pick<RunHandle<unknown>, 'waits' | 'tree'>
   readonly message: FollowedMessage
-  /** Waits for the answer; called when there may be one. */
+  /** Waits for the answer; called when there may be an answer. */
   readonly answer: (signal: AbortSignal) => Promise<ConversationAnswer>
 }
 
@@ -36,7 +36,7 @@ export function followMessage({ handle, message, answer }: Following, signal: Ab
     let answered: Promise<ConversationAnswer> | undefined
     const ask = (): Promise<ConversationAnswer> => {
       answered ??= answer(derived)
-      answered.catch(() => undefined) // awaited below, perhaps later
+      answered.catch(() => undefined) // awaited below, or not at all
       return answered
     }
     const pauses = handle.waits({ full: true, signal: derived })
@@ -61,7 +61,7 @@ export function followMessage({ handle, message, answer }: Following, signal: Ab
   })
 }
 
-/** `earlier`: the results have not been taken. `quiet`: nothing is in progress, and no call waits. */
+/** `earlier`: the conversation has not taken the results. `quiet`: no work is in progress, and no call waits. */
 function stateOf(tree: RunTree, { id, after, isSent }: FollowedMessage): 'earlier' | 'waiting' | 'quiet' {
   const calls = knownCalls(tree)
   const taken = calls.filter((known) => after.has(known.id) && known.call.deferred === undefined)

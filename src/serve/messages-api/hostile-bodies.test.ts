@@ -5,7 +5,7 @@ import { startServer } from '../index.js'
 const code = { type: 'code_execution_20260120', name: 'code_execution' }
 const valid = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi.' }] }
 const list = (count: number, item: string) => `[${`${item},`.repeat(count - 1)}${item}]`
-/** A request with this member in place of its own. */
+/** A request whose member is replaced by this one. */
 const bodyWith = (member: string, value: string, more: object = valid) =>
   `${JSON.stringify(more).slice(0, -1)},"${member}":${value}}`
 const tool = (schema: string) => `[${JSON.stringify(code)},{"name":"a","input_schema":${schema}}]`
@@ -25,8 +25,8 @@ const bodies: readonly (readonly [string, string])[] = [
   ['a long name', bodyWith('x'.repeat(3_000_000), '1')],
 ]
 
-it('refuses hostile bodies with short errors, and blocks its event loop for less than a second of work', async () => {
-  // It sends nothing: all of these are refused before.
+it('refuses hostile bodies with short errors, and blocks its event loop for less than a second', async () => {
+  // This client sends nothing: all of these requests are refused before.
   const ptc = createPtcClient({ client: { options: { loadedDataConverter: {} } } as never })
   const server = await startServer({ ptc, port: 0 })
   onTestFinished(() => server.close())
@@ -42,7 +42,7 @@ it('refuses hostile bodies with short errors, and blocks its event loop for less
     })
     expect(reply, what).toContain('"type":"invalid_request_error"')
     expect(reply.length, what).toBeLessThan(3_000)
-    // With the client of the test, and the transport of 30 MB in this process.
+    // The time includes the client of the test and the transport of 30 MB in this process.
     expect((user + system) / 1_000, what).toBeLessThan(1_500)
   }
 })

@@ -8,21 +8,21 @@ export interface ApiMessage {
   readonly content: readonly Block[]
 }
 
-/** A message as a client sends it. */
+/** A message in the form in which a client sends it. */
 interface SentMessage {
   readonly role: ApiMessage['role'] | 'system'
   readonly content: readonly Block[]
 }
 
 interface JoinedMessages {
-  /** The texts of system messages before all others: a part of the system prompt. */
+  /** The texts of system messages that precede all others: a part of the system prompt. */
   readonly system: readonly string[]
   readonly messages: readonly ApiMessage[]
 }
 
 /**
- * Joins messages of one role in a row, as the API does. A system message after others becomes a text of the user: few
- * models have such messages.
+ * Joins consecutive messages of one role, as the API does. A system message after other messages becomes a text of the
+ * user, because few models accept such messages.
  *
  * @throws BadRequest
  */

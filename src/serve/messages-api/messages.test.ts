@@ -35,7 +35,7 @@ const codeResult = (id: string, stdout: string, stderr = ''): Block => ({
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
 
 describe('toProviderMessages', () => {
-  it('makes code a tool use of the engine, and leaves out the calls of the code', () => {
+  it('converts code to a tool use of the engine, and leaves out the calls of the code', () => {
     const messages = [
       user(text('Go.')),
       assistant(text('I run.'), code('1'), codeCall('toolu_a')),
@@ -71,7 +71,7 @@ describe('toProviderMessages', () => {
     ])
   })
 
-  it('drops thinking and breakpoints of the cache', () => {
+  it("drops thinking and cache breakpoints of a client's messages", () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: 's' }
     const messages = [
       user({ ...text('Go.'), cache_control: { type: 'ephemeral' } }),
@@ -96,12 +96,12 @@ describe('toProviderMessages', () => {
     ['an input that is no object', [assistant({ ...code('1'), input: 'x' })]],
     ['an unknown block', [assistant({ type: 'mcp_tool_use' })]],
     ['a text that is none', [user({ type: 'text', text: 1 })]],
-  ])('refuses %s', (_, messages) => {
+  ])('refuses to convert %s', (_, messages) => {
     expect(() => toProviderMessages(messages)).toThrow('messages: ')
   })
 })
 
-it('tells results from a new message', () => {
+it('distinguishes results from a new message', () => {
   const results = [user(text('Go.')), assistant(codeCall('toolu_a')), user(result('toolu_a', undefined))]
   expect(resultsOf(results)).toEqual({ results: [{ id: 'toolu_a', text: '', isError: false }], others: [] })
   expect(lastPersonal(results)).toBe(0)
@@ -109,14 +109,14 @@ it('tells results from a new message', () => {
   expect(newMessageOf([user(text('a'), text('b'))])).toEqual({ text: 'a\n\nb', attachments: [] })
 })
 
-it('gives the same messages the same digest, wherever the client caches them', () => {
+it('gives the same messages the same digest with any cache breakpoints', () => {
   const plain = [user(text('Go.')), assistant(text('Done.'))]
   const cached = [user({ ...text('Go.'), cache_control: { type: 'ephemeral' } }), assistant(text('Done.'))]
   expect(digestMessages(cached)).toBe(digestMessages(plain))
   expect(digestMessages([...plain, user(text('Go.'))])).not.toBe(digestMessages(plain))
 })
 
-it('puts results before what the user says beside them, and leaves the reading of URLs to the provider', () => {
+it('puts results before other texts of the user, and leaves the reading of URLs to the provider', () => {
   const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
   const document = { type: 'document', title: 'Notes', source: { type: 'text', media_type: 'text/plain', data: 'a' } }
   const messages = [
@@ -149,6 +149,6 @@ it.each([
   ['a file by its id', [user({ type: 'image', source: { type: 'file', file_id: 'f' } })], 'file'],
   ['a source that is none', [user({ type: 'image', source: 'x' })], 'none'],
   ['a result of blocks that are none', [assistant(directCall('a')), user(result('a', [null, 1]))], 'texts only'],
-])('refuses %s by its name', (_, messages, message) => {
+])('refuses messages with %s by its name', (_, messages, message) => {
   expect(() => toProviderMessages(messages)).toThrow(message)
 })

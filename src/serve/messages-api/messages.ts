@@ -5,19 +5,19 @@ import { attachmentOf, isMedia, isResult, textOf, toResult, type ClientResult } 
 import { BadRequest } from './errors.js'
 import type { ApiMessage, Block } from './join-messages.js'
 
-/** A message of a person. */
+/** A message written by a person. */
 interface NewMessage {
   readonly text: string
   readonly attachments: readonly Attachment[]
 }
 
-/** Results of calls, and what the user says beside them. */
+/** Results of calls, and texts of the user that come with them. */
 interface SentResults {
   readonly results: readonly ClientResult[]
   readonly others: readonly Block[]
 }
 
-/** The results that the last message has; undefined when it has none. */
+/** The results in the last message; undefined when it has none. */
 export function resultsOf(messages: readonly ApiMessage[]): SentResults | undefined {
   const { content } = lastOf(messages)
   const results = content.filter(isResult)
@@ -26,8 +26,8 @@ export function resultsOf(messages: readonly ApiMessage[]): SentResults | undefi
 }
 
 /**
- * The last message as a conversation takes one beside its earlier messages: images and PDFs with their data, then
- * texts. Undefined for any other.
+ * The last message as a conversation takes it after the earlier messages: images and PDFs with their data, then texts.
+ * Undefined when the message has other blocks.
  *
  * @throws BadRequest
  */
@@ -41,7 +41,7 @@ export function newMessageOf(messages: readonly ApiMessage[]): NewMessage | unde
   return { text, attachments: attachments.filter((each) => each !== undefined) }
 }
 
-/** Identifies messages up to and including the last one. Breakpoints of the prompt cache do not matter. */
+/** A digest of messages up to and including the last one. Ignores breakpoints of the prompt cache. */
 export function digestMessages(messages: readonly ApiMessage[]): string {
   return digestJson(messages.map(({ role, content }) => [role, content.map(withoutCache)]) as JsonValue)
 }
@@ -51,7 +51,7 @@ export function lastPersonal(messages: readonly ApiMessage[]): number {
   return messages.findLastIndex(({ role, content }) => role === 'user' && !content.every(isResult))
 }
 
-/** @throws BadRequest when the last message is not of the user, or empty */
+/** @throws BadRequest when the last message is empty, or not from the user */
 function lastOf(messages: readonly ApiMessage[]): ApiMessage {
   const last = messages.at(-1)
   if (last?.role !== 'user')

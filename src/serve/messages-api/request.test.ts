@@ -9,7 +9,7 @@ const plain = { model: 'm', max_tokens: 10, messages: [question] }
 const withCode = { ...plain, tools: [code, ask] }
 
 describe('a plain request', () => {
-  it('is one without code_execution, with or without tools', () => {
+  it('a request without code_execution is plain, with or without tools', () => {
     expect(parseRequest(plain)).toMatchObject({
       codeCallerType: undefined,
       options: { isPlain: true, clientTools: [], maxTokens: 10, instructions: '' },
@@ -18,7 +18,7 @@ describe('a plain request', () => {
     expect(options.clientTools).toMatchObject([{ name: 'get-it', allowedCallers: ['direct'] }])
   })
 
-  it('has the choice of tools, stop sequences and the format of its answer', () => {
+  it('a plain request has the choice of tools, stop sequences and the format of its answer', () => {
     const given = {
       ...plain,
       tools: [ask],
@@ -45,7 +45,7 @@ describe('a plain request', () => {
     expect(older.toolChoice).toBeUndefined()
   })
 
-  it('may have null wherever a field is optional', () => {
+  it('a plain request may have null for optional fields', () => {
     const names = ['system', 'tools', 'container', 'stream', 'temperature', 'thinking', 'output_config', 'tool_choice']
     const others = ['stop_sequences', 'thread', 'mcp_servers', 'context_management', 'top_k', 'metadata', 'extra']
     const nulls = Object.fromEntries([...names, ...others].map((name) => [name, null]))
@@ -73,7 +73,7 @@ it('joins messages of one role, and makes system messages a part of the prompt o
   ])
 })
 
-it('ignores what changes nothing, and names it', () => {
+it('ignores fields of a request that have no effect, and names them', () => {
   const tools = [{ ...ask, cache_control: { type: 'ephemeral' }, defer_loading: true, strict: true }]
   const search = { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }
   const given = { ...plain, tools: [search, ...tools], metadata: { user_id: 'u' }, service_tier: 'auto', speed: 'fast' }
@@ -135,7 +135,7 @@ it.each([
   ['another format', { ...plain, output_config: { format: { type: 'grammar' } } }, 'output_config.format'],
   ['system messages only', { ...plain, messages: [{ role: 'system', content: 'x' }] }, 'messages'],
   ['a list', [], 'object'],
-])('refuses %s by its name', (_what, body, message) => {
+])('refuses a request with %s by its name', (_what, body, message) => {
   expect(() => parseRequest(body)).toThrow(message)
 })
 

@@ -9,23 +9,22 @@ import { BadRequest } from './errors.js'
 import { checkFields, ignoredFields, ignoredThinking } from './fields.js'
 import { type ApiMessage, type Block, joinMessages } from './join-messages.js'
 
-/** A request of the Messages API. */
 export interface MessagesRequest {
   readonly model: string
-  /** Of the user and the assistant in turn. */
+  /** Messages of the user and the assistant, alternating. */
   readonly messages: readonly ApiMessage[]
-  /** Undefined: a new one. */
+  /** Undefined: a new container. */
   readonly container: string | undefined
   readonly isStream: boolean
-  /** How the response names calls of code. Undefined: a plain request, whose model has no code. */
+  /** The name of code in the caller of its calls. Undefined: a plain request, whose model has no code. */
   readonly codeCallerType: string | undefined
-  /** What the conversation begins with, and keeps. */
+  /** Options of a new conversation, which keeps them. */
   readonly options: ConversationOptions
-  /** The fields of the request that change nothing here. */
+  /** The fields of the request without effect here. */
   readonly ignored: readonly string[]
 }
 
-/** The most messages that the API takes. */
+/** Limit of the API for messages. */
 const maxMessages = 100_000
 const maxBlocks = 100_000
 const maxSystemBlocks = 1_000
@@ -56,7 +55,7 @@ const customTool = z.strictObject({
   allowed_callers: callers.nullish(),
   cache_control: ignored,
   eager_input_streaming: ignored,
-  // The arguments of all tools are checked.
+  // The arguments of all tools are checked, strict or not.
   strict: z.boolean().nullish(),
   defer_loading: ignored,
 })
@@ -85,7 +84,7 @@ const toolChoice = z.discriminatedUnion('type', [
   }),
 ])
 
-/** Those of the API, with the tools of the server. */
+/** The limit of the API, including tools of the server. */
 const maxTools = clientToolLimits.count + 10
 
 const schema = z.looseObject({
@@ -115,7 +114,7 @@ const schema = z.looseObject({
 
 type Parsed = z.output<typeof schema>
 
-/** @throws BadRequest for what the API would refuse, and for what this server can't do */
+/** @throws BadRequest for requests that the API would refuse, and for features that this server does not have */
 export function parseRequest(body: unknown): MessagesRequest {
   checkFields(body)
   const request = check(schema, body)
@@ -125,7 +124,7 @@ export function parseRequest(body: unknown): MessagesRequest {
   const id = typeof container === 'string' ? container : container?.id
   const outputSchema = formatOf(request)
   const choice = choiceOf(request, tools.code !== undefined)
-  // Without tools, the model may use none; the tool for an answer with a schema stays.
+  // Without tools, the model may use none. The tool for an answer with a schema stays.
   const noTools = choice?.type === 'none' && outputSchema !== undefined
   return {
     model,
@@ -183,7 +182,7 @@ function thinkingOf(given: z.infer<typeof thinking>): Thinking {
 }
 
 interface RequestTools {
-  /** The type of the tool for code. Undefined: there is none. */
+  /** The type of the tool for code. Undefined: the request has none. */
   readonly code: string | undefined
   readonly client: readonly ClientTool[]
 }
@@ -201,7 +200,7 @@ function toolsOf({ tools }: Parsed): RequestTools {
   return { code: undefined, client: client.map((tool) => ({ ...tool, allowedCallers: ['direct'] })) }
 }
 
-/** The model has the definitions of all tools, so it need not search them. */
+/** Tools that search for tools are ignored: the model has the definitions of all tools. */
 function isToolSearch(type: unknown): boolean {
   return typeof type === 'string' && type.startsWith('tool_search_tool_')
 }

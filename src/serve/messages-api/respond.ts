@@ -11,14 +11,14 @@ import { toApiErrorReply } from './errors.js'
 import type { FollowedMessage, Pause } from './follow-message.js'
 import { plainReply, type Reply, replyAfter, type ReplyBlock } from './transcript.js'
 
-/** A message of the assistant, as the API sends it. */
+/** A message of the assistant in the form in which the API sends it. */
 interface MessageBody extends JsonObject {
   readonly content: ReplyBlock[]
 }
 
-/** What a response is about. */
+/** The conversation that a response is for. */
 export interface Responding {
-  /** Name of the conversation: the container, but of a plain request. */
+  /** Name of the conversation, which is also the id of the container, except for a plain request. */
   readonly name: string
   readonly model: string
   readonly message: FollowedMessage
@@ -50,7 +50,7 @@ export function messageBody(responding: Responding, { tree, answer }: Pause): Me
   const stop = stopOf(tree, message.id, answer, content)
   if (stop === undefined) {
     const { status, error } = answer ?? {}
-    // The codes are those of errors, or of failures of Temporal.
+    // The code is that of an error, or of a failure of Temporal.
     throw new PtcError((error?.code ?? 'LIMIT_EXCEEDED') as ErrorCode, error?.message ?? `the work ended: ${status}`)
   }
   const expiresAt = new Date(reply.expiresAt ?? Date.now() + containerMs).toISOString()
@@ -63,7 +63,7 @@ export function messageBody(responding: Responding, { tree, answer }: Pause): Me
   }
 }
 
-/** A client parses each text of an answer that has a schema. */
+/** Replaces the texts by the JSON of the answer: a client with a schema parses each text. */
 function withOutput(blocks: readonly ReplyBlock[], answer: ConversationAnswer | undefined): readonly ReplyBlock[] {
   const others = blocks.filter(({ type }) => type !== 'text')
   const { output } = answer ?? {}
@@ -110,7 +110,6 @@ function usageOf({ usage }: Pick<Reply, 'usage'>): JsonObject {
   }
 }
 
-/** Responds with JSON. */
 export async function respond(responding: Responding, pause: () => Promise<Pause>): Promise<HttpReply> {
   return { body: messageBody(responding, await pause()) }
 }
@@ -119,9 +118,9 @@ export async function respond(responding: Responding, pause: () => Promise<Pause
 const pingMs = 10_000
 
 /**
- * Responds with the events of the API: each block at once, when the conversation pauses.
+ * Responds with the events of the API. All blocks are sent when the conversation pauses.
  *
- * @throws what `pause` throws, after the client has been told
+ * @throws what `pause` throws, after the client has got an error event
  */
 export async function respondWithEvents(
   { response, signal, onError }: Exchange,
@@ -154,7 +153,7 @@ export async function respondWithEvents(
   return undefined
 }
 
-/** A block begins empty; its text, or its input, is the only delta. */
+/** The events of a block: it begins empty, and its text or its input is the only delta. */
 function blockEvents(index: number, block: ReplyBlock): readonly (JsonObject & { readonly type: string })[] {
   const start = (begun: ReplyBlock) => ({ type: 'content_block_start', index, content_block: begun })
   const delta = (added: JsonObject) => ({ type: 'content_block_delta', index, delta: added })

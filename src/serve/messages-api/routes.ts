@@ -1,16 +1,16 @@
 /*
- * `src/serve/messages-api` owns the paths `/v1/…`: the Messages API with programmatic tool calling, whose code runs
- * in our sandboxes. A container of the API is a conversation with client tools. A plain request, without code, is a
- * conversation of its own, with one message.
+ * `src/serve/messages-api` owns the paths `/v1/…`: the Messages API with programmatic tool calling, whose code runs in
+ * this package's sandboxes. A container of the API is a conversation with client tools. A plain request, without code,
+ * is a conversation of its own, with one message.
  *
  * Boundary: requests and responses of that API on one side, the client library on the other. It keeps no state.
  *
  * Invariants:
- * 1. A repeated request of a container is the same message and makes no call twice. It gets the response that the
- *    first one got.
- * 2. Nobody without the id of a container learns of its calls, or completes them.
- * 3. What a request asks for is done, or is refused with an error that names it. What changes nothing is ignored, and a
- *    header names it.
+ * 1. A repeated request of a container is the same message and makes no call twice. It gets the same response as the
+ *    first one.
+ * 2. A client without the id of a container can neither read nor complete its calls.
+ * 3. The server does everything that a request asks for, or refuses the request with an error that names the
+ *    unsupported field. It ignores fields without effect, and names them in a header.
  * 4. Each response is an error, or a pause: the conversation has answered, or waits for results of calls.
  * 5. A conversation whose id no client knows is closed.
  */
@@ -23,7 +23,7 @@ import { countTokens } from './count-tokens.js'
 import { findModel, listModels } from './models.js'
 import { parseRequest } from './request.js'
 
-/** As the API. */
+/** The limit of the API. */
 const maxBodyBytes = 32 * 1024 * 1024
 
 async function createMessage(exchange: Exchange): Promise<Reply | undefined> {

@@ -10,13 +10,13 @@ import type { Usage } from '../../common/runs/messages.js'
 /** A block of an assistant message. */
 export type ReplyBlock = JsonObject & { readonly type: string }
 
-/** What the work on a message has brought, in order: the start of a turn, or a block. */
+/** An item of the work on a message, in order: the start of a turn, or a block. */
 type Item =
   | { readonly usage: Usage }
   | {
       readonly block: ReplyBlock
       readonly call?: CallNode
-      /** The value store did not give a large part. */
+      /** The value store did not return a large part. */
       readonly isUnread?: boolean
     }
 
@@ -37,18 +37,18 @@ export function knownCalls({ turns }: RunTree): readonly KnownCall[] {
   )
 }
 
-/** The blocks of one response, and what its turns have used. */
+/** The blocks of one response, and the usage of its turns. */
 export interface Reply {
   readonly blocks: readonly ReplyBlock[]
   readonly usage: Usage
-  /** When the first of its calls expires, in milliseconds since the epoch; undefined when none waits. */
+  /** The earliest expiry of its calls, in milliseconds since the epoch; undefined when no call waits. */
   readonly expiresAt: number | undefined
 }
 
 /**
- * What the work on a message has brought after these calls.
+ * The blocks of a message that follow these calls.
  *
- * @param after ids of calls whose results the client has sent; none: from the start of the message
+ * @param after ids of calls whose results the client has sent; empty: from the start of the message
  */
 export function replyAfter(tree: RunTree, message: string, after: ReadonlySet<string>, codeCaller: string): Reply {
   const items = itemsOf(tree, message, codeCaller)
@@ -64,15 +64,15 @@ export function replyAfter(tree: RunTree, message: string, after: ReadonlySet<st
 }
 
 /**
- * The reply to a plain request: that of the last turn. Earlier ones had calls that were not valid, whose errors the
- * model has read.
+ * The reply to a plain request is the reply of the last turn. Earlier turns had invalid calls, whose errors the model
+ * has read.
  */
 export function plainReply({ turns }: RunTree, message: string): Reply {
   const ofMessage = turns.filter((turn) => turn.message === message)
   const { model, directCalls = [] } = ofMessage.findLast((turn) => turn.model?.status === 'ok') ?? {}
   const items = [
     ...(model?.status === 'ok' ? textItem(model.text) : []),
-    // A call of a plain request does not begin here; one that was refused has ended.
+    // A call of a plain request does not run in this package. A refused call has ended.
     ...directCalls.filter(({ status }) => isPending(status)).map((call): Item => callBlock(call, call.toolUse ?? '')),
   ]
   checkRead(items)
@@ -145,18 +145,18 @@ function codeResultItem({ toolUse, status, output: stdout, outputRefs, error = '
   return [{ block, isUnread: outputRefs.some((ref) => isPreviewed(stdout, ref)) }]
 }
 
-/** Whether a text has the description of a value in the place of the value. */
+/** Whether a text has the description of a value instead of the value. */
 function isPreviewed(text: string, ref: ValueRef): boolean {
   return text.includes(`[${describeRef(ref)}; it begins:]`)
 }
 
-/** Undefined for a call that its client does not see, because it was refused. */
+/** Undefined for a refused call, which its client does not see. */
 function idOf({ caller, toolUse, idempotencyKey }: CallNode): string | undefined {
   if (idempotencyKey === undefined) return undefined
   return caller === 'direct' ? toolUse : `toolu_${idempotencyKey}`
 }
 
-/** The id of a server tool use, of a tool use of the engine with its code. */
+/** The id of a server tool use, from the engine's tool use with its code. */
 function serverUse(toolUse = ''): string {
   return `srvtoolu_${toolUse.replace(/^toolu_/, '')}`
 }

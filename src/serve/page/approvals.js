@@ -1,8 +1,8 @@
-// Cards of calls that wait for a person.
+// The cards of calls that wait for a person.
 
 import { append, attempt, post, visibleJson } from './requests.js'
 
-/** Keeps the cards of calls that still wait: a person may be typing in one. */
+/** Keeps the cards of calls that still wait, because a person may be typing in one. */
 export function showCalls(list, calls) {
   const shown = new Map([...list.children].map((card) => [card.dataset.token, card]))
   for (const [token, card] of shown) if (!calls.some((call) => call.token === token)) card.remove()

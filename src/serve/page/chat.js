@@ -1,4 +1,4 @@
-// One conversation: its history, its stream, its status, and what waits for a person.
+// A conversation: its history, its stream, its status, and the calls that wait for a person.
 
 import { showCalls } from './approvals.js'
 import {
@@ -28,9 +28,9 @@ export class Chat {
     this.closed = new AbortController()
     this.log = byId('log')
     this.units = new Map()
-    /** Elements of the messages that this page has sent, by id. */
+    /** The elements of messages that this page has sent, by id. */
     this.sent = new Map()
-    /** Ids of messages whose answers are awaited, in their order. */
+    /** Ids of messages without an answer, in order. */
     this.unanswered = []
     this.isStreaming = false
     this.hasGap = false
@@ -60,7 +60,7 @@ export class Chat {
     this.closed.abort()
   }
 
-  /** Undefined while the conversation does not exist. */
+  /** @returns undefined while the conversation does not exist */
   async status() {
     try {
       return await read(this.path)
@@ -86,7 +86,7 @@ export class Chat {
     this.unanswered.push(id)
   }
 
-  /** A browser has few connections to a server: the status says which messages are answered. */
+  /** Reads from the status which messages have answers, because a browser has few connections to a server. */
   showAnswers(status) {
     const current = status ? status.message : null
     const open = current === null ? this.unanswered.length : Math.max(0, this.unanswered.indexOf(current))
@@ -112,7 +112,7 @@ export class Chat {
 
   // History
 
-  /** @param isWorking the stream has everything after the last message of a person */
+  /** @param isWorking whether the stream has everything after the last message of a person */
   async showHistory(isWorking) {
     const messages = await attempt(() => read(`${this.path}/history`))
     if (!messages) return
@@ -166,7 +166,7 @@ export class Chat {
     append(this.log, 'p', 'note', `the conversation has ended: ${status}`)
   }
 
-  /** The element of a unit, which a retry empties. */
+  /** The element of a unit. A retry empties it. */
   unit(name) {
     const known = this.units.get(name) ?? append(this.log, 'div', 'unit')
     this.units.set(name, known)
@@ -234,7 +234,7 @@ export class Chat {
     }
   }
 
-  /** The message that a turn is for: of this page, or of another client. */
+  /** Shows the message that a turn is for, from this page or another client. */
   async showQuestion(id) {
     if (id === undefined || id === this.question) return
     this.question = id
@@ -290,7 +290,7 @@ function plural(count, noun) {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** A message of a person: it has no results of tools. */
+/** Whether a message is from a person: it has no results of tools. */
 function isQuestion({ role, content }) {
   if (role !== 'user') return false
   return typeof content === 'string' || content.every(({ type }) => type !== 'tool_result')

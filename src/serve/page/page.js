@@ -1,4 +1,4 @@
-// The chat page. Whatever comes from a model, a sandbox or a person becomes a text node, and never HTML.
+// The chat page. Text of a model, a sandbox or a person becomes a text node, never HTML.
 
 import { showCalls } from './approvals.js'
 import { Chat } from './chat.js'
@@ -47,7 +47,7 @@ async function sendText(steer) {
   byId('files').value = ''
 }
 
-/** The bytes of a file as base64. The server decides on its type by its content. */
+/** The bytes of a file in base64. The server determines its type from its content. */
 async function toAttachment(file) {
   const reader = new FileReader()
   const url = await new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ byId('all').addEventListener('toggle', () => {
   if (byId('all').open) void attempt(async () => showCalls(byId('all-approvals'), await read('/approvals')))
 })
 
-/** An address that somebody typed may have no encoded name. */
+/** The name in the address. A typed address may not be encoded correctly. */
 function nameInAddress() {
   const encoded = location.hash.slice(1)
   try {

@@ -1,4 +1,4 @@
-// Requests to the server, and elements for what they bring.
+// Requests to the server, and elements for the responses.
 
 const reconnectMs = 1_000
 
@@ -18,8 +18,8 @@ const invisibleCharacters =
   /[\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800](?<!\p{Extended_Pictographic}\uFE0F)(?<![#*\d]\uFE0F(?=\u20E3))|\p{Cc}/gu
 
 /**
- * A value as text of JSON, in which a person sees every character: those that are invisible or change the direction of
- * a text are escaped. Parsed again, the text is the same value.
+ * A value as JSON in which a person sees every character: invisible characters and those that change the direction of a
+ * text are escaped. Parsing the text gives the same value.
  */
 export function visibleJson(value, indent = 0) {
   const text = JSON.stringify(value, undefined, indent)
@@ -61,7 +61,7 @@ export async function read(path, options) {
 
 export const post = (path, body = {}) => read(path, { method: 'POST', body })
 
-/** For what a person has asked for: shows a failure. */
+/** Performs an action that a person asked for, and shows a failure. */
 export async function attempt(action) {
   byId('problem').textContent = ''
   try {
@@ -72,7 +72,9 @@ export async function attempt(action) {
   }
 }
 
-/** Repeats a request while the server can't be reached. An error with a code is an answer of the server. */
+/**
+ * Repeats a request while the server can't be reached. An error with a code comes from the server, and is not repeated.
+ */
 export async function persist(signal, action) {
   while (!signal.aborted) {
     try {
@@ -85,7 +87,7 @@ export async function persist(signal, action) {
   return undefined
 }
 
-/** The events of a response of Server-Sent Events, with their ids. */
+/** The events in a response of Server-Sent Events, with their ids. */
 export async function* serverSentEvents(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

@@ -12,7 +12,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describeStreamSink({ create: (options) => fileStream({ folder: join(folder, 'new', 'streams'), ...options }) })
 
-it('does not return a line that is not complete', async () => {
+it('a file stream does not return an incomplete line', async () => {
   const own = await temporaryFolder()
   const sink = fileStream({ folder: own })
   await sink.append('name', ['whole'])
@@ -25,12 +25,12 @@ it('does not return a line that is not complete', async () => {
   expect(await reader.read(first?.id, 0)).toMatchObject([{ text: 'half' }])
 })
 
-it('rejects when it can not write', async () => {
+it("a file stream rejects entries when it can't write", async () => {
   const own = await temporaryFolder()
   await writeFile(join(own, 'file'), '')
   await expect(fileStream({ folder: join(own, 'file') }).append('name', ['x'])).rejects.toThrow('ENOTDIR')
 })
 
-it('rejects an invalid expiry', () => {
+it('a file stream rejects an invalid expiry', () => {
   expect(() => fileStream({ folder, expires: '0s' })).toThrow('invalid `expires`')
 })

@@ -10,16 +10,16 @@ import { expiryMs } from './expiry.js'
 import { makeFolder } from '../../platform/make-folder.js'
 
 export interface FileStreamOptions {
-  /** For all workers and clients of one machine. Relative to the working directory. */
+  /** Folder for all workers and clients of one machine. Relative to the working directory. */
   readonly folder: string
-  /** The stream of a run is removed when nothing was added to it for this long. Default 1 day. */
+  /** Time without new entries after which the stream of a run is removed. Default 1 day. */
   readonly expires?: Duration
 }
 
-/** The first line of a file is a random id: positions of a file that was removed mean nothing in its successor. */
+/** The first line of a file is a random id: positions of a removed file are not valid in its successor. */
 const headerBytes = 37
 const pollMs = 25
-/** The pause between two looks at a file to which nothing was added for a while. */
+/** Milliseconds between two looks at a file that has been idle for a while. */
 const idlePollMs = 100
 const idleAfterMs = 10_000
 const maxReadBytes = 256 * 1024
@@ -27,8 +27,8 @@ const maxSweepIntervalMs = 60_000
 const suffix = '.jsonl'
 
 /**
- * Streams as files, one for each workflow id: for workers and clients on one machine. What was appended survives the
- * end of every process, but not always a crash of the machine.
+ * Streams as files, one for each workflow id, for workers and clients on one machine. Entries survive the end of every
+ * process, but not always a crash of the machine.
  *
  * @throws PtcError CONFIG_INVALID
  */
@@ -39,11 +39,11 @@ export function fileStream({ folder, expires }: FileStreamOptions): StreamSink {
 class FileStream implements StreamSink {
   readonly #folder: string
   readonly #expiresMs: number
-  /** Files whose last line may be cut. */
+  /** Files whose last line may be incomplete. */
   readonly #cut = new Set<string>()
   #sweptAt = Number.NEGATIVE_INFINITY
   #sweeping: Promise<void> = Promise.resolve()
-  /** By path. Readers of one file share its watch. */
+  /** Watches by path. Readers of one file share its watch. */
   readonly #watches = new Map<string, FileWatch>()
 
   constructor(folder: string, expiresMs: number) {
@@ -58,7 +58,7 @@ class FileStream implements StreamSink {
       const isCut = this.#cut.has(path)
       this.#cut.add(path)
       const bytes = Buffer.from(`${isCut ? '\n' : ''}${entries.map((entry) => `${entry}\n`).join('')}`)
-      // One write for whole lines: with O_APPEND, those of other processes do not come between.
+      // One write for whole lines: with O_APPEND, writes of other processes can't split them.
       const { bytesWritten } = await file.write(bytes)
       if (bytesWritten < bytes.length) throw new Error('the disk is full')
       this.#cut.delete(path)
@@ -101,7 +101,7 @@ class FileStream implements StreamSink {
     return open(path, flags)
   }
 
-  /** By a link, so that a file has its first line from the beginning. */
+  /** Creates a file by a link, so that it always has its first line. */
   async #create(path: string): Promise<void> {
     await makeFolder(this.#folder, 0o700)
     const id = randomUUID()
@@ -110,7 +110,7 @@ class FileStream implements StreamSink {
       await writeFile(temporary, `${id}\n`, { mode: 0o600 })
       await link(temporary, path)
     } catch (thrown) {
-      // Another process was faster.
+      // Another process has created the file first.
       if (!hasErrorCode(thrown, 'EEXIST')) throw thrown
     } finally {
       await rm(temporary, { force: true })
@@ -135,12 +135,12 @@ class FileStream implements StreamSink {
   }
 }
 
-/** Looks at a file for all that read it. */
+/** Looks at a file for all its readers. */
 class FileWatch {
   readonly #path: string
   readonly #onUnused: () => void
   #readers = 0
-  /** Each waits for a state of the file that it has not seen. */
+  /** Waiting readers, each with the state of the file that it has seen. */
   readonly #waiting = new Map<() => void, string>()
   #isPolling = false
 
@@ -158,7 +158,7 @@ class FileWatch {
     if (this.#readers === 0) this.#onUnused()
   }
 
-  /** Changes when something is added, and when another file takes the place of this one. */
+  /** A state that changes when an entry is added, and when another file replaces this one. */
   async state(): Promise<string> {
     try {
       const { ino, size } = await stat(this.#path)
@@ -169,7 +169,7 @@ class FileWatch {
     }
   }
 
-  /** Resolves when the file is in another state than the one that was seen, or after a time. */
+  /** Resolves when the state of the file differs from `seen`, or after a time. */
   changed(seen: string, waitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -187,7 +187,7 @@ class FileWatch {
     this.#isPolling = true
     let changedAt = performance.now()
     while (this.#waiting.size > 0) {
-      // A reader meets the error itself.
+      // The reader gets the error from its own read.
       const state = await this.state().catch(() => undefined)
       for (const [end, seen] of this.#waiting) {
         if (seen === state) continue
@@ -204,7 +204,7 @@ class FileReader implements StreamReader {
   readonly #path: string
   readonly #watch: FileWatch
   #isClosed = false
-  /** The state of the file that has nothing after the position. */
+  /** The state of the file at which it had no entry after this position. */
   #read: { readonly state: string; readonly id: string | undefined } | undefined
 
   constructor(path: string, watch: FileWatch) {
@@ -216,7 +216,7 @@ class FileReader implements StreamReader {
   async read(id: string | undefined, waitMs: number): Promise<readonly StreamEntry[]> {
     const end = performance.now() + waitMs
     for (;;) {
-      // Before it is read: what is added afterwards changes the state.
+      // The state is taken before the read: an entry that is added later changes the state.
       const state = await this.#watch.state()
       const isRead = this.#read?.state === state && this.#read.id === id
       const entries = isRead ? [] : await this.#readNow(id)
@@ -251,10 +251,10 @@ class FileReader implements StreamReader {
   }
 }
 
-/** The whole lines from this position; none when the first is not complete. */
+/** The complete lines from this position; none when the first line is incomplete. */
 async function readEntries(file: FileHandle, fileId: string, start: number): Promise<readonly StreamEntry[]> {
   let bytes = await readAt(file, start, maxReadBytes)
-  // A line that is longer than a read.
+  // A line that is longer than one read.
   while (bytes.length > 0 && !bytes.includes(10)) {
     const more = await readAt(file, start + bytes.length, maxReadBytes)
     if (more.length === 0) return []

@@ -6,13 +6,13 @@ import type { StreamEntry, StreamReader, StreamSink } from '../sink.js'
 import { expiryMs } from './expiry.js'
 
 export interface RedisStreamOptions {
-  /** `redis://…`, or `rediss://…` for TLS; with user and password where the server wants them. */
+  /** `redis://…`, or `rediss://…` for TLS; with user and password when the server needs them. */
   readonly url: string
-  /** The stream of a run is removed when nothing was added to it for this long. Default 1 day. */
+  /** Time without new entries after which the stream of a run is removed. Default 1 day. */
   readonly expires?: Duration
-  /** The stream of a run keeps about this many entries, and loses the oldest ones. Default 10,000. */
+  /** Approximate number of entries that the stream of a run keeps; it loses the oldest ones. Default 10,000. */
   readonly maxEntries?: number
-  /** Begins each key. Default `ptc:stream:`. */
+  /** Prefix of each key. Default `ptc:stream:`. */
   readonly prefix?: string
 }
 
@@ -54,7 +54,7 @@ class RedisStream implements StreamSink {
     const key = prefix + stream
     const TRIM = { strategy: 'MAXLEN', strategyModifier: '~', threshold: maxEntries } as const
     await this.#connection.request(requestTimeoutMs, async (client) => {
-      // A transaction: when one entry is refused, none is added, and the order stays.
+      // A transaction: when one entry is refused, none is added, and the order is kept.
       const commands = client.multi()
       for (const entry of entries) commands.xAdd(key, '*', { [field]: entry }, { TRIM })
       await commands.pExpire(key, expiresMs).exec()
@@ -91,7 +91,7 @@ class RedisReader implements StreamReader {
 
   async read(id: string | undefined, waitMs: number): Promise<readonly StreamEntry[]> {
     const from = { key: this.#key, id: id ?? '0' }
-    // With 0, Redis would wait for ever.
+    // With 0, Redis waits without a limit.
     const options = { COUNT: maxEntriesPerRead, ...(waitMs > 0 && { BLOCK: Math.ceil(waitMs) }) }
     const [read] = await this.#connection.request(
       requestTimeoutMs + waitMs,
@@ -106,7 +106,7 @@ class RedisReader implements StreamReader {
   }
 }
 
-/** A connection that is opened by the first request, and again by the first one after a failure. */
+/** A connection. The first request opens it, and so does the first request after a failure. */
 class RedisConnection {
   readonly #url: string
   #client: Promise<RedisClientType> | undefined
@@ -123,7 +123,7 @@ class RedisConnection {
         Promise.race([opening.then(send), rejectOnAbort(signal)]),
       )
     } catch (thrown) {
-      // A request may still be on its way: it must not be executed after later ones.
+      // A request may still be in progress. It must not run after later requests.
       if (this.#client === opening) this.#client = undefined
       destroy(opening)
       throw thrown

@@ -26,7 +26,7 @@ interface RequestContext {
   readonly limits: ModelLimits
   readonly schemas: ReturnType<typeof requestSchema>
   readonly cache: PromptCache
-  /** When each container of a reply expires, in milliseconds since the epoch. */
+  /** Expiry of each container of a reply, in milliseconds since the epoch. */
   readonly containers: Map<string, number>
   readonly log: RequestLog
 }

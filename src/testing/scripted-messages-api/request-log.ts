@@ -7,7 +7,7 @@ export type RequestOutcome =
   /** The response is being delayed, streamed or stalled. */
   | 'pending'
   | 'answered'
-  /** Rejected as by the real API; see `error`. */
+  /** Rejected for the reason in `error`, as the real API would. */
   | 'rejected'
   /** A scripted fault was applied. */
   | 'faulted'
@@ -16,13 +16,13 @@ export type RequestOutcome =
 
 /** A received request. Credentials in headers are replaced by `redacted`. */
 export interface RecordedRequest {
-  /** From 1, in order of arrival. */
+  /** Number from 1, in order of arrival. */
   readonly number: number
   readonly requestId: string
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** The parsed body, or its text when it is no JSON. */
+  /** The parsed body, or its text when it is not JSON. */
   readonly body: unknown
   /** Digest of the conversation so far, the same for all attempts of a turn; null for a request rejected earlier. */
   readonly conversation: string | null

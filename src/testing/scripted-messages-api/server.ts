@@ -5,9 +5,9 @@
  * (`response/`) and the log of requests. Boundary: imports common only. Clients reach it by HTTP.
  *
  * Invariants:
- * 1. A reply depends on the conversation and the script alone, so retries get the same bytes (except for cache usage
- *    and the expiry of a container).
- * 2. A request that the API rejects is rejected with the API's status and error type, and with its text where that is
+ * 1. A reply depends only on the conversation and the script, so retries get the same bytes (except for cache usage and
+ *    the expiry of a container).
+ * 2. A request that the API rejects is rejected with the API's status and error type, and with its text if that is
  *    public.
  * 3. The whole response, with its faults, is planned before the first byte.
  * 4. The log of requests has no credentials.

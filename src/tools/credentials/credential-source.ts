@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../common/json/json.js'
 import type { CallingRun } from '../tool.js'
 
-/** Names of credentials: they are in the definitions of tools, and in the markers that replace a value. */
+/** Pattern for names of credentials. They are in the definitions of tools, and in the markers that replace a value. */
 export const credentialNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
-/** Where the value of a credential comes from. It is read for each call, where the tool runs. */
+/** The source of a credential's value. It is read for each call, in the process of the tool. */
 export type CredentialSource =
-  /** The environment variable of this name. */
+  /** The environment variable with this name. */
   | { readonly environment: string }
-  /** A file with nothing but the value, relative to the configuration. A line break at its end is dropped. */
+  /** A file that contains only the value, relative to the configuration. A line break at its end is dropped. */
   | { readonly file: string }
-  /** A program and its arguments, without a shell. It prints the value. */
+  /** A program and its arguments, run without a shell. The program prints the value. */
   | { readonly command: readonly [string, ...string[]] }
   | CredentialFunction
 
@@ -23,8 +23,8 @@ export interface CredentialRequest {
   readonly name: string
   readonly tool: string
   readonly run: CallingRun
-  /** The `context` that the run was started with, such as user and tenant. `{}` for a run without one. */
+  /** The `context` with which the run was started, such as user and tenant. `{}` for a run without one. */
   readonly context: JsonObject
-  /** Aborted when the call is cancelled, or the source takes over 10 seconds. */
+  /** Aborted when the call is cancelled, or when the source takes longer than 10 seconds. */
   readonly signal: AbortSignal
 }

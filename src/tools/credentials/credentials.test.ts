@@ -26,27 +26,27 @@ async function resolve(source: CredentialSource, attempt = 1): Promise<string | 
   return values.get('github')
 }
 
-describe('a credential comes from', () => {
-  it('an environment variable', async () => {
+describe('sources of credentials', () => {
+  it('reads a credential from an environment variable', async () => {
     vi.stubEnv('TEST_GITHUB', 'from the environment')
     expect(await resolve({ environment: 'TEST_GITHUB' })).toBe('from the environment')
   })
 
-  it('a file, without the line break at its end', async () => {
+  it('reads a credential from a file, without the line break at its end', async () => {
     expect(await resolve({ file: file('token', 'from a file\n') })).toBe('from a file')
   })
 
-  it('the output of a command', async () => {
+  it('reads a credential from the output of a command', async () => {
     expect(await resolve(node('console.log("from a command")'))).toBe('from a command')
   })
 
-  it('a function, which gets the context of the run', async () => {
+  it('reads a credential from a function, which gets the context of the run', async () => {
     const source = ({ name, tool, context }: CredentialRequest) => `${name} ${tool} ${JSON.stringify(context)}`
     expect(await resolve(source)).toBe('github look_up {"tenant":"acme"}')
   })
 })
 
-describe('a credential that can not be read', () => {
+describe('unreadable credentials', () => {
   it.each([
     ['a variable that is not set', { environment: 'TEST_NOT_SET' }, 'the environment variable TEST_NOT_SET is not set'],
     ['a missing file', { file: join(folder, 'missing') }, "its file can't be read: ENOENT"],
@@ -65,7 +65,7 @@ describe('a credential that can not be read', () => {
     ['an empty file', { file: file('empty', '\n') }, 'it has 0 characters, and needs at least 8'],
     ['a large file', { file: file('large', 'x'.repeat(70_000)) }, 'its file is over 65536 bytes'],
   ] as [string, CredentialSource, string][])(
-    'is a typed error that does not have the value: %s',
+    'an unreadable credential is a typed error without the value: %s',
     async (_, source, why) => {
       const error: unknown = await resolve(source).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({
@@ -78,7 +78,7 @@ describe('a credential that can not be read', () => {
     },
   )
 
-  it('is named by a check, which does not call functions', async () => {
+  it('the check of credentials names an unreadable one, and does not call functions', async () => {
     const credentials = new Credentials({
       missing: { environment: 'TEST_NOT_SET' },
       there: { file: file('there', 'secret-value') },
@@ -89,7 +89,7 @@ describe('a credential that can not be read', () => {
     expect(await credentials.check('dynamic')).toEqual({ type: 'not_checked' })
   })
 
-  it('rejects with the reason of the signal when the call is cancelled', async () => {
+  it('reading a credential rejects with the reason of the signal when the call is cancelled', async () => {
     const never = () => new Promise<string>(() => undefined)
     const controller = new AbortController()
     const resolved = new Credentials({ github: never }).resolve(['github'], request, 1, controller.signal)
@@ -98,7 +98,7 @@ describe('a credential that can not be read', () => {
   })
 })
 
-it('runs a command once for many calls, and again for a second attempt', async () => {
+it('runs a credential command once for many calls, and again for a second attempt', async () => {
   const log = join(folder, 'runs')
   const source = node(`require('fs').appendFileSync(${JSON.stringify(log)}, 'x'); console.log('value-' + Date.now())`)
   const credentials = new Credentials({ github: source })

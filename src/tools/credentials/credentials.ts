@@ -1,17 +1,16 @@
 /*
- * Credentials: values that tools need and nobody else may see. A tool declares names; the configuration says where each
- * value comes from.
+ * Credentials: secret values that tools need. A tool declares names; the configuration has the source of each value.
  *
- * Owns: reading the values for one attempt of a call, in the process of the tool, and redacting them from what the tool
- * says.
- * Boundary: a value reaches the `run` of a tool by `context.credential(name)`, and nothing else. Nothing here writes a
- * value to the history, a prompt, a sandbox, a log, an error or the audit log.
+ * Owns: reading the values for one attempt of a call, in the process of the tool, and redacting them from the output of
+ * the tool.
+ * Boundary: a value reaches the `run` of a tool only by `context.credential(name)`. No code here writes a value to the
+ * history, a prompt, a sandbox, a log, an error or the audit log.
  *
  * Invariants:
- * 1. The values are read before `run` is called. When one can't be read, nothing has happened.
- * 2. An error says which credential is missing, and never contains a value or what its source said.
+ * 1. The values are read before `run` is called. When a value can't be read, the call has had no effect.
+ * 2. An error names the missing credential, and never contains a value or output of its source.
  * 3. A value has at least 8 characters, so that it can be told from other text, and redacted.
- * 4. What a command prints is kept for 30 seconds for first attempts, and read anew for a second one. Every other
+ * 4. The output of a command is kept for 30 seconds for first attempts, and read again for a second one. Every other
  *    source is read for each attempt.
  */
 
@@ -30,12 +29,12 @@ type SourceRequest = Omit<CredentialRequest, 'name' | 'signal'>
 
 /** The values for one attempt of a call. */
 export interface CallCredentials {
-  /** By name. */
+  /** Values by name. */
   readonly values: ReadonlyMap<string, string>
   readonly redactor: Redactor
 }
 
-/** What a source says without a call. A function is not asked: it needs a call. */
+/** The result of checking a source without a call. A function is not called, because it needs a call. */
 export type SourceCheck =
   | { readonly type: 'available' | 'not_checked' }
   | { readonly type: 'missing'; readonly reason: string }
@@ -71,7 +70,7 @@ export class Credentials {
     return { values, redactor: new Redactor(values) }
   }
 
-  /** Whether a source has a value. Never rejects, and says nothing about the value. */
+  /** Whether a source has a value. Never rejects, and reveals nothing about the value. */
   async check(name: string): Promise<SourceCheck> {
     const source = this.#sources.get(name)
     if (typeof source === 'function') return { type: 'not_checked' }
@@ -108,7 +107,7 @@ export class Credentials {
     const { name } = request
     const kept = this.#printed.get(name)
     if (kept && attempt === 1 && performance.now() < kept.until) return kept.value
-    // Calls share the command, so none of them may cancel it.
+    // Calls share the command, so no single call may cancel it.
     const value = readInTime(source, request, new AbortController().signal)
     this.#printed.set(name, { value, until: performance.now() + commandCacheMs })
     value.catch(() => {

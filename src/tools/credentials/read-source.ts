@@ -6,17 +6,17 @@ import { PtcError } from '../../common/errors.js'
 import { decodeText } from '../../common/text/decode-text.js'
 import type { CredentialRequest, CredentialSource } from './credential-source.js'
 
-/** Most bytes of a value. */
+/** Maximum bytes of a value. */
 const maxBytes = 64 * 1024
 
 /**
- * Why a source has no value. The message goes into the history: it has no value, no path, and nothing that the source
- * said.
+ * Why a source has no value. The message goes into the history, so it has no value, no path, and no output of the
+ * source.
  */
 export class SourceError extends Error {}
 
 /**
- * The value that a source has now.
+ * Reads the current value of a source.
  *
  * @throws SourceError; the reason of the signal
  */
@@ -38,7 +38,7 @@ async function callFunction(
 ): Promise<string> {
   const { signal } = request
   try {
-    // A function that ignores its signal delays nobody.
+    // A function that ignores its signal does not delay the caller.
     const work = { name: `the source of credential ${request.name}`, redact: () => 'its text may have the value' }
     const value: unknown = await raceWithSignal(
       signal,
@@ -61,7 +61,7 @@ function readVariable(name: string): string {
 async function readFileOf(path: string): Promise<string> {
   let content: string
   try {
-    // A pipe could block for ever.
+    // A pipe could block without a limit.
     if (!(await stat(path)).isFile()) throw new SourceError('its path is not that of a file')
     content = decodeText(await readFile(path), 'its file', 'CREDENTIAL_UNAVAILABLE')
   } catch (thrown) {
@@ -73,7 +73,7 @@ async function readFileOf(path: string): Promise<string> {
   return withoutLineBreak(content)
 }
 
-/** What the command writes to stderr is dropped: it may be the value. */
+/** Drops what the command writes to stderr, because it may be the value. */
 function runCommand([program, ...args]: readonly [string, ...string[]], signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { signal, maxBuffer: maxBytes, encoding: 'utf8', windowsHide: true, killSignal: 'SIGKILL' } as const
@@ -83,7 +83,7 @@ function runCommand([program, ...args]: readonly [string, ...string[]], signal: 
       else if (typeof error.code === 'number') reject(new SourceError(`its command ended with exit code ${error.code}`))
       else reject(new SourceError(`its command failed: ${error.signal ?? describeKind(error)}`))
     })
-    // A command that reads its input must not wait for it.
+    // A command that reads its input gets its end at once.
     child.stdin?.on('error', () => undefined).end()
   })
 }
@@ -92,7 +92,7 @@ function withoutLineBreak(text: string): string {
   return text.replace(/\r?\n$/, '')
 }
 
-/** The code of a system error, or the class of the error. A message could have the value. */
+/** The code of a system error, or the class of the error. A message could contain the value. */
 function describeKind(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'a value that is no error'
   const code: unknown = 'code' in thrown ? thrown.code : undefined

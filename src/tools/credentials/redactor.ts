@@ -1,12 +1,12 @@
 import { PtcError } from '../../common/errors.js'
 import type { ToolLog } from '../tool.js'
 
-/** Shorter lines of a value with several lines are not looked for: they would be ordinary text. */
+/** Shorter lines of a multi-line value are not redacted: they could be ordinary text. */
 const minLineCharacters = 16
 
-/** Replaces the values of credentials by markers. */
+/** Replaces the values of credentials with markers. */
 export class Redactor {
-  /** What is replaced, the longest first, and its marker. */
+  /** The texts to replace, longest first, and their markers. */
   readonly #forms: readonly (readonly [string, string])[]
 
   /** @param values by name */
@@ -18,12 +18,15 @@ export class Redactor {
 
   /** The text without the values. */
   readonly text = (text: string): string => {
-    // A replacement as text would give "$&" a meaning.
+    // A replacement text would give "$&" a meaning.
     for (const [form, marker] of this.#forms) if (text.includes(form)) text = text.replaceAll(form, () => marker)
     return text
   }
 
-  /** The same for each text and key in arrays, plain objects and errors. Without a value in it, the same object. */
+  /**
+   * The value with each text and key redacted, in arrays, plain objects and errors. Returns the same object when there
+   * is no value in it.
+   */
   any<Value>(value: Value): Value {
     return this.#forms.length === 0 ? value : (this.#any(value, new Map()) as Value)
   }
@@ -48,7 +51,7 @@ export class Redactor {
     return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
   }
 
-  /** @param seen objects and what they became; what is being looked through is in it as well */
+  /** @param seen objects and their results, including objects that are in progress */
   #any(value: unknown, seen: Map<object, unknown>): unknown {
     if (typeof value === 'string') return this.text(value)
     if (typeof value !== 'object' || value === null) return value
@@ -89,7 +92,7 @@ function isPlainObject(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** A value as it is, and as it is in a URL, in JSON and in Base64; and its long lines. */
+/** The forms of a value: plain, in a URL, in JSON and in Base64; and its long lines. */
 function formsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value)
   const lines = value.split(/\r?\n/).filter((line) => line.length >= minLineCharacters && !line.startsWith('-----'))

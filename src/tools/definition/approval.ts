@@ -4,20 +4,20 @@ import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import type { CallingRun } from '../tool.js'
 import type { InvalidError } from './invalid-tool.js'
 
-/** Second argument of an {@link ApprovalRule}: who makes the call. */
+/** The second argument of an {@link ApprovalRule}: the caller, its run, and the context of the run. */
 export interface GatedCall {
   readonly caller: Caller
   readonly run: CallingRun
-  /** The `context` that the run was started with, such as user and tenant. `{}` for a run without one. */
+  /** The `context` with which the run was started, such as user and tenant. `{}` for a run without one. */
   readonly context: JsonObject
 }
 
-/** True for a call that needs approval. A rule that throws needs it. */
+/** Returns true for a call that needs approval. A call whose rule throws needs approval, too. */
 export type ApprovalRule<Input = never> = (input: Input, call: GatedCall) => boolean | Promise<boolean>
 
 /**
- * Names what an approval with `remember` covers: later calls of the tool with the same text need none. Without it an
- * approval covers calls with the same arguments alone.
+ * Returns a text that defines the scope of an approval with `remember`: later calls of the tool with the same text need
+ * none. Without this rule an approval covers only calls with the same arguments.
  */
 export type RememberRule<Input = never> = (input: Input) => string
 

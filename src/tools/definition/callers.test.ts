@@ -4,14 +4,14 @@ import { invalidTool } from './invalid-tool.js'
 
 const invalid = invalidTool('pay')
 
-it('lets both call a tool that names no callers, and offers it to code', () => {
+it('a tool without callers may be called by both, and is documented for code', () => {
   expect(callersOf({}, invalid)).toEqual({
     allowedCallers: ['direct', 'code_execution'],
     offeredTo: ['code_execution'],
   })
 })
 
-it('takes the callers as the Messages API names them', () => {
+it('accepts callers with their names in the Messages API', () => {
   const both = ['direct', 'code_execution']
   expect(
     callersOf({ allowedCallers: ['code_execution_20260120', 'direct', 'code_execution_20250825'] }, invalid),

@@ -5,7 +5,7 @@ import type { InvalidError } from './invalid-tool.js'
 
 const callers: readonly Caller[] = Object.freeze(['direct', 'code_execution'] as const)
 
-/** A tool that is offered in two ways is read twice by the model, in every turn. */
+/** A tool that is offered in two ways appears twice in every prompt. */
 const defaultOffer: readonly Caller[] = Object.freeze(['code_execution'] as const)
 
 /** The Messages API names its code execution with a version, which makes no difference here. */
@@ -15,7 +15,7 @@ const versioned: readonly AllowedCaller[] = [
   'code_execution_20260521',
 ]
 
-/** Who may call a tool, and whom the prompt tells of it. */
+/** The callers that may call a tool, and the callers whose prompt documents it. */
 export function callersOf(
   { allowedCallers: given }: { readonly allowedCallers?: readonly AllowedCaller[] },
   invalid: InvalidError,

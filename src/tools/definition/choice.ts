@@ -1,6 +1,6 @@
 import type { InvalidError } from './invalid-tool.js'
 
-/** @throws PtcError CONFIG_INVALID unless something is given, and all of it is among the choices */
+/** @throws PtcError CONFIG_INVALID when no value is given, or one is not among the choices */
 export function checkChoice(
   field: string,
   given: readonly unknown[],

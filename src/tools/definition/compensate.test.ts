@@ -13,7 +13,7 @@ const book = {
 } as const
 const run = () => ({ id: 'b-1' })
 
-/** The message of the error of a definition. Untyped, as in JavaScript. */
+/** The message of the error of a definition. The definition is untyped, as in JavaScript. */
 function refusal(changes: Readonly<Record<string, unknown>>): string {
   try {
     defineTool({ ...book, ...changes } as never)

@@ -3,16 +3,16 @@ import type { RemoteTarget } from '../../common/runs/tool-config.js'
 import type { ToolContext } from '../tool.js'
 import type { InvalidError } from './invalid-tool.js'
 
-/** First argument of a tool's `compensate`: the call whose effect is to be undone. */
+/** First argument of a tool's `compensate`: the call whose effect must be undone. */
 export interface CompensatedCall<Input, Output> {
-  /** As `run` got them. */
+  /** The arguments that `run` got. */
   readonly arguments: Input
   /**
-   * The result of the call. Undefined when its outcome is unknown (a timeout, a lost worker, a cancellation): then it
-   * may or may not have happened.
+   * The result of the call. Undefined when its outcome is unknown (a timeout, a lost worker, a cancellation): then the
+   * effect may or may not exist.
    */
   readonly result: Output | undefined
-  /** Of the call. The context has that of the compensation. */
+  /** Idempotency key of the call. The context has the key of the compensation. */
   readonly idempotencyKey: string
 }
 

@@ -8,7 +8,7 @@ const common = { name: 'look_up', description: 'x', input: z.object({ id: z.stri
 const remote = { ...common, output: z.string(), activity: { taskQueue: 'python' } } as const
 const own = { ...common, output: z.string(), run: () => 'x' } as const
 
-/** The message of the error of a definition. Untyped, as in JavaScript. */
+/** The message of the error of a definition. The definition is untyped, as in JavaScript. */
 function refusal(definition: Readonly<Record<string, unknown>>): string {
   try {
     defineTool(definition as unknown as typeof own)
@@ -20,7 +20,7 @@ function refusal(definition: Readonly<Record<string, unknown>>): string {
 }
 
 describe('a remote tool', () => {
-  it('is an activity with the name of the tool, which a worker takes within 10 minutes', () => {
+  it('a remote tool is an activity with the name of the tool, which a worker takes within 10 minutes', () => {
     expect(defineTool(remote).remote).toEqual({
       kind: 'activity',
       type: 'look_up',
@@ -30,7 +30,7 @@ describe('a remote tool', () => {
     expect(() => defineTool(remote).run({ id: 'a' }, undefined as never)).toThrow('look_up is a remote tool')
   })
 
-  it('is a workflow or a Nexus operation, without a retry policy', () => {
+  it('a remote tool is a workflow or a Nexus operation, without a retry policy', () => {
     const { activity: _, ...rest } = remote
     const workflow = { type: 'review', passCall: true }
     expect(defineTool({ ...rest, workflow })).toMatchObject({
@@ -68,17 +68,17 @@ describe('a remote tool', () => {
       /scheduleToStartTimeout: must be milliseconds/,
     ],
     ['arguments that are not JSON', { input: z.object({ at: z.string().pipe(z.coerce.date()) }) }, /can't be sent to/],
-  ])('is refused with %s', (_what, change, message) => {
+  ])('a remote tool is refused with %s', (_what, change, message) => {
     expect(refusal({ ...remote, ...change })).toMatch(message)
   })
 
-  it('is refused without a name of a workflow, and as a tool without any kind', () => {
+  it('a remote tool is refused without the name of its workflow, and without a kind', () => {
     const { activity: _, ...rest } = remote
     expect(refusal({ ...rest, workflow: {} })).toMatch(/workflow is invalid:\n- type: /)
     expect(refusal(rest)).toMatch(/run is missing$/)
   })
 
-  it("can't have the activity type of another tool", () => {
+  it("a remote tool can't have the activity type of another tool", () => {
     const tools = [defineTool({ ...remote, activity: { type: 'pay' } }), defineTool({ ...own, name: 'pay' })]
     expect(() => createRegistry(tools)).toThrow('tool look_up: its activity pay has the name of another tool')
   })
@@ -92,7 +92,7 @@ describe('a JSON Schema', () => {
   }
   const output = { type: 'array', items: { type: 'number' } }
 
-  it('is as good as zod, and refuses unknown arguments unless it has additional properties', () => {
+  it('a JSON Schema works like zod, and refuses unknown arguments unless it has additional properties', () => {
     const tool = defineTool({ ...remote, input, output })
     expect(tool.inputSchema).toMatchObject({ required: ['id'], additionalProperties: false })
     expect(tool.input.parse({ id: 'a' })).toEqual({ id: 'a' })
@@ -102,7 +102,7 @@ describe('a JSON Schema', () => {
     expect(tool.output.safeParse(['a']).success).toBe(false)
   })
 
-  it('types run by JSON', () => {
+  it('a JSON Schema gives run the type of JSON', () => {
     defineTool({
       ...own,
       input,
@@ -120,13 +120,13 @@ describe('a JSON Schema', () => {
     ['an unknown type', { type: 'object', properties: { a: { type: 'strin' } } }, /Unsupported type: strin/],
     ['conditions', { type: 'object', if: {} }, /if\/then\/else/],
     ['text', 'object', /input must be a zod schema or a JSON Schema$/],
-  ])('is refused with %s', (_what, schema, message) => {
+  ])('a JSON Schema is refused with %s', (_what, schema, message) => {
     expect(refusal({ ...remote, input: schema })).toMatch(message)
   })
 })
 
 describe('retry, rate and priority', () => {
-  it('have the names and meaning of Temporal', () => {
+  it("retry, rate and priority have Temporal's names and their meaning", () => {
     const retry = {
       attempts: 5,
       initialInterval: '1s',
@@ -162,11 +162,11 @@ describe('retry, rate and priority', () => {
     [{ priority: { priorityKey: 6 } }, /priority is invalid:\n- priorityKey: /],
     [{ priority: { fairnessKey: 'é'.repeat(33) } }, /priority is invalid:\n- fairnessKey: /],
     [{ execution: 'local', rate: { perSecond: 1 } }, /execution 'local' and rate exclude each other$/],
-  ])('%j is refused', (change, message) => {
+  ])('refuses the options %j of a tool', (change, message) => {
     expect(refusal({ ...own, ...change })).toMatch(message)
   })
 
-  it('a task queue has one rate', () => {
+  it("two tools with different rates can't share a task queue", () => {
     const tools = [
       defineTool({ ...own, taskQueue: 'q', rate: { perSecond: 1 } }),
       defineTool({ ...own, name: 'pay', taskQueue: 'q' }),

@@ -5,7 +5,7 @@ import { describeIssues } from '../validation/describe-issues.js'
 /** Makes the error of a wrong definition. */
 export type InvalidError = (message: string, hint?: string) => PtcError
 
-/** @returns makes errors that name the tool */
+/** @returns a function that makes errors with the name of the tool */
 export function invalidTool(name: string): InvalidError {
   return (message, hint) =>
     new PtcError('CONFIG_INVALID', `tool ${name}: ${message}`, hint === undefined ? {} : { hint })

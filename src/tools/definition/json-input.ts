@@ -7,14 +7,14 @@ import { normalizeSchema } from '../validation/schema-document.js'
 /** The arguments of a tool whose input is a JSON Schema. */
 interface JsonInput {
   readonly schema: z.ZodObject
-  /** For the model: an object without alternatives, which the APIs of models refuse at the root. */
+  /** The schema for the model: an object without alternatives, which the APIs of models refuse at the root. */
   readonly json: JsonObject
 }
 
 /**
- * The arguments of a call have names, so they are an object whose members the prompt lists. What a schema says besides
- * (alternatives, patterns of names, the number of members) is checked in addition. A schema that says nothing about
- * additional properties refuses them.
+ * Reads the schema of a tool's input. The arguments of a call have names, so the root must be an object, and the prompt
+ * lists its members. Other constraints (alternatives, patterns of names, the number of members) are checked in
+ * addition. A schema without a rule for additional properties refuses them.
  *
  * @throws NotAnObjectError, Error for a schema that can't be checked
  */
@@ -59,7 +59,7 @@ function isObjectSchema(schema: z.ZodType): schema is z.ZodObject {
   return (schema.def as { readonly type: string }).type === 'object'
 }
 
-/** `{ $ref: '#/$defs/X' }` as X. */
+/** Replaces a root of the form `{ $ref: '#/$defs/X' }` with X. */
 function inlineReference({ $ref: reference, ...rest }: JsonObject): JsonObject {
   if (typeof reference !== 'string') return rest
   const { $defs: definitions } = rest
@@ -105,7 +105,7 @@ function describeArguments(root: JsonObject): JsonObject {
     const distinct = [...new Map([...parts].map((part) => [JSON.stringify(part), part])).values()]
     return [name, distinct.length === 1 ? (distinct[0] ?? {}) : { anyOf: distinct }]
   })
-  // A name that is required and not described may have any value.
+  // A required name without a schema may have any value.
   const unknown = required.filter((name) => !properties.has(name)).map((name): [string, JsonValue] => [name, {}])
   const { additionalProperties = false } = own
   return {
@@ -119,7 +119,7 @@ function describeArguments(root: JsonObject): JsonObject {
 }
 
 /**
- * The members that an object may have, over all alternatives, and those that it has in each.
+ * The members that an object may have, over all alternatives, and the members that it has in every one.
  *
  * @param known members of references: each is read once, because a few may stand for very many parts
  */
@@ -138,7 +138,7 @@ function membersOf(schema: JsonObject, definitions: JsonValue | undefined, known
   }
   const all = partsOf('allOf')
   if (typeof reference === 'string') {
-    // While it is read: a recursive reference adds nothing.
+    // Undefined while the reference is being read: a recursive reference adds nothing.
     const target = known.has(reference) ? undefined : (resolve(definitions, reference) ?? {})
     if (target) known.set(reference, noMembers)
     if (target) known.set(reference, membersOf(target, definitions, known))

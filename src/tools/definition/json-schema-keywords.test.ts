@@ -16,7 +16,7 @@ const protoSchema = '{ "type": "object", "properties": { "__proto__": { "type": 
 const P = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }
 
 describe('the keywords of a JSON Schema', () => {
-  it('are shown to the model as they are written', () => {
+  it('the model gets the keywords of a JSON Schema unchanged', () => {
     const members = {
       uri: { type: 'string', format: 'uri' },
       email: { type: 'string', format: 'email', pattern: '@example.com$' },
@@ -35,7 +35,7 @@ describe('the keywords of a JSON Schema', () => {
     expect(stub).toContain('like @example.com$')
   })
 
-  it('document defaults, and add none to the arguments', () => {
+  it('a JSON Schema documents defaults, and adds none to the arguments', () => {
     const tool = toolOf(
       properties({ a: { type: 'string', default: 'None' }, b: { type: 'object', properties: { c: { default: 1 } } } }),
     )
@@ -148,7 +148,7 @@ describe('the keywords of a JSON Schema', () => {
       [false, true, false],
     ],
     ['keywords without a type', { minLength: 2 }, ['ab', 'a'], [true, false]],
-  ])('are checked: %s', (_what, schema, values, expected) => {
+  ])('the keywords of a JSON Schema are checked: %s', (_what, schema, values, expected) => {
     expect(fits(toolOf(properties({ a: schema })), ...values.map((a) => ({ a })))).toEqual(expected)
   })
 

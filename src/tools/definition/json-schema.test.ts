@@ -33,7 +33,7 @@ describe('a reference within a JSON Schema', () => {
     'https://json-schema.org/draft/2020-12/schema',
   ]
   it.each(dialects.flatMap(($schema) => ['definitions', '$defs'].map((folder) => [folder, $schema] as const)))(
-    'is found in %s with $schema %s',
+    'finds a reference of a JSON Schema in %s with $schema %s',
     (folder, $schema) => {
       const document = { ...($schema && { $schema }), [folder]: { P } }
       const tool = toolOf({ ...document, ...properties({ a: { $ref: `#/${folder}/P` } }) })
@@ -93,11 +93,11 @@ describe('a reference within a JSON Schema', () => {
           .replaceAll('/P', '/__proto__'),
       ) as JsonSchema,
     ],
-  ])('may be by %s', (_what, document) => {
+  ])('a reference of a JSON Schema may use %s', (_what, document) => {
     expect(fits(toolOf(document), { a: { x: 1 } }, { a: { x: 'x' } })).toEqual([true, false])
   })
 
-  it('may be recursive, over the root, lists, maps and each other', () => {
+  it('references of a JSON Schema may be recursive, over the root, lists, maps and each other', () => {
     const tree = toolOf({ ...properties({ n: { type: 'number' }, sub: { type: 'array', items: { $ref: '#' } } }) })
     expect(fits(tree, { n: 1, sub: [{ n: 2, sub: [] }] }, { sub: [{ n: 'x' }] })).toEqual([true, false])
     const node = (other: string) => ({
@@ -151,7 +151,7 @@ describe('a reference within a JSON Schema', () => {
     ['to nothing', '#/$defs/missing', /Reference not found: #\/\$defs\/missing/],
     ['to no schema', '#/title', /Reference is to no schema/],
     ['to itself', '#/properties/a', /refers to itself/],
-  ])('%s is refused', (_what, $ref, message) => {
+  ])('refuses a reference of a JSON Schema %s', (_what, $ref, message) => {
     expect(refusal({ title: 'x', ...properties({ a: { $ref } }) })).toMatch(message)
   })
 })
@@ -199,7 +199,7 @@ describe('the root of a JSON Schema', () => {
       [{ b: 1 }, { a: 1 }],
       [true, false],
     ],
-  ])('may have %s', (_what, schema, values, expected) => {
+  ])('the root of a JSON Schema may have %s', (_what, schema, values, expected) => {
     const tool = toolOf(schema)
     expect(fits(tool, ...values)).toEqual(expected)
     expect(tool.inputSchema).toMatchObject({ type: 'object' })
@@ -207,7 +207,7 @@ describe('the root of a JSON Schema', () => {
     expect(renderStandaloneStub(tool)).toContain('async def a_tool(')
   })
 
-  it('lists the members of all alternatives, and requires those of each', () => {
+  it('the root of a JSON Schema lists the members of all alternatives, and requires those of each', () => {
     const first = {
       type: 'object',
       properties: { kind: { const: 'a' }, x: { type: 'number' } },
@@ -227,7 +227,7 @@ describe('the root of a JSON Schema', () => {
     ['a list', { type: ['array', 'null'] }, /its type is array or null; it must be object$/],
     ['values', { enum: ['a'] }, /it lists whole values/],
     ['nothing', { not: {} }, /it accepts nothing$/],
-  ])('that is %s is refused with its own reason', (_what, schema, message) => {
+  ])('refuses a root of a JSON Schema that is %s, with the reason', (_what, schema, message) => {
     expect(refusal(schema)).toMatch(message)
   })
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { credentialNamePattern } from '../credentials/credential-source.js'
 import { type Duration, parseDuration } from '../duration.js'
 
-/** The options of Temporal that the definition of a tool has: schemas at the border. */
+/** Schemas of Temporal's options in the definition of a tool, for input from outside. */
 
 /** A positive duration of at most 24 days, in milliseconds. */
 export const milliseconds = z.custom<Duration>().transform((duration, context) => {
@@ -12,17 +12,17 @@ export const milliseconds = z.custom<Duration>().transform((duration, context) =
   return z.NEVER
 })
 
-/** Temporal's limit is 1,000 bytes; a queue of the server's own begins with `/_sys/`. */
+/** Temporal's limit is 1,000 bytes; names of the server's own queues begin with `/_sys/`. */
 export const taskQueueName = z
   .string()
   .min(1)
   .max(200)
   .refine((name) => !name.startsWith('/_sys/'), 'is the name of a task queue of the server')
 
-/** An activity type, workflow type, or name of Nexus. */
+/** Name of an activity type, a workflow type, or a Nexus endpoint, service or operation. */
 export const typeName = z.string().min(1).max(200)
 
-/** From Temporal: priorities 1 to 5, keys of at most 64 bytes, weights from 0.001 to 1,000. */
+/** Temporal's limits: priorities 1 to 5, keys of at most 64 bytes, weights from 0.001 to 1,000. */
 export const priority = z.strictObject({
   priorityKey: z.int().min(1).max(5).optional(),
   fairnessKey: z

@@ -6,17 +6,17 @@ import type { InvalidError } from './invalid-tool.js'
 import { parseOption } from './invalid-tool.js'
 import { milliseconds, taskQueueName, typeName } from './options.js'
 
-/** A tool that is an activity of somebody else's worker, in any language. */
+/** A tool that is an activity of a worker without this package, in any language. */
 export interface ActivityTarget {
   /** Activity type. Default: the name of the tool. */
   readonly type?: string
-  /** Default: the task queue of the run, for an activity of the worker that has the plugin. */
+  /** Default: the task queue of the run, for an activity of a worker with the plugin. */
   readonly taskQueue?: string
   /** How long a call may wait for a worker. Default 10 minutes. */
   readonly scheduleToStartTimeout?: Duration
-  /** Only for an activity that heartbeats: a lost worker is noticed earlier. Default: the tool's timeout alone. */
+  /** Only for an activity that sends heartbeats: a lost worker is noticed earlier. Default: only the tool's timeout. */
   readonly heartbeatTimeout?: Duration
-  /** Gives the activity a second argument, {@link RemoteCall}. Default false: only the arguments. */
+  /** Passes a second argument, {@link RemoteCall}, to the activity. Default false: only the arguments. */
   readonly passCall?: boolean
 }
 
@@ -26,7 +26,7 @@ export interface WorkflowTarget {
   readonly type: string
   /** Default: the task queue of the run. */
   readonly taskQueue?: string
-  /** Gives the workflow a second argument, {@link RemoteCall}. Default false: only the arguments. */
+  /** Passes a second argument, {@link RemoteCall}, to the workflow. Default false: only the arguments. */
   readonly passCall?: boolean
 }
 
@@ -53,7 +53,7 @@ const schemas = {
   nexus: z.strictObject({ endpoint: typeName, service: typeName, operation: typeName, passCall }),
 }
 
-/** As long as a call waits for a worker that has a tool of ours. */
+/** The same time for which a call of a local tool waits for a worker. */
 const defaultScheduleToStartMs = 10 * 60_000
 
 interface TargetDefinition {
@@ -66,7 +66,7 @@ interface TargetDefinition {
 }
 
 /**
- * What executes the calls of a remote tool; undefined for a tool with `run`.
+ * The target that executes the calls of a remote tool; undefined for a tool with `run`.
  *
  * @throws PtcError CONFIG_INVALID
  */

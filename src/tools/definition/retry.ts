@@ -6,13 +6,13 @@ import type { InvalidError } from './invalid-tool.js'
 import { parseOption } from './invalid-tool.js'
 import { milliseconds } from './options.js'
 
-/** The retry policy of a tool: Temporal's, with its names and meaning. */
+/** The retry policy of a tool, with Temporal's names and their meaning. */
 export interface RetryDefinition {
   /** Maximum attempts, from 1 to 100. Default 3. */
   readonly attempts?: number
   /** Time before the second attempt. Default 500 ms. */
   readonly initialInterval?: Duration
-  /** Each interval is this many times the one before. Default 2. */
+  /** Factor between an interval and the one before. Default 2. */
   readonly backoffCoefficient?: number
   /** Default 30 seconds. */
   readonly maximumInterval?: Duration

@@ -7,24 +7,24 @@ import { normalizeSchema } from '../validation/schema-document.js'
 import type { InvalidError } from './invalid-tool.js'
 import { NotAnObjectError, readJsonInput } from './json-input.js'
 
-/** A JSON Schema (draft 4 to 2020-12, or of OpenAPI 3) with references within it only. */
+/** A JSON Schema (draft 4 to 2020-12, or of OpenAPI 3) whose references stay within it. */
 export type JsonSchema = { readonly [Key in string]?: unknown } & { readonly _zod?: never; readonly _def?: never }
 
-/** A schema as zod: a JSON Schema is converted. */
+/** The zod type of a schema. A JSON Schema is converted. */
 export type AsZodObject<Schema> = Schema extends z.ZodObject ? Schema : z.ZodObject
 export type AsZodType<Schema> = Schema extends z.ZodType ? Schema : z.ZodType
 
-/** A schema that is checked, and the JSON Schema that the model reads. */
+/** A checked schema, and the JSON Schema that the model reads. */
 export interface ReadSchema<Schema extends z.ZodType> {
   readonly schema: Schema
   readonly json: JsonObject
-  /** The defaults of a JSON Schema are not applied: they are documentation. */
+  /** The defaults of a JSON Schema are documentation, and are not applied. */
   readonly documentsDefaults: boolean
 }
 
 /**
  * Refuses unknown arguments, as Python does: silently dropping a misspelt one would give a wrong result. A JSON Schema
- * that says nothing about additional properties refuses them, too.
+ * without a rule for additional properties refuses them, too.
  */
 export function readInput(schema: unknown, invalid: InvalidError): ReadSchema<z.ZodObject> {
   if (!isZodSchema(schema)) {
@@ -58,7 +58,7 @@ export function readOutput(schema: unknown, invalid: InvalidError): ReadSchema<z
   }
 }
 
-/** What a caller sends or receives, as JSON Schema. */
+/** The JSON Schema of the data that a caller sends or receives. */
 function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: InvalidError): JsonObject {
   try {
     refuseProto(schema)
@@ -73,7 +73,7 @@ function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: Invalid
   }
 }
 
-/** A remote tool gets the parsed arguments, so they must be JSON, too. */
+/** Checks that parsed arguments are JSON, because a remote tool gets them. */
 export function assertParsesToJson(input: z.ZodObject, invalid: InvalidError): void {
   try {
     toJsonSchema(input, 'output')

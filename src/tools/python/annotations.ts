@@ -6,7 +6,7 @@ import { commentText, pascalCase, pythonLiteral } from './literals.js'
 import { identityOf, isSchemaObject, resolveReference } from './schema-document.js'
 import type { Schema } from './schema-document.js'
 
-/** The Python annotation of a schema. `name` is the name for a class without a name of its own. */
+/** Renders the Python annotation of a schema. `name` is used for a class that has no name of its own. */
 type Annotate = (schema: Schema, name: string) => string
 
 /**
@@ -41,7 +41,7 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
     if (typeof reference !== 'string') return 'Any'
     const target = resolveReference(document, reference)
     const key = reference.split('/').at(-1) ?? ''
-    // zod generates names such as __schema0 for anonymous schemas: the name from the context says more.
+    // zod generates names such as __schema0 for anonymous schemas. The name from the context is more useful.
     const own = key === '#' || key.startsWith('__schema') ? name : pascalCase(key) || name
     // The class of an object ends the recursion. Other recursive schemas, such as JSON itself, would recurse endlessly.
     if (activeReferences.has(reference))
@@ -111,7 +111,7 @@ const scalarTypes: ReadonlyMap<string, string> = new Map([
   ['null', 'None'],
 ])
 
-/** `A | B`, without duplicates, and with all literals in one `Literal`. */
+/** The union `A | B`, without duplicates, and with all literals in one `Literal`. */
 function unionOf(options: readonly string[]): string {
   const parts = [...new Set(options.filter((part) => part !== 'Never'))]
   if (parts.includes('Any')) return 'Any'

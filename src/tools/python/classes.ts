@@ -17,7 +17,7 @@ export class PythonClasses {
   readonly #names = new Set<string>()
   #pending: PythonClass[] = []
 
-  /** The name of the class with this identity. `body` renders a new class. */
+  /** Returns the name of the class with this identity. `body` renders a new class. */
   define(preferredName: string, identity: string, body: (name: string) => string): string {
     const known = this.#byIdentity.get(identity)
     if (known !== undefined) return known.name
@@ -29,7 +29,7 @@ export class PythonClasses {
     return added.name
   }
 
-  /** The classes added since the last call, each after those it refers to. */
+  /** Returns the classes added since the last call, each after the classes it refers to. */
   takePending(): readonly string[] {
     const texts = this.#pending.map(({ text }) => text)
     this.#pending = []
@@ -60,17 +60,16 @@ interface ClassField {
   readonly key: string
   readonly annotation: string
   readonly required: boolean
-  /** One line; empty for none. */
+  /** One line; empty for no comment. */
   readonly comment: string
 }
 
-/** The text of a TypedDict class. */
 export function renderTypedDict(name: string, fields: readonly ClassField[]): string {
   // A class body allows only identifiers, and mangles those with two leading underscores.
   const canUseClassSyntax = fields.every(({ key }) => isPythonIdentifier(key) && !key.startsWith('__'))
   const lines = fields.map(({ key, annotation, required, comment }) => {
     const type = required ? annotation : `NotRequired[${annotation}]`
-    // In the functional syntax annotations are values: quoted, they may name a class that is not declared yet.
+    // Annotations in the functional syntax are values. In quotes, they may name a class that is not declared yet.
     const member = canUseClassSyntax ? `${key}: ${type}` : `${pythonLiteral(key)}: ${pythonLiteral(type)},`
     return comment === '' ? `    ${member}` : `    ${member}  # ${comment}`
   })

@@ -1,7 +1,9 @@
 import type { JsonValue } from '../../common/json/json.js'
 import { pythonKeywords } from './reserved-names.js'
 
-/** Whether a name may be a keyword argument in Python. ASCII only: Python normalizes other letters, such as `é`. */
+/**
+ * Whether a name may be a keyword argument in Python. Only ASCII, because Python normalizes other letters, such as `é`.
+ */
 export function isPythonIdentifier(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !pythonKeywords.has(name)
 }
@@ -18,12 +20,12 @@ export function pythonLiteral(value: JsonValue): string {
   return `{${members.join(', ')}}`
 }
 
-/** In single quotes, like Python's repr. All escapes of JSON mean the same in Python. */
+/** A string in single quotes, like Python's repr. All escapes of JSON mean the same in Python. */
 function pythonString(text: string): string {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
-/** Lines of a docstring, escaped: they can't end the docstring or break the source file. */
+/** Escaped lines of a docstring: they can't end the docstring or break the source file. */
 export function docstringLines(text: string): string[] {
   return toPrintable(text)
     .replaceAll('\\', '\\\\')
@@ -33,12 +35,15 @@ export function docstringLines(text: string): string[] {
     .map((line) => line.trimEnd())
 }
 
-/** Text for one `# comment`. */
+/** A text for one `# comment`. */
 export function commentText(text: string): string {
   return toPrintable(text).replace(/\s+/g, ' ').trim()
 }
 
-/** Line ends as \n, no other control characters (a NUL ends Python's source), no lone surrogates (UTF-8 has none). */
+/**
+ * The text with \n as line end, without other control characters (a NUL ends Python's source) and without lone
+ * surrogates (UTF-8 has none).
+ */
 function toPrintable(text: string): string {
   return text
     .replace(/\r\n?|\u2028|\u2029|\u0085/g, '\n')
@@ -46,7 +51,7 @@ function toPrintable(text: string): string {
     .replace(/[^\P{Cc}\n\t]/gu, '')
 }
 
-/** `get_expenses` and `line items` as `GetExpenses` and `LineItems`; empty without any letter or digit. */
+/** `get_expenses` and `line items` become `GetExpenses` and `LineItems`. Empty without any letter or digit. */
 export function pascalCase(text: string): string {
   const name = text
     .split(/[^A-Za-z0-9]+/)

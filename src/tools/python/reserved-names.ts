@@ -14,7 +14,7 @@ export const javascriptKeywords: ReadonlySet<string> = new Set(
     interface let new null package private protected public static super switch this throw true typeof undefined var void`),
 )
 
-/** Python's builtins, which a tool of the same name would hide. For exceptions see {@link isPythonException}. */
+/** Python's builtins, which a tool of the same name would hide. {@link isPythonException} covers the exceptions. */
 export const pythonBuiltins: ReadonlySet<string> = new Set(
   splitWords(`
     Ellipsis NotImplemented abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod

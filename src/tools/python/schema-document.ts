@@ -23,7 +23,7 @@ export function resolveReference(document: JsonObject, reference: string): Schem
 
 /**
  * The identity of an object schema. Schemas with the same identity are the same type: their annotations may differ, but
- * not their members, nor anything these refer to.
+ * their members, and everything that these refer to, are equal.
  */
 export function identityOf(document: JsonObject, schema: JsonObject): string {
   const members = withoutAnnotations(schema)

@@ -66,7 +66,7 @@ const Expense = z.object({
 })
 
 describe('renderStub', () => {
-  it('renders a Python function with types, documentation and examples', () => {
+  it('renders a tool as a Python function with types, documentation and examples', () => {
     const stub = stubOf({
       name: 'get_expenses',
       description: 'Expenses of one employee in one quarter.',
@@ -97,7 +97,7 @@ async def get_expenses(employee_id: str, quarter: Literal['Q1', 'Q2'], limit: in
     """`)
   })
 
-  it('shows the first example of each shape', () => {
+  it('a stub shows the first example of each shape', () => {
     const input = z.object({ id: z.string(), filters: z.array(z.object({ above: z.int() })).optional() })
     const inputExamples = [{ id: 'A1' }, { id: 'B2' }, { id: 'C3', filters: [{ above: 1 }] }, { id: 'D4', filters: [] }]
     expect(stubOf({ input, inputExamples }).match(/Example: .*/g)).toEqual([
@@ -170,7 +170,7 @@ async def get_expenses(employee_id: str, quarter: Literal['Q1', 'Q2'], limit: in
     ['control characters', 'nul\u0000 bell\u0007 escape\u001B[31m', 'nul bell escape[31m'],
     ['half characters', 'lone \uD800 surrogate, whole 😀', 'lone \uFFFD surrogate, whole 😀'],
     ['an attack', '"""\nimport os\nos.abort()\n"""'],
-  ])('stays a stub when the description holds %s', async (_what, description, shown = description) => {
+  ])('a stub stays valid Python when the description contains %s', async (_what, description, shown = description) => {
     const stub = stubOf({
       description,
       input: z.object({ x: z.string().describe(description) }),
@@ -181,7 +181,7 @@ async def get_expenses(employee_id: str, quarter: Literal['Q1', 'Q2'], limit: in
     expect(read?.doc.slice(0, shown.length)).toBe(shown)
   })
 
-  it('takes one dict when a parameter name is no identifier', async () => {
+  it('a stub takes one dict when a parameter name is not an identifier', async () => {
     const stub = stubOf({
       name: 'search',
       input: z.object({ class: z.string(), 'first-name': z.string().optional(), __private: z.int() }),
@@ -201,7 +201,7 @@ async def search(arguments: SearchArguments) -> None:
     expect((await understood([stub]))['search']?.parameters).toEqual(['arguments'])
   })
 
-  it('renders a recursive type', async () => {
+  it('a stub renders a recursive type', async () => {
     const Node = z.object({
       value: z.int(),
       'odd-name': z.int().optional(),
@@ -226,7 +226,7 @@ async def search(arguments: SearchArguments) -> None:
     await understood([people])
   })
 
-  it('names the members of a union by their tag, and merges an intersection', async () => {
+  it('a stub names the members of a union by their tag, and merges an intersection', async () => {
     const shape = z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('circle'), radius: z.number() }),
       z.object({ kind: z.literal('square'), side: z.number() }),
@@ -241,14 +241,14 @@ async def search(arguments: SearchArguments) -> None:
     await understood([stub])
   })
 
-  it('breaks a long list of parameters into lines', async () => {
+  it('a stub breaks a long list of parameters into lines', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `parameter_number_${index}`)
     const stub = stubOf({ input: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) })
     expect(Math.max(...stub.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
     expect((await understood([stub]))['a_tool']?.parameters).toEqual(names)
   })
 
-  it('is deterministic', () => {
+  it('rendering a stub is deterministic', () => {
     expect(stubOf({ output: z.array(Expense) })).toBe(stubOf({ output: z.array(Expense) }))
   })
 })
@@ -256,7 +256,7 @@ async def search(arguments: SearchArguments) -> None:
 describe('documentTools', () => {
   const titled = Expense.meta({ title: 'Expense' })
 
-  it('shares equal classes, and renames different ones of the same name', async () => {
+  it('stubs share equal classes, and rename different ones with the same name', async () => {
     const other = z.object({ id: z.int() }).meta({ title: 'Expense' })
     const documentation = documentTools([
       tool({ name: 'list_expenses', output: z.array(titled) }),
@@ -270,7 +270,7 @@ describe('documentTools', () => {
     expect(Object.keys(await understood(stubs))).toEqual(['list_expenses', 'get_expense', 'get_other'])
   })
 
-  it('does not rely on the stub of a tool that code cannot call', () => {
+  it("a stub does not rely on the stub of a tool that code can't call", () => {
     const direct = defineTool({
       name: 'first',
       description: 'x',
@@ -288,7 +288,7 @@ describe('documentTools', () => {
 })
 
 describe('reserved names', () => {
-  it('include every keyword and every builtin of Python', async () => {
+  it('the reserved names include every keyword and every builtin of Python', async () => {
     const [keywords, builtins] = (await python(
       'import builtins, json, keyword; print(json.dumps([keyword.kwlist, [n for n in dir(builtins) if n[0] != "_"]]))',
     )) as [string[], string[]]

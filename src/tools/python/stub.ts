@@ -106,7 +106,7 @@ function documentationLines(
   return lines
 }
 
-/** The first example of each shape: one that differs only in its values says little that is new. */
+/** The first example of each shape. An example that differs only in its values adds little. */
 function differentShapes(examples: readonly JsonObject[]): readonly JsonObject[] {
   const byShape = new Map<string, JsonObject>()
   for (const example of examples) {
@@ -116,7 +116,7 @@ function differentShapes(examples: readonly JsonObject[]): readonly JsonObject[]
   return [...byShape.values()]
 }
 
-/** The value with types in the place of its texts, numbers and booleans. */
+/** The value with types in place of its texts, numbers and booleans. */
 function shapeOf(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(shapeOf)
   if (!isSchemaObject(value)) return value === null ? null : typeof value

@@ -10,11 +10,11 @@ import type { ToolRegistry } from '../registry.js'
 import type { Tool } from '../tool.js'
 import { takeStart } from '../../common/text/text.js'
 
-/** Why a call must not run. The message is the same in the outcome for the model and in the error of `runTool`. */
+/** Why a call must not run. The outcome for the model and the error of `runTool` have the same message. */
 export interface Refusal {
   readonly code: 'TOOL_UNKNOWN' | 'TOOL_NOT_ALLOWED' | 'TOOL_INPUT_INVALID'
   readonly message: string
-  /** The arguments could not be checked: another process may accept them. */
+  /** The arguments could not be checked. Another process may accept them. */
   readonly isUndecided?: true
 }
 
@@ -28,7 +28,7 @@ type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: fals
 
 const maxListedTools = 20
 
-/** A schema may take microseconds for each invalid value, on a thread that serves other runs, too. */
+/** A schema may take microseconds for each invalid value, in a thread that serves other runs, too. */
 const maxArgumentValues = 20_000
 
 /** The tool, if it exists and this caller may call it. */

@@ -77,7 +77,7 @@ describe('checkOutput', () => {
       'could not be read: no',
       undefined,
     ],
-  ])('is refused when it holds %s', async (_what, value, message, hint) => {
+  ])('refuses a result of a tool that contains %s', async (_what, value, message, hint) => {
     const error = await failure(run(() => value))
     expect(error).toMatchObject({
       code: 'TOOL_OUTPUT_INVALID',
@@ -87,13 +87,13 @@ describe('checkOutput', () => {
     })
   })
 
-  it('omits undefined members of objects', async () => {
+  it('a result of a tool omits undefined members of objects', async () => {
     const value = await run(() => ({ a: 1, b: undefined, c: [{ d: undefined }] }))
     expect(Object.keys(value as object)).toEqual(['a', 'c'])
     expect(value).toStrictEqual({ a: 1, c: [{}] })
   })
 
-  it('accepts any JSON', async () => {
+  it('a result of a tool may be any JSON', async () => {
     const value = { a: [1, 'x', null, true, { __proto: -0.5 }], '': '' }
     expect(await run(() => value)).toEqual(value)
     expect(await run(() => null)).toBeNull()
@@ -110,13 +110,13 @@ describe('checkOutput', () => {
     })
   })
 
-  it('lists ten issues at most', async () => {
+  it('lists at most ten issues of a result', async () => {
     const error = await failure(run(() => Array.from({ length: 5_000 }, () => 'x'), { output: z.array(z.number()) }))
     expect(error.message.split('\n')).toHaveLength(12)
     expect(error.message).toContain('- … and 4990 more')
   })
 
-  it('rejects a circular value, also with a recursive schema', async () => {
+  it('rejects a circular result, also with a recursive schema', async () => {
     const Node = z.object({
       get next() {
         return Node.nullable()

@@ -8,7 +8,7 @@ import type { JsonMeasure } from './measure-json.js'
 import { parseValue } from './parse-value.js'
 import { describeThrown } from '../thrown.js'
 
-/** Values up to this size are measured exactly, for the error message, even if the limit is smaller. */
+/** Values up to this size are measured exactly for the error message, even if the limit is smaller. */
 const maxCountedBytes = 64 * 1024 * 1024
 
 /** A result may be much larger than arguments, and a schema may transform it. */
@@ -23,8 +23,8 @@ interface OutputDeclaration {
 }
 
 /**
- * The result of a tool for its caller: parsed by the output schema, and then plain JSON. Undefined members of objects
- * are left out; any other value that JSON can't represent is an error.
+ * The result of a tool in the form for its caller: parsed by the output schema, and then plain JSON. Undefined members
+ * of objects are left out. Any other value that JSON can't represent is an error.
  *
  * @throws PtcError TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE
  */

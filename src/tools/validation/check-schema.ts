@@ -3,7 +3,7 @@ import type { PtcError } from '../../common/errors.js'
 
 type InvalidError = (message: string, hint?: string) => PtcError
 
-/** @throws the error that `invalid` makes, for anything but a schema of zod 4 */
+/** @throws the error that `invalid` makes, for a value that is not a schema of zod 4 */
 export function checkSchema(field: string, schema: unknown, invalid: InvalidError): void {
   if (isZodSchema(schema)) return
   refuseZod3(field, schema, invalid)

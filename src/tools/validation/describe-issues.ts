@@ -5,7 +5,7 @@ const maxIssues = 10
 const maxIssueCharacters = 200
 
 /**
- * The issues of a schema for a model or a person: one short line each, ten at most. The value may be hostile, so every
+ * The issues of a schema for a model or a person: one short line each, at most ten. The value may be hostile, so every
  * quoted part of it is truncated.
  */
 export function describeIssues(error: z.core.$ZodError): string {
@@ -20,7 +20,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return path === '' ? message : `${path}: ${message}`
 }
 
-/** `items[3].amount`; truncated after 20 keys. */
+/** A path such as `items[3].amount`; truncated after 20 keys. */
 export function formatPath(path: readonly PropertyKey[]): string {
   const shown = path.slice(0, 20).map((key) => {
     if (typeof key === 'number') return `[${key}]`

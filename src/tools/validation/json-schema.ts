@@ -4,8 +4,8 @@ import { inheritedNamesOf } from './inherited-members.js'
 import { mapSchemas, normalizeSchema } from './schema-document.js'
 
 /**
- * A zod schema as JSON Schema for the model: the side a caller writes (`input`) or reads (`output`), without redundant
- * keywords, which would only cost tokens.
+ * A zod schema as JSON Schema for the model: the side that a caller writes (`input`) or reads (`output`), without
+ * redundant keywords, which would only cost tokens.
  *
  * @throws Error when JSON Schema can't represent it (a Date, a transform without `.pipe`)
  */
@@ -13,7 +13,8 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): JsonO
   const full = z.toJSONSchema(schema, {
     io: side,
     override: ({ jsonSchema }) => {
-      // z.int() adds the bounds of safe integers; a pattern beside a format repeats the format in a hundred characters.
+      // z.int() adds the bounds of safe integers. A pattern next to a format repeats the format in a hundred
+      // characters.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
@@ -25,7 +26,7 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): JsonO
   return inlineRootReference(plain)
 }
 
-/** Inlines X in `{ $ref: '#/$defs/X', $defs }`: the Messages API requires `type: 'object'` at the root. */
+/** Replaces a root `{ $ref: '#/$defs/X', $defs }` with X: the Messages API requires `type: 'object'` at the root. */
 function inlineRootReference(schema: JsonObject): JsonObject {
   const { $ref: reference, $defs: definitions, ...rest } = schema
   if (typeof reference !== 'string' || definitions === undefined) return schema
@@ -83,13 +84,13 @@ function toZodDialect({ appliesDefaults, checksFormats }: Annotations): (schema:
     const kept = {
       ...mapped,
       ...(appliesDefaults && fallback !== undefined && { default: fallback }),
-      // zod compiles patterns without the flag u, by which these mean classes of Unicode.
+      // zod compiles patterns without the flag u, which classes of Unicode need.
       ...(typeof pattern === 'string' && !/\\[pPu]\{/.test(pattern) && { pattern }),
-      // A relative reference is no URL.
+      // A relative reference is not a URL.
       ...(format !== undefined && format !== 'uuid' && format !== 'uri-reference' && { format }),
     }
     const { dependencies, dependentRequired, dependentSchemas, ...rest } = kept as Record<string, JsonValue>
-    /** A condition on values of one type: the schema may allow others, such as null. */
+    /** A condition on values of one type. The schema may allow other types, such as null. */
     const onType = (type: string, options: readonly JsonValue[]): JsonObject => {
       const others = [rest['type'] ?? []].flat().filter((each) => each !== type)
       return { anyOf: [...options, ...others.map((each) => ({ type: each }))] }
@@ -101,14 +102,14 @@ function toZodDialect({ appliesDefaults, checksFormats }: Annotations): (schema:
         .map((options) => onType('object', options)),
     ]
     if (conditions.length === 0) return rest
-    // Each part is a schema of its own: zod ignores what is beside some keywords.
+    // Each part becomes its own schema, because zod ignores the neighbours of some keywords.
     const { $defs, ...own } = rest
     return { allOf: [own, ...conditions], ...($defs !== undefined && { $defs }) }
   }
   return convert
 }
 
-/** Keywords by the type that they are about: zod ignores those of a schema without a type. */
+/** Keywords by the type that they apply to: zod ignores those of a schema without a type. */
 const keywordTypes: readonly (readonly [string, readonly string[]])[] = [
   ['object', ['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties']],
   ['array', ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems']],
@@ -116,12 +117,12 @@ const keywordTypes: readonly (readonly [string, readonly string[]])[] = [
   ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
 ]
 
-/** With the type that its keywords are about, and with a schema for each member that is required. */
+/** Adds the types that the keywords of a schema apply to, and a schema for each required member. */
 function withTypes(schema: JsonObject): JsonObject {
   const isTyped = ['type', 'enum', 'const', '$ref'].some((key) => key in schema)
   const about = isTyped ? undefined : keywordTypes.find(([, keywords]) => keywords.some((key) => key in schema))?.[0]
   const implied = about !== undefined && !allowsOthers(schema, about) ? about : undefined
-  // zod checks the size of a list only beside a schema of its items.
+  // zod checks the size of a list only when the schema has `items`.
   const isSized = ['minItems', 'maxItems'].some((key) => key in schema)
   const hasItems = ['items', 'prefixItems'].some((key) => key in schema)
   const { required, properties = {}, additionalProperties } = schema
@@ -137,7 +138,7 @@ function withTypes(schema: JsonObject): JsonObject {
   }
 }
 
-/** zod compares the choices of `enum` and `const` by identity, so objects and lists among them become schemas. */
+/** Replaces objects and lists in `enum` and `const` with schemas, because zod compares such choices by identity. */
 function withoutStructuredChoices(schema: JsonObject): JsonObject {
   const { enum: choices, const: constant, ...rest } = schema
   const allowed = Array.isArray(choices) ? choices : constant === undefined ? [] : [constant]
@@ -146,7 +147,7 @@ function withoutStructuredChoices(schema: JsonObject): JsonObject {
   return { allOf: [own, { anyOf: allowed.map(schemaOfValue) }], ...($defs !== undefined && { $defs }) }
 }
 
-/** A schema that takes this value alone. */
+/** A schema that accepts only this value. */
 function schemaOfValue(value: JsonValue): JsonObject {
   if (Array.isArray(value)) {
     const items = value.length > 0 ? { prefixItems: value.map(schemaOfValue) } : { items: {} }
@@ -159,17 +160,17 @@ function schemaOfValue(value: JsonValue): JsonObject {
   return { type: 'object', properties: Object.fromEntries(members), ...size }
 }
 
-/** Whether an alternative of a schema is of another type. */
+/** Whether an alternative of a schema has another type. */
 function allowsOthers({ anyOf, oneOf }: JsonObject, type: string): boolean {
   const alternatives = [anyOf ?? [], oneOf ?? []].flat().filter(isJsonObject)
   const types = alternatives.flatMap((each) => each['type'] ?? [])
   return types.some((each) => each !== type && !(type === 'number' && each === 'integer'))
 }
 
-/** Of any version, also of none: zod takes those of RFC 9562 alone. */
+/** A UUID of any version, or of none. zod accepts only those of RFC 9562. */
 const anyUuid = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
-/** For each dependency: either the member is missing, or what depends on it holds. */
+/** For each dependency: either the member is missing, or its condition holds. */
 function optionsOfDependencies(dependencies: JsonValue | undefined): readonly (readonly JsonValue[])[] {
   if (typeof dependencies !== 'object' || dependencies === null) return []
   return Object.entries(dependencies as JsonObject).map(([name, needed]) => {

@@ -24,14 +24,14 @@ describe('measureJson', () => {
     expect(measureJson(value, 1e9)).toMatchObject({ type: 'json', bytes: Buffer.byteLength(JSON.stringify(value)) })
   })
 
-  it('measures 5 MB exactly', () => {
+  it('measures 5 MB of JSON exactly', () => {
     const rows = Array.from({ length: 50_000 }, (_, index) => ({ id: index, text: 'x'.repeat(80) }))
     const bytes = Buffer.byteLength(JSON.stringify(rows))
     expect(bytes).toBeGreaterThan(5_000_000)
     expect(measureJson(rows, 1e9)).toEqual({ type: 'json', bytes, hasUndefined: false })
   })
 
-  it('stops at the byte limit', () => {
+  it('measuring JSON stops at the byte limit', () => {
     expect(measureJson('x'.repeat(1_000_000), 10)).toEqual({ type: 'too_large', over: 'bytes' })
     expect(
       measureJson(
@@ -41,12 +41,12 @@ describe('measureJson', () => {
     ).toEqual({ type: 'too_large', over: 'bytes' })
   })
 
-  it('counts values, including the root and nested ones', () => {
+  it('measuring JSON counts values, including the root and nested ones', () => {
     expect(measureJson([[1], { a: 2 }], 1e9, 5)).toMatchObject({ type: 'json' })
     expect(measureJson([[1], { a: 2 }], 1e9, 4)).toEqual({ type: 'too_large', over: 'values' })
   })
 
-  it('accepts plain objects of another realm', () => {
+  it('measuring JSON accepts plain objects of another realm', () => {
     expect(measureJson(Object.create(null), 10)).toMatchObject({ type: 'json' })
     expect(measureJson(Object.create(Object.create(null)), 10)).toMatchObject({ type: 'json' })
   })

@@ -1,18 +1,18 @@
 import { formatPath } from './describe-issues.js'
 import { takeStart } from '../../common/text/text.js'
 
-/** Deeper values overflow the stack of some parser (zod, V8, Python's json). */
+/** Deeper values overflow the stack of some parsers (zod, V8, Python's json). */
 const maxDepth = 200
 
 /** The size of a value as JSON, or why it is not JSON. */
 export type JsonMeasure =
   | {
       readonly type: 'json'
-      /** As UTF-8 JSON. */ readonly bytes: number
-      /** Members that are undefined: JSON leaves them out. */ readonly hasUndefined: boolean
+      /** Bytes of the value as UTF-8 JSON. */ readonly bytes: number
+      /** Whether a member is undefined: JSON leaves it out. */ readonly hasUndefined: boolean
     }
   | { readonly type: 'not_json'; readonly path: string; readonly reason: string; readonly remedy: string | undefined }
-  /** Over a limit; counting stopped there. */
+  /** The value exceeds a limit, and counting stopped there. */
   | { readonly type: 'too_large'; readonly over: 'bytes' | 'values' }
 
 /**
@@ -21,7 +21,7 @@ export type JsonMeasure =
  * not counted.
  *
  * @param maxBytes maximum bytes of JSON
- * @param maxValues maximum number of values, the root included
+ * @param maxValues maximum number of values, including the root
  */
 export function measureJson(root: unknown, maxBytes: number, maxValues = Infinity): JsonMeasure {
   const path: PropertyKey[] = []
@@ -29,7 +29,7 @@ export function measureJson(root: unknown, maxBytes: number, maxValues = Infinit
   let values = 0
   let hasUndefined = false
 
-  /** Undefined to continue. At most `maxDepth` deep, so the stack can't overflow. */
+  /** Returns undefined to continue. It is at most `maxDepth` deep, so the stack can't overflow. */
   const walk = (value: unknown): JsonMeasure | undefined => {
     values += 1
     if (values > maxValues) return { type: 'too_large', over: 'values' }

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../definition/schemas.js'
 import { inheritedNamesOf } from './inherited-members.js'
 import { parseValue, parseValueNow } from './parse-value.js'
 
-/** The longest time that a check holds the event loop: a second attempt has 1 s, on a machine that is busy. */
+/** The longest time for which a check blocks the event loop: a second attempt has 1 s, on a busy machine. */
 const maxMs = 2_500
 
 async function timed<Result>(work: () => Result | Promise<Result>): Promise<Result> {
@@ -118,7 +118,7 @@ describe('the check of a value', () => {
       ['a@'.repeat(60_000)],
       false,
     ],
-  ])('is not interrupted: %s', async (_what, schema, value, fits) => {
+  ])('does not interrupt the check of a value: %s', async (_what, schema, value, fits) => {
     const converted = z.fromJSONSchema(schema)
     const parsed = await timed(() => parseValueNow(converted, value))
     expect(parsed.ok).toBe(fits)
@@ -191,7 +191,7 @@ describe('the check of a value', () => {
     expect(await parseValue(endless, { n: 1 })).toEqual({ ok: true, value: { n: 1 } })
   })
 
-  it('parses defaults, transforms and asynchronous checks, and passes on what a check throws', async () => {
+  it('parses defaults, transforms and asynchronous checks, and passes on errors of a check', async () => {
     const schema = z.object({ n: z.string().transform(Number).default(7) })
     expect(parseValueNow(schema, {})).toEqual({ ok: true, value: { n: 7 } })
     const slow = z.string().refine((text) => Promise.resolve(text === 'x'))

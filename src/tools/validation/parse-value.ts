@@ -27,7 +27,7 @@ export function parseValueNow<T>(schema: z.ZodType<T>, given: unknown, limitMs?:
 }
 
 /**
- * Parses a value within a time limit, which does not hold for what follows an asynchronous check.
+ * Parses a value within a time limit. The limit does not cover the time after an asynchronous check.
  *
  * @throws what a check throws
  */

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json
  * `nullable` is a type, keywords that are null are left out, and every schema that is named exists.
  */
 
-/** Deeper schemas are refused. */
+/** Maximum depth of a schema. */
 const maxDepth = 200
 
 /** Keywords whose value is a schema, or an array of schemas. */
@@ -37,7 +37,7 @@ const schemaMapKeywords: ReadonlySet<string> = new Set([
   'properties',
 ])
 
-/** Keywords that say nothing of the value: beside a reference they need no schema of their own. */
+/** Keywords that do not constrain the value: next to a reference they need no schema of their own. */
 const annotationKeywords: ReadonlySet<string> = new Set([
   '$comment',
   '$schema',
@@ -75,12 +75,12 @@ export function mapSchemas(schema: JsonObject, map: (part: JsonValue) => JsonVal
   return fromEntries(entries)
 }
 
-/** What is no schema, such as the list of names in `dependencies`, stays. */
+/** Leaves a part that is not a schema unchanged, such as the list of names in `dependencies`. */
 function mapPart(part: JsonValue, map: (part: JsonValue) => JsonValue): JsonValue {
   return isJsonObject(part) || typeof part === 'boolean' ? map(part) : part
 }
 
-/** `__proto__` is a member like any other. */
+/** Makes an object in which `__proto__` is a normal member. */
 function fromEntries(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
   return Object.fromEntries(entries)
 }
@@ -88,7 +88,7 @@ function fromEntries(entries: readonly (readonly [string, JsonValue])[]): JsonOb
 /**
  * A schema with its references in one form.
  *
- * @throws Error for a reference to elsewhere, or to nothing
+ * @throws Error for a reference to another document, or to a missing part
  */
 export function normalizeSchema(document: JsonObject): JsonObject {
   const resolver = new Resolver(document)
@@ -143,12 +143,12 @@ interface Resolved {
   readonly targetBase: string
 }
 
-/** Base of schemas without an address of their own. */
+/** Base address of schemas without their own. */
 const rootAddress = 'schema:/root'
 
-/** Finds what references within a document name: by pointer, `$anchor` or `$id`. */
+/** Finds the targets of references within a document: by pointer, `$anchor` or `$id`. */
 class Resolver {
-  /** Schemas by their address: of `$id` and `$anchor`. */
+  /** Schemas by the address of their `$id` or `$anchor`. */
   readonly #byAddress = new Map<string, Resolved>()
   /** How many schemas are a target of dynamic references, by anchor; '' of `$recursiveRef`. */
   readonly #dynamicTargets = new Map<string, number>()
@@ -226,7 +226,7 @@ class Resolver {
       if (isJsonObject(part)) this.#register(part, base, depth + 1)
       return part
     })
-    // OpenAPI keeps its schemas in a folder of its own.
+    // OpenAPI keeps its schemas in `components`.
     const { components } = schema
     const schemas = isJsonObject(components) ? components['schemas'] : undefined
     if (isJsonObject(schemas)) this.#register({ properties: schemas }, base, depth + 1)
@@ -237,7 +237,7 @@ function memberOf(value: JsonObject | readonly JsonValue[], key: string): JsonVa
   return Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined
 }
 
-/** Undefined for what is no address. */
+/** @returns undefined for an invalid address */
 function addressOf(reference: string, base: string): string | undefined {
   try {
     return new URL(reference, base || rootAddress).href
@@ -291,7 +291,7 @@ const booleanNames: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ])
 
-/** OpenAPI 3.0 says with `nullable` what JSON Schema says with a type. Beside a reference it stays for the caller. */
+/** Replaces OpenAPI 3.0's `nullable` with a type. Next to a reference it stays, and the caller handles it. */
 function withNullable(schema: JsonObject): JsonObject {
   const { nullable, ...rest } = schema
   if (typeof nullable !== 'boolean' || '$ref' in schema) return schema

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 
-/** Schemas that are nested deeper count as endless. */
+/** Schemas with deeper nesting count as endless. */
 const maxDepth = 200
 
 /**
- * How many parts a JSON Schema has with its references replaced by what they refer to: what converting it costs. A few
- * references to references can stand for more parts than there are atoms. A recursive reference is one part.
+ * The number of parts of a JSON Schema when each reference is replaced by its target, which is the cost of converting
+ * it. A few references to references can stand for more parts than there are atoms. A recursive reference is one part.
  *
  * @returns at most `Number.MAX_VALUE`
  */
@@ -16,7 +16,7 @@ export function schemaSize(schema: JsonObject): number {
     if (depth > maxDepth) return Number.MAX_VALUE
     const known = sizes.get(part)
     if (known !== undefined) return known
-    sizes.set(part, 1) // while it is counted: a reference to it is recursive
+    sizes.set(part, 1) // while it is being counted: a reference to it is recursive
     const reference = Array.isArray(part) ? undefined : (part as JsonObject)['$ref']
     const target = typeof reference === 'string' ? resolve(schema, reference) : undefined
     const members: readonly (JsonValue | undefined)[] = [...Object.values(part), target]
@@ -27,7 +27,7 @@ export function schemaSize(schema: JsonObject): number {
   return sizeOf(schema, 0)
 }
 
-/** The part that a reference within the schema names; undefined for any other. */
+/** The target of a reference within the schema; undefined for any other reference. */
 function resolve(schema: JsonObject, reference: string): JsonValue | undefined {
   if (!reference.startsWith('#')) return undefined
   let part: JsonValue | undefined = schema

@@ -3,7 +3,7 @@ import { createContext, Script } from 'node:vm'
 /** Maximum milliseconds of processor time for the check of one value by a schema. */
 export const maxCheckMs = 200
 
-/** The limit of the second attempt, after one in which other processes had the processor most of the time. */
+/** Factor for the limit of a second attempt, after one in which other processes had the processor most of the time. */
 const busyFactor = 5
 
 let work: (() => void) | undefined
@@ -12,9 +12,9 @@ const script = new Script('run()')
 const context = createContext({ run: () => work?.() })
 
 /**
- * Runs a function that has no effects, and interrupts it after a time. The time that a check takes is the product of
- * schema and value, and a regular expression may take hours: both may be hostile, and no other code of this thread runs
- * meanwhile. The limit holds until the function returns, so for an asynchronous function until its first `await`.
+ * Runs a function that has no effects, and interrupts it after a time. The time of a check is the product of schema and
+ * value, and a regular expression may take hours: both may be hostile, and no other code of this thread runs meanwhile.
+ * The limit holds until the function returns; for an asynchronous function, until its first `await`.
  *
  * @throws TimeLimitError, and what the function throws
  */
@@ -41,7 +41,7 @@ export function withTimeLimit<Result>(run: () => Result, limitMs = maxCheckMs): 
   }
 }
 
-/** How many checks of this thread were interrupted so far. */
+/** Number of interrupted checks of this thread. */
 export function countInterruptedChecks(): number {
   return interrupted
 }
@@ -54,7 +54,7 @@ export class TimeLimitError extends Error {
   }
 }
 
-/** The error belongs to the other context, so it is no instance of Error. */
+/** Whether the error is a timeout. It belongs to the other context, so it is not an instance of Error. */
 function isTimeout(thrown: unknown): boolean {
   return (
     typeof thrown === 'object' && thrown !== null && 'code' in thrown && thrown.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'

@@ -5,11 +5,11 @@ import type { Duration } from '../../tools/duration.js'
 
 /** How people learn of calls that need approval. */
 export interface ApprovalsOption {
-  /** A call that nobody has approved after this time is denied. Default 7 days. */
+  /** A call without a decision after this time is denied. Default 7 days. */
   readonly expires?: Duration
   /**
-   * Tells people of a call that waits, for example by a message. It is called at least once for each, and again when it
-   * throws. Default: nobody is told; `ptc calls list` shows the calls that wait.
+   * Tells people of a call that waits, for example by a message. It is called at least once for each call, and again
+   * when it throws. Default: no notification; `ptc calls list` shows the calls that wait.
    */
   readonly onRequest?: (request: ApprovalRequest) => void | Promise<void>
 }
@@ -26,7 +26,6 @@ const expires = z
     return z.NEVER
   })
 
-/** Schema of `approvals`. */
 export const approvalsOption = z.strictObject({
   expires,
   onRequest: z

@@ -2,20 +2,20 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { AuditSink } from '../../audit/index.js'
 
-/** Where the audit log goes. */
+/** The target of the audit log. */
 export type AuditOption = { readonly includesCode?: boolean } & (
   | {
       /** Path of a file of JSON lines, relative to the configuration. */
       readonly file: string
     }
   | {
-      /** `openTelemetryAuditSink(logger)`, or one of your own. */
+      /** `openTelemetryAuditSink(logger)`, or your own sink. */
       readonly sink: AuditSink
     }
 )
 
 export interface AuditSettings {
-  /** Path of a file, or the sink of the user. */
+  /** Path of a file, or the user's sink. */
   readonly target: string | AuditSink
   readonly includesCode: boolean
 }
@@ -25,7 +25,6 @@ const isSink = (value: unknown): boolean =>
 
 const includesCode = z.boolean().default(false)
 
-/** Schema of `audit`. */
 export const auditOption = z.union([
   z.strictObject({ file: z.string().min(1), includesCode }),
   z.strictObject({ sink: z.custom<AuditSink>(isSink, 'must have a method write'), includesCode }),

@@ -3,7 +3,6 @@ import { PtcError } from '../../common/errors.js'
 import type { CompactionConfig, ModelConfig } from '../../common/runs/run-config.js'
 import { type ProviderOption, providersWith } from './providers-option.js'
 
-/** Schema of `compaction`. */
 export const compactionOption = z
   .union([
     z.literal(false),
@@ -19,7 +18,7 @@ export const compactionOption = z
   .prefault({})
 
 /**
- * What a run records of the option.
+ * The part of the option that a run records.
  *
  * @param model of the configuration
  * @throws PtcError CONFIG_INVALID when the provider of a model has no context management

@@ -47,7 +47,7 @@ test('compiles a source once, and again when it has changed', () => {
   expect(compiled).toEqual(['one', 'two'])
 })
 
-test('does not cache what could not be compiled', async () => {
+test('does not cache code that could not be compiled', async () => {
   const compile = cachedCompiler(() => 'exports.__JITI_ERROR__ = {}')
   compile({ source: '{{{', filename: 'a.ts' })
   await expect(readdir(cacheFolder())).rejects.toMatchObject({ code: 'ENOENT' })
@@ -61,14 +61,14 @@ test('does not use a cached file of another user', async () => {
   expect(compiled).toEqual(['one', 'one'])
 })
 
-test('compiles each time where the cache can not be written', async () => {
+test('compiles each time when the cache is not writable', async () => {
   await writeFile(join(folder, 'durable-ptc'), 'a file, not a folder')
   const { compiled, compile } = compilerWithCount()
   expect([compile('one'), compile('one')]).toEqual(['compiled one', 'compiled one'])
   expect(compiled).toEqual(['one', 'one'])
 })
 
-test('a configuration is loaded from its cached code, which is a file of the user alone', async () => {
+test('loads a configuration from its cached code, a file that only the user can access', async () => {
   const path = join(folder, 'ptc.config.ts')
   await writeFile(path, 'const turns: number = 7\nexport default { tools: [], limits: { turns } }\n')
   expect((await loadConfig(path)).runConfig.limits.turns).toBe(7)
@@ -76,7 +76,7 @@ test('a configuration is loaded from its cached code, which is a file of the use
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   const code = await readFile(file, 'utf8')
   await writeFile(file, code.replace('turns = 7', 'turns = 8'))
-  // Else this process would not load it again.
+  // Otherwise this process would not load it again.
   delete createRequire(import.meta.url).cache[path]
   expect((await loadConfig(path)).runConfig.limits.turns).toBe(8)
 })

@@ -7,13 +7,13 @@ import { cacheDirectory } from '../../sandbox/cache-directory.js'
 import { requireTrusted } from '../trusted-path.js'
 import { makeFolderSync } from '../../platform/make-folder.js'
 
-/** How jiti marks code that it could not compile. */
+/** Mark of jiti in code that it could not compile. */
 const compileError = '__JITI_ERROR__'
 
 /**
- * Caches compiled configurations in the user's cache folder: to load jiti's compiler takes a sixth of the start of a
- * command. A cached file is used only for the same source, and only when this user owns it. A failure to read or write
- * it is ignored: with a full disk, a worker still starts.
+ * Caches compiled configurations in the user's cache folder, because loading jiti's compiler takes a sixth of the start
+ * of a command. A cached file is used only for the same source, and only when this user owns it. A failure to read or
+ * write it is ignored: with a full disk, a worker still starts.
  */
 export function cachedCompiler(
   compile: (options: TransformOptions) => string,
@@ -29,7 +29,7 @@ export function cachedCompiler(
   }
 }
 
-/** One of 256 files: the cache does not grow. Two sources with the same file replace each other. */
+/** One of 256 files, so that the cache does not grow. Two sources with the same file replace each other. */
 function cacheFile(source: string): string {
   return join(cacheDirectory(process.env), 'configurations', `${hash(source).slice(0, 2)}.js`)
 }

@@ -22,7 +22,6 @@ const source = z.union(
   'must be { environment }, { file }, { command: [program, …] } or a function',
 )
 
-/** Schema of `credentials`. */
 export const credentialsOption = z.record(z.string().regex(credentialNamePattern), source)
 
 /**

@@ -20,13 +20,13 @@ import type { ProviderOption } from './providers-option.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
-  // Tools of any schema types; `defineTool` has checked each.
+  // Tools with any schema types; `defineTool` has checked each.
   readonly tools: readonly Pick<Tool, 'name'>[]
   /** Agents that runs may choose by name, from `defineAgent`. Default: none. */
   readonly agents?: readonly Pick<Agent, 'name'>[]
   /**
-   * Where the credentials of tools come from, by the name that tools declare: an environment variable, a file, a
-   * command, or a function of the call. docs/guides/tools.md describes them. Default: none.
+   * Sources of the credentials of tools, by the name that tools declare: an environment variable, a file, a command, or
+   * a function of the call. docs/guides/tools.md describes them. Default: none.
    */
   readonly credentials?: Readonly<Record<string, CredentialSource>>
   readonly model?: {
@@ -38,8 +38,8 @@ export interface PtcConfig {
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
     /**
-     * Tokens of the context window, for all models of the configuration and its runs. Default: that of a known model of
-     * Anthropic; other models have an unknown one. docs/guides/context.md describes it.
+     * Tokens of the context window, for all models of the configuration and its runs. Default: the window of a known
+     * model of Anthropic; the window of other models is unknown. docs/guides/context.md describes it.
      */
     readonly contextWindow?: number
     /**
@@ -48,7 +48,7 @@ export interface PtcConfig {
      */
     readonly documentedTools?: number
     /**
-     * From 0 to 2, or to 1 for models of Anthropic; some models take none. Not together with `thinking`. Default: the
+     * From 0 to 2, or to 1 for models of Anthropic; some models accept none. Not together with `thinking`. Default: the
      * API's.
      */
     readonly temperature?: number
@@ -60,8 +60,8 @@ export interface PtcConfig {
     /** How much work the model puts into a reply: `'low'` to `'max'`. Default: the API's. */
     readonly effort?: Effort
     /**
-     * Tools that the model's server executes itself, as its API has them, by provider:
-     * `{ anthropic: [{ type: 'web_search_20260318', name: 'web_search' }] }`. Default: none.
+     * Tools that the model's server executes itself, in the form of its API, by provider: `{ anthropic: [{ type:
+     * 'web_search_20260318', name: 'web_search' }] }`. Default: none.
      */
     readonly serverTools?: ServerTools
     /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
@@ -70,13 +70,13 @@ export interface PtcConfig {
     readonly idleTimeout?: Duration
   }
   /**
-   * Where models are, by the name that `model.name` begins with; docs/guides/models.md. `anthropic`, `openai` and
+   * Connections to models, by the first part of `model.name`; docs/guides/models.md. `anthropic`, `openai` and
    * `bedrock` need no entry: they find their keys in the environment.
    */
   readonly providers?: Readonly<Record<string, ProviderOption>>
   /**
-   * What is not known of models, by the name that `model.name` has, such as `openai/gpt-5.6`: the `contextWindow` in
-   * tokens, and the `price` in US dollars per million tokens. docs/guides/models.md#prices-and-context-windows
+   * Facts about models that are not known, by the name in `model.name`, such as `openai/gpt-5.6`: the `contextWindow`
+   * in tokens, and the `price` in US dollars per million tokens. docs/guides/models.md#prices-and-context-windows
    */
   readonly models?: ModelFacts
   readonly sandbox?: {
@@ -100,8 +100,8 @@ export interface PtcConfig {
   }
   readonly limits?: Partial<Limits>
   /**
-   * How agent runs work on their question, unless their agent or the run says: `single-turn`, `answer` (default),
-   * `autonomous` or `plan`. docs/guides/task-modes.md describes them.
+   * How agent runs work on their question, unless their agent or the run sets a mode: `single-turn`, `answer`
+   * (default), `autonomous` or `plan`. docs/guides/task-modes.md describes them.
    */
   readonly mode?: TaskMode
   /**
@@ -144,8 +144,8 @@ export interface PtcConfig {
         /** Share of the window in use, from 0.2 to 0.95. Default 0.8. */
         readonly threshold?: number
         /**
-         * The API clears old results by itself before that, where it can (Anthropic). What the model read is then not
-         * in the history. Default false.
+         * The API clears old results by itself before that, if it can (Anthropic). Then the messages that the model
+         * read are not in the history. Default false.
          */
         readonly provider?: boolean
       }
@@ -163,11 +163,11 @@ export interface PtcConfig {
         /** Maximum size of a snapshot. Default 32 MiB, and at most an eighth of the sandbox's memory. */
         readonly bytes?: number
       }
-  /** Where values that are too large for a workflow history are stored. */
+  /** Storage for values that are too large for a workflow history. */
   readonly values?: {
     /** Maximum size in bytes of JSON that stays in the history. Default 4,096. */
     readonly inlineBytes?: number
-    /** Default: the folder `.ptc/values` beside the configuration. */
+    /** Default: the folder `.ptc/values` next to the configuration. */
     readonly store?: StoreOption
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly retryFor?: Duration
@@ -178,21 +178,20 @@ export interface PtcConfig {
    */
   readonly encryption?: EncryptionOption
   /**
-   * Redacts texts that durable-ptc writes where people read them: summaries and details in the Temporal UI, the code in
-   * the audit log, errors in the log of `ptc worker`. Default: texts stay as they are.
+   * Redacts texts that durable-ptc writes for people to read: summaries and details in the Temporal UI, the code in the
+   * audit log, errors in the log of `ptc worker`. Default: texts stay unchanged.
    */
   readonly redact?: Redact
-  /** Calls of tools with `approval`. docs/guides/approvals.md describes them. */
+  /** Settings for calls of tools with `approval`. docs/guides/approvals.md describes them. */
   readonly approvals?: ApprovalsOption
   /**
    * Which code runs executed, which calls they made, and how they ended: a file (`{ file: 'audit.jsonl' }`) or a sink.
-   * `includesCode`: with the code itself. Default: no log. docs/guides/monitoring.md describes it.
+   * `includesCode`: includes the code itself. Default: no log. docs/guides/monitoring.md describes it.
    */
   readonly audit?: AuditOption
   /**
-   * Where the live stream of runs goes: `fileStream({ folder: '.ptc/stream' })` for one machine, `redisStream({ url })`
-   * for a fleet. Default: `.ptc/stream` with the server of `ptc dev`, else there is none. docs/guides/streaming.md
-   * describes it.
+   * Store of the live stream of runs: `fileStream({ folder: '.ptc/stream' })` for one machine, `redisStream({ url })`
+   * for a fleet. Default: `.ptc/stream` with the server of `ptc dev`, else none. docs/guides/streaming.md describes it.
    */
   readonly stream?: StreamSink
   /**
@@ -200,7 +199,7 @@ export interface PtcConfig {
    * Default: none. docs/guides/monitoring.md has an example.
    */
   readonly tracing?: TracingPlugin
-  /** What `ptc worker` serves by HTTP. Its options and environment variables come first. Default: nothing. */
+  /** Addresses that `ptc worker` serves by HTTP. Its options and environment variables override them. Default: none. */
   readonly endpoints?: {
     /** Metrics for Prometheus, such as `127.0.0.1:9464`, or `:9464` for every interface. */
     readonly metrics?: string
@@ -216,7 +215,7 @@ export type TracingPlugin = WorkerPlugin & ClientPlugin & BundlerPlugin
 
 export type StoreOption = LocalStoreOption | S3StoreOption
 
-/** A folder, for one machine or for several that share a disk. */
+/** A folder, for one machine or for several with a shared disk. */
 interface LocalStoreOption {
   readonly kind: 'local'
   /** Path, relative to the configuration. Default `.ptc/values`. */
@@ -231,13 +230,13 @@ interface S3StoreOption {
   readonly prefix?: string
   /** Default: the region that the AWS SDK finds, for example in `AWS_REGION`. */
   readonly region?: string
-  /** The address of a server other than Amazon's. */
+  /** The address of a server that is not Amazon's. */
   readonly endpoint?: string
   /** Puts the bucket into the path instead of the host name, as most other servers need it. Default false. */
   readonly forcePathStyle?: boolean
 }
 
-/** Types a configuration; it is checked when it is loaded. */
+/** Gives a configuration its type. It is checked when it is loaded. */
 export function defineConfig(config: PtcConfig): PtcConfig {
   return config
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { didYouMean } from '../../common/text/unknown-keys.js'
 
-/** What is wrong with a value, for people: a line for each problem, with a similar key for each unknown one. */
+/** Describes the problems of a value for people: a line for each problem, with a similar key for each unknown one. */
 export function describeIssues({ issues }: z.ZodError, schema: z.ZodType): string {
   const described = issues.map((issue) => {
     if (issue.code !== 'unrecognized_keys') return issue
@@ -12,7 +12,7 @@ export function describeIssues({ issues }: z.ZodError, schema: z.ZodType): strin
   return z.prettifyError({ issues: described })
 }
 
-/** The schema of a value in an object, a list or a record; undefined where it can't be told. */
+/** The schema of a value in an object, a list or a record; undefined when the schema does not tell. */
 function valueSchema(schema: unknown, key: PropertyKey): unknown {
   const inner = unwrap(schema)
   if (inner instanceof z.ZodObject) return (inner.shape as Readonly<Record<PropertyKey, unknown>>)[key]

@@ -5,18 +5,17 @@ import { keyIdPattern, type KeyMaterial, KeyRing } from '../../values/encryption
 /** The keys that encrypt payloads and values (AES-256-GCM). */
 export interface EncryptionOption {
   /**
-   * The id of the key that encrypts. To rotate: give every process the new key, then change this id. Old keys stay, as
-   * long as there are runs and values that were encrypted with them.
+   * The id of the key that encrypts. To rotate: give every process the new key, then change this id. Keep old keys
+   * while runs and values exist that they encrypted.
    */
   readonly currentKeyId: string
   /**
-   * Finds a key by its id: 32 bytes, or their base64. Undefined: there is no such key. Called once for each id, and
-   * again after it has failed.
+   * Finds a key by its id: 32 bytes, or their base64. Returns undefined when the key does not exist. Called once for
+   * each id, and again after a failure.
    */
   readonly key: (id: string) => KeyMaterial | undefined | Promise<KeyMaterial | undefined>
 }
 
-/** Schema of `encryption`. */
 export const encryptionOption = z.strictObject({
   currentKeyId: z.string().regex(keyIdPattern, 'must be up to 64 of A-Z, a-z, 0-9, dot, hyphen and underscore'),
   key: z.custom<EncryptionOption['key']>((value) => typeof value === 'function', 'must be a function'),

@@ -11,7 +11,7 @@ async function folderWith(text?: string | Buffer): Promise<string> {
   return folder
 }
 
-test('sets the variables that are not set, except those of Temporal', async () => {
+test('sets the variables of .env that are not set, except those of Temporal', async () => {
   const environment: Record<string, string | undefined> = { SET: 'before' }
   await loadEnvironmentFile(
     await folderWith('# a comment\nSET=after\nNEW="a b"\nTEMPORAL_ADDRESS=elsewhere\n'),
@@ -20,13 +20,13 @@ test('sets the variables that are not set, except those of Temporal', async () =
   expect(environment).toEqual({ SET: 'before', NEW: 'a b' })
 })
 
-test('does nothing without the file', async () => {
+test('a missing .env sets no variable', async () => {
   const environment = {}
   await loadEnvironmentFile(await folderWith(), environment)
   expect(environment).toEqual({})
 })
 
-test('reads a file with a byte order mark, and refuses other encodings by the name of the file', async () => {
+test('reads a .env with a byte order mark, and refuses other encodings with the name of the file', async () => {
   const environment = {}
   await loadEnvironmentFile(await folderWith('\uFEFFFIRST=1\nSECOND=2\n'), environment)
   expect(environment).toEqual({ FIRST: '1', SECOND: '2' })

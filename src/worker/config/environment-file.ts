@@ -6,8 +6,8 @@ import { decodeText } from '../../common/text/decode-text.js'
 import { requireTrusted } from '../trusted-path.js'
 
 /**
- * Sets the variables of the file `.env` of this folder that are not set already. Variables of Temporal are left out:
- * commands that only read do not load the configuration, and would use another server than the rest.
+ * Sets the variables of the file `.env` of this folder that are not already set. Leaves out variables of Temporal:
+ * commands that only read do not load the configuration, and would use another server than the other commands.
  *
  * @throws PtcError CONFIG_INVALID when the file belongs to another user, or is not UTF-8
  */

@@ -30,7 +30,7 @@ describe('loadConfig', () => {
     expect(loaded).toMatchObject({ path, runConfig: { limits: { turns: 7 } } })
   })
 
-  it('prefers the nearest folder, and TypeScript to JavaScript', async () => {
+  it('prefers the configuration in the nearest folder, and TypeScript to JavaScript', async () => {
     await write('ptc.config.ts', good)
     await write('a/ptc.config.mjs', 'export default { tools: [], limits: { turns: 1 } }')
     expect((await loadConfig(undefined, join(folder, 'a'))).runConfig.limits.turns).toBe(1)
@@ -38,7 +38,7 @@ describe('loadConfig', () => {
     expect((await loadConfig(undefined, join(folder, 'a'))).runConfig.limits.turns).toBe(2)
   })
 
-  it('rejects a file of another user without running it, unless the user names it', async () => {
+  it('rejects a configuration of another user without running it, unless the user names it', async () => {
     const path = await write('ptc.config.ts', `(globalThis as any).ranForeign = true\n${good}`)
     makeForeignOwned(path)
     await expect(loadConfig(undefined, folder)).rejects.toMatchObject({
@@ -73,7 +73,7 @@ describe('loadConfig', () => {
     ['has no default export', 'export const config = {}', /^mine\.ts has no default export$/],
     ['is no configuration', 'export default 7', /^mine\.ts is not a valid configuration:\n.*expected object/],
     ['exports a function', 'export default () => ({})', /^mine\.ts is not a valid configuration:\n.*expected object/],
-  ])('rejects a file that %s', async (_what, text, message) => {
+  ])('rejects a configuration that %s', async (_what, text, message) => {
     await write('mine.ts', text)
     await expect(loadConfig('mine.ts', folder)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

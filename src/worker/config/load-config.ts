@@ -8,7 +8,7 @@ import { cachedCompiler } from './compile-cache.js'
 import { loadEnvironmentFile } from './environment-file.js'
 import { parseConfig, type ResolvedConfig } from './parse-config.js'
 
-/** In order of preference. */
+/** Names in order of preference. */
 export const configFileNames = ['ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
 
 const packageFile = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
@@ -22,8 +22,8 @@ const alias = {
 
 /**
  * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or a parent.
- * Loading runs its code, so a file of another user is rejected unless it is the given file. Sets the variables of
- * `.env` beside it, unless they are set.
+ * Loading runs its code, so a file of another user is rejected unless it is the given file. Sets the variables of the
+ * `.env` file next to it, unless they are set.
  *
  * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID, and errors of `defineTool`
  */
@@ -43,7 +43,7 @@ export async function loadConfig(
 }
 
 async function importDefault(path: string, displayPath: string): Promise<unknown> {
-  // Not jiti's own cache: with a full disk it would stop the worker from starting.
+  // jiti's own cache is off: with a full disk it would keep the worker from starting.
   const options = { alias, moduleCache: true, fsCache: false, interopDefault: false }
   const compiler = createJiti(path, options)
   const jiti = createJiti(path, { ...options, transform: cachedCompiler((source) => compiler.transform(source)) })
@@ -84,7 +84,7 @@ function exists(path: string): Promise<boolean> {
   )
 }
 
-/** Drops the require stack of Node's message. */
+/** The error without the require stack in Node's message. */
 function loadError(displayPath: string, cause: unknown): PtcError {
   const message = messageOf(cause).split('\nRequire stack:')[0] ?? ''
   const missing = /^Cannot find (?:module|package) '(@[^/']+\/[^/']+|[^./'][^/']*)/.exec(message)?.[1]

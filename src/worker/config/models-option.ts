@@ -3,7 +3,7 @@ import { z } from 'zod'
 const dollars = z.number().min(0)
 const rates = { input: dollars, output: dollars, cacheRead: dollars.optional(), cacheWrite: dollars.optional() }
 
-/** Schema of `models`: what the configuration says of models, by their names. */
+/** Schema of `models`: facts about models, by their names. */
 export const modelsOption = z.record(
   z.string().min(1),
   z.strictObject({

@@ -28,7 +28,7 @@ function messageOf(config: unknown): string {
 }
 
 describe('parseConfig', () => {
-  it('fills in every default', () => {
+  it('a configuration gets every default', () => {
     const { runConfig, registry, sandbox, values, taskQueue, idleTimeoutMs, instructions } = parseConfig(
       { tools: [ping] },
       'x',
@@ -70,7 +70,7 @@ describe('parseConfig', () => {
     })
   })
 
-  it('accepts every setting', () => {
+  it('a configuration accepts every setting', () => {
     const { runConfig, sandbox, idleTimeoutMs } = parseConfig(
       {
         tools: [],
@@ -93,7 +93,7 @@ describe('parseConfig', () => {
     })
   })
 
-  it('compacts at a share of a configured window, or never', () => {
+  it('compacts messages at a share of a configured window, or never', () => {
     const runConfigOf = (config: object) => parseConfig({ tools: [], ...config }, 'x').runConfig
     expect(runConfigOf({ model: { contextWindow: 8_000 }, compaction: { threshold: 0.5 } })).toMatchObject({
       model: { contextWindow: 8_000 },
@@ -104,7 +104,7 @@ describe('parseConfig', () => {
     expect(messageOf({ tools: [], model: { contextWindow: 100 } })).toContain('at least 1,000')
   })
 
-  it('has the context management of a provider only for models of providers that have one', () => {
+  it('accepts context management only for models of providers that support it', () => {
     const mine = { turn: () => undefined, close: () => undefined }
     const config = (name: string | readonly string[]) => ({
       tools: [],
@@ -123,7 +123,7 @@ describe('parseConfig', () => {
     expect(parseConfig(off, 'x').runConfig.compaction).toEqual({ threshold: 0.8 })
   })
 
-  it('accepts a folder relative to the configuration, or a bucket, for values', () => {
+  it('accepts a bucket, or a folder relative to the configuration, for values', () => {
     const local = { tools: [], values: { inlineBytes: 0, store: { kind: 'local', directory: '../shared' } } }
     expect(parseConfig(local, 'x', '/project').values).toEqual({
       inlineBytes: 0,
@@ -144,7 +144,7 @@ describe('parseConfig', () => {
     })
   })
 
-  it('has a source for each credential that a tool declares', async () => {
+  it('requires a source for each credential that a tool declares', async () => {
     const tool = defineTool({ ...definition, credentials: ['github'] })
     const credentials = { github: { file: 'token' }, other: () => 'secret-value' }
     expect(parseConfig({ tools: [tool], credentials }, 'x', '/project').credentials.names).toEqual(['github', 'other'])
@@ -259,7 +259,7 @@ describe('parseConfig', () => {
       { tools: [], taskQueue: '' },
       '✖ Too small: expected string to have >=1 characters\n  → at taskQueue',
     ],
-  ])('refuses %s, saying where', (_what, config, problem) => {
+  ])('refuses %s and says where it is', (_what, config, problem) => {
     expect(messageOf(config)).toBe(`ptc.config.ts is not a valid configuration:\n${problem}`)
   })
 
@@ -276,20 +276,20 @@ describe('parseConfig', () => {
     expect(messageOf(config)).toBe(message)
   })
 
-  it('reports every problem in one error', () => {
+  it('reports all problems of a configuration in one error', () => {
     const message = messageOf({ tools: 7, taskQueue: 7 })
     expect(message).toContain('→ at tools')
     expect(message).toContain('→ at taskQueue')
   })
 
   it.each([[{ name: 'ping', run: () => 1 }], [null], ['ping']])(
-    'rejects a tool that is no result of defineTool: %j',
+    'rejects a tool that is not a result of defineTool: %j',
     (tool) => {
       expect(messageOf({ tools: [ping, tool] })).toBe('tools[1] is not a tool')
     },
   )
 
-  it('rejects two tools of the same name', () => {
+  it('rejects two tools with the same name', () => {
     expect(() => parseConfig({ tools: [ping, ping] }, 'x')).toThrowError(
       expect.objectContaining({ code: 'TOOL_DUPLICATE', message: 'two tools are named ping' }),
     )

@@ -133,7 +133,7 @@ export interface ResolvedConfig {
   readonly agents: Agents
   readonly credentials: Credentials
   readonly instructions: string | undefined
-  /** By name, with those that every configuration has. */
+  /** Providers by name, with those that every configuration has. */
   readonly providers: Readonly<Record<string, ProviderOption>>
   readonly models: ModelFacts
   readonly idleTimeoutMs: number
@@ -141,7 +141,7 @@ export interface ResolvedConfig {
   readonly shutdownMs: number
   readonly sandbox: Omit<Parsed['sandbox'], 'backend'> & {
     readonly backend: BackendChoice
-    /** The custom backend of the configuration; in use when `backend` is its name. */
+    /** The custom backend of the configuration. It is used when `backend` is its name. */
     readonly customBackend: BackendDefinition | undefined
   }
   readonly values: ValuesSettings
@@ -154,7 +154,7 @@ export interface ResolvedConfig {
   readonly audit: AuditSettings | undefined
   readonly stream: StreamSink | undefined
   readonly tracing: TracingPlugin | undefined
-  /** What `ptc worker` serves, and where. */
+  /** Addresses that `ptc worker` serves. */
   readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
   readonly taskQueue: string
 }

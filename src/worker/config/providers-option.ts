@@ -8,7 +8,7 @@ import type { ModelProvider } from '../../models/provider.js'
 export { fetchThroughProxy } from '../../models/http/proxy-fetch.js'
 export { defaultProvider } from '../../models/model-name.js'
 
-/** Where the models of a provider are, or a provider of your own. */
+/** The address of a provider's models, or your own provider. */
 export type ProviderOption = AnthropicProviderOption | OpenAIProviderOption | BedrockProviderOption | ModelProvider
 
 /** The Messages API of Anthropic, or of a compatible server. */
@@ -36,7 +36,7 @@ export interface OpenAIProviderOption {
   readonly toolsInSystemPrompt?: boolean | undefined
 }
 
-/** Claude on Amazon Bedrock, by package `@anthropic-ai/bedrock-sdk`. Credentials: those that AWS's libraries find. */
+/** Claude on Amazon Bedrock, with package `@anthropic-ai/bedrock-sdk`. AWS's libraries find the credentials. */
 export interface BedrockProviderOption {
   readonly kind: 'bedrock'
   /** Default: `AWS_REGION`, or else us-east-1. */
@@ -71,7 +71,6 @@ const provider = z.custom<ProviderOption>().superRefine((value, context) => {
   }
 })
 
-/** Schema of `providers`. */
 export const providersOption = z.record(z.string().regex(/^[A-Za-z][\w.-]*$/), provider)
 
 export function isModelProvider(value: unknown): value is ModelProvider {
@@ -79,7 +78,7 @@ export function isModelProvider(value: unknown): value is ModelProvider {
   return typeof value === 'object' && value !== null && isFunction('turn') && isFunction('close')
 }
 
-/** The names of the providers whose API executes code, or has a context management of its own. */
+/** The names of the providers whose API executes code, or has its own context management. */
 export function providersWith(
   ability: 'hostsCode' | 'managesContext',
   providers: Readonly<Record<string, ProviderOption>>,
@@ -89,7 +88,7 @@ export function providersWith(
   return Object.entries(providers).flatMap(([name, option]) => (isAble(option) ? [name] : []))
 }
 
-/** The providers that every configuration has, unless it has its own of that name. */
+/** The providers of every configuration. An entry of the same name replaces one. */
 const builtInProviders = {
   anthropic: { kind: 'anthropic' },
   openai: { kind: 'openai' },
@@ -103,7 +102,7 @@ export function withBuiltInProviders(
 }
 
 /**
- * The models that the configuration names.
+ * Parses names of models in the configuration.
  *
  * @throws PtcError CONFIG_INVALID
  */

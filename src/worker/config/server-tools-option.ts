@@ -11,7 +11,7 @@ const tool = z.custom<JsonObject & { readonly type: string }>(
 
 const schema = z.record(z.string(), z.array(tool).min(1)).optional()
 
-/** Tools of Anthropic's API that the client executes. `execute_code` and tools of the configuration do that here. */
+/** Tools of Anthropic's API that the client executes. Here, `execute_code` and tools of the configuration do that. */
 const clientTools = /^(?:bash|text_editor|computer|browser|memory)_/
 
 /**

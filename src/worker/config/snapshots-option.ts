@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { SnapshotConfig } from '../../common/runs/run-config.js'
 import { durationOption } from './duration-option.js'
 
-/** Schema of `snapshots`. */
 export const snapshotsOption = z
   .union([
     z.literal(false),

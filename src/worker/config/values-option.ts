@@ -31,7 +31,6 @@ const s3Store = z.strictObject({
 
 const storeOption = z.discriminatedUnion('kind', [localStore, s3Store])
 
-/** Schema of `values`. */
 export const valuesOption = z.strictObject({
   inlineBytes: z.int().min(0).max(131_072, 'a history has room for 50 MB in all; at most 131,072').default(4_096),
   retryFor: durationOption('2m'),

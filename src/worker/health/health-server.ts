@@ -5,20 +5,20 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import { parseListenAddress } from './listen-address.js'
 import { notStarted, type WorkerHealth } from './health.js'
 
-/** Probes in this time share one check. */
+/** Probes within this time share one check. */
 const reuseMs = 1_000
 
 export interface HealthServer {
   readonly url: string
-  /** The health to report. Until it is called, the process is not ready. */
+  /** Sets the source of the health report. Before the call, the process is not ready. */
   watch(health: () => Promise<WorkerHealth>): void
   /** Idempotent. */
   close(): Promise<void>
 }
 
 /**
- * Serves `/healthz` (200 while the event loop answers) and `/readyz` (200 when the worker can do its work, else 503),
- * both with JSON.
+ * Serves `/healthz` (200 while the event loop answers) and `/readyz` (200 when the worker can work, else 503), both
+ * with JSON.
  *
  * @param address IP address and port; port 0: a free one
  * @throws PtcError CONFIG_INVALID
@@ -53,7 +53,7 @@ export async function startHealthServer(address: string): Promise<HealthServer> 
       cause,
     })
   }
-  // Bound to a port, so the address is no pipe.
+  // The server listens on a port, so the address is not a pipe.
   const bound = server.address() as AddressInfo
   return {
     url: `http://${isIPv6(bound.address) ? `[${bound.address}]` : bound.address}:${bound.port}`,

@@ -5,12 +5,12 @@ import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { Values } from '../../values/values.js'
 
 /*
- * Health of a worker process: whether it can do its work now.
+ * Health of a worker process: whether it can work now.
  *
- * Owns: the checks, and their HTTP server (health-server.ts). Boundary: it looks and changes nothing.
+ * Owns: the checks, and their HTTP server (health-server.ts). Boundary: it reads, and changes nothing.
  *
  * Invariants: 1. A check ends within {@link timeoutMs}, and never rejects. 2. A worker that drains is not ready. 3. A
- * worker that is alive may be not ready for as long as a service is gone: it waits, and needs no restart.
+ * worker that is alive may stay not ready while a service is unavailable: it waits, and needs no restart.
  */
 
 const timeoutMs = 5_000
@@ -18,7 +18,7 @@ const timeoutMs = 5_000
 export interface HealthCheck {
   readonly name: 'workers' | 'temporal' | 'sandbox' | 'values'
   readonly ok: boolean
-  /** What is wrong. */
+  /** Describes the problem. */
   readonly problem?: string
 }
 
@@ -48,7 +48,7 @@ export async function checkHealth({ workers, connection, backends, values }: Che
   )
 }
 
-/** No value has this digest: the store looks, and finds nothing. */
+/** No value has this digest: the store searches for it and finds nothing. */
 const missingValue = '0'.repeat(64)
 
 /** Health of a process in which no worker runs. */

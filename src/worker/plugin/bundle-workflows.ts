@@ -15,10 +15,14 @@ const interceptorModules = [built('temporal/interceptors.js')]
 const tracedModule = built('temporal/traced.js')
 const preloadModules = [built('preload.js')]
 
-/** The name by which `src/workflows/with-user-workflows.ts` imports the workflows of the user. */
+/** The module name in `src/workflows/with-user-workflows.ts` for the workflows of the user. */
 const userModule = 'durable-ptc-user-workflows'
 
-/** Bundles our workflows together with those of the user. @param isTraced cells have spans */
+/**
+ * Bundles the engine's workflows together with the user's.
+ *
+ * @param isTraced cells have spans
+ */
 export function bundleWorkflows(options: BundleOptions, isTraced: boolean): BundleOptions {
   const { workflowsPath, webpackConfigHook = (config) => config } = options
   return {
@@ -42,11 +46,13 @@ function includeUserWorkflows(config: WebpackConfig, workflowsPath: string): Web
   return { ...config, resolve: { ...resolve, alias }, plugins: [...plugins, refuseSameNames] }
 }
 
-/** Without it, our workflow would silently replace one of the user that has the same name. */
+/**
+ * Without this check, a workflow of the engine would silently replace a workflow of the user that has the same name.
+ */
 const refuseSameNames: WebpackPlugin = {
   apply(compiler) {
     compiler.hooks.compilation.tap(userModule, ({ hooks, moduleGraph }) => {
-      // After webpack has found the exports of each module, which is a callback of the same hook.
+      // Runs after webpack has found the exports of each module, which is a callback of the same hook.
       hooks.finishModules.tapPromise({ name: userModule, stage: 1_000 }, async (modules) => {
         for (const { dependencies } of modules) {
           const dependency = dependencies.find((each) => 'request' in each && each.request === userModule)
@@ -69,13 +75,13 @@ function assertNoEngineName(names: readonly string[]): void {
 }
 
 /**
- * Checks that a bundle of the user has our workflows.
+ * Checks that a bundle of the user has the engine's workflows.
  *
  * @throws PtcError CONFIG_INVALID
  */
 export function assertHasEngineWorkflows(bundle: WorkflowBundleOption): void {
   const code = 'code' in bundle ? bundle.code : readFileSync(bundle.codePath, 'utf8')
-  // The message of an interceptor, which is in every bundle with our workflows.
+  // The message of an interceptor that is in every bundle with the engine's workflows.
   if (code.includes(queryRefusedMessage)) return
   throw new PtcError('CONFIG_INVALID', 'the workflow bundle of this worker has no workflows of durable-ptc', {
     hint: 'Give the same plugin to bundleWorkflowCode: `plugins: [new PtcPlugin(…)]`.',

@@ -35,20 +35,20 @@ export interface EnginePluginOptions {
   /** Default: {@link defaultHostId}. */
   readonly hostId?: string | undefined
   readonly settings: ProcessSettings
-  /** The plugin as Temporal knows it. Default: this one. */
+  /** The plugin object that Temporal has. Default: this one. */
   readonly plugin?: WorkerPlugin
-  /** Called when the resources of a worker are open. */
+  /** Called when a worker has opened its resources. */
   readonly onOpened: (resources: OpenedResources) => void
 }
 
 /**
  * Adds durable-ptc to Temporal's own objects: activities, workflows and shared resources to a worker, the value store
- * and the encryption to the data converter of workers, clients and replayers, our workflows to a bundle.
+ * and the encryption to the data converter of workers, clients and replayers, the engine's workflows to a bundle.
  */
 export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, NativeConnectionPlugin {
   readonly name = 'durable-ptc'
   readonly #options: EnginePluginOptions
-  /** By namespace and task queue of the user's worker. */
+  /** Groups by namespace and task queue of the user's worker. */
   readonly #groups = new Map<string, WorkerGroup>()
   /** Namespace and task queue of each worker that a group creates. */
   readonly #roleWorkers = new Set<string>()
@@ -108,11 +108,11 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
       connection,
       connectionOptions: this.#connectionOptions,
       dataConverter: this.#workerConverter(options.dataConverter),
-      // Without the one for traces: its interceptors are in the options, which the group copies.
+      // Leaves out the plugin for traces: its interceptors are in the options, which the group copies.
       plugins: this.#laterPlugins(options),
     })
     const key = keyOf(group.workerOptions)
-    // A worker that was created before, and did not run because its creation failed later.
+    // A worker that was created earlier and never ran, because its creation failed later.
     const replaced = this.#groups.get(key)
     if (replaced?.isRunning === false) await replaced.close()
     for (const taskQueue of group.roleQueues) this.#roleWorkers.add(keyOf({ ...options, taskQueue }))
@@ -130,24 +130,24 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     } finally {
       this.#groups.delete(key)
       if (this.#groups.size === 0) await this.#closeStore()
-      // The process may end now.
+      // The process may end after this.
       const problem = await flushTraces(this.#tracing)
       if (problem !== undefined) Runtime.instance().logger.warn(problem)
     }
   }
 
-  /** Whether the workers with this plugin can do their work now. Never rejects. */
+  /** Whether the workers with this plugin can work now. Never rejects. */
   async health(): Promise<WorkerHealth> {
     return joinHealth(await Promise.all([...this.#groups.values()].map((group) => group.health())))
   }
 
-  /** Closes what a worker that never ran has opened. A worker that runs closes it at its end. Idempotent. */
+  /** Closes the resources of workers that never ran. A running worker closes its own at its end. Idempotent. */
   async close(): Promise<void> {
     await Promise.all([...this.#groups.values()].filter((group) => !group.isRunning).map((group) => group.close()))
     await this.#closeStore()
   }
 
-  /** The plugins that have not seen these options yet. Those of the connection come by themselves. */
+  /** The plugins that have not received these options. Temporal calls the plugins of the connection itself. */
   #laterPlugins({ plugins = [], connection }: WorkerOptions): WorkerPlugin[] {
     const ofConnection: readonly unknown[] = connection?.plugins ?? []
     const { plugin = this } = this.#options
@@ -172,7 +172,7 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     return this.#isEncrypted ? encodedFailuresPath : lenientFailuresPath
   }
 
-  /** Workers and their workflows write failures; everybody else only reads them. */
+  /** Workers and their workflows write failures. All other processes only read them. */
   #workerConverter(dataConverter: DataConverter | undefined): DataConverter {
     const failureConverterPath = this.#failureConverterPath
     return this.#extendConverter({ failureConverterPath, ...dataConverter }, toFailure)

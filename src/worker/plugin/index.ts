@@ -3,13 +3,13 @@
  * replayer.
  *
  * Owns: the task queues of a process and their workers, the options that durable-ptc adds, and the bundle of a user's
- * workflows with ours. Boundary: Temporal's plugin interfaces; `resources/` has what the activities share.
+ * workflows with the engine's. Boundary: Temporal's plugin interfaces; `resources/` has what the activities share.
  *
  * Invariants:
- * 1. `ptc worker` is a worker with this plugin and nothing else.
- * 2. What needs closing is opened when the user's worker is created, and closed when it has ended.
+ * 1. `ptc worker` is a worker with this plugin and has no other workers.
+ * 2. Resources are opened when the user's worker is created, and closed when it has ended.
  * 3. When one Temporal worker of the process fails, all of them end.
- * 4. An option that the user has set stays as it is.
+ * 4. An option that the user has set stays unchanged.
  */
 export { PtcPlugin, type PtcPluginOptions } from './ptc-plugin.js'
 export { histogramBuckets } from '../../common/telemetry/metric-table.js'

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../common/json/json.js'
 import { tenantOf } from '../../common/runs/search-attributes.js'
 
 /**
- * Adds the tool, the agent and the tenant to every log entry of a tool call: those of the tool and those of the SDK.
- * The SDK adds the ids of workflow, run and activity, and the attempt.
+ * Adds the tool, the agent and the tenant to every log entry of a tool call, whether the tool or the SDK writes it. The
+ * SDK adds the ids of workflow, run and activity, and the attempt.
  */
 export const logAttributes: ActivityInterceptorsFactory = () => {
   let attributes: Record<string, string> = {}
@@ -21,7 +21,7 @@ export const logAttributes: ActivityInterceptorsFactory = () => {
   }
 }
 
-/** The input of a tool call is ours; that of any other activity has no attributes. */
+/** The attributes of a tool call, from its input. Other activities have none. */
 function attributesOf(input: unknown): Record<string, string> {
   if (typeof input !== 'object' || input === null || !('idempotencyKey' in input)) return {}
   const { tool, agent, context } = input as { tool?: string; agent?: string; context?: JsonObject }

@@ -19,9 +19,9 @@ import type { WorkerHealth } from '../health/health.js'
 import { hostIdPattern } from '../host-id.js'
 import { EnginePlugin } from './engine-plugin.js'
 
-/** Options of {@link PtcPlugin}: the configuration of `ptc.config.ts`, for a worker of one's own. */
+/** Options of {@link PtcPlugin}: the configuration of `ptc.config.ts`, for your own worker. */
 export interface PtcPluginOptions extends Omit<PtcConfig, 'taskQueue' | 'endpoints'> {
-  /** What this worker serves. Default: everything. */
+  /** Roles that this worker serves. Default: all. */
   readonly roles?: readonly Role[]
   /**
    * Identity of this sandbox host. Workers with the same identity share one Docker daemon. Default: `PTC_HOST_ID`, else
@@ -38,10 +38,10 @@ const processOptions = z.object({
 /**
  * Adds durable-ptc to a Temporal worker, client, bundle or replayer.
  *
- * Give it to the connection of a worker, so that the watchdog thread can connect as well:
- * `NativeConnection.connect({ address, plugins: [ptc] })`. Every worker on this connection then runs agents and
- * programs of its own task queue, beside its own workflows and activities. `new Client({ connection, plugins: [ptc] })`
- * and `bundleWorkflowCode({ workflowsPath, plugins: [ptc] })` take it, too.
+ * Give it to the connection of a worker, so that the watchdog thread can connect as well: `NativeConnection.connect({
+ * address, plugins: [ptc] })`. Every worker on this connection then runs agents and programs of its own task queue, in
+ * addition to its own workflows and activities. `new Client({ connection, plugins: [ptc] })` and `bundleWorkflowCode({
+ * workflowsPath, plugins: [ptc] })` accept it, too.
  */
 export class PtcPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, NativeConnectionPlugin {
   readonly name = 'durable-ptc'
@@ -58,50 +58,50 @@ export class PtcPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, Nat
     })
   }
 
-  /** Of Temporal's plugin interface. */
+  /** A method of Temporal's plugin interface. */
   configureNativeConnection(options: NativeConnectionOptions): NativeConnectionOptions {
     return this.#engine.configureNativeConnection(options)
   }
 
-  /** Of Temporal's plugin interface. */
+  /** A method of Temporal's plugin interface. */
   configureClient(options: Omit<ClientOptions, 'plugins'>): Omit<ClientOptions, 'plugins'> {
     return this.#engine.configureClient(options)
   }
 
-  /** Of Temporal's plugin interface. */
+  /** A method of Temporal's plugin interface. */
   configureBundler(options: BundleOptions): BundleOptions {
     return this.#engine.configureBundler(options)
   }
 
-  /** Of Temporal's plugin interface. */
+  /** A method of Temporal's plugin interface. */
   configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions | Promise<ReplayWorkerOptions> {
     return this.#engine.configureReplayWorker(options)
   }
 
   /**
-   * Of Temporal's plugin interface.
+   * A method of Temporal's plugin interface.
    *
    * @throws PtcError CONFIG_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, ENCRYPTION_KEY_UNAVAILABLE,
-   * DECRYPTION_FAILED
+   *   DECRYPTION_FAILED
    */
   configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
     return this.#engine.configureWorker(options)
   }
 
-  /** Of Temporal's plugin interface. */
+  /** A method of Temporal's plugin interface. */
   runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     return this.#engine.runWorker(worker, next)
   }
 
   /**
-   * Whether the workers with this plugin can do their work now: all Temporal workers run, and the server, the sandboxes
-   * and the value store answer. For a readiness probe. Never rejects.
+   * Whether the workers with this plugin can work now: all Temporal workers run, and the server, the sandboxes and the
+   * value store answer. For a readiness probe. Never rejects.
    */
   health(): Promise<WorkerHealth> {
     return this.#engine.health()
   }
 
-  /** Closes what workers have opened that never ran. A worker that runs closes it at its end. Idempotent. */
+  /** Closes the resources of workers that never ran. A running worker closes its own at its end. Idempotent. */
   close(): Promise<void> {
     return this.#engine.close()
   }

@@ -4,8 +4,8 @@ import { ApplicationFailure, ensureApplicationFailure, TemporalFailure } from '@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker'
 
 /**
- * An activity may throw anything: a proxy, or an error with a getter that throws. The SDK reads such a value where it
- * catches nothing, and the worker ends. So the value is read here, once.
+ * An activity may throw any value: a proxy, or an error with a getter that throws. The SDK reads such a value outside
+ * of any `catch`, and the worker ends. So this interceptor reads the value once, and catches what reading throws.
  */
 export const readableErrors: ActivityInterceptorsFactory = () => ({
   inbound: {
@@ -27,7 +27,7 @@ function toReadableError(thrown: unknown): unknown {
   }
 }
 
-/** True for the errors that the SDK knows, which it reads in the failure converter only. */
+/** Whether the SDK knows the error. The SDK reads such errors only in the failure converter. */
 function isForSdk(thrown: unknown): boolean {
   if (types.isProxy(thrown)) return false
   if (thrown instanceof TemporalFailure || thrown instanceof CompleteAsyncError) return true

@@ -1,17 +1,17 @@
 import type { Worker } from '@temporalio/worker'
 
-/** How often the state of the user's worker is read: the SDK has no event for a shutdown. */
+/** Milliseconds between two reads of the state of the user's worker: the SDK has no event for a shutdown. */
 const stateIntervalMs = 100
 
 export interface RunningUserWorker {
   readonly worker: Worker
-  /** Settles when the worker, and the plugins after ours, have ended. */
+  /** Settles when the worker and the plugins after this one have ended. */
   readonly ended: Promise<void>
 }
 
 /**
- * Runs the workers of durable-ptc beside that of the user. When the user's worker shuts down, or one fails, all are
- * shut down.
+ * Runs the workers of durable-ptc together with the user's worker. When the user's worker shuts down, or one worker
+ * fails, all are shut down.
  *
  * @throws the first failure
  */

@@ -16,9 +16,9 @@ import { providersWith } from '../config/providers-option.js'
 import type { Resources } from '../resources/open-resources.js'
 
 /**
- * A task queue that a worker process polls. `main`: workflow tasks and tool calls; `tools`: calls of tools with a task
- * queue of their own; `sandbox`: opening sessions of one backend, or of any; `host`: the sessions of one backend on
- * this host; the others: activities of one role.
+ * A task queue that a worker process polls. `main`: workflow tasks and tool calls; `tools`: calls of tools with their
+ * own task queue; `sandbox`: opening sessions of one backend, or of any; `host`: the sessions of one backend on this
+ * host; the others: activities of one role.
  */
 export interface EngineQueue {
   readonly kind: 'main' | 'tools' | 'workflow' | 'model' | 'sandbox' | 'host'
@@ -34,11 +34,11 @@ interface QueueOptions {
   readonly roles: ReadonlySet<Role>
   readonly hostId: string
   readonly registry: ToolRegistry
-  /** The sandbox backends that this process has; none without role `sandbox`. */
+  /** The sandbox backends of this process; none without role `sandbox`. */
   readonly backends: readonly BackendName[]
 }
 
-/** True when a worker with this role has tool calls to execute, or results of remote tools to check. */
+/** Whether a worker with this role has tool calls to execute, or results of remote tools to check. */
 export function servesTools(roles: ReadonlySet<Role>, registry: ToolRegistry): boolean {
   return roles.has('tools') && registry.names.length > 0
 }
@@ -62,7 +62,7 @@ export function engineQueues({ taskQueue, roles, hostId, registry, backends }: Q
   return [...(hasWorkflows || hasTools ? [main] : []), ...forRoles, ...forSandboxes, ...forTools, ...forHost]
 }
 
-/** Besides the task queue of the workflows. */
+/** The queues of tools other than the task queue of the workflows. */
 function queuesOfTools(taskQueue: string, registry: ToolRegistry): readonly EngineQueue[] {
   const queues = new Map<string, EngineQueue>()
   for (const tool of registry.toolConfigs().filter(({ remote }) => !remote)) {
@@ -127,7 +127,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
   }
 }
 
-/** A custom image, base image or backend may have packages beside the standard library. */
+/** Whether code may have packages besides the standard library: those of a custom image, base image or backend. */
 export function mayHavePackages({ sandbox: { backend, docker, customBackend } }: ResolvedConfig): boolean {
   return (
     backend === customBackend?.name ||

@@ -10,13 +10,13 @@ afterEach(() => {
 
 const plugin = (fields: object): TracingPlugin => ({ name: 'traces', ...fields })
 
-/** A provider that the user has registered. */
+/** Registers a provider as a user does. */
 function register(forceFlush: () => Promise<void>): void {
   const provider = { getTracer: () => trace.getTracer('test'), forceFlush }
   trace.setGlobalTracerProvider(provider)
 }
 
-it('flushes the global provider, the plugin and its span processor, each once', async () => {
+it('flushes the global provider, the plugin and its span processor once each', async () => {
   const flush = vi.fn(() => Promise.resolve())
   register(flush)
   expect(
@@ -25,7 +25,7 @@ it('flushes the global provider, the plugin and its span processor, each once', 
   expect(flush).toHaveBeenCalledTimes(3)
 })
 
-it('does nothing without tracing, or where nothing can be flushed', async () => {
+it('flushing does nothing without tracing, and without a function that flushes', async () => {
   expect(await flushTraces(undefined)).toBeUndefined()
   expect(await flushTraces(plugin({ otelOptions: null }))).toBeUndefined()
 })
@@ -35,7 +35,7 @@ it('says why spans may be lost when the collector refuses them', async () => {
   expect(await flushTraces(plugin({ forceFlush: refuse }))).toMatch(/traces may be incomplete: .*ECONNREFUSED/)
 })
 
-it('does not wait longer than 5 s for a collector that does not answer', async () => {
+it('flushing waits at most 5 s for a collector that does not answer', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const flushed = flushTraces(plugin({ forceFlush: () => new Promise(() => undefined) }))
   await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))

@@ -65,14 +65,17 @@ function isFlushable(value: unknown): value is Flushable {
   return isObject(value) && typeof value['forceFlush'] === 'function'
 }
 
-/** The provider that the user has registered; OpenTelemetry's API hides it behind one of its own. */
+/** The provider that the user has registered. OpenTelemetry's API hides it behind its own provider. */
 function delegateOf(provider: object): unknown {
   return 'getDelegate' in provider && typeof provider.getDelegate === 'function'
     ? (provider.getDelegate() as unknown)
     : undefined
 }
 
-/** The official plugin exports the spans of workflow code by a span processor, which may be another one. */
+/**
+ * The span processor with which the official plugin exports the spans of workflow code. It may differ from that of the
+ * global provider.
+ */
 function spanProcessorOf(tracing: object): unknown {
   const { otelOptions } = tracing as { readonly otelOptions?: unknown }
   return isObject(otelOptions) ? otelOptions['spanProcessor'] : undefined
@@ -83,8 +86,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * The options of a worker that traces, without what has no place there: the memo of a workflow, which has the question,
- * in the attributes of its spans, and interceptors that a bundle has already.
+ * Options of a tracing worker without user content and duplicates: removes the memo of a workflow, which has the
+ * question, from the attributes of its spans, and removes interceptors that a bundle already has.
  */
 export function withoutContent(options: WorkerOptions): WorkerOptions {
   const { sinks, interceptors = {}, workflowsPath } = options

@@ -35,7 +35,7 @@ export interface WorkerGroupOptions {
   readonly hostId: string
   readonly settings: ProcessSettings
   readonly connection: NativeConnection
-  /** For the watchdog thread. Undefined: there is no watchdog. */
+  /** Options for the connection of the watchdog thread. Undefined: there is no watchdog. */
   readonly connectionOptions: NativeConnectionOptions | undefined
   readonly dataConverter: DataConverter
   /** Plugins for the other workers of the process. */
@@ -49,8 +49,8 @@ type RoleWorker = ReturnType<typeof queueOptions> & {
 
 /**
  * The workers of one process for one task queue of the user: the user's own, and one for each other task queue of
- * durable-ptc. They share resources, which are open when the group exists, and are closed when the user's worker has
- * ended.
+ * durable-ptc. They share resources. The resources are open when the group exists, and are closed when the user's
+ * worker has ended.
  */
 export class WorkerGroup {
   /** The options of the user's worker. */
@@ -60,7 +60,7 @@ export class WorkerGroup {
   readonly #roleWorkers: readonly RoleWorker[]
   readonly #roleWorkerOptions: Omit<WorkerOptions, 'taskQueue'>
   #isRunning = false
-  /** Empty until all have been created. */
+  /** Empty until all workers have been created. */
   #workers: readonly Worker[] = []
 
   /**
@@ -130,7 +130,7 @@ export class WorkerGroup {
     if (this.#isRunning) throw new PtcError('CONFIG_INVALID', 'two workers of one plugin poll the same task queue')
     this.#isRunning = true
     try {
-      // At once: a worker that does not run yet can't be shut down.
+      // Starts at once: a worker that does not run yet can't be shut down.
       const user = { worker, ended: run() }
       const others = await this.#createRoleWorkers().catch((thrown: unknown) => endNow(user, thrown))
       this.resources.startMaintenance()
@@ -162,7 +162,7 @@ export class WorkerGroup {
   }
 }
 
-/** The watchdog also watches the user's own activities: one of them may block the event loop. */
+/** The watchdog also watches the user's own activities, because each of them may block the event loop. */
 function interceptorsOf({ activities = {} }: WorkerOptions, resources: Resources): ActivityInterceptorsFactory[] {
   const { takeover, watchdog } = resources
   return [

@@ -12,32 +12,32 @@ import { bundleKind, workflowBuildId, workflowBundle } from './workflow-bundle.j
 const stickyQueueScheduleToStartTimeout = '1s'
 
 /**
- * From the end of the grace time on, in milliseconds. Without it, a worker that can't deliver results to a lost server
- * would never end.
+ * Milliseconds after the end of the grace time. Without this limit, a worker that can't deliver results to a lost
+ * server would never end.
  */
 const shutdownForceMs = 10_000
 
-/** Slots for tool calls: many of them only wait for a reply. */
+/** Slots for tool calls. Many calls only wait for a reply. */
 const maxConcurrentActivityTaskExecutions = 200
 
-/** What every worker of the process gets. */
+/** Options of every worker of the process. */
 export interface EngineOptions {
   readonly config: ResolvedConfig
   readonly dataConverter: DataConverter
   readonly interceptors: readonly ActivityInterceptorsFactory[]
 }
 
-/** True when a worker of the user has something to do without durable-ptc. */
+/** Whether a worker of the user has work without durable-ptc. */
 export function hasOwnWork({ activities = {}, workflowsPath, workflowBundle, nexusServices }: WorkerOptions): boolean {
   const isEmpty = workflowsPath === undefined && workflowBundle === undefined && nexusServices === undefined
   return !isEmpty || Object.keys(activities).length > 0
 }
 
 /**
- * The options of the user's worker with what durable-ptc adds. An option that the user has set stays as it is.
+ * The options of the user's worker with those of durable-ptc. An option that the user has set stays unchanged.
  *
  * @param queue the queue that this worker polls for durable-ptc; undefined: none
- * @throws PtcError CONFIG_INVALID when a bundle of the user lacks our workflows
+ * @throws PtcError CONFIG_INVALID when a bundle of the user lacks the engine's workflows
  */
 export function addEngine(
   options: WorkerOptions,
@@ -46,7 +46,7 @@ export function addEngine(
 ): WorkerOptions {
   for (const interceptor of engine.interceptors) addedInterceptors.add(interceptor)
   return {
-    // The SDK refuses slots beside a tuner.
+    // The SDK does not allow slots together with a tuner.
     ...(queue && options.tuner === undefined && limitsOf(queue)),
     ...defaults(engine.config),
     ...(hasBuildId(options) ? {} : { workerDeploymentOptions: workerDeploymentOptions() }),
@@ -70,11 +70,11 @@ function limitsOf({ kind, maxPerSecond }: EngineQueue) {
 
 /**
  * The grace time of a worker that only has the sandboxes of its host, in milliseconds: enough for a short step. Longer
- * code stays in its sandbox, where the next worker attaches.
+ * code stays in its sandbox, and the next worker attaches to it.
  */
 const hostGraceMs = 1_000
 
-/** What is different for a worker that durable-ptc creates for this queue. */
+/** Options that differ for a worker that durable-ptc creates for this queue. */
 export function queueOptions(queue: EngineQueue, { shutdownMs }: ResolvedConfig) {
   return {
     ...limitsOf(queue),
@@ -126,7 +126,7 @@ function addWorkflows(options: WorkerOptions, { tracing, encryption }: ResolvedC
   }
 }
 
-/** True when the user has set the build id of a worker, or has workflows of which Temporal makes one. */
+/** Whether the user has set the build id of a worker, or has workflows from which Temporal derives one. */
 function hasBuildId(options: WorkerOptions): boolean {
   const { buildId, workerDeploymentOptions: deployment, workflowsPath, workflowBundle: bundle } = options
   return [buildId, deployment, workflowsPath, bundle].some((each) => each !== undefined)
@@ -139,12 +139,12 @@ function workerDeploymentOptions() {
   } as const
 }
 
-/** The interceptors that `addEngine` has added to workers, each of which gets one at least. */
+/** The interceptors that `addEngine` has added to workers. Each worker gets at least one. */
 const addedInterceptors = new WeakSet<ActivityInterceptorsFactory>()
 
 /**
- * The plugin can join this worker only once, and Temporal runs an activity by its name: the user's activity would run
- * instead of the tool.
+ * Refuses a worker that the plugin has already joined, and an activity of the user with the name of a tool or of an
+ * activity of durable-ptc: Temporal finds an activity by its name, and would run the user's.
  *
  * @throws PtcError CONFIG_INVALID
  */

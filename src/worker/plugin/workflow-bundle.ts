@@ -19,13 +19,12 @@ const files = {
  */
 export type BundleKind = keyof typeof files
 
-/** The bundle for a worker. */
 export function bundleKind({ isTraced, isEncrypted }: BundleFeatures): BundleKind {
   if (isEncrypted) return isTraced ? 'traced-encrypted' : 'encrypted'
   return isTraced ? 'traced' : 'plain'
 }
 
-/** What a bundle has beside the workflows. */
+/** Features of a bundle in addition to the workflows. */
 export interface BundleFeatures {
   readonly isTraced: boolean
   readonly isEncrypted: boolean

@@ -8,8 +8,8 @@ import type { ValueStore } from '../../values/store.js'
 const timeoutMs = 10_000
 
 /**
- * Refuses a key when the store knows another one under its id. A worker whose store does not answer, is full or takes
- * no writes starts unchecked: runs whose values are small do not need the store.
+ * Refuses a key when the store knows another key under the same id. When the store does not answer, is full or is
+ * read-only, the worker starts without the check: runs with only small values do not need the store.
  *
  * @throws PtcError DECRYPTION_FAILED
  */

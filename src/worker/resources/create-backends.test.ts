@@ -43,7 +43,7 @@ async function prepare(backend: SandboxBackend) {
   return { config, sandboxes, lines, seen }
 }
 
-test('uses a custom backend alone and passes it the namespace and the limits', async () => {
+test('uses only a custom backend, and passes the namespace and the limits to it', async () => {
   const backend = new FakeBackend('mine', { ...fine, problems: [{ severity: 'warning', message: 'slow', remedy: '' }] })
   const { config, sandboxes, lines, seen } = await prepare(backend)
   expect(config.runConfig.backend).toBe('mine')
@@ -52,7 +52,7 @@ test('uses a custom backend alone and passes it the namespace and the limits', a
   expect(lines).toEqual(['warning: slow'])
 })
 
-test('fails with the problems of an unusable backend and closes it', async () => {
+test('fails with the problems of an unusable backend, and closes it', async () => {
   const problem = { severity: 'error', message: 'no credit left', remedy: 'Pay.' } as const
   const backend = new FakeBackend('mine', { usable: false, summary: 'off', problems: [problem] })
   const refusal = { code: 'SANDBOX_UNAVAILABLE', message: 'mine: no credit left', hint: 'Pay.' }
@@ -60,7 +60,7 @@ test('fails with the problems of an unusable backend and closes it', async () =>
   expect(backend.closed).toBe(true)
 })
 
-test('rejects a backend whose name differs from its definition: its sandboxes could not be found again', async () => {
+test('rejects a backend whose name differs from its definition, because its sandboxes would be lost', async () => {
   const backend = new FakeBackend('other')
   await expect(prepare(backend)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   expect(backend.closed).toBe(true)

@@ -8,17 +8,17 @@ import { createWasmBackend } from '../../sandbox/wasm/index.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 
 interface Backends {
-  /** The first one is used for `auto`. */
+  /** Backends in order of preference: `auto` uses the first one. */
   readonly backends: readonly SandboxBackend[]
   readonly docker: DockerBackend | undefined
-  /** One line for the user: the chosen backend and its isolation. */
+  /** Tells the user the chosen backend and its isolation in one line. */
   readonly notice: string
 }
 
 interface CreateBackendsOptions {
   /** Owner of the sandboxes: the namespace of their ids. */
   readonly owner: string
-  /** Size of the pool of idle containers when the configuration sets none. */
+  /** Size of the pool of idle containers without a setting in the configuration. */
   readonly warm: number
   readonly onProgress: (line: string) => void
 }
@@ -30,8 +30,8 @@ const backendNotices: Readonly<Record<BuiltInBackend, string>> = {
 }
 
 /**
- * Creates the backends that the configuration asks for. A custom backend is the only one. With `auto`, Docker is
- * preferred where a daemon answers, else the embedded backend; the other one stays available to runs that name it.
+ * Creates the backends that the configuration names. A custom backend is the only one. With `auto`, Docker is preferred
+ * when a daemon answers, else the embedded backend; the other one stays available to runs that name it.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, SANDBOX_UNENFORCED when a required backend is unusable
  */

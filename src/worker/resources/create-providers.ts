@@ -17,9 +17,9 @@ import {
 
 export interface ProviderOptions {
   readonly config: Pick<ResolvedConfig, 'providers' | 'models' | 'idleTimeoutMs' | 'runConfig'>
-  /** Where Anthropic's API is, and its key. Default: from the configuration, or else from environment variables. */
+  /** Address and key of Anthropic's API. Default: from the configuration, or else from environment variables. */
   readonly modelApi?: Pick<AnthropicProviderOptions, 'apiKey' | 'baseURL'> | undefined
-  /** Address of a local Messages API that replies to requests for the scripted model. Default: there is none. */
+  /** Address of a local Messages API that replies to requests for the scripted model. Default: none. */
   readonly scriptedModelUrl?: string | undefined
 }
 
@@ -29,7 +29,7 @@ export function createProviders({ config, modelApi, scriptedModelUrl }: Provider
   const entries = Object.entries(config.providers).map(([name, option]) => {
     const provider = createProvider(name, option, modelApi, timeouts)
     if (scriptedModelUrl === undefined || name !== defaultProvider) return [name, provider] as const
-    // The server wants a key, and accepts any.
+    // The server requires a key, and accepts any key.
     const scripted = createLazyAnthropicProvider({ ...timeouts, apiKey: 'no-api-key', baseURL: scriptedModelUrl })
     return [name, withScriptedModel(provider, scripted)] as const
   })

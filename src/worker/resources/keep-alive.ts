@@ -1,7 +1,7 @@
 import { messageOf } from '../../common/errors.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
 
-/** A sandbox ends by itself an hour after four calls have failed. */
+/** A sandbox ends by itself an hour after four of these calls have failed. */
 const intervalMs = 15 * 60_000
 
 interface KeepAliveOptions {
@@ -12,8 +12,8 @@ interface KeepAliveOptions {
 }
 
 /**
- * Runs at once and every 15 minutes: tells the sandboxes of this namespace on this daemon that a worker lives. They end
- * by themselves when no worker has done so for an hour.
+ * Tells the sandboxes of this namespace on this daemon that a worker lives, at once and every 15 minutes. Without such
+ * a message they end by themselves after an hour.
  */
 export function startKeepAlive({ docker, owner, onProgress }: KeepAliveOptions): { close(): Promise<void> } {
   const closing = new AbortController()
@@ -29,7 +29,7 @@ export function startKeepAlive({ docker, owner, onProgress }: KeepAliveOptions):
   return {
     async close() {
       clearInterval(timer)
-      // A daemon that does not answer must not hold up the end of the worker.
+      // A daemon that does not answer must not delay the end of the worker.
       closing.abort()
       await round
     },

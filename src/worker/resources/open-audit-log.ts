@@ -3,7 +3,7 @@ import { AuditLog, FileAuditSink } from '../../audit/index.js'
 import type { Redact } from '../../common/text/redact.js'
 import type { AuditSettings } from '../config/audit-option.js'
 
-/** The worker closes it. */
+/** Opens the audit log. The worker closes it. */
 export function openAuditLog({ target, includesCode }: AuditSettings, namespace: string, redact: Redact): AuditLog {
   const sink = typeof target === 'string' ? new FileAuditSink(target) : target
   const onLost = (message: string): void => Runtime.instance().logger.error(message)

@@ -30,20 +30,20 @@ import { startRunSampler } from './run-sampler.js'
 import { type Sampler, startSampler } from './sampler.js'
 import { usageSampler } from './usage-sampler.js'
 
-/** Settings of a worker process that are no part of the configuration. */
+/** Settings of a worker process that are not part of the configuration. */
 export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scriptedModelUrl'> {
-  /** Size of the pool of idle containers when the configuration sets none (`sandbox.docker.warm`). Default 0. */
+  /** Size of the pool of idle containers without the setting `sandbox.docker.warm`. Default 0. */
   readonly warm?: number
   /**
-   * Where the watchdog thread reports a blocked event loop while it is blocked: the path of a file, or `false` for
-   * nowhere. Default: stderr.
+   * Log in which the watchdog thread reports a blocked event loop while it is blocked: the path of a file, or `false`
+   * for none. Default: stderr.
    */
   readonly stallLog?: string | false | undefined
   /** Format of what the watchdog thread writes. Default: text. */
   readonly logFormat?: 'text' | 'json' | undefined
   /**
-   * Gets an exception or a rejected promise that nothing caught and that belongs to no activity. Default: it has the
-   * effect that Node gives it.
+   * Gets an exception or a rejected promise that no code caught and that belongs to no activity. Default: Node's own
+   * handling.
    */
   readonly onUnattributedError?: OnUnattributed | undefined
   /** Receives a line for the user about each slow step. */
@@ -56,7 +56,7 @@ export interface ResourceOptions {
   readonly roles: ReadonlySet<Role>
   readonly hostId: string
   readonly connection: NativeConnection
-  /** How the watchdog thread connects. Undefined: there is no watchdog. */
+  /** Options for the connection of the watchdog thread. Undefined: there is no watchdog. */
   readonly connectionOptions: NativeConnectionOptions | undefined
   readonly namespace: string
   readonly taskQueue: string
@@ -65,13 +65,13 @@ export interface ResourceOptions {
   readonly dataConverter: DataConverter
 }
 
-/** What the activities of a worker process share. */
+/** The resources that the activities of a worker process share. */
 export interface Resources {
   readonly values: Values
   readonly providers: ModelProviders
-  /** Undefined when the configuration has none. */
+  /** Undefined without an audit log in the configuration. */
   readonly audit: AuditLog | undefined
-  /** Undefined when the configuration has none. */
+  /** Undefined without a stream in the configuration. */
   readonly stream: StreamPublisher | undefined
   /** Only with role `sandbox`. */
   readonly host: SessionHost | undefined
@@ -85,15 +85,15 @@ export interface Resources {
   /** The sandbox backends that may become unusable while the worker runs. */
   readonly externalBackends: readonly SandboxBackend[]
   /**
-   * Starts to remove abandoned sandboxes, to keep the others alive, and to sample gauges. To be called when the workers
-   * have been created.
+   * Starts to remove abandoned sandboxes, to keep the others alive, and to sample gauges. The caller must have created
+   * the workers.
    */
   startMaintenance(): void
   /** Closes in reverse order. Idempotent. */
   close(): Promise<void>
 }
 
-/** What a worker process itself uses. */
+/** The resources that a worker process itself uses. */
 export type OpenedResources = Pick<Resources, 'sandboxNotice' | 'providers'>
 
 /**
@@ -109,7 +109,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
   const stopHandling = handleUncaughtErrors(settings.onUnattributedError)
   stack.defer(() => Promise.resolve(stopHandling()))
   try {
-    // First: without this key no task can be answered.
+    // The key comes first: without it the worker can't complete any task.
     const encryptionKey = await config.encryption?.current()
     const owner = await sandboxOwner(connection, namespace)
     const values = await createValues(config)
@@ -171,7 +171,7 @@ interface Sandboxes {
   readonly externalBackends: readonly SandboxBackend[]
   /** Undefined without Docker. */
   readonly docker: DockerBackend | undefined
-  /** Starts nothing without Docker: only its sandboxes outlive a worker. */
+  /** Starts the maintenance. Without Docker there is none, because only its sandboxes outlive a worker. */
   maintain(): readonly { close(): Promise<void> }[]
 }
 

@@ -23,8 +23,8 @@ interface SampledQueue {
 }
 
 /**
- * Samples for how long the oldest task of each role and sandbox backend has waited, and of each tool with a task queue
- * of its own. Temporal knows it: a role without a worker reports nothing itself.
+ * Samples for how long the oldest task of each role and sandbox backend has waited, and of each tool with its own task
+ * queue. The numbers come from Temporal, because a role without a worker reports nothing itself.
  */
 export function startQueueSampler(options: QueueSamplerOptions): Sampler {
   const { connection, namespace } = options
@@ -46,7 +46,7 @@ export function startQueueSampler(options: QueueSamplerOptions): Sampler {
   })
 }
 
-/** Calls of a tool with a `rate` wait without a fault, so its task queue is left out. */
+/** The queues to sample. Calls of a tool with a `rate` wait without a fault, so its task queue is left out. */
 function sampledQueues({ taskQueue, config }: QueueSamplerOptions): readonly SampledQueue[] {
   const { registry, sandbox } = config
   const backends = [...sandboxBackends, ...(sandbox.customBackend ? [sandbox.customBackend.name] : [])]

@@ -5,7 +5,10 @@ import type { SessionHost } from '../../sandbox/session/session-host.js'
 
 const intervalMs = 60_000
 
-/** Tolerance for clocks that jump or differ between hosts: a sandbox counts as expired this long after its expiry. */
+/**
+ * Tolerance for clocks that jump or differ between hosts: a sandbox counts as expired this many milliseconds after its
+ * expiry.
+ */
 const clockSkewMs = 3_600_000
 
 interface ReaperOptions {

@@ -10,16 +10,16 @@ interface RunSamplerOptions {
   readonly taskQueue: string
 }
 
-/** By the label `status`. */
+/** Statuses by the label `status`. */
 const statusesByLabel = {
   running: ['running'],
   waiting: ['waiting', 'waiting_for_approval', 'waiting_for_result'],
 } as const satisfies Record<string, readonly ActiveStatus[]>
 
 /**
- * Samples how many runs and sessions of a task queue are open, and how many of them can't go on: Temporal counts them,
- * because a parked run has no worker. On a server without the search attribute `PtcStatus`, or before 1.30 without
- * `TemporalReportedProblems`, there is no sample.
+ * Samples how many runs and sessions of a task queue are open, and how many of them can't continue. Temporal counts
+ * them, because a parked run has no worker. There is no sample on a server without the search attribute `PtcStatus`, or
+ * on one before 1.30 without `TemporalReportedProblems`.
  */
 export function startRunSampler({ connection, namespace, taskQueue }: RunSamplerOptions): Sampler {
   const count = async (condition: string): Promise<number> => {

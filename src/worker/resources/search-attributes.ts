@@ -18,7 +18,7 @@ export interface OperatorConnection {
 const requestTimeoutMs = 3_000
 
 /**
- * Our search attributes that a namespace has, with the right type.
+ * The engine's search attributes that a namespace has with the right type.
  *
  * @throws the SDK's error, also when the user of the connection may not list them
  */
@@ -34,12 +34,12 @@ export async function registeredSearchAttributes(
   )
 }
 
-/** Long enough for many runs to share a request, and short enough for a person who has just registered them. */
+/** Long enough that many runs share a request, and short enough for a person who has just registered the attributes. */
 const cachedForMs = 30_000
 
 /**
- * The search attributes that new runs may set. Asks the server at most once in 30 seconds. An error counts as none: a
- * run works without them.
+ * The search attributes that new runs may set. Asks the server at most once in 30 seconds. An error counts as none,
+ * because a run works without them.
  *
  * @param warn receives a line when the server does not answer
  */

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { usageSampler } from './usage-sampler.js'
 
-it('counts the processor time between two samples once', async () => {
+it('counts the processor time of a container between two samples once', async () => {
   let total = 0
   const add = (value: number): void => void (total += value)
   const ignored = { set: () => undefined, record: () => undefined }
@@ -22,9 +22,9 @@ it('counts the processor time between two samples once', async () => {
   const sample = usageSampler({ docker, owner: 'default' })
   const totals: number[] = []
   for (cpu of [
-    { old: 5_000 }, // from before this worker
+    { old: 5_000 }, // counted before this worker
     { old: 5_100, new: 200 },
-    { new: 300 }, // the other one is not in the sample
+    { new: 300 }, // the other container is not in the sample
     { old: 5_150, new: 300 },
     { old: 10 }, // started again
   ]) {

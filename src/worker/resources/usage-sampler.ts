@@ -4,7 +4,9 @@ import type { DockerBackend } from '../../sandbox/docker/index.js'
 /** Containers in one sample: each costs the daemon a few milliseconds. */
 const maxSampled = 50
 
-/** Containers whose CPU time is remembered. With more than `maxSampled` containers, one may be in few samples. */
+/**
+ * Containers whose CPU time is remembered. With more than `maxSampled` containers, a container may be in few samples.
+ */
 const maxRemembered = 10_000
 
 interface UsageOptions {
@@ -14,11 +16,11 @@ interface UsageOptions {
 }
 
 /**
- * Returns a function that samples what the sandboxes of this namespace use. A daemon that does not answer is reported
- * by readiness.
+ * Returns a function that samples the resource usage of the sandboxes of this namespace. Readiness reports a daemon
+ * that does not answer.
  */
 export function usageSampler({ docker, owner }: UsageOptions): () => Promise<void> {
-  /** By container id, the latest sample last. */
+  /** CPU time by container id, the latest sample last. */
   const cpuBefore = new Map<string, number>()
   let isFirst = true
   let states = new Set<string>()
@@ -37,7 +39,7 @@ export function usageSampler({ docker, owner }: UsageOptions): () => Promise<voi
     metrics.set('ptc_sandbox_memory_max_bytes', Math.max(0, ...memory), {})
     for (const { containerId, cpuMs } of usage.sampled) {
       const before = cpuBefore.get(containerId) ?? 0
-      // What a container used before this worker started was counted by another one.
+      // Another worker counted the CPU time of a container before this worker started.
       if (!isFirst) metrics.add('ptc_sandbox_cpu_milliseconds_total', Math.max(0, cpuMs - before), {})
       cpuBefore.delete(containerId)
       cpuBefore.set(containerId, cpuMs)

@@ -14,7 +14,7 @@ async function openRecord() {
 }
 
 describe('AttemptRecord', () => {
-  it('has the attempts that have begun and not ended', async () => {
+  it('the record has the attempts that have begun and not ended', async () => {
     const { path, record } = await openRecord()
     record.begin(attemptOf('a'))
     const end = record.begin(attemptOf('b'))
@@ -23,14 +23,14 @@ describe('AttemptRecord', () => {
     expect(readRecords(path).attempts.map(({ activityId }) => activityId)).toEqual(['a', 'c'])
   })
 
-  it('ignores a line that was cut off', async () => {
+  it('reading a record ignores an incomplete line', async () => {
     const { path, record } = await openRecord()
     record.begin(attemptOf('a'))
     appendFileSync(path, '{"begin":2,"workflowId":"w"')
     expect(readRecords(path).attempts).toMatchObject([attemptOf('a')])
   })
 
-  it('stays small, and keeps what is in progress', async () => {
+  it('the record stays small, and keeps attempts in progress', async () => {
     const { path, record } = await openRecord()
     record.begin(attemptOf('long'))
     for (let count = 0; count < 20_000; count += 1) record.begin(attemptOf(String(count)))()
@@ -38,7 +38,7 @@ describe('AttemptRecord', () => {
     expect(readRecords(path).attempts).toMatchObject([attemptOf('long')])
   })
 
-  it('names each execution whose activities ran lately once, the latest last', async () => {
+  it('the record has each execution with recent activities once, the latest last', async () => {
     const { path, record } = await openRecord()
     for (const runId of ['one', 'two', 'one', 'three']) record.begin({ ...attemptOf('a'), runId })()
     const runIds = () => readRecords(path).executions.map(({ runId }) => runId)
@@ -48,7 +48,7 @@ describe('AttemptRecord', () => {
     expect(runIds().at(-1)).toBe('1999')
   })
 
-  it('records nothing after it was closed', async () => {
+  it('a closed record records nothing', async () => {
     const { path, record } = await openRecord()
     const end = record.begin(attemptOf('a'))
     record.close()

@@ -8,9 +8,9 @@ export type Execution = Readonly<z.infer<typeof executionSchema>>
 
 const attemptSchema = executionSchema.extend({
   activityId: z.string(),
-  /** From 1. */
+  /** Number from 1. */
   attempt: z.int(),
-  /** How many attempts before, in a row, have lost their workers, as far as this host knows. Default 0. */
+  /** Number of consecutive earlier attempts that lost their workers, as far as this host knows. Default 0. */
   lost: z.int().optional(),
 })
 
@@ -19,24 +19,26 @@ export type Attempt = Readonly<z.infer<typeof attemptSchema>>
 
 const lineSchema = z.union([attemptSchema.extend({ begin: z.int() }), z.object({ end: z.int() })])
 
-/** What the record of a dead process says. */
+/** The content of the record of a dead process. */
 export interface Records {
-  /** In progress when the process ended, in the order of their begins. */
+  /** Attempts that were in progress when the process ended, oldest first. */
   readonly attempts: readonly Attempt[]
-  /** Executions whose activities the process has run lately, or was running: it may have had other tasks of them. */
+  /**
+   * Executions whose activities the process ran recently, or was running. The process may have had other tasks of them.
+   */
   readonly executions: readonly Execution[]
 }
 
-/** Executions whose last event is looked at. */
+/** Maximum number of executions whose last event is read. */
 const maxExecutions = 500
 
-/** The file is written anew when it has this many lines. */
+/** The file is rewritten when it has this many lines. */
 const maxLines = 10_000
 
 /**
- * The attempts that this process has in progress, in a file that outlives it. A line for each begin and each end,
- * written without waiting for the disk: the operating system has them when the process is killed. What can't be written
- * costs time only, so problems are ignored.
+ * Keeps the attempts that this process has in progress in a file that outlives the process. Each begin and each end is
+ * a line. Writing does not wait for the disk: the operating system has the lines when the process is killed. A line
+ * that can't be written only costs time later, so problems are ignored.
  *
  * The SDK does not say which workflow tasks are in progress. A worker that runs activities of an execution often has
  * its workflow tasks, too.
@@ -75,7 +77,7 @@ export class AttemptRecord {
       if (++this.#lines > maxLines) this.#rewrite()
       else writeSync(this.#descriptor, `${JSON.stringify(line)}\n`)
     } catch {
-      // The disk is full, for example.
+      // For example, the disk is full.
     }
   }
 
@@ -87,7 +89,7 @@ export class AttemptRecord {
   }
 }
 
-/** Reads the record of a process that has ended. A line that was cut off is ignored. */
+/** Reads the record of a process that has ended. Ignores an incomplete line. */
 export function readRecords(path: string): Records {
   const inProgress = new Map<number, Attempt>()
   const executions = new Map<string, Execution>()

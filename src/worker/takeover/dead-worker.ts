@@ -13,11 +13,11 @@ const started = 2
 /** WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE */
 const unhandledFailure = 14
 
-/** Requests at once. */
+/** Maximum number of requests in parallel. */
 const concurrency = 10
 
 /**
- * Milliseconds after which the server is asked: it may still give tasks to the connection of the dead worker for a
+ * Milliseconds after which to ask the server. It may still give tasks to the connection of the dead worker for a
  * moment.
  */
 const askedAfterMs = [0, 500, 2_000] as const
@@ -26,7 +26,7 @@ interface LostActivity {
   readonly activityId: string
   readonly type: string
   readonly attempt: number | null | undefined
-  /** Until its next attempt. */
+  /** Milliseconds until its next attempt. */
   readonly delayMs: number
 }
 
@@ -35,13 +35,16 @@ interface DeadWorkerOptions {
   readonly namespace: string
   /** Identity of the dead worker. */
   readonly identity: string
-  /** True in a container that was started again, for example: process ids are used again there. */
+  /**
+   * Whether the dead worker had the identity of this process, for example in a restarted container, which uses process
+   * ids again.
+   */
   readonly isOwnIdentity: boolean
 }
 
 /**
- * Fails what the server has as started by a worker that has ended, also what that worker never received. What can't be
- * failed is left to its timeout.
+ * Fails everything that the server has as started by a worker that has ended, including tasks that the worker never
+ * received. A task that can't be failed ends with its timeout.
  */
 export class DeadWorker {
   readonly #service: NativeConnection['workflowService']
@@ -77,9 +80,9 @@ export class DeadWorker {
       const { activityId, activityType, attempt, state, lastWorkerIdentity, lastFailure } = activity
       if (Number(state) !== started || lastWorkerIdentity !== identity || activityId == null) continue
       const lost = begun.get(keyOf({ ...execution, activityId, attempt: attempt ?? 1 }))
-      // Others with this identity may be our own.
+      // Other attempts with this identity may be those of this process.
       if (isOwnIdentity && !lost) continue
-      // What the dead worker never received has not ended it.
+      // A task that the dead worker never received can't be the cause of its end.
       const delayMs = lost ? retryDelayMs(lost, lastFailure) : atOnceMs
       await this.#failAttempt(execution, { activityId, type: activityType?.name ?? '', attempt, delayMs })
     }
@@ -110,7 +113,10 @@ export class DeadWorker {
     )
   }
 
-  /** A workflow task in progress is the last event of its history. Later attempts of a task are not in the history. */
+  /**
+   * Fails a workflow task in progress, which is the last event of its history. Later attempts of a task are not in the
+   * history.
+   */
   async #failWorkflowTask(execution: Execution): Promise<void> {
     const { namespace, identity } = this.#options
     const request = { namespace, execution, maximumPageSize: 1 }

@@ -14,7 +14,7 @@ async function startPeers(folder: string) {
   return { peers, ended }
 }
 
-/** A process that listens as a worker does. */
+/** Starts a process that listens like a worker. */
 async function startOther(folder: string, name: string) {
   const listen = `require('node:net').createServer().listen(process.argv[1], () => console.log('ready'))`
   const child = spawn(process.execPath, ['-e', listen, join(folder, `${name}.sock`)])
@@ -29,7 +29,7 @@ async function startOther(folder: string, name: string) {
 }
 
 describe('Peers', () => {
-  it('reports a worker that had ended before', async () => {
+  it('reports a worker that ended before this one started', async () => {
     const folder = await temporaryFolder()
     const other = await startOther(folder, '7-dead')
     await other.kill()
@@ -46,7 +46,7 @@ describe('Peers', () => {
     await expect.poll(() => ended).toEqual(['7-live'])
   })
 
-  it('does not report a worker that is stopped', async () => {
+  it('does not report a stopped worker', async () => {
     const folder = await temporaryFolder()
     const stopped = await startOther(folder, '7-stopped')
     const dead = await startOther(folder, '8-dead')
@@ -56,7 +56,7 @@ describe('Peers', () => {
     await expect.poll(() => ended).toEqual(['8-dead'])
   })
 
-  it('notices a worker that has started later, when that one connects', async () => {
+  it('finds a worker that starts later, when that worker connects', async () => {
     const folder = await temporaryFolder()
     const { peers, ended } = await startPeers(folder)
     const unrelated = await startPeers(await temporaryFolder())
@@ -69,7 +69,7 @@ describe('Peers', () => {
     socket.destroy()
   })
 
-  it('leaves no file when it is closed', async () => {
+  it('leaves no file when the list of peers is closed', async () => {
     const folder = await temporaryFolder()
     const { peers } = await startPeers(folder)
     await peers.close()

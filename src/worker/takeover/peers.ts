@@ -6,20 +6,19 @@ import { makeFolderSync } from '../../platform/make-folder.js'
 
 const socketSuffix = '.sock'
 
-/** Bytes of the path of a Unix socket; more are not allowed on macOS. */
+/** Maximum bytes of the path of a Unix socket on macOS. */
 export const maxSocketPathBytes = 103
 
 export interface PeersOptions {
   /** Folder of this user's workers with the same host identity. */
   readonly folder: string
-  /** Called once for each worker that has ended: while this one runs, or before. `name` is that of its files. */
+  /** Called once for each worker that has ended, before or after this one started. `name` is the name of its files. */
   readonly onEnd: (name: string) => void
 }
 
 /**
- * The other workers with the same host identity, on this machine. Each listens on a Unix socket and is connected to all
- * others. The operating system closes the connections of a process that ends, however it ends; a process that is
- * stopped keeps them.
+ * The other workers with the same host identity on this machine. Each listens on a Unix socket and is connected to all
+ * others. The operating system closes the connections of a process at every kind of end; a stopped process keeps them.
  */
 export class Peers {
   /** Name of this worker's files in the folder. */
@@ -38,7 +37,7 @@ export class Peers {
         .on('error', () => undefined)
         .once('close', () => this.#accepted.delete(socket))
         .unref()
-      this.#connectToOthers() // to the one that has just started, too
+      this.#connectToOthers() // also to a process that has just started
     }).unref()
   }
 
@@ -77,7 +76,7 @@ export class Peers {
   #connectTo(name: string): void {
     const socket = connect(this.#socketOf(name))
     this.#connections.set(name, socket)
-    // A refused connection ends in the same way as one that breaks.
+    // A refused connection ends in the same way as a connection that breaks.
     socket.on('error', () => undefined).unref()
     socket.once('close', () => {
       if (this.#isClosed) return

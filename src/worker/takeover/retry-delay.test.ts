@@ -14,24 +14,24 @@ const timedOut = { timeoutFailureInfo: { timeoutType: 4 } }
 const growing = [1, 10_000, 20_000, 40_000, 80_000, 160_000, 160_000]
 
 describe('the delay after a lost worker', () => {
-  it('is none the first time, then grows', () => {
+  it('there is no delay after the first lost worker, then the delay grows', () => {
     expect([1, 2, 3, 4, 5, 6, 7].map((count) => retryDelayMs(lost(count)))).toEqual(growing)
   })
 
-  it.each([0, 0.99])('grows also when another worker has delayed the attempt (age %d)', (age) => {
+  it.each([0, 0.99])('the delay also grows when another worker has delayed the attempt (age %d)', (age) => {
     const delays = [retryDelayMs(lost(1, age))]
     while (delays.length < growing.length) delays.push(retryDelayMs(lost(1, age), lostAfter(delays.at(-1) ?? 0)))
     expect(delays).toEqual(growing.map((ms) => (ms === 1 ? 1 : ms * (1 + age))))
   })
 
-  it('starts again after another failure', () => {
+  it('the delay starts again after another failure', () => {
     expect(retryDelayMs(lost(1), { applicationFailureInfo: { type: 'TOOL_FAILED' } })).toBe(1)
     expect(retryDelayMs(lost(1), { applicationFailureInfo: { type: 'WorkerShutdown' } })).toBe(1)
     expect(retryDelayMs(lost(1), { timeoutFailureInfo: { timeoutType: 1 } })).toBe(1)
     expect(retryDelayMs(lost(1), {})).toBe(1)
   })
 
-  it('counts a heartbeat timeout as a lost worker', () => {
+  it('the delay counts a heartbeat timeout as a lost worker', () => {
     expect(retryDelayMs(lost(1), timedOut)).toBe(10_000)
   })
 })

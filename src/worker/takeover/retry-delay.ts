@@ -9,11 +9,11 @@ const heartbeat = 4
 /** Temporal interprets a delay of 0 as "do not retry". */
 export const atOnceMs = 1
 
-/** The default of the heartbeat timeout, after which an attempt of a lost host is tried again. */
+/** The default heartbeat timeout, after which an attempt of a lost host is tried again. */
 const firstDelayMs = 10_000
 const maxDoublings = 4
 
-/** The failure of the attempt before the lost one, as the server describes it. */
+/** The failure of the attempt before the lost one, in the server's description. */
 export interface LastFailure {
   readonly applicationFailureInfo?: {
     readonly type?: string | null
@@ -24,13 +24,13 @@ export interface LastFailure {
 
 /** An attempt whose worker has died. */
 export interface LostAttempt extends Attempt {
-  /** How many attempts in a row have lost their workers, this one included. */
+  /** Number of consecutive attempts that lost their workers, including this one. */
   readonly lost: number
-  /** From 0 for the youngest of the attempts that the worker had in progress, to 1 for the oldest. */
+  /** From 0 for the youngest to 1 for the oldest attempt that the worker had in progress. */
   readonly age: number
 }
 
-/** The attempts that a worker had in progress when it died, in the order of their begins. */
+/** The attempts that a worker had in progress when it died, oldest first. */
 export function lostAttempts(attempts: readonly Attempt[]): readonly LostAttempt[] {
   const last = attempts.length - 1
   return attempts.map((attempt, index) => {
@@ -40,12 +40,12 @@ export function lostAttempts(attempts: readonly Attempt[]): readonly LostAttempt
 }
 
 /**
- * Milliseconds until the next attempt after one whose worker has died. The first time it is tried again at once. When
- * the attempt before has lost its worker, too, the activity may be what ends workers: the delay then grows with each
- * lost worker, so that others have time to end. An older attempt waits up to twice as long: a call that ends a worker
- * at once then comes before those that were only beside it, and waits again while they run.
+ * Milliseconds until the next attempt after one whose worker has died. After the first loss the activity is tried again
+ * at once. When the attempt before has lost its worker, too, the activity may be the cause: then the delay grows with
+ * each lost worker, so that other activities have time to end. An older attempt waits up to twice as long. So a call
+ * that ends its worker at once comes before calls that only ran at the same time, and waits again while they run.
  *
- * @param lastFailure of the attempt before: another worker may have had it
+ * @param lastFailure of the attempt before, which another worker may have had
  */
 export function retryDelayMs({ lost, age }: LostAttempt, lastFailure?: LastFailure | null): number {
   const doublings = Math.max(lost - 2, doublingsOf(lastFailure))

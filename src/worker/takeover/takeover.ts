@@ -7,7 +7,7 @@
  * knows no activity.
  *
  * Invariants: 1. An attempt or a workflow task is failed only if the server has it as started by the dead worker. 2.
- * One worker takes over the record of another: it renames the file first. 3. Without the folder, the socket or the
+ * Only one worker takes over the record of another: it renames the file first. 3. Without the folder, the socket or the
  * server, timeouts decide, as between hosts. 4. A worker that ends gracefully leaves no file.
  */
 import { createHash } from 'node:crypto'
@@ -41,7 +41,7 @@ function workerIdentity(processId: string): string {
   return `${processId}@${hostname()}`
 }
 
-/** Undefined where it can't work: on Windows, or when the folder can't be used. */
+/** @returns undefined where a takeover is impossible: on Windows, or when the folder can't be used */
 export async function startTakeover({ connection, namespace, group }: TakeoverOptions): Promise<Takeover | undefined> {
   const folder = folderOf(group)
   if (folder === undefined) return undefined
@@ -89,18 +89,19 @@ export async function startTakeover({ connection, namespace, group }: TakeoverOp
   }
 }
 
-/** How long an attempt is remembered after its delay: it may wait for a slot. */
+/** Milliseconds after its delay for which an attempt is remembered, because it may wait for a slot. */
 const rememberedMs = 600_000
 
 interface DelayedAttempt extends LostAttempt {
-  /** By the clock of `performance.now()`. */
+  /** Time of the clock `performance.now()`. */
   readonly until: number
 }
 
 /**
- * The server has timed out an attempt before its worker was missed, and gives its next attempt to this worker at once.
+ * Delays an attempt that comes too early. The server may time out an attempt before another worker notices the loss of
+ * its worker, and then gives the next attempt to this worker at once.
  *
- * @returns how many attempts before, in a row, have lost their workers
+ * @returns the number of consecutive earlier attempts that lost their workers
  * @throws ApplicationFailure when this attempt comes too early
  */
 function takeDelayed(delayed: Map<string, DelayedAttempt>, attempt: Attempt): number {
@@ -108,7 +109,7 @@ function takeDelayed(delayed: Map<string, DelayedAttempt>, attempt: Attempt): nu
   const found = delayed.get(key)
   if (!found || attempt.attempt <= found.attempt) return 0
   const waitMs = found.until - performance.now()
-  // The delay of the server counts from a moment later, or by another clock.
+  // The delay of the server starts a moment later, or uses another clock.
   if (waitMs > 500) {
     const message = `the workers of ${found.lost} attempts were lost: the next one waits`
     throw ApplicationFailure.create({ message, type: workerLost, nextRetryDelay: Math.ceil(waitMs) })
@@ -121,7 +122,7 @@ function keyOf({ runId, activityId }: Attempt): string {
   return JSON.stringify([runId, activityId])
 }
 
-/** A folder that only this user can write to: a record makes attempts fail. */
+/** A folder that only this user can write to, because a record causes attempts to fail. */
 function folderOf({ owner, taskQueue, hostId }: TakeoverOptions['group']): string | undefined {
   const userId = process.geteuid?.()
   if (userId === undefined) return undefined
@@ -135,7 +136,7 @@ function folderOf({ owner, taskQueue, hostId }: TakeoverOptions['group']): strin
   return isOurs ? folder : undefined
 }
 
-/** What is in a record; nothing when its worker ended gracefully, or another worker has taken over. */
+/** The content of a record; empty when its worker ended gracefully, or when another worker has taken over. */
 function claim(path: string, taken: string): Records {
   try {
     renameSync(path, taken)
@@ -151,6 +152,6 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // Other workers use it.
+    // Other workers use the folder.
   }
 }

@@ -79,7 +79,7 @@ function note(metadata: Payload['metadata']): string | undefined {
 
 const timedOut = new ActivityCancellationDetails({ timedOut: true, notFound: true })
 
-it('reports through core after a short block', async () => {
+it('an activity reports through core after a short block', async () => {
   const run = await runBlocked(3, (activity) => {
     activity.heartbeat({ page: 7 })
     return Promise.resolve('done')
@@ -92,13 +92,13 @@ it('reports through core after a short block', async () => {
   })
 })
 
-it('sends the result directly, with a note, after a long block', async () => {
+it('an activity sends its result directly, with a note, after a long block', async () => {
   const run = await runBlocked(25, () => Promise.resolve('done'))
   expect(run.outcome).toBeInstanceOf(CompleteAsyncError)
   expect(run.direct).toEqual([['completed', ['"done"', 'blocked by charge']]])
 })
 
-it('sends a failure directly, after the last heartbeat', async () => {
+it('an activity sends its failure directly, after the last heartbeat', async () => {
   const run = await runBlocked(25, (activity) => {
     activity.heartbeat({ page: 7 })
     throw new Error('broken')
@@ -108,7 +108,7 @@ it('sends a failure directly, after the last heartbeat', async () => {
   expect(run.throughCore).toEqual([])
 })
 
-it('continues when core times out an activity whose heartbeats were recorded', async () => {
+it('an activity continues when core times it out although its heartbeats were recorded', async () => {
   const run = await runBlocked(25, (activity, environment) => {
     environment.cancel('TIMED_OUT', timedOut)
     return Promise.resolve(activity.signal.aborted)
@@ -116,7 +116,7 @@ it('continues when core times out an activity whose heartbeats were recorded', a
   expect(run.direct).toEqual([['completed', ['false', 'blocked by charge']]])
 })
 
-it('is cancelled by the reply to a direct heartbeat', async () => {
+it('the reply to a direct heartbeat cancels an activity', async () => {
   const run = await runBlocked(
     25,
     async (activity, environment) => {
@@ -131,7 +131,7 @@ it('is cancelled by the reply to a direct heartbeat', async () => {
   expect(run.direct.map(([type]) => type)).toEqual(['heartbeat', 'cancelled'])
 })
 
-it('is cancelled by core when it was not blocked', async () => {
+it('core cancels an activity that was not blocked', async () => {
   const run = await runBlocked(0, (activity, environment) => {
     environment.cancel('TIMED_OUT', timedOut)
     activity.signal.throwIfAborted()

@@ -6,25 +6,25 @@ import type { ActivityChannel } from '../../activities/activity-channel.js'
 import { eventLoopBlockKey } from '../../common/names.js'
 import { monotonicMs, reportThresholdMs, type ToWatchdog, type WatchedActivity, withNote } from './protocol.js'
 
-/** The watchdog of the process, as an activity uses it. */
+/** The part of the process's watchdog that an activity uses. */
 export interface ActivityWatchdog {
   readonly connection: NativeConnection
   readonly dataConverter: DataConverter
   /** Milliseconds since the event loop last ran. */
   blockedForMs(): number
-  /** Describes what blocked the event loop this long; undefined when the process had no processor instead. */
+  /** Describes the cause of a block of this length; undefined when the process had no processor instead. */
   describe(milliseconds: number): string | undefined
   /** Handles the pending messages of the watchdog thread. */
   readMessages(): void
   send(message: ToWatchdog): void
-  /** Runs code of the tool of an activity: blocks are attributed to it, also after an `await`. */
+  /** Runs code of the tool of an activity. Blocks are attributed to that activity, also after an `await`. */
   runCode<Result>(id: number, code: () => Result): Result
 }
 
 /**
  * Reports heartbeats and the outcome of an activity through core, or directly to the server after a long block. Core
- * times an activity out 5 s after its heartbeat timeout and drops its result; it does not know the heartbeats of the
- * watchdog thread.
+ * times an activity out 5 s after its heartbeat timeout and drops its result, because it does not know the heartbeats
+ * of the watchdog thread.
  *
  * | state | heartbeats and outcome | next state |
  * |---|---|---|
@@ -41,7 +41,7 @@ export class ActivityReporter implements ActivityChannel {
   #longestBlockMs = 0
   /** Description of the block; undefined when it was short. */
   #note: string | undefined
-  /** When the server recorded the last direct heartbeat. */
+  /** Time at which the server recorded the last direct heartbeat. */
   #lastHeartbeatAt = 0
   #lastDetailsJson: string | undefined
   #lastHeartbeat: Promise<void> | undefined
@@ -82,7 +82,7 @@ export class ActivityReporter implements ActivityChannel {
     this.#lastHeartbeatAt = Math.max(this.#lastHeartbeatAt, at)
   }
 
-  /** The server asks the activity to stop. In state "through core", core cancels the activity itself. */
+  /** Passes on the server's request to stop the activity. In state "through core", core cancels the activity itself. */
   requestStop(reason: string): void {
     if (this.#bypassesCore()) this.#abortController.abort(new CancelledFailure(reason))
   }
@@ -111,8 +111,8 @@ export class ActivityReporter implements ActivityChannel {
   }
 
   /**
-   * True in state "direct": core may have timed the activity out, which takes two thirds of the heartbeat timeout at
-   * least.
+   * Whether the state is "direct": core may have timed the activity out, which takes at least two thirds of the
+   * heartbeat timeout.
    */
   #bypassesCore(): boolean {
     const { heartbeatTimeoutMs } = this.#activity
@@ -132,7 +132,7 @@ export class ActivityReporter implements ActivityChannel {
       this.#abortController.abort(this.#context.cancellationSignal.reason)
   }
 
-  /** Passes the details to the watchdog thread. Details that are no JSON make the SDK fail the activity. */
+  /** Passes the details to the watchdog thread. The SDK fails the activity when the details are not JSON. */
   #updateDetails(details: unknown): void {
     try {
       const json = JSON.stringify(details)
@@ -173,7 +173,7 @@ export class ActivityReporter implements ActivityChannel {
     const client = new AsyncCompletionClient({
       connection,
       namespace,
-      // Last: the note is in the metadata of what the server gets.
+      // The codec of the note is last: the note is in the metadata of the payload that the server gets.
       dataConverter: { ...dataConverter, payloadCodecs: [...(dataConverter.payloadCodecs ?? []), addNote] },
     })
     // The SDK aborts the requests of an activity that core has timed out.

@@ -7,7 +7,7 @@
  *
  * Invariants:
  * 1. A tool is named as the cause only when its own code runs, and only for time in which the main thread had a
- *    processor. A tool that merely is in progress is not: the engine, or a library, may block as well.
+ *    processor. A tool that is only in progress is not named: the engine, or a library, may block as well.
  * 2. Heartbeats of the thread carry the last details of the activity.
  * 3. The outcome of an activity is reported once: through core, or directly to the server.
  * 4. A block beyond the limit fails the call of the tool that is its cause, without retry. Without such a tool the
@@ -53,7 +53,7 @@ const entry = fileURLToPath(new URL('../../../dist/worker/watchdog/thread.js', i
 
 interface EventLoopWatchdogOptions {
   readonly namespace: string
-  /** For the connection of the thread. */
+  /** Options for the connection of the thread. */
   readonly connectionOptions: NativeConnectionOptions
   readonly connection: NativeConnection
   readonly dataConverter: DataConverter
@@ -79,18 +79,18 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   readonly #thread: Worker
   readonly #tickTimer = setInterval(() => this.#tick(), tickMs).unref()
   readonly #activities = new Map<number, ActivityReporter>()
-  /** The id of the activity whose tool, or whose user's code, runs or is waited for. */
+  /** The id of the activity whose tool, or whose user's code, is running or being awaited. */
   readonly #codeOf = new AsyncLocalStorage<number>()
-  /** Tells the thread whose code runs, also after an `await` in it. It costs 0.2 µs for each `await`. */
+  /** Tells the thread which activity's code runs, also after an `await` in it. It costs 0.2 µs for each `await`. */
   readonly #hook = createHook({ before: () => this.#enter(this.#codeOf.getStore() ?? 0), after: () => this.#leave() })
   /** The values of `activeCallId` outside of the running callbacks. */
   readonly #outerCallIds: number[] = []
-  /** Activities whose code is followed. */
+  /** Number of activities whose code is tracked. */
   #followed = 0
-  /** Ids of activities of which the thread does not know yet that they ended. */
+  /** Ids of activities that have ended and whose end the thread does not know yet. */
   #ended: number[] = []
   #lastId = 0
-  /** Reported by the thread since the event loop last ran. */
+  /** The cause that the thread has reported since the event loop last ran. */
   #cause: BlockCause | undefined
 
   constructor({
@@ -106,7 +106,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
     this.connection = connection
     this.dataConverter = dataConverter
     this.#toolTimeouts = new Map(registry.toolConfigs().map(({ name, timeoutMs }) => [name, timeoutMs]))
-    // The first tick has none before it: the time until then is that of no block.
+    // The first tick has no tick before it, so the time until then does not count as blocked.
     this.#state.lastTickAt = monotonicMs()
     const { port1, port2 } = new MessageChannel()
     const { address, tls, apiKey, metadata } = connectionOptions
@@ -125,7 +125,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
         ...(metadata === undefined ? {} : { metadata }),
       },
     }
-    // Without the Node options of this process: they may load modules that the thread must not have.
+    // Starts without the Node options of this process: they may load modules that the thread must not have.
     this.#thread = new Worker(entry, { workerData, transferList: [port2], execArgv: [], resourceLimits })
     this.#thread.on('error', (error) => log(`tools that block are not noticed: ${messageOf(error)}`))
     this.#thread.unref()
@@ -189,7 +189,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   #unfollow(): void {
     if (--this.#followed > 0) return
     this.#hook.disable()
-    // No `after` follows the `before` of the callbacks that run now.
+    // No `after` follows the `before` of the callbacks that are running now.
     this.#outerCallIds.length = 0
     this.#state.activeCallId = 0
   }
@@ -205,7 +205,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
 
   async #runActivity(context: Context, work: () => Promise<unknown>): Promise<unknown> {
     const { activityType, heartbeatDetails, heartbeatTimeoutMs = 0, workflowExecution } = context.info
-    // Core's token is a view of a larger buffer, which a message would copy as a whole.
+    // Core's token is a view of a larger buffer, and a message would copy the whole buffer.
     const taskToken = new Uint8Array(context.info.taskToken)
     const id = ++this.#lastId
     const workflowId = workflowExecution?.workflowId ?? ''

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from '@temporalio/client'
 import { eventLoopBlockKey } from '../../common/names.js'
 import type { EncryptionKey } from '../../values/encryption/key-ring.js'
 
-/** An activity that runs in this process, as the watchdog thread sees it. */
+/** An activity of this process, in the form for the watchdog thread. */
 export interface WatchedActivity {
   /** Unique in this process. */
   readonly id: number
@@ -12,9 +12,9 @@ export interface WatchedActivity {
   readonly workflowId: string
   /** Milliseconds; 0 when the activity has no heartbeat timeout. */
   readonly heartbeatTimeoutMs: number
-  /** Timeout of one attempt of the tool, in milliseconds; undefined when the activity is no tool call. */
+  /** Timeout of one attempt of the tool, in milliseconds; undefined when the activity is not a tool call. */
   readonly toolTimeoutMs?: number | undefined
-  /** True for an activity of the user whose worker has the plugin. */
+  /** Whether it is an activity of the user, whose worker has the plugin. */
   readonly isUserActivity?: boolean
   /** Heartbeat details, as JSON; undefined when there are none. */
   readonly details: string | undefined
@@ -22,7 +22,9 @@ export interface WatchedActivity {
 
 /** Messages to the watchdog thread. */
 export type ToWatchdog =
-  /** An activity began; these ended. One message for each activity: a message wakes the thread. */
+  /**
+   * An activity began, and the activities `ended` have ended. Each message wakes the thread, so one message has both.
+   */
   | { readonly type: 'begin'; readonly activity: WatchedActivity; readonly ended: readonly number[] }
   /** The details of the last heartbeat. */
   | { readonly type: 'details'; readonly id: number; readonly details: string | undefined }
@@ -37,7 +39,7 @@ export type FromWatchdog =
   /** The server asks the activity to stop, or no longer knows it. */
   | { readonly type: 'stop'; readonly id: number; readonly reason: 'CANCELLED' | 'NOT_FOUND' }
 
-/** Whose code blocks the event loop: `tool NAME`, `activity NAME` of the user, or null for none of these. */
+/** The code that blocks the event loop: `tool NAME`, `activity NAME` of the user, or null for none of these. */
 export type BlockCause = { readonly name: string | null }
 
 /** The `workerData` of the thread. */
@@ -108,7 +110,7 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
-/** `tool charge has blocked the event loop of the worker for 12.3 s`. */
+/** Text such as `tool charge has blocked the event loop of the worker for 12.3 s`. */
 export function describeStall({ name }: BlockCause, milliseconds: number, isOver: boolean): string {
   const time = `${(milliseconds / 1_000).toFixed(1)} s`
   const loop = 'the event loop of the worker'
@@ -116,7 +118,7 @@ export function describeStall({ name }: BlockCause, milliseconds: number, isOver
   return `${name} ${isOver ? '' : 'has '}blocked ${loop} for ${time}`
 }
 
-/** Adds a note about the blocked event loop to heartbeat details; details that are no object stay as they are. */
+/** Adds a note about the blocked event loop to heartbeat details. Details that are not an object stay unchanged. */
 export function withNote(details: unknown, note: string | undefined): unknown {
   if (note === undefined || Array.isArray(details)) return details
   return details === undefined || typeof details === 'object' ? { ...details, [eventLoopBlockKey]: note } : details

@@ -54,13 +54,12 @@ class DetectorHarness {
     this.#detector.handleMessage(message)
   }
 
-  /** Checks once. */
   check(atSecond: number): void {
     this.#now = atSecond * second
     this.#detector.check(this.#now)
   }
 
-  /** Checks until then, as the thread does. */
+  /** Checks until this second, in the thread's interval. */
   async checkUntil(atSecond: number): Promise<void> {
     while (this.#now < atSecond * second) {
       this.check((this.#now + 250) / second)
@@ -69,7 +68,7 @@ class DetectorHarness {
   }
 }
 
-it('reports nothing while the event loop runs', async () => {
+it('the watchdog reports nothing while the event loop runs', async () => {
   const harness = new DetectorHarness(activity(1, 'charge'))
   for (let at = 1; at < 20; at += 0.5) {
     harness.state.lastTickAt = at * second
@@ -78,7 +77,7 @@ it('reports nothing while the event loop runs', async () => {
   expect([harness.lines, harness.messages, harness.heartbeats]).toEqual([[], [], []])
 })
 
-it('names the tool whose code runs, keeps every activity alive, and keeps the details of their heartbeats', async () => {
+it('the watchdog names the tool whose code runs, and keeps all activities and heartbeat details', async () => {
   const harness = new DetectorHarness(activity(1, 'charge'), activity(2, 'model.turn', { heartbeatTimeoutMs: 6_000 }))
   harness.handleMessage({ type: 'details', id: 1, details: '{"details":{"page":7}}' })
   await harness.checkUntil(26)
@@ -104,7 +103,7 @@ it('names the tool whose code runs, keeps every activity alive, and keeps the de
   expect(times(2).slice(0, 4)).toEqual([2, 4, 6, 8])
 })
 
-it('names no tool that merely is in progress, and does not fail its call', async () => {
+it('the watchdog does not name a tool that is only in progress, and does not fail its call', async () => {
   const harness = new DetectorHarness(activity(1, 'charge'))
   harness.state.activeCallId = 0
   await harness.checkUntil(100)
@@ -116,7 +115,7 @@ it('names no tool that merely is in progress, and does not fail its call', async
   expect(harness.failed).toEqual([])
 })
 
-it('names the tool whose code runs among several, and fails its call alone', async () => {
+it('the watchdog names the tool whose code runs among several, and fails only its call', async () => {
   const harness = new DetectorHarness(activity(1, 'charge'), activity(2, 'look'), activity(3, 'look'))
   harness.state.activeCallId = 2
   await harness.checkUntil(100)
@@ -124,7 +123,7 @@ it('names the tool whose code runs among several, and fails its call alone', asy
   expect(harness.failed).toMatchObject([{ id: 2 }])
 })
 
-it('names an activity of the user, and never fails it', async () => {
+it('the watchdog names an activity of the user, and never fails it', async () => {
   const own = { toolTimeoutMs: undefined, isUserActivity: true }
   const alone = new DetectorHarness(activity(1, 'importOrders', own))
   await alone.checkUntil(200)
@@ -132,14 +131,14 @@ it('names an activity of the user, and never fails it', async () => {
   expect(alone.failed).toEqual([])
 })
 
-it('ignores a suspended process', async () => {
+it('the watchdog ignores a suspended process', async () => {
   const harness = new DetectorHarness(activity(1, 'charge'))
   harness.check(20)
   await harness.checkUntil(20.5)
   expect([harness.lines, harness.messages, harness.heartbeats]).toEqual([[], [], []])
 })
 
-it('names no tool on a busy machine, and sends heartbeats', async () => {
+it('the watchdog names no tool on a busy machine, and sends heartbeats', async () => {
   const harness = new DetectorHarness(activity(1, 'charge'))
   await harness.checkUntil(1.5)
   harness.schedulingDelayMs = 8 * second
@@ -150,7 +149,7 @@ it('names no tool on a busy machine, and sends heartbeats', async () => {
   expect(harness.lines).toHaveLength(1)
 })
 
-it('sends nothing for an activity that has ended, has no heartbeat timeout, or details that are too long', async () => {
+it('sends nothing for an activity that has ended, has no heartbeat timeout, or too long details', async () => {
   const harness = new DetectorHarness(activity(1, 'charge'), activity(2, 'look', { heartbeatTimeoutMs: 0 }))
   harness.handleMessage({
     type: 'begin',
@@ -163,7 +162,7 @@ it('sends nothing for an activity that has ended, has no heartbeat timeout, or d
   expect(harness.heartbeats).toEqual([])
 })
 
-it('passes on the replies of the server', async () => {
+it('the watchdog passes on the replies of the server', async () => {
   const harness = new DetectorHarness(activity(1, 'charge'))
   await harness.checkUntil(2.5)
   harness.heartbeatReply = 'CANCELLED'
@@ -182,7 +181,7 @@ it('passes on the replies of the server', async () => {
 it.each([
   ['the shortest time', 10, 66],
   ['its own timeout', 300, 306],
-])('fails a call without retry that blocks for longer than %s', async (_name, timeout, until) => {
+])('the watchdog fails a call without retry when it blocks for longer than %s', async (_name, timeout, until) => {
   const harness = new DetectorHarness(
     activity(1, 'charge', { toolTimeoutMs: timeout * second }),
     activity(2, 'model.turn'),

@@ -10,7 +10,7 @@ import {
   withNote,
 } from './protocol.js'
 
-/** A check this late means that the whole process was suspended, which is no blocked event loop. */
+/** A check this late means that the whole process was suspended. Its event loop was not blocked. */
 const processPauseMs = 2_000
 
 /** Added to the tool's timeout to get the limit of a block. */
@@ -22,7 +22,7 @@ const minBlockLimitMs = 65_000
 /** Longer heartbeat details (JSON characters) go to external storage, which the thread does not have. */
 const maxDetailsCharacters = 1_000_000
 
-/** The thread's side effects. */
+/** The side effects of the thread. */
 export interface WatchdogActions {
   readonly heartbeat: (activity: WatchedActivity, details: unknown) => Promise<'ok' | 'CANCELLED' | 'NOT_FOUND'>
   /** Fails the activity without retry. */
@@ -45,7 +45,7 @@ interface WatchedEntry {
 }
 
 /**
- * Decides in the watchdog thread whether the event loop is blocked, whose code blocks it, and how to react.
+ * Decides in the watchdog thread whether the event loop is blocked, which code blocks it, and how to react.
  *
  * | state of the stall | heartbeats | next state |
  * |---|---|---|
@@ -109,7 +109,7 @@ export class StallDetector {
     if (milliseconds < blockedThresholdMs) return
     if (this.#stall.state === 'none') this.#stall = { state: 'observed' }
     if (this.#stall.state === 'abandoned') return
-    // On a busy machine the main thread waits for a processor. No tool causes that.
+    // On a busy machine the main thread waits for a processor. No tool causes that wait.
     const ownMs = milliseconds - (this.#actions.schedulingDelayMs() - this.#schedulingDelayMs)
     const isBlocked = milliseconds >= reportThresholdMs && ownMs >= blockedThresholdMs
     if (isBlocked && this.#stall.state === 'observed') {

@@ -1,4 +1,4 @@
-// The watchdog thread of a worker process. It runs while the event loop of the main thread is blocked.
+// The watchdog thread of a worker process. It works while the event loop of the main thread is blocked.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { Connection, defaultPayloadConverter, isGrpcServiceError } from '@temporalio/client'
@@ -18,7 +18,7 @@ const { port, memory, namespace, identity, encryptionKey, log, logFormat, connec
 
 makeMessagesWellFormed()
 
-// Connects at once: on a busy machine that takes seconds, too long when a heartbeat is due.
+// Connects at once: on a busy machine connecting takes seconds, which is too long when a heartbeat is due.
 const connection = Connection.lazy(connectionOptions)
 connection.ensureConnected().catch(() => undefined)
 
@@ -61,13 +61,13 @@ const detector = new StallDetector(new SharedState(memory), actions, monotonicMs
 port.on('message', (message: ToWatchdog) => detector.handleMessage(message))
 setInterval(() => detector.check(monotonicMs()), tickMs)
 
-/** As the log of the worker. */
+/** A line in the format of the worker's log. */
 function formatLine(message: string): string {
   const time = new Date().toISOString()
   return logFormat === 'json' ? JSON.stringify({ time, level: 'WARN', message }) : `${time} WARN  ${message}`
 }
 
-/** Linux counts it per thread, in nanoseconds. The main thread has the id of the process. */
+/** Linux counts the delay for each thread, in nanoseconds. The main thread has the id of the process. */
 function schedulingDelayMs(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000

@@ -24,7 +24,7 @@ describeGvisor('a hostile program that tries to escape gVisor', await missingGvi
 
   const probe = (source: string) => attackEnv.probe(syscallHelpers + source)
 
-  it('A16 sees no socket of a daemon, and no mount or file of the host', async () => {
+  it('A16 a hostile program under gVisor sees no socket of a daemon, and no mount or file of the host', async () => {
     const answers = await probe(`
 import stat
 sockets = ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock")
@@ -42,7 +42,7 @@ print(*(write(f"/etc/{name}") for name in ("hosts", "hostname", "resolv.conf")))
     expect(answers).toEqual(['[]', '[]', expect.stringMatching(/^((EROFS|EACCES|EPERM) ?){3}$/)])
   })
 
-  it('A17 finds the secret of the worker in no environment, argument or file', async () => {
+  it('A17 a program under gVisor finds the secret of the worker in no environment, argument or file', async () => {
     const answers = await probe(`
 wanted = ${JSON.stringify(canaryPrefix.slice(0, 4))}.encode() + ${JSON.stringify(canaryPrefix.slice(4))}.encode()
 hits = []
@@ -59,7 +59,7 @@ print(hits)
     expect(answers).toEqual(['[]'])
   })
 
-  it('A19 cannot write kernel files that start host programs', async () => {
+  it("A19 a hostile program under gVisor can't write kernel files that start host programs", async () => {
     const answers = await probe(`
 for path in ${JSON.stringify(kernelFiles)}: print(attempt(lambda: os.close(os.open(path, os.O_WRONLY))))
 for path, kind, major, minor in (("/tmp/disk", 0o60600, 8, 0), ("/tmp/memory", 0o20600, 1, 1), ("/tmp/kernel", 0o20600, 1, 11)):
@@ -73,7 +73,7 @@ for path, kind, major, minor in (("/tmp/disk", 0o60600, 8, 0), ("/tmp/memory", 0
       expect(answer, [...kernelFiles, ...devices][index]).toMatch(deniedErrno)
   })
 
-  it('A20 has no open descriptor of the host, and cannot write the runtime that started it', async () => {
+  it("A20 a hostile program under gVisor has no open descriptor of the host, and can't write the runtime", async () => {
     const answers = await probe(`${findDescriptors}
 print(sorted({name.split(":")[0] for name in names.values() if not name.startswith(("/proc/", "host:"))}))
 print(len({name for name in names.values() if name.startswith("host:")}) <= 3)
@@ -90,7 +90,7 @@ print(os.getcwd())
     expect(answers.slice(4)).toEqual(['/tmp'])
   })
 
-  it('A21 cannot see, signal or starve another session, which runs as another user', async () => {
+  it("A21 a program under gVisor can't see, signal or starve another session, which has another user", async () => {
     const { outcome } = await bystanders.runDuring(attackEnv.env, async (container) => {
       const answers = await probe(`
 pids = [each for each in os.listdir("/proc") if each.isdigit()]
@@ -104,13 +104,13 @@ print(os.getuid() != ${userOf(container)}, attempt(os.kill, -1, 9), attempt(os.k
     expect(outcome).toEqual({ status: 'ok', output: 'mine\n' })
   })
 
-  it('A22 archive bombs, path traversal, links and devices stay inside the sandbox, and nothing of them remains', async () => {
+  it('A22 archive bombs, path traversal, links and devices stay inside a gVisor sandbox', async () => {
     const device = await unpackHostileArchives(attackEnv)
     // gVisor creates the device node, but no device is behind the node.
     expect(device).toMatch(deniedErrno)
   })
 
-  it('A23, A24 runs in a container with the documented settings, from an image identified by its content', async () => {
+  it('A23, A24 a gVisor sandbox has the documented settings, and its image is identified by its content', async () => {
     await bystanders.runDuring(attackEnv.env, async (live) => {
       await Promise.resolve()
       expectContainerSettings(live, gvisorRuntime)
@@ -121,7 +121,7 @@ print(os.getuid() != ${userOf(container)}, attempt(os.kill, -1, 9), attempt(os.k
     })
   })
 
-  it('A07 results that the runner does not read are not kept without limit', async () => {
+  it('A07 results that the runner does not read are not kept without limit, under gVisor', async () => {
     const source = `${runnerTakeover}
 import signal
 signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
@@ -133,7 +133,7 @@ time.sleep(1e6)
     expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
-  it('leaves no process of the bystanders (every attack also checks that no container is left)', () => {
+  it('attacks under gVisor leave no process (every attack also checks that no container is left)', () => {
     expect(bystanders.users).toHaveLength(2)
     expect(bystanders.haveExited()).toBe(true)
   })

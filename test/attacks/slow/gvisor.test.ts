@@ -14,14 +14,14 @@ describeGvisor('a hostile program under gVisor', await missingGvisorRuntime(), (
 
   const probe = (source: string) => attackEnv.probe(syscallHelpers + source, { cellSeconds: 20 })
 
-  it('A01 a fork bomb ends with a typed outcome', async () => {
+  it('A01 a fork bomb under gVisor ends with a typed outcome', async () => {
     const { outcome } = await attackEnv.attack(
       'import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass',
     )
     expect(['timed_out', 'lost', 'limit_exceeded']).toContain(outcome.status)
   })
 
-  it('A02 unlimited allocation ends the sandbox with a typed outcome', async () => {
+  it('A02 unlimited allocation under gVisor ends the sandbox with a typed outcome', async () => {
     const { outcome } = await attackEnv.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', {
       memoryBytes: 128 * megabyte,
       cellSeconds: 20,
@@ -29,7 +29,7 @@ describeGvisor('a hostile program under gVisor', await missingGvisorRuntime(), (
     expect(['limit_exceeded', 'lost', 'code_error']).toContain(outcome.status)
   })
 
-  it('A03 /tmp has a size limit', async () => {
+  it('A03 /tmp under gVisor has a size limit', async () => {
     const [answer] = await probe(`
 def fill():
     for n in range(80):
@@ -39,27 +39,27 @@ print(attempt(fill))
     expect(answer).toBe('ENOSPC')
   })
 
-  it('A06 a flood of output is truncated', async () => {
+  it('A06 a flood of output under gVisor is truncated', async () => {
     const { outcome, memoryGrowthBytes } = await attackEnv.attack('while True: print("x" * 1_000)')
     expect(outcome.status).toBe('timed_out')
     expect(outcome.output.length).toBeLessThan(21_000)
     expect(memoryGrowthBytes).toBeLessThan(150 * megabyte)
   })
 
-  it('A08 code that blocks signals is killed at its timeout', async () => {
+  it('A08 code under gVisor that blocks signals is killed at its timeout', async () => {
     const { outcome } = await attackEnv.attack(
       'import signal\nsignal.pthread_sigmask(0, range(1, 65))\nwhile True: pass',
     )
     expect(outcome).toMatchObject({ status: 'timed_out', sessionKept: false })
   })
 
-  it('A10 can write only /tmp', async () => {
+  it('A10 a hostile program under gVisor can write only /tmp', async () => {
     const paths = ['/x', '/etc/x', '/usr/x', '/opt/durable-ptc/runner.py', '/proc/sys/kernel/hostname', '/sys/x']
     const answers = await probe(`for path in ${JSON.stringify(paths)}: print(write(path))`)
     for (const [index, answer] of answers.entries()) expect(answer, paths[index]).not.toBe('done')
   })
 
-  it('A11 has no privilege', async () => {
+  it('A11 a hostile program under gVisor has no privilege', async () => {
     expect(
       await probe(`
 fields = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -68,7 +68,7 @@ print(int(fields["CapEff"], 16), int(fields["CapBnd"], 16), os.getuid() >= 1_000
     ).toEqual(['0 0 True EPERM'])
   })
 
-  it.runIf(process.arch === 'x64')('A13, A14 large kernel interfaces are not available', async () => {
+  it.runIf(process.arch === 'x64')('A13, A14 large kernel interfaces are not available under gVisor', async () => {
     const answers = await probe(`
 for number in (321, 298, 323, 425, 304, 246, 175, 165): print(syscall(number, 0, 0, 0, 0, 0))
 for family, kind, protocol in ((40, 1, 0), (38, 5, 0), (17, 3, 0), (2, 1, 262), (2, 2, 136), (2, 1, 132), (2, 3, 1)):
@@ -80,7 +80,7 @@ for family, kind, protocol in ((40, 1, 0), (38, 5, 0), (17, 3, 0), (2, 1, 262), 
       )
   })
 
-  it('A15 has no network', async () => {
+  it('A15 a hostile program under gVisor has no network', async () => {
     const answers = await probe(`
 for host in ("169.254.169.254", "172.17.0.1", "8.8.8.8"):
     with socket.socket() as tried:
@@ -90,7 +90,7 @@ for host in ("169.254.169.254", "172.17.0.1", "8.8.8.8"):
     for (const answer of answers) expect(answer).toMatch(/^(ENETUNREACH|EHOSTUNREACH|ECONNREFUSED)$/)
   })
 
-  it('A17, A18 sees neither the host kernel nor a secret of the worker', async () => {
+  it('A17, A18 a hostile program under gVisor sees neither the host kernel nor a secret of the worker', async () => {
     const answers = await probe(`
 import platform
 print(platform.release())
@@ -103,7 +103,7 @@ print("overlay2" in open("/proc/self/mountinfo").read())
     expect(answers.slice(1)).toEqual(['[]', '[]', 'False'])
   })
 
-  it('B02 a forged call is checked like any other call', async () => {
+  it('B02 a forged call under gVisor is checked like any other call', async () => {
     const { outcome } = await attackEnv.attack(`${runnerTakeover}\nprint(suspend(call(1, "delete_all"))[0][0])`)
     expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
   })

@@ -3,7 +3,7 @@ import { AttackEnvironment } from '../support/attack-environment.js'
 
 const megabyte = 1024 * 1024
 
-/** Attacks on the embedded sandbox. Those that try to escape are in test/slow/sandbox/wasm/jail.test.ts. */
+/** Attacks on the embedded sandbox. Attacks that try to escape are in test/slow/sandbox/wasm/jail.test.ts. */
 describe('a hostile program in the embedded sandbox', () => {
   let attackEnv: AttackEnvironment
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('a hostile program in the embedded sandbox', () => {
       'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
     ],
     ['an endless computation of a number', 'x = 10 ** (10 ** 8)\nprint(len(str(x)))'],
-  ])('D01 %s ends at its timeout', async (_what, source) => {
+  ])('D01 %s in the embedded sandbox ends at its timeout', async (_what, source) => {
     const { outcome, milliseconds } = await attackEnv.attack(source)
     expect(outcome.status).toBe('timed_out')
     expect(milliseconds).toBeLessThan(90_000)
@@ -56,14 +56,14 @@ for source in ${JSON.stringify(sources)}:
     expect(['code_error', 'lost']).toContain(outcome.status)
   })
 
-  it('D04 endless output is truncated', async () => {
+  it('D04 endless output of the embedded sandbox is truncated', async () => {
     const { outcome, memoryGrowthBytes } = await attackEnv.attack('while True: print("x" * 1_000)')
     expect(outcome.status).toBe('timed_out')
     expect(outcome.output.length).toBeLessThan(21_000)
     expect(memoryGrowthBytes).toBeLessThan(150 * megabyte)
   })
 
-  it('D07 environment, files and Python classes do not reach the host', async () => {
+  it('D07 environment, files and Python classes in the embedded sandbox do not reach the host', async () => {
     const answers = await attackEnv.probe(`
 import os
 def attempt(what):

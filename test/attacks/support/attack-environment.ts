@@ -104,7 +104,7 @@ export class AttackEnvironment {
 /** Limits for programs that complete: the limit of an attack may be one second. */
 const probeLimits = { cellSeconds: 60 }
 
-/** A worker of another test that begins keeps all sandboxes alive: a process of root, for a moment. */
+/** A starting worker of another test keeps all sandboxes alive with a short process of root. */
 const inspectSandbox = `
 import os, time
 for _ in range(50):

@@ -7,12 +7,12 @@ import type { TestEnvironment } from '../../support/environment/test-environment
 import { Deferred, tool } from '../../support/tools.js'
 import { processesOf, userOf } from './host-processes.js'
 
-/** Runs bystander programs, each beside an attack. */
+/** Runs bystander programs, each during an attack. */
 export class BystanderContainer {
   readonly users: number[] = []
   #started = new Deferred()
   #release = new Deferred<null>()
-  /** The tool that their programs wait for; pass it to the test environment. */
+  /** The tool for which their programs wait. The test environment must have it. */
   readonly wait = tool('wait', () => {
     this.#started.resolve()
     return this.#release.promise
@@ -38,7 +38,7 @@ export class BystanderContainer {
     return result
   }
 
-  /** True when no process of any of them is left on this machine. */
+  /** Whether all their processes have ended on this machine. */
   haveExited(): boolean {
     return this.users.flatMap(processesOf).length === 0
   }

@@ -21,11 +21,14 @@ export interface BystanderResult<Given> extends EventLoopDelay {
   readonly outcome: ProgramResult['outcome']
   /** The number of attempts of each tool call. */
   readonly attempts: Readonly<Record<string, readonly number[]>>
-  /** The result of the work beside it. */
+  /** The result of the work that ran at the same time. */
   readonly workResult: Given
 }
 
-/** A run whose tools run as long as the work beside it: a stalled worker delays their heartbeats first. */
+/**
+ * A run whose tools take as long as the work that runs at the same time: a stalled worker delays their heartbeats
+ * first.
+ */
 export class BystanderRun {
   #attempts: Record<string, number[]> = {}
   #release = new Deferred<string>()
@@ -66,7 +69,7 @@ export const unaffected = {
 /** Milliseconds for which a sandbox may block the event loop of its worker. */
 export const maxStallMs = 250
 
-/** Milliseconds of waiting for a CPU after which heartbeats may be late, whatever a sandbox does. */
+/** Milliseconds of waiting for a CPU after which heartbeats may be late, independently of a sandbox. */
 const maxCpuWaitAllowedMs = 500
 
 /** Expects no late heartbeat and no lost attempt. On a busy machine lost attempts prove nothing. */

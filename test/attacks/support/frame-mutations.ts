@@ -25,7 +25,7 @@ export const validMessages: readonly JsonValue[] = [
   { type: 'refused', step: 1, fence: [1, 1, 1], kind: 'invalid', reason: 'expected step 2' },
 ]
 
-/** JSON texts, because some are not JSON values. */
+/** JSON texts, because some values are not valid JSON. */
 const hostileValues: readonly string[] = [
   'null',
   'true',

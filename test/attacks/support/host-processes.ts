@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The user id of a container; no other sandbox has the same. */
+/** The user id of a container. Each sandbox has its own. */
 export function userOf({ Config }: { readonly Config: { readonly User: string } }): number {
   return Number(Config.User.split(':')[0])
 }
@@ -16,6 +16,6 @@ function userOfProcess(process: number): number | undefined {
   try {
     return Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${process}/status`, 'utf8'))?.[1])
   } catch {
-    return undefined // it has ended
+    return undefined // the process has ended
   }
 }

@@ -18,7 +18,7 @@ export const kernelFiles = [
   '/proc/sys/fs/binfmt_misc/register',
 ] as const
 
-/** Sets `names` to what the open descriptors of all processes are. */
+/** Sets `names` to the targets of the open descriptors of all processes. */
 export const findDescriptors = `
 names = {}
 for pid in (each for each in os.listdir("/proc") if each.isdigit()):

@@ -77,21 +77,21 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
   )
   const attack = (source: string) => attackEnv.attack(frameSender + source, { cellSeconds: 120 })
 
-  /** Runs `work` beside a run that must not be affected. */
+  /** Runs `work` at the same time as a run that must not be affected. */
   const beside = async <Given>(work: () => Promise<Given>): Promise<Given> => {
     const seen = await bystanders.runDuring(attackEnv.env, work)
     expectUnaffected(seen)
     return seen.workResult
   }
 
-  /** Attacks beside a run that must not be affected; returns the outcome of the attack. */
+  /** Runs an attack at the same time as a run that must not be affected; returns the outcome of the attack. */
   const attackBeside = async (source: string) => {
     const { outcome, memoryGrowthBytes } = await beside(() => attack(source))
     expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
     return outcome
   }
 
-  it('C1 the largest frames of every family, for a step that nothing waits for, delay no other run', async () => {
+  it('C1 the largest frames of every family, for a step without a waiting call, delay no other run', async () => {
     const sent = families.map((family) => `send(frame(${largestValue(family)}, step + 1_000))`)
     const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
     expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
@@ -155,7 +155,7 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
     await session.close()
   })
 
-  // The remaining cases do not depend on the runtime.
+  // The other cases do not depend on the runtime.
   if (options.runtime !== undefined) return
 
   it('C1 messages of every other type, as a flood of small ones or of the largest size, delay no other run', async () => {

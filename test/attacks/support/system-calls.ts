@@ -2,7 +2,7 @@ type RefusedCall = readonly [name: string, number: number, rest: string]
 
 /** System calls that must be refused, by row of the attack list: name, number on x86-64, arguments in Python. */
 export const systemCalls: Readonly<Record<string, readonly RefusedCall[]>> = {
-  'A12 cannot change namespaces, mounts, the clock, the host name or the machine': [
+  'A12 a hostile program cannot change namespaces, mounts, the clock, the host name or the machine': [
     ['unshare', 272, '0x10000000'],
     ['setns', 308, '0, 0'],
     ['clone with a new user namespace', 56, '0x10000000, 0, 0, 0, 0'],
@@ -23,7 +23,7 @@ export const systemCalls: Readonly<Record<string, readonly RefusedCall[]>> = {
     ['acct', 163, 'b"/tmp/x"'],
     ['quotactl', 179, '0, 0, 0, 0'],
   ],
-  'A13 cannot use large and new kernel interfaces': [
+  'A13 a hostile program cannot use large and new kernel interfaces': [
     ['bpf', 321, '0, 0, 0'],
     ['perf_event_open', 298, '0, 0, 0, 0, 0'],
     ['userfaultfd', 323, '0'],
@@ -53,7 +53,7 @@ export const systemCalls: Readonly<Record<string, readonly RefusedCall[]>> = {
     ['shmget', 29, '0, 4096, 512'],
     ['mq_open', 240, 'b"queue", 66, 384, 0'],
   ],
-  'A13 cannot create a pty, and can use only the ioctl requests of ordinary programs': [
+  'A13 a hostile program cannot create a pty, and can use only the ioctl requests of ordinary programs': [
     ['TIOCSPTLCK, unlock a pty', 16, 'os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY), 0x40045431, bytes(4)'],
     ['TIOCGPTN, number of a pty', 16, 'os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY), 0x80045430, bytes(4)'],
     ['TIOCGPTPEER, other end of a pty', 16, 'os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY), 0x5441, os.O_RDWR'],

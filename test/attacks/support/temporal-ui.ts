@@ -3,7 +3,7 @@ import { messageOf } from '../../../src/common/errors.js'
 import { queryRefusedMessage } from '../../../src/common/names.js'
 import { readableText } from './readable-text.js'
 
-/** Reads everything that Temporal's web UI can show of a namespace, from the HTTP API behind its pages. */
+/** Reads all data that Temporal's web UI can show of a namespace, from the HTTP API behind its pages. */
 export class TemporalUi {
   readonly #api: string
   #cookie = ''

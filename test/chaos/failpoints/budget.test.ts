@@ -5,8 +5,9 @@ import { noFaults } from '../support/fault-plan.js'
 import { calls } from '../support/scenarios/calls.js'
 
 describeDocker('a run that its budget pauses', () => {
-  it('survives kill -9 while it is paused', () => expectSurvives({ ...noFaults, killsWorkerDuring: 'pause' }))
+  it('a run survives kill -9 while its budget pauses it', () =>
+    expectSurvives({ ...noFaults, killsWorkerDuring: 'pause' }))
 
-  it('survives kill -9 while it is paused, as a conversation', () =>
+  it('a conversation survives kill -9 while its budget pauses it', () =>
     expectSurvives({ ...noFaults, killsWorkerDuring: 'pause', scenario: calls({ isConversation: true }) }))
 })

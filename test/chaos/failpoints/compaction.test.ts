@@ -12,7 +12,7 @@ describe('a run whose messages are compacted', () => {
     ['messages.compacted', 1],
     ['model.begins', 12],
     ['turn.stored', 12],
-  ] as const)('answers after kill -9 at %s, hit %i', async (point, hit) => {
+  ] as const)('a run whose messages are compacted answers after kill -9 at %s, hit %i', async (point, hit) => {
     const { env, deaths } = await startCrashingWorkers([{ point, hit }], workers)
     const handle = await env.startAgent({ question: 'Take 15 steps.' })
     const result = await env.agentResult(handle)

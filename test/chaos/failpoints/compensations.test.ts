@@ -27,7 +27,7 @@ describe('a run whose calls are compensated', () => {
     ],
     ['after the last call, before its result is recorded', [{ point: 'tool.ran', hit: 3 }]],
     ['when the sandbox was closed', [{ point: 'close.ends', hit: 1 }]],
-  ])('has each effect and each inverse once, in order, when a worker is killed %s', async (_, crashes) => {
+  ])('a run has each effect and each inverse once, in order, when a worker is killed %s', async (_, crashes) => {
     const { env, ledger, deaths } = await startWith(crashes)
     const handle = await env.startProgram('for name in "abc": await book(name=name)\n1/0')
     expect((await handle.result()) as ProgramResult).toMatchObject({
@@ -39,7 +39,7 @@ describe('a run whose calls are compensated', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('was cancelled, and is compensated by the next worker', async () => {
+  it('the next worker compensates a cancelled run after a kill', async () => {
     const { env, ledger, deaths } = await startWith([{ point: 'compensation.ran', hit: 1 }])
     ledger.holdReplies('d')
     const handle = await env.startProgram('for name in "abcd": await book(name=name)')

@@ -5,7 +5,7 @@ import { crashAt, noFaults } from '../support/fault-plan.js'
 import { calls } from '../support/scenarios/calls.js'
 
 describeDocker('a conversation', () => {
-  it('answers both messages without faults', () =>
+  it('a conversation answers both messages without faults', () =>
     expectSurvives({ ...noFaults, scenario: calls({ isConversation: true }) }))
 
   it.each([
@@ -18,7 +18,7 @@ describeDocker('a conversation', () => {
     ['journal.stored', 1],
     ['approval.requested', 1],
     ['close.begins', 1],
-  ] as const)('survives kill -9 at %s, hit %i', (point, hit) =>
+  ] as const)('a conversation survives kill -9 at %s, hit %i', (point, hit) =>
     expectSurvives({ ...crashAt(point, hit), scenario: calls({ isConversation: true }) }),
   )
 })

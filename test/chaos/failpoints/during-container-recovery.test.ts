@@ -17,7 +17,7 @@ const rebuilding = [
 ] as const
 
 describeDocker('kill -9 of the worker that rebuilds after a dead container', () => {
-  it.each(rebuilding)('at %s, pass %i', (point, hit) =>
+  it.each(rebuilding)('a rebuild after a dead container survives kill -9 of its worker at %s, pass %i', (point, hit) =>
     expectSurvives({
       ...noFaults,
       crashes: [{ point, hit }],
@@ -27,7 +27,7 @@ describeDocker('kill -9 of the worker that rebuilds after a dead container', () 
 })
 
 describeDocker('kill -9 of every worker that rebuilds after a dead container', () => {
-  it('completes the cell after four kills in a row', () =>
+  it('a rebuild completes the cell after four kills of its worker in a row', () =>
     expectSurvives({
       ...noFaults,
       crashes: [13, 1, 2, 1].map((hit) => ({ point: 'step.repeated', hit })),

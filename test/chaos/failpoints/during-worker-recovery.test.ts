@@ -5,10 +5,10 @@ import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults } from '../support/fault-plan.js'
 import type { Crash } from '../support/failpoint-crashes.js'
 
-/** After `charge` (3), `fetch_text` and the local calls of `double` (5). */
+/** The hits before it are `charge` (3), `fetch_text` and the local calls of `double` (5). */
 const hitOfApproval = 10
 
-/** One of the local calls before the approval: the sandbox of the first cell runs. */
+/** The hit is one of the local calls before the approval: the sandbox of the first cell runs. */
 const hitOfLocalCall = 9
 
 /** Failpoints of a worker that takes over the approval in the second cell, for which the sandbox was parked. */
@@ -41,7 +41,11 @@ const takingOverStep: readonly Failpoint[] = [
 describeDocker('kill -9 of the worker that took over from a dead one', () => {
   const took = (first: Crash, point: Failpoint) => expectSurvives({ ...noFaults, crashes: [first, { point, hit: 1 }] })
 
-  it.each(takingOverCall)('during a call, at %s', (point) => took({ point: 'tool.ran', hit: hitOfApproval }, point))
+  it.each(takingOverCall)('the run survives kill -9 of the second worker during a call, at %s', (point) =>
+    took({ point: 'tool.ran', hit: hitOfApproval }, point),
+  )
 
-  it.each(takingOverStep)('during a step, at %s', (point) => took({ point: 'step.ends', hit: hitOfLocalCall }, point))
+  it.each(takingOverStep)('the run survives kill -9 of the second worker during a step, at %s', (point) =>
+    took({ point: 'step.ends', hit: hitOfLocalCall }, point),
+  )
 })

@@ -6,7 +6,7 @@ import { startCrashingWorkers } from '../support/crashing-workers.js'
 
 const steps = ['a', 'b', 'c'].map((id, index, ids) => ({ id, task: `Do ${id}.`, dependsOn: ids.slice(0, index) }))
 
-/** Each step charges what its id names. */
+/** Each step charges the item that its id names. */
 const script: readonly ScriptedTurn[] = [
   ...steps.flatMap(({ id }): ScriptedTurn[] => [
     { ...turn(call('charge', { name: id })), match: { lastToolResult: `Do step ${id} now` } },
@@ -23,7 +23,7 @@ describe('a run with a plan', () => {
     ['tool.ran', 2],
     ['turn.stored', 6],
     ['model.begins', 8],
-  ] as const)('does each step once after kill -9 at %s, hit %i', async (point, hit) => {
+  ] as const)('a run with a plan does each step once after kill -9 at %s, hit %i', async (point, hit) => {
     const { env, ledger, deaths } = await startCrashingWorkers([{ point, hit }], { config: ledgerConfig, script })
     const handle = await env.startAgent({ mode: 'plan' })
     const result = await env.agentResult(handle)

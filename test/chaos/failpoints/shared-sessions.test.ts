@@ -42,18 +42,18 @@ const effects = ['a', 'b', 'c', 'd1', 'd2', 'e']
 const answer = { status: 'answered', answer: 'a,d1,d2,c', turns: 4 }
 
 interface Scenario {
-  /** Of the runs and the session, the owner of the sandbox last. */
+  /** Handles of the runs and the session; the owner of the sandbox is the last one. */
   readonly handles: readonly WorkflowHandle[]
   readonly work: Promise<object>
 }
 
-/** A run, and its sub-agent in its sandbox. */
+/** A run whose sub-agent uses its sandbox. */
 async function runAgent(env: ProcessEnvironment): Promise<Scenario> {
   const handle = await env.startAgent({ agent: 'head' })
   return { handles: [handle], work: env.agentResult(handle) }
 }
 
-/** A conversation, and its sub-agent, in a named session that is there before and after. */
+/** A conversation and its sub-agent, in a named session that exists before and after. */
 async function converse(env: ProcessEnvironment): Promise<Scenario> {
   const session = uniqueName('books')
   const conversation = env.ptc.conversation(uniqueName('talk'), { agent: 'head', session })
@@ -69,7 +69,7 @@ async function converse(env: ProcessEnvironment): Promise<Scenario> {
   return { handles: [talk, env.sessionHandle(session)], work: work() }
 }
 
-/** Runs the scenario. Expects the same answer, each effect once, and nothing left. */
+/** Runs the scenario. Expects the same answer, each effect once, and no remains. */
 async function expectSurvives(
   start: (env: ProcessEnvironment) => Promise<Scenario>,
   ...crashes: readonly Crash[]
@@ -120,15 +120,21 @@ const sessionHits = [
 ] as const satisfies Hits
 
 describeDocker('a shared sandbox', () => {
-  describe('of a run and its sub-agent', () => {
-    it('is as without faults', () => expectSurvives(runAgent))
+  describe('with a run and its sub-agent', () => {
+    it('a run and its sub-agent share a sandbox without faults', () => expectSurvives(runAgent))
 
-    it.each(runHits)('survives kill -9 at %s, hit %i', (point, hit) => expectSurvives(runAgent, { point, hit }))
+    it.each(runHits)('a run and its sub-agent with one sandbox survive kill -9 at %s, hit %i', (point, hit) =>
+      expectSurvives(runAgent, { point, hit }),
+    )
   })
 
-  describe('of a named session, a conversation and its sub-agent', () => {
-    it('is as without faults', () => expectSurvives(converse))
+  describe('with a named session, a conversation and its sub-agent', () => {
+    it('a named session, a conversation and its sub-agent share a sandbox without faults', () =>
+      expectSurvives(converse))
 
-    it.each(sessionHits)('survives kill -9 at %s, hit %i', (point, hit) => expectSurvives(converse, { point, hit }))
+    it.each(sessionHits)(
+      'a named session, a conversation and its sub-agent survive kill -9 at %s, hit %i',
+      (point, hit) => expectSurvives(converse, { point, hit }),
+    )
   })
 })

@@ -4,7 +4,7 @@ import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults, type FaultPlan } from '../support/fault-plan.js'
 import { calls } from '../support/scenarios/calls.js'
 
-/** With a snapshot after the first cell, and one after the second. */
+/** The plan with a snapshot after the first cell, and one after the second. */
 const withSnapshots: FaultPlan = { ...noFaults, scenario: calls({ snapshotSteps: 3 }) }
 
 /** The snapshot is read after the approval, and again after the container of the second cell has died. */
@@ -18,11 +18,13 @@ const points = [
 ] as const
 
 describeDocker('kill -9 of a worker that saves or restores a snapshot', () => {
-  it('does not happen: the scenario with snapshots completes', () => expectSurvives(withSnapshots))
+  it('the scenario with snapshots completes without faults', () => expectSurvives(withSnapshots))
 
-  it.each(points)('at %s, pass %i', (point, hit) => expectSurvives({ ...withSnapshots, crashes: [{ point, hit }] }))
+  it.each(points)('the scenario with snapshots survives kill -9 at %s, pass %i', (point, hit) =>
+    expectSurvives({ ...withSnapshots, crashes: [{ point, hit }] }),
+  )
 
-  it('while a sandbox is restored from a snapshot', () =>
+  it('the scenario survives kill -9 while a sandbox is restored from a snapshot', () =>
     expectSurvives({
       ...withSnapshots,
       crashes: [{ point: 'snapshot.restored', hit: 2 }],

@@ -11,7 +11,7 @@ import { checkEffects, corruptValues, remainingContainers, remainingProcesses } 
 
 const config = fileURLToPath(new URL('../../fixtures/subagents.config.ts', import.meta.url))
 
-/** Two sub-agents at once from code, then one beside a direct call; each charges in code and directly. */
+/** Two parallel sub-agents from code, then one together with a direct call. Each charges in code and directly. */
 const chiefTurns = [
   turn(
     code(`
@@ -42,7 +42,7 @@ const script = {
 
 const effects = ['begin', 'end', 'direct', 'a1', 'a2', 'b1', 'b2', 'c1', 'c2']
 
-/** Runs the scenario. Expects the same answer, each effect and each sub-agent once, and nothing left. */
+/** Runs the scenario. Expects the same answer, each effect and each sub-agent once, and no remains. */
 async function expectSurvives(...crashes: readonly Crash[]): Promise<void> {
   const store = await temporaryFolder()
   const { env, ledger, deaths } = await startCrashingWorkers(crashes, { config, script, store })
@@ -70,7 +70,7 @@ async function expectSurvives(...crashes: readonly Crash[]): Promise<void> {
 }
 
 describeDocker('sub-agents', () => {
-  it('answer without faults', () => expectSurvives())
+  it('sub-agents answer without faults', () => expectSurvives())
 
   it.each([
     ['config.loaded', 2],
@@ -82,7 +82,8 @@ describeDocker('sub-agents', () => {
     ['step.result', 4],
     ['close.begins', 1],
     ['close.ends', 2],
-  ] as const satisfies readonly (readonly [Failpoint, number])[])('survive kill -9 at %s, hit %i', (point, hit) =>
-    expectSurvives({ point, hit }),
+  ] as const satisfies readonly (readonly [Failpoint, number])[])(
+    'sub-agents survive kill -9 at %s, hit %i',
+    (point, hit) => expectSurvives({ point, hit }),
   )
 })

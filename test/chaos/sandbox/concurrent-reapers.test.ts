@@ -11,7 +11,7 @@ const alive = ['alive-1', 'alive-2', 'alive-3']
 const over = ['over-1', 'over-2', 'over-3']
 
 describeDocker('two concurrent reapers', () => {
-  it('F36: remove only sandboxes of ended runs while sessions are opened', async () => {
+  it('F36: two concurrent reapers remove only sandboxes of ended runs while sessions are opened', async () => {
     const owner = uniqueName('reapers')
     const docker = createDockerBackend()
     onTestFinished(async () => {
@@ -29,7 +29,7 @@ describeDocker('two concurrent reapers', () => {
 
     const lines: string[] = []
     const isRunning = async (workflowId: string): Promise<boolean> => alive.includes(workflowId)
-    /** A round of a process that owns none of the sessions. */
+    /** A round of a reaper in a process that owns none of the sessions. */
     const round = (): Promise<void> => {
       const holdsNone = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
       return reap({ docker, host: holdsNone, owner, isRunning, onProgress: (line) => lines.push(line) })

@@ -79,21 +79,24 @@ const moments: Readonly<Record<string, Moment>> = {
 }
 
 describeDocker('kill -9 of a container', () => {
-  it.each(Object.keys(moments))('F12: while %s: applies each effect once and pays each turn once', async (name) => {
-    const { kill, sandboxes, scriptOptions } = moments[name] ?? expect.fail()
-    const { env, ledger } = await startWithLedger(script(scriptOptions))
-    if (typeof kill === 'string') ledger.holdReplies(kill)
-    const handle = await env.startAgent()
-    if (typeof kill === 'string') {
-      await ledger.waitForRequests(kill)
-      await killContainer(handle)
-      ledger.releaseReplies(kill)
-    } else await kill(env, handle)
-    await expectCompleted({ env, ledger }, handle)
-    expect(await scheduledCount(handle, 'session.open')).toBe(sandboxes)
-  })
+  it.each(Object.keys(moments))(
+    'F12: kill -9 of a container while %s: applies each effect once and pays each turn once',
+    async (name) => {
+      const { kill, sandboxes, scriptOptions } = moments[name] ?? expect.fail()
+      const { env, ledger } = await startWithLedger(script(scriptOptions))
+      if (typeof kill === 'string') ledger.holdReplies(kill)
+      const handle = await env.startAgent()
+      if (typeof kill === 'string') {
+        await ledger.waitForRequests(kill)
+        await killContainer(handle)
+        ledger.releaseReplies(kill)
+      } else await kill(env, handle)
+      await expectCompleted({ env, ledger }, handle)
+      expect(await scheduledCount(handle, 'session.open')).toBe(sandboxes)
+    },
+  )
 
-  it.each([1, 2])('F12: at its start, %i times in a row', async (times) => {
+  it.each([1, 2])('F12: a run survives kill -9 of its container at its start, %i times in a row', async (times) => {
     const { env, ledger } = await startWithLedger(script())
     const workflowId = uniqueName('agent')
     const killed = await killOnStart(workflowId, times)

@@ -100,7 +100,7 @@ function usePrivateDaemon(liveRestore: boolean): () => PrivateDockerDaemon {
 describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
   const daemon = usePrivateDaemon(true)
 
-  it.each(eachMoment)('F14: of dockerd %s: the worker attaches again and repeats nothing', async (moment) => {
+  it.each(eachMoment)('F14: kill -9 of dockerd %s: the worker attaches again and repeats nothing', async (moment) => {
     const sandboxes = await runThroughFault(moment, async (_env, handle) => {
       const before = await runningContainerId(handle)
       await daemon().kill()
@@ -111,13 +111,13 @@ describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
   })
 
   it.each(eachMoment)(
-    'F14: of its containerd %s: the container survives, or the session is rebuilt',
+    'F14: kill -9 of containerd %s: the container survives, or the session is rebuilt',
     async (moment) => {
       await runThroughFault(moment, () => daemon().killContainerd())
     },
   )
 
-  it.each(eachMoment)("F14: of the container's shim %s: the session is rebuilt", async (moment) => {
+  it.each(eachMoment)("F14: kill -9 of the container's shim %s: the session is rebuilt", async (moment) => {
     const sandboxes = await runThroughFault(moment, async (_env, handle) => {
       daemon().killShim(await runningContainerId(handle))
     })
@@ -128,34 +128,40 @@ describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
 describePrivateDaemon('a Docker daemon without live-restore', () => {
   const daemon = usePrivateDaemon(false)
 
-  it.each(eachMoment)('F14: after kill -9 %s loses its containers, and the session is rebuilt', async (moment) => {
-    const sandboxes = await runThroughFault(moment, async () => {
-      await daemon().kill()
-      await daemon().startProcess()
-    })
-    expect(sandboxes).toBe(2)
-  })
+  it.each(eachMoment)(
+    'F14: kill -9 of dockerd without live-restore %s: its containers are lost, and the session is rebuilt',
+    async (moment) => {
+      const sandboxes = await runThroughFault(moment, async () => {
+        await daemon().kill()
+        await daemon().startProcess()
+      })
+      expect(sandboxes).toBe(2)
+    },
+  )
 
-  it.each(eachMoment)('F14: while it hangs %s, other runs continue; afterwards all runs complete', async (moment) => {
-    const other = { effects: ['direct', 'with no sandbox'], turns: 3 }
-    const hangs = async (env: ProcessEnvironment): Promise<void> => {
-      daemon().suspend()
-      onTestFinished(() => daemon().resume())
-      const opening = await env.startProgram('print("opened")')
-      const others = await env.startAgent({ question: 'no sandbox' })
-      expect(await env.agentResult(others)).toMatchObject({ status: 'answered', toolCalls: 2 })
-      const waiting = { activity: 'session.open', code: 'SANDBOX_BACKEND_DOWN' }
-      await expect
-        .poll(() => retryingActivities(opening))
-        .toMatchObject([{ ...waiting, message: expect.stringContaining('no answer within') }])
-      daemon().resume()
-      expect(await opening.result()).toMatchObject({ outcome: { status: 'ok', output: 'opened\n' } })
-      expect(await containerCount(opening)).toBe(0)
-    }
-    expect(await runThroughFault(moment, hangs, other)).toBe(1)
-  })
+  it.each(eachMoment)(
+    'F14: while dockerd hangs %s, other runs continue; afterwards all runs complete',
+    async (moment) => {
+      const other = { effects: ['direct', 'with no sandbox'], turns: 3 }
+      const hangs = async (env: ProcessEnvironment): Promise<void> => {
+        daemon().suspend()
+        onTestFinished(() => daemon().resume())
+        const opening = await env.startProgram('print("opened")')
+        const others = await env.startAgent({ question: 'no sandbox' })
+        expect(await env.agentResult(others)).toMatchObject({ status: 'answered', toolCalls: 2 })
+        const waiting = { activity: 'session.open', code: 'SANDBOX_BACKEND_DOWN' }
+        await expect
+          .poll(() => retryingActivities(opening))
+          .toMatchObject([{ ...waiting, message: expect.stringContaining('no answer within') }])
+        daemon().resume()
+        expect(await opening.result()).toMatchObject({ outcome: { status: 'ok', output: 'opened\n' } })
+        expect(await containerCount(opening)).toBe(0)
+      }
+      expect(await runThroughFault(moment, hangs, other)).toBe(1)
+    },
+  )
 
-  it('F14: a hang longer than the cell timeout is not reported as code that does not stop', async () => {
+  it('F14: a hang of dockerd longer than the cell timeout is not reported as code that does not stop', async () => {
     const { env, ledger } = await startWithLedger(noModel)
     ledger.holdReplies('b')
     const source = 'print((await charge(name="b"))["done"])'

@@ -27,7 +27,7 @@ describePrivateDaemon('a Docker daemon on a small disk', () => {
     await disk?.close()
   })
 
-  it('F16: when full, runs that need a new sandbox wait and report the reason; they continue when there is space', async () => {
+  it("F16: when Docker's disk is full, runs that need a new sandbox report it, wait, and then continue", async () => {
     const { env, ledger } = await startWithLedger(noModel)
     ledger.holdReplies('live')
     const source = (name: string): string => `print((await charge(name="${name}"))["done"])`

@@ -12,7 +12,7 @@ import { startWithLedger } from '../../support/environment/ledger-environment.js
 const downtimeMs = 150_000
 
 describePrivateDaemon('a Docker daemon that is down for minutes', () => {
-  it('F14: a run with recorded steps waits for the next daemon, and is rebuilt there', async () => {
+  it('F14: a run with recorded steps waits for the next Docker daemon, and is rebuilt there', async () => {
     const daemon = await PrivateDockerDaemon.start()
     onTestFinished(() => daemon.close())
     vi.stubEnv('DOCKER_HOST', daemon.host)

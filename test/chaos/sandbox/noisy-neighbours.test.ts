@@ -10,7 +10,7 @@ const calls = 5
 
 // `npm run bench -- neighbours` measures the slowdown.
 describeDocker('sessions on one machine', () => {
-  it(`F37: ${sessions} at once make their calls while one floods, one burns and one takes all the memory it can get`, async () => {
+  it(`F37: ${sessions} sessions make calls while one floods, one burns CPU and one takes all memory`, async () => {
     const env = await TestEnvironment.start({
       tools: [tool('echo', ({ value }) => value)],
       limits: { cellSeconds: 600 },
@@ -26,7 +26,7 @@ describeDocker('sessions on one machine', () => {
       expect(toolCalls).toBe(calls)
     }
 
-    // The noise lasted until now. It ends when it is cancelled, and leaves nothing.
+    // The noise has lasted until now. It ends when it is cancelled, and leaves no containers.
     for (const handle of noisy) expect((await handle.describe()).status.name).toBe('RUNNING')
     for (const handle of noisy) {
       await handle.cancel()

@@ -73,7 +73,7 @@ function poolOf({ Labels }: Dockerode.ContainerInfo): string {
 }
 
 describeDocker('kill -9', () => {
-  it('of a process with a warm pool: the next worker removes its expired idle containers, and no others', async () => {
+  it('after kill -9 of a process with a warm pool, only its expired idle containers are removed', async () => {
     const pools = new Pools()
     const alive = await pools.startPoolProcess()
     const dead = await pools.leaveOrphanedPool()

@@ -124,7 +124,7 @@ class ChaosRun {
       kills.length,
     )
     expect(exit, context).toBe(0)
-    // Planned faults must have happened, or the run proves nothing. Random ones may have come too late.
+    // Planned faults must have happened, or the run proves nothing. Random faults may have come too late.
     if (this.#plan.seed === undefined) expect(this.#struckFaults, context).toHaveLength(planned)
     else expect(this.#struckFaults.length, context).toBeGreaterThan(0)
     // Each recorded turn is paid once. A reply that its worker lost before it was recorded is requested again.
@@ -200,7 +200,7 @@ class ChaosRun {
   }
 }
 
-/** False when no worker runs. */
+/** @returns false when no worker runs */
 async function strikeWorker(
   { current }: WorkerProcesses,
   strike: (worker: WorkerProcess) => Promise<void>,
@@ -216,12 +216,12 @@ async function freeze(worker: WorkerProcess, milliseconds: number): Promise<void
   worker.sendSignal('SIGCONT')
 }
 
-/** Runs the scenario under these faults. Expects the same answer, each effect once, nothing left, and every fault. */
+/** Runs the scenario under these faults. Expects the same answer, each effect once, no remains, and every fault. */
 export async function expectSurvives(plan: FaultPlan): Promise<void> {
   await runScenario(plan)
 }
 
-/** As {@link expectSurvives}; returns the failpoints that the workers passed. */
+/** Like {@link expectSurvives}; returns the failpoints that the workers passed. */
 export function runScenario(plan: FaultPlan): Promise<readonly FailpointHit[]> {
   return new ChaosRun(plan).run()
 }

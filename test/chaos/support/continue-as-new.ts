@@ -3,7 +3,7 @@ import type { History } from '../../support/environment/histories.js'
 /** Seconds for which a continue-as-new waits for running calls; after that the run stays in its history. */
 const drainSeconds = 10
 
-/** True when a history ended in the middle of a cell: the next history does not begin with a model turn. */
+/** Whether a history ended in the middle of a cell: then the next history does not begin with a model turn. */
 export function isContinuedDuringCell([, ...later]: readonly History[]): boolean {
   return later.some(({ events }) => {
     const [first] = events.flatMap(({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType ?? [])
@@ -11,7 +11,9 @@ export function isContinuedDuringCell([, ...later]: readonly History[]): boolean
   })
 }
 
-/** True when a call ran too long for a continue-as-new, as when its worker died and the next one starts slowly. */
+/**
+ * Whether a call ran too long for a continue-as-new, for example when its worker died and the next one starts slowly.
+ */
 export function hasContinueAsNewTimedOut(chain: readonly History[]): boolean {
   return chain.some(({ events }) => {
     const timers = events.flatMap(({ timerStartedEventAttributes: timer }) =>

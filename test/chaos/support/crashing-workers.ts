@@ -18,7 +18,7 @@ interface CrashingWorkersOptions {
   readonly store?: string
 }
 
-/** Starts workers of a configuration, of which the first ones die at these failpoints, and the last one survives. */
+/** Starts workers of a configuration. The first ones die at these failpoints, and the last one survives. */
 export async function startCrashingWorkers(
   crashes: readonly Crash[],
   { config, script, store }: CrashingWorkersOptions,

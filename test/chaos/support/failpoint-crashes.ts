@@ -12,7 +12,7 @@ export interface Crash {
   readonly hit: number
 }
 
-/** A worker has passed a failpoint for the n-th time. */
+/** Records that a worker has passed a failpoint for the n-th time. */
 export interface FailpointHit {
   readonly point: string
   readonly time: number

@@ -32,7 +32,7 @@ export function describeFailpointHits(point: Failpoint, first: number, last: num
   describeDocker(
     `kill -9 at ${point}${faultMatrixRows[point] === undefined ? '' : ` (${faultMatrixRows[point]})`}`,
     () => {
-      it.each(times)('hit %i', (time) => expectSurvives(crashAt(point, time)))
+      it.each(times)(`survives kill -9 at ${point}, hit %i`, (time) => expectSurvives(crashAt(point, time)))
     },
   )
 }
@@ -40,7 +40,7 @@ export function describeFailpointHits(point: Failpoint, first: number, last: num
 /** Number of files that share the crashes of the scenario of a trip. */
 const tripShards = 6
 
-/** A trip uses no named session: `failpoints/shared-sessions.test.ts` hits this one. */
+/** The scenario of a trip uses no named session: `failpoints/shared-sessions.test.ts` hits this failpoint. */
 const tripPoints = failpoints.filter((point) => point !== 'session.started')
 
 /**
@@ -50,7 +50,9 @@ const tripPoints = failpoints.filter((point) => point !== 'session.started')
 export function describeTripFailpoints(shard: number): void {
   const plans = tripPoints.flatMap(tripPlans).filter((_, index) => index % tripShards === shard)
   describeDocker('kill -9 of a worker of a trip', () => {
-    it.each(plans.map((plan) => [describePlan(plan), plan] as const))('%s', (_, plan) => expectSurvives(plan))
+    it.each(plans.map((plan) => [describePlan(plan), plan] as const))('a trip survives kill -9: %s', (_, plan) =>
+      expectSurvives(plan),
+    )
   })
 }
 

@@ -3,7 +3,7 @@ import type { RunHandle } from '../../../src/client/index.js'
 import type { StreamEvent } from '../../../src/stream/index.js'
 import { readEvents, shownTexts } from '../../support/stream/shown-text.js'
 
-/** Events that are not void: those of the last attempt at each unit. */
+/** Events that are not void, which belong to the last attempt at each unit. */
 function validEvents(events: readonly StreamEvent[]): readonly StreamEvent[] {
   return events.filter((event, position) => {
     const unit = 'unit' in event ? event.unit : undefined
@@ -16,15 +16,15 @@ type StreamEnd = Extract<StreamEvent, { readonly type: 'end' }>
 
 interface ExpectedStream {
   readonly end: Partial<StreamEnd>
-  /** What the model writes, turn by turn, without what is void. */
+  /** The texts of the model, turn by turn, without void events. */
   readonly texts: readonly string[]
-  /** No worker died: the texts are whole. */
+  /** Whether no worker died, so that the texts are complete. */
   readonly isComplete: boolean
 }
 
 /**
- * Expects of the live stream that was read while workers died: its end was said, no event is there twice, every reader
- * gets the same events, and a reader that resumes gets the rest. A killed worker may lose what it wrote last.
+ * Checks the live stream that was read while workers died: it has an end, no event occurs twice, every reader gets the
+ * same events, and a reader that resumes gets the rest. A killed worker may lose the last events that it wrote.
  */
 export async function expectLiveStream(
   events: readonly StreamEvent[],
@@ -47,7 +47,7 @@ export async function expectLiveStream(
   expect(withoutEnd(await readEvents(handle.stream({ from: from ?? '' })))).toEqual(withoutEnd(events.slice(half + 1)))
 }
 
-/** Each shown text is a part of another text, in their order. */
+/** Checks that each shown text is a part of another text, in order. */
 function expectPartsInOrder(shown: readonly string[], texts: readonly string[]): void {
   let next = 0
   for (const part of shown) {

@@ -6,7 +6,7 @@ import { containersOf } from '../../support/environment/containers.js'
 import { completedActivityCount, type History } from '../../support/environment/histories.js'
 import type { LedgerEntry } from '../../support/ledger.js'
 
-/** The effects and leftovers of one run, as seen from outside. Uses none of the project's own state. */
+/** The effects and remains of one run, observed from outside. Uses no state of the project. */
 export interface Verdict {
   /** Number of applied effects. */
   readonly effects: number
@@ -46,7 +46,7 @@ export function remainingFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `file ${name}`)
 }
 
-/** Values that a worker of the scenario stores at once: a snapshot, beside the result of an activity. */
+/** Maximum number of values that a worker of the scenario stores at once: a snapshot and the result of an activity. */
 const valuesAtOnce = 2
 
 /**

@@ -9,10 +9,10 @@ import type { Crash } from './failpoint-crashes.js'
 /** Longer than the heartbeat timeout of a worker. */
 const freezeMs = 7_000
 
-/** By the remainder of the seed. */
+/** Scenarios by the remainder of the seed. */
 const scenarios = [calls(), calls(), trip(), trip({ continuesAsNew: true })]
 
-/** One to three crashes or disturbances, and sometimes a lost reply; the same plan for the same seed. */
+/** One to three crashes or disturbances, and sometimes a lost reply. The same seed gives the same plan. */
 export function randomFaultPlan(seed: number): FaultPlan {
   const random = new Random(seed)
   const scenario = scenarios[seed % scenarios.length] ?? calls()
@@ -35,7 +35,7 @@ export function randomFaultPlan(seed: number): FaultPlan {
   return { scenario, seed, crashes, disturbances, droppedReplies }
 }
 
-/** A later crash has less of the run left. */
+/** A random crash. A later crash has fewer hits left in the run. */
 function randomCrash(random: Random, { minimumHits }: Scenario, isFirst: boolean): Crash {
   const point = random.oneOf(failpoints.filter((name) => minimumHits[name] > 0))
   const hits = minimumHits[point]

@@ -15,8 +15,10 @@ export function describeRandomFaults(shard: 0 | 1 | 2): void {
   const seeds = Array.from({ length: Number(runs) }, (_, index) => Number(firstSeed) + index)
   const plans = seeds.filter((seed) => seed % shards === shard).map(randomFaultPlan)
   describeDocker('random faults', () => {
-    it.each(plans.map((plan) => [describePlan(plan), plan] as const))('%s', (_, plan) => expectSurvives(plan))
+    it.each(plans.map((plan) => [describePlan(plan), plan] as const))('a run survives random faults: %s', (_, plan) =>
+      expectSurvives(plan),
+    )
     // A single seed leaves the other files without a test, which vitest reports as an error.
-    it('has no seed for this file', () => undefined)
+    it('there is no seed for this file', () => undefined)
   })
 }

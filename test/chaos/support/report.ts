@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 /** The result of one run; `npm run test:chaos` prints a summary of all of them. */
 export interface RunReport {
   readonly seed?: number
-  /** The faults that happened. */
+  /** The faults that occurred. */
   readonly faults: readonly string[]
   readonly effects: number
   readonly duplicates: number

@@ -4,20 +4,20 @@ import { closingState, prepareState, stateNames } from '../../support/environmen
 import { expectReaped } from '../../support/environment/expect-reaped.js'
 
 describeDocker('a run', () => {
-  it.each(stateNames)('F30: cancelled %s removes its sandbox and stops its tools', async (state) => {
+  it.each(stateNames)('F30: a run cancelled %s removes its sandbox and stops its tools', async (state) => {
     const { env, handle, toolAborted, release } = await (await prepareState(state)).start()
     await handle.cancel()
     release?.()
     await handle.result().catch(() => undefined)
     await toolAborted
-    // The run was already completing, and completes.
+    // The run is already completing, and completes.
     const expected = state === closingState ? 'COMPLETED' : 'CANCELLED'
     expect((await handle.describe()).status.name).toBe(expected)
     await env.expectCleanEnd(handle)
   })
 
   it.each(stateNames)(
-    'F30: terminated %s leaves its sandbox to the reaper, and its running tools are cancelled',
+    'F30: a run terminated %s leaves its sandbox to the reaper, and its running tools are cancelled',
     async (state) => {
       const reached = await (await prepareState(state)).start()
       await reached.handle.terminate()

@@ -75,7 +75,7 @@ it('F22: an execution that is sent twice with one id runs once, and both request
   const [one, other] = await Promise.all([executeAs(run, 'same', source), executeAs(run, 'same', source)])
   expect(one).toMatchObject({ outcome: { status: 'ok', output: '1 charged\n' }, cell: 2 })
   expect(other).toEqual(one)
-  // A late duplicate gets the first result, whatever its arguments.
+  // A late duplicate gets the first result, even with other arguments.
   expect(await executeAs(run, 'same', 'n = 100')).toEqual(one)
   expect(await env.ptc.sessions.execute(name, 'print(n)')).toMatchObject({ outcome: { output: '1\n' }, cell: 3 })
   expect(keys).toHaveLength(1)

@@ -47,7 +47,7 @@ describeDocker('an unreliable connection to the Temporal server', () => {
       bad: (proxy: NetworkProxy) => proxy.disconnect(),
       good: (proxy: NetworkProxy) => proxy.reconnect(),
     },
-  ])('F19: that repeatedly $manner only delays the run', async ({ bad, good }) => {
+  ])('F19: a connection to the server that repeatedly $manner only delays the run', async ({ bad, good }) => {
     const proxy = await startNetworkProxy()
     const { env, ledger } = await startWithLedger(script, { environment: { TEMPORAL_ADDRESS: proxy.address } })
     const handle = await env.startAgent()
@@ -117,7 +117,7 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
       find: (proxy: NetworkProxy) => proxy.reconnect(),
     },
   ])(
-    'F25: $manner, without another worker: its tools continue, and no effect happens twice',
+    'F25: a worker that loses the network $manner continues its tools, and no effect happens twice',
     async ({ lose, find }) => {
       const proxy = await startNetworkProxy()
       const { env, ledger, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
@@ -137,7 +137,7 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
     },
   )
 
-  it('F25: while another worker of its host takes over: the late results of the first worker are ignored', async () => {
+  it("F25: after another worker of the host took over, the first worker's late results are ignored", async () => {
     const proxy = await startNetworkProxy()
     const { env, ledger, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
     proxy.stall()
@@ -147,7 +147,7 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
     expect(await handle.result()).toMatchObject(unknownOutcomeResult)
     proxy.resume()
     await other.kill()
-    // The first worker works again, alone.
+    // The first worker works again, without the other.
     const next = await env.startProgram('print((await charge(name="next"))["done"])')
     expect(await next.result()).toMatchObject({ outcome: { status: 'ok', output: 'next\n' } })
     expect(ledger.appliedNames).toEqual(['b', 'mail', 'next'])

@@ -16,7 +16,7 @@ it('F33: nondeterministic runs do not block other runs, are retried with back-of
   const results = await Promise.all(Array.from({ length: 6 }, () => env.runProgram(healthy)))
   for (const { outcome } of results) expect(outcome).toMatchObject({ status: 'ok', output: '7\n' })
 
-  // The error is visible in the server's UI and in ours.
+  // The error is visible in the server's UI and in the output of `ptc show`.
   const [first] = nondeterministic
   if (!first) throw new Error('no run was started')
   expect((await first.describe()).status.name).toBe('RUNNING')

@@ -78,7 +78,7 @@ async function expectAllFinish(server: KillableServer, victims: Readonly<Record<
 
 describeDocker('a Temporal server that is killed every 5 to 10 seconds', () => {
   it(
-    'F18: with a database file, completes every run and applies each effect once',
+    'F18: a server with a database file that is killed repeatedly completes runs, with effects once',
     async () => {
       const server = await PersistentDevServer.start()
       await expectAllFinish(server, { server })
@@ -91,7 +91,7 @@ const missing = (await postgresTemporalBinaries) === undefined ? ' (there is no 
 describe.skipIf(missing !== '')(`a Temporal server on PostgreSQL, both killed repeatedly${missing}`, () => {
   describeDocker('in turn', () => {
     it(
-      'F18: with PostgreSQL, completes every run and applies each effect once',
+      'F18: a server with PostgreSQL that is killed repeatedly completes runs, with effects once',
       async () => {
         const server = await PostgresTemporal.start()
         await expectAllFinish(server, { server, database: server.database })

@@ -3,11 +3,14 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { type PreparedState, prepareState, type RunInState, stateNames } from '../../support/environment/run-states.js'
 import { expectReaped } from '../../support/environment/expect-reaped.js'
 
-/** Run timeouts in seconds. The run must reach its state within one; a slow machine takes a longer one. */
+/**
+ * Run timeouts in seconds, tried in order. The run must reach its state before the timeout, so a slow machine uses a
+ * longer one.
+ */
 const timeoutSeconds = [15, 60, 240]
 
 describeDocker('a run', () => {
-  it('F30: that times out in any state leaves its sandbox to the reaper, and its running tools are cancelled', async () => {
+  it('F30: a run that times out in any state leaves its sandbox to the reaper, and cancels its tools', async () => {
     let remaining = stateNames
     for (const seconds of timeoutSeconds) {
       const prepared: (readonly [string, PreparedState])[] = []
@@ -23,7 +26,7 @@ describeDocker('a run', () => {
   }, 900_000)
 })
 
-/** Undefined when the run timed out before it reached its state. */
+/** @returns undefined when the run timed out before it reached its state */
 async function runUntilTimeout({ env, start }: PreparedState, seconds: number): Promise<RunInState | undefined> {
   const tooEarly = async () => {
     await expect.poll(() => env.lastRun).toBeDefined()

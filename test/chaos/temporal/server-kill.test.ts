@@ -8,7 +8,7 @@ import { containerCount } from '../../support/environment/containers.js'
 import { startWithLedger } from '../../support/environment/ledger-environment.js'
 
 describeDocker('kill -9 of the Temporal server', () => {
-  it('F17: while a tool runs: the run continues when the server is back', async () => {
+  it('F17: kill -9 of the Temporal server while a tool runs: the run continues when the server is back', async () => {
     const server = await PersistentDevServer.start()
     const { env, ledger } = await startWithLedger(noModel, { address: server.address })
     ledger.holdReplies('b')

@@ -18,7 +18,7 @@ const secondCell = 'done.append((await charge(name="NAME"))["done"])\nprint(",".
 const withName = (source: string, name: string) => source.replace('NAME', name)
 
 describeDocker('kill -9 of the Temporal server, down for 30 seconds', () => {
-  it('F17: an agent, a program and a session continue, and clients that waited get their results', async () => {
+  it('F17: an agent, a program, a session and waiting clients continue after a server outage', async () => {
     const server = await PersistentDevServer.start()
     const script = [
       turn(code(withName(firstCell, 'agent-1'))),

@@ -6,17 +6,21 @@ import { trip } from '../support/scenarios/trip.js'
 
 const scenario = trip({ continuesAsNew: true })
 
-describeDocker('a trip that continues as new again and again', () => {
-  it('is compensated without faults', () => expectSurvives({ ...noFaults, scenario }))
+describeDocker('a trip that continues as new repeatedly', () => {
+  it('a trip that continues as new repeatedly is compensated without faults', () =>
+    expectSurvives({ ...noFaults, scenario }))
 
   it.each([
     ['tool.ran', 20],
     ['step.result', 30],
     ['messages.compacted', 1],
     ['compensation.ran', 3],
-  ] as const)('survives kill -9 at %s, hit %i', (point, hit) => expectSurvives({ ...crashAt(point, hit), scenario }))
+  ] as const)('a trip that continues as new survives kill -9 at %s, hit %i', (point, hit) =>
+    expectSurvives({ ...crashAt(point, hit), scenario }),
+  )
 
-  it.each(['approval', 'pause', 'compensation'] as const)('survives kill -9 during the %s', (killsWorkerDuring) =>
-    expectSurvives({ ...noFaults, scenario, killsWorkerDuring }),
+  it.each(['approval', 'pause', 'compensation'] as const)(
+    'a trip that continues as new survives kill -9 during the %s',
+    (killsWorkerDuring) => expectSurvives({ ...noFaults, scenario, killsWorkerDuring }),
   )
 })

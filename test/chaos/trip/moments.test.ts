@@ -5,11 +5,12 @@ import { noFaults } from '../support/fault-plan.js'
 import { trip } from '../support/scenarios/trip.js'
 
 describeDocker('a trip', () => {
-  it.each(['approval', 'pause', 'compensation'] as const)('survives kill -9 of its worker during the %s', (moment) =>
-    expectSurvives({ ...noFaults, scenario: trip(), killsWorkerDuring: moment }),
+  it.each(['approval', 'pause', 'compensation'] as const)(
+    'a trip survives kill -9 of its worker during the %s',
+    (moment) => expectSurvives({ ...noFaults, scenario: trip(), killsWorkerDuring: moment }),
   )
 
-  it('compensates each call once when workers die twice at the same compensation', () =>
+  it('a trip compensates each call once when workers die twice at the same compensation', () =>
     expectSurvives({
       ...noFaults,
       scenario: trip(),

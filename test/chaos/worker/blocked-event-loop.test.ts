@@ -20,7 +20,7 @@ describe('a tool that blocks the event loop of its worker', () => {
     turn(text('it is {{last_tool_result}}')),
   ]
 
-  /** The `blocked` message in the last heartbeat that the server has of the call. */
+  /** The `blocked` message in the last heartbeat of the call that the server has. */
   async function noteInHeartbeat(handle: WorkflowHandle, type: string): Promise<string> {
     const [pending] = await pendingActivities(handle, type)
     const [payload] = pending?.heartbeatDetails?.payloads ?? []
@@ -28,12 +28,12 @@ describe('a tool that blocks the event loop of its worker', () => {
     return details?.blocked ?? ''
   }
 
-  /** What `ptc show` prints. */
+  /** The output of `ptc show`. */
   async function shown({ ptc }: Pick<ProcessEnvironment, 'ptc'>, { workflowId }: WorkflowHandle): Promise<string> {
     return renderTree(await ptc.handle(workflowId).tree(), { width: 200, color: false, full: false })
   }
 
-  /** Attempts of its activity in the history. */
+  /** Number of attempts of its activity in the history. */
   async function attempts(handle: WorkflowHandle, type: string): Promise<readonly unknown[]> {
     const { events = [] } = await handle.fetchHistory()
     const scheduled = events?.find((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
@@ -42,7 +42,7 @@ describe('a tool that blocks the event loop of its worker', () => {
     )
   }
 
-  it('F28: is reported as the cause while it blocks and afterwards, runs once, and delays no run of other workers', async () => {
+  it('F28: a blocking tool is reported as the cause, runs once, and delays no run of other workers', async () => {
     const address = await freeAddress()
     const { env, ledger } = await startWithLedger(blocking('block'), {
       ...options,
@@ -77,7 +77,7 @@ describe('a tool that blocks the event loop of its worker', () => {
     await expectReplays(env.client, handle)
   })
 
-  it('F28: costs no concurrent call an attempt, and runs once, with all roles in one process', async () => {
+  it('F28: a blocking tool runs once, and costs no concurrent call an attempt, with all roles in one process', async () => {
     const both = 'both = await asyncio.gather(send_once(name="block"), charge(name="beside"))'
     const script = [
       turn(code(`import asyncio\n${both}\nprint(*[each["done"] for each in both])`)),
@@ -91,7 +91,7 @@ describe('a tool that blocks the event loop of its worker', () => {
     await Promise.all([ledger.waitForRequests('block'), ledger.waitForRequests('beside')])
     ledger.releaseReplies('block')
     await first.waitForOutput(/unblocked/)
-    // The call of `charge` was in progress as well.
+    // The call of `charge` was also in progress.
     await first.waitForOutput(/tool send_once blocked the event loop .* for [2-5]\d\.\d s/)
     // Long after Temporal's core library timed the other call out.
     await waitForHeartbeats(handle, 'charge', 3)
@@ -103,7 +103,7 @@ describe('a tool that blocks the event loop of its worker', () => {
     expect(await attempts(handle, 'charge')).toEqual([1])
   })
 
-  it('F28: fails without retry when it blocks for longer than its timeout', async () => {
+  it('F28: a tool that blocks for longer than its timeout fails without retry', async () => {
     const { env, ledger } = await startWithLedger(blocking('block-long'), {
       ...options,
       initialWorkers: [{ roles: ['tools'] }],

@@ -27,7 +27,7 @@ const script: Script = [
   turn(text('charged {{last_tool_result}}')),
 ]
 
-/** Expects no early timeout, no repetition and no early removal. */
+/** Expects that no timeout comes early, no call is repeated, and no sandbox is removed early. */
 async function expectUndisturbed({ env, ledger }: LedgerEnvironment, handle: WorkflowHandle): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c', toolCalls: 3 })
   expect(ledger.requests.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
@@ -39,7 +39,7 @@ async function expectUndisturbed({ env, ledger }: LedgerEnvironment, handle: Wor
 
 describeDocker('the clock of a worker', () => {
   it.each(faults)(
-    'F34: %s in the middle of a run: no timeout fires early and nothing is repeated',
+    'F34: the clock of a worker %s in the middle of a run: no timeout fires early and nothing is repeated',
     async (_how, disturb, logged) => {
       const clock = new WorkerClock()
       const { env, ledger } = await startWithLedger(script, { environment: clock.environment })
@@ -55,7 +55,7 @@ describeDocker('the clock of a worker', () => {
     },
   )
 
-  it('F34: jumps an hour ahead before the next worker takes over a running sandbox: its reaper keeps the sandbox', async () => {
+  it('F34: the clock jumps an hour ahead before a worker takes over: its reaper keeps the sandbox', async () => {
     const clock = new WorkerClock()
     const { env, ledger } = await startWithLedger(script, { environment: clock.environment })
     ledger.holdReplies('b')

@@ -18,7 +18,7 @@ import { startWithLedger, type LedgerEnvironment } from '../../support/environme
 
 const answer = turn(text('it is {{last_tool_result}}'))
 
-/** Code that prints its charges, and may run until it is released. */
+/** A script whose code prints its charges, and may run until it is released. */
 const chargeScript = (busy = false): Script => [
   turn(
     code(`
@@ -70,8 +70,8 @@ async function expectHandedOver(
   await expectReplays(env.client, handle)
 }
 
-describeDocker('SIGTERM of a worker beside another one on its host', () => {
-  it('F10: waits for a tool that finishes within the grace period and exits with 0', async () => {
+describeDocker('SIGTERM of a worker next to another one on its host', () => {
+  it('F10: SIGTERM waits for a tool that finishes within the grace period, and the worker exits with 0', async () => {
     const { env, ledger, handle } = await startHeldAt('b', chargeScript())
     env.workers.first.sendSignal('SIGTERM')
     await env.workers.first.waitForOutput(/finishing running activities/)
@@ -81,7 +81,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     await expect.poll(() => env.workers.first.exitCode).toBe(0)
   })
 
-  it('F10: gives a tool the configured time, and hands running code over after a second', async () => {
+  it('F10: SIGTERM gives a tool the configured time, and hands running code over after a second', async () => {
     const { env, ledger } = await startWithLedger(chargeScript(), { environment: { TEST_SHUTDOWN: 'long' } })
     ledger.holdReplies('b')
     const handle = await env.startAgent()
@@ -103,7 +103,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     await busy.result()
   })
 
-  it('F10: cancels a tool that runs longer than a short configured time', async () => {
+  it('F10: SIGTERM cancels a tool that runs longer than a short configured time', async () => {
     const { env, ledger, handle } = await startHeldAt('b', chargeScript(), { TEST_SHUTDOWN: 'short' })
     const sentAt = performance.now()
     await env.workers.first.kill('SIGTERM')
@@ -114,7 +114,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
   })
 
-  it('F10: leaves a tool that runs longer than the grace period to the other worker, with the same key', async () => {
+  it('F10: SIGTERM leaves a tool beyond the grace period to the other worker, with the same key', async () => {
     const { env, ledger, handle } = await startHeldAt('b', chargeScript())
     await env.workers.first.kill('SIGTERM')
     expect(env.workers.first.exitCode).toBe(0)
@@ -123,7 +123,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
   })
 
-  it("F10: does not repeat a 'once' tool that runs longer than the grace period, and raises ToolOutcomeUnknown", async () => {
+  it("F10: SIGTERM does not repeat a 'once' tool beyond the grace period, and raises ToolOutcomeUnknown", async () => {
     const { env, ledger, handle } = await startHeldAt('mail', mailScript)
     await env.workers.first.kill('SIGTERM')
     expect(env.workers.first.exitCode).toBe(0)
@@ -131,7 +131,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     expect(ledger.requests).toHaveLength(1)
   })
 
-  it('F10: leaves running code in its container, where the other worker attaches', async () => {
+  it('F10: SIGTERM leaves running code in its container, where the other worker attaches', async () => {
     const { env, ledger, handle } = await startBusy()
     await env.workers.first.kill('SIGTERM')
     expect(env.workers.first.exitCode).toBe(0)
@@ -144,7 +144,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     expect(ledger.requests).toHaveLength(2)
   })
 
-  it('F10: sent twice, ends the worker at once, and the other worker continues', async () => {
+  it('F10: SIGTERM sent twice ends the worker at once, and the other worker continues', async () => {
     const { env, ledger, handle } = await startHeldAt('b', chargeScript())
     env.workers.first.sendSignal('SIGTERM')
     await env.workers.first.waitForOutput(/press Ctrl-C again to stop now/)
@@ -157,7 +157,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
 })
 
 describeDocker('SIGSTOP of a worker for longer than the heartbeat timeout, then SIGCONT', () => {
-  it('F10: while a tool runs: another worker takes the call over, and the effect happens once', async () => {
+  it('F10: SIGSTOP while a tool runs: another worker takes the call over, and the effect happens once', async () => {
     const { env, ledger, handle } = await startHeldAt('b', chargeScript())
     env.workers.first.sendSignal('SIGSTOP')
     await ledger.waitForRequests('b', 2)
@@ -166,7 +166,7 @@ describeDocker('SIGSTOP of a worker for longer than the heartbeat timeout, then 
     await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
   })
 
-  it("F10: while a 'once' tool runs: the code gets ToolOutcomeUnknown, and the tool does not run again", async () => {
+  it("F10: SIGSTOP while a 'once' tool runs: the code gets ToolOutcomeUnknown, and the tool runs once", async () => {
     const { env, ledger, handle } = await startHeldAt('mail', mailScript)
     env.workers.first.sendSignal('SIGSTOP')
     await waitForActivityFailure(handle, 'send_once')
@@ -176,7 +176,7 @@ describeDocker('SIGSTOP of a worker for longer than the heartbeat timeout, then 
     expect(ledger.requests).toHaveLength(1)
   })
 
-  it('F10: while code runs: another worker continues it, and the returning worker is fenced', async () => {
+  it('F10: SIGSTOP while code runs: another worker continues it, and the returning worker is fenced', async () => {
     const { env, ledger, handle } = await startBusy()
     env.workers.first.sendSignal('SIGSTOP')
     await waitForAttempt(handle, 'session.step', 2)
@@ -188,7 +188,7 @@ describeDocker('SIGSTOP of a worker for longer than the heartbeat timeout, then 
 
 describeDocker('a rolling deployment with workers that lack a tool', () => {
   it.each(['charge', 'send_once'] as const)(
-    'F10: hands calls of %s back until a worker with the tool takes them, and applies each effect once',
+    'F10: workers without the tool hand calls of %s back until one has it, and each effect happens once',
     async (lacking) => {
       const calls = [1, 2, 3, 4].map((number) => `${lacking}(name="effect-${number}")`).join(', ')
       const script: Script = [
@@ -215,7 +215,7 @@ describeDocker('a rolling deployment with workers that lack a tool', () => {
 })
 
 describeDocker('kill -9 of a worker during a tool that reports its progress', () => {
-  it('F06: the next attempt starts at the reported progress', async () => {
+  it('F06: the next attempt of a tool starts at the progress that it reported before kill -9', async () => {
     const { env, ledger } = await startWithLedger([turn(code('print(await copy_pages())')), answer])
     ledger.holdReplies('page-2')
     const handle = await env.startAgent()

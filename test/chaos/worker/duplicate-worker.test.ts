@@ -22,7 +22,7 @@ print(",".join(done))
 ]
 
 describeDocker('two workers of one host, one of them stopped until the server considers it dead', () => {
-  it('F36: while code runs: both are attached when it continues, and each effect happens once', async () => {
+  it('F36: two workers of a host are attached when stopped code continues, and each effect happens once', async () => {
     const { env, ledger } = await startWithLedger(script)
     const { first } = env.workers
     ledger.holdReplies('c')
@@ -44,7 +44,7 @@ describeDocker('two workers of one host, one of them stopped until the server co
     await expectReplays(env.client, handle)
   })
 
-  it('F36: while code waits for a tool: the late result of the stopped worker is ignored', async () => {
+  it('F36: the late result of a stopped worker, while code waits for a tool, is ignored', async () => {
     const { env, ledger } = await startWithLedger(script)
     const { first } = env.workers
     ledger.holdReplies('b')

@@ -32,7 +32,7 @@ async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
 const withAll = inject('docker') === 'available' && (await s3Available) !== undefined
 
 describe.skipIf(!withAll)('another host, which shares no disk with the lost one', () => {
-  it('F09: continues with the large values, conversation and journal in the bucket', async () => {
+  it('F09: another host without a shared disk continues with values, conversation and journal in a bucket', async () => {
     const server = await S3Server.start()
     onTestFinished(() => server.close())
     const { bucket, prefix, endpoint, region, forcePathStyle } = server.settings('hosts/')
@@ -52,7 +52,7 @@ describe.skipIf(!withAll)('another host, which shares no disk with the lost one'
     await expectReplays(env.client, handle)
   })
 
-  it('F09: without a shared store fails the run, and reports which value is missing and what needed it', async () => {
+  it('F09: another host without a shared store fails the run, and names the missing value and its use', async () => {
     const [one, other] = await Promise.all([temporaryFolder(), temporaryFolder()])
     const { env, ledger, handle } = await startAndLoseHost({
       TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: one }),

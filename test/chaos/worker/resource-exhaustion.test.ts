@@ -23,7 +23,7 @@ async function fullDisk(): Promise<{ readonly folder: string; readonly makeRoom:
 
 describeDocker('a worker', () => {
   describe.skipIf(!mountable)('with a full disk', () => {
-    it('F35: for values: retries writes, and the run continues when there is space', async () => {
+    it('F35: with a full disk for values, a worker retries writes, and the run continues when there is space', async () => {
       const disk = await SmallDisk.mount(2 ** 20)
       onTestFinished(() => disk.close())
       const store = JSON.stringify({ kind: 'local', directory: disk.folder })
@@ -47,12 +47,12 @@ describeDocker('a worker', () => {
 
     const script = [turn(code('print((await charge(name="a"))["done"])')), answerResult]
 
-    it('F35: for temporary files: is not affected with Docker, which takes over no attempt', async () => {
+    it('F35: with a full disk for temporary files, a worker with Docker works, and takes over no attempt', async () => {
       const { folder } = await fullDisk()
       const { env } = await startWithLedger(script, { environment: { TMPDIR: folder } })
       const handle = await env.startAgent()
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a' })
-      // Beside the ballast, nothing but the folder of the workers of this host, with an empty record.
+      // Apart from the ballast, there is only the folder of the workers of this host, with an empty record.
       const group = expect.stringMatching(/^durable-ptc-\d+-[\da-f]{12}$/)
       expect(readdirSync(folder).toSorted()).toEqual(['ballast', group])
       const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
@@ -61,7 +61,7 @@ describeDocker('a worker', () => {
       expect(files).toHaveLength(2)
     })
 
-    it('F35: for temporary files: reports the reason with the embedded sandbox, which starts when there is space', async () => {
+    it('F35: with a full disk for temporary files, the embedded sandbox reports the reason and waits', async () => {
       const { folder, makeRoom } = await fullDisk()
       const { env } = await startWithLedger(script, { backend: 'wasm', environment: { TMPDIR: folder } })
       const handle = await env.startAgent()
@@ -78,7 +78,7 @@ describeDocker('a worker', () => {
   })
 
   // A process that runs workflows aborts (SIGABRT), as after a kill -9: Node needs a file for their time limit.
-  it('F35: without file descriptors survives, reports the reason, and continues when it has some', async () => {
+  it('F35: without file descriptors a worker survives, reports the reason, and continues when it has some', async () => {
     const script = [turn(code('print((await charge(name="a"))["done"])')), answerResult]
     const { env, ledger } = await startWithLedger(script, {
       initialWorkers: [{ roles: ['model', 'tools', 'sandbox'] }],
@@ -89,7 +89,7 @@ describeDocker('a worker', () => {
     const allow = (files: number): void => {
       execFileSync('prlimit', ['--pid', pid, `--nofile=${files}:`])
     }
-    // Open files stay open. A new one needs a number below the limit, and stdin, stdout and stderr use those.
+    // Open files stay open. A new file needs a number below the limit, and stdin, stdout and stderr use those numbers.
     allow(3)
     const asking = await env.startAgent()
     await expect
@@ -115,7 +115,7 @@ describeDocker('a worker', () => {
 type AtLeastOne<Item> = readonly [Item, ...Item[]]
 
 /**
- * Starts programs until the sandbox of one can't be opened; returns all of them, the newest first. Open connections to
+ * Starts programs until the sandbox of one can't be opened; returns all of them, newest first. Open connections to
  * Docker still serve some programs, to completion or until a connection breaks.
  */
 async function startProgramsUntilOpenFails(env: ProcessEnvironment): Promise<AtLeastOne<WorkflowHandle>> {

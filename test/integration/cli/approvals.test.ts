@@ -18,7 +18,7 @@ const pay = defineTool({
   run: ({ euros }) => `paid ${euros}`,
 })
 
-it('ptc approve and ptc deny decide on the calls of a run that wait', async () => {
+it('ptc approve and ptc deny decide on the waiting calls of a run', async () => {
   const env = await TestEnvironment.start({ tools: [pay] })
   const { workflowId: id } = await env.startProgram(`
 import asyncio
@@ -106,7 +106,7 @@ print(await ask_human(question="Who?"))`,
   expect(await env.ptc.handle(id).result()).toMatchObject({ outcome: { output: "['INV-8', 'tomorrow']\nme\n" } })
 })
 
-it('a person at the terminal of a run is asked: approve with other arguments, and answer a question', async () => {
+it('a person at the terminal of a run decides: approves with other arguments, and answers a question', async () => {
   const env = await TestEnvironment.start({ tools: [pay, askHuman()] })
   const { workflowId: id } = await env.startProgram(`
 print(await pay(euros=1))
@@ -125,7 +125,7 @@ except ToolDenied as error:
   await terminal.waitForScreen(/the call is approved[^]*Which\? waits for an answer[^]*answer \(Enter: later\): /)
   terminal.type('the blue one\r')
   await terminal.waitForScreen(/the question is answered[^]*approve\?/)
-  // Somebody else may decide meanwhile.
+  // Another person may decide meanwhile.
   await expect.poll(async () => (await project.run('deny', id, '--reason', 'no money')).code).toBe(0)
   await terminal.waitForScreen(/no longer needed[^]*paid 10\s+the blue one\s+pay was not approved: no money/)
   expect(await terminal.exitCode).toBe(0)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { TestProject } from '../../support/cli/ptc.js'
 
 describe('ptc demo', () => {
-  it('without an API key uses a scripted model and says so; shows code, output, answer and statistics', async () => {
+  it('ptc demo without an API key says that its model is scripted; shows code, output and statistics', async () => {
     await using project = await TestProject.create({})
     const { code, stdout, stderr } = await project.run('demo', '--sandbox', 'wasm')
     expect(stderr).toContain('no ANTHROPIC_API_KEY is set, so a script plays the model')

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => project[Symbol.asyncDispose]())
 
-describe('help and version go to stdout, with exit code 0', () => {
+describe('help and version', () => {
   it.each([
     [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:[^]* 4 the model gave up/],
     [['help'], /Usage: ptc[^]*Exit codes:/],
@@ -34,32 +34,32 @@ describe('help and version go to stdout, with exit code 0', () => {
       'codec-server',
       'doctor',
     ].map((name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)]),
-  ])('ptc %j', async (ptcArguments, help) => {
+  ])('help and version go to stdout with exit code 0: ptc %j', async (ptcArguments, help) => {
     const { code, stdout, stderr } = await project.run(...ptcArguments)
     expect(stdout).toMatch(help)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
-  it('prints the version of package.json', async () => {
+  it('ptc --version prints the version of package.json', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
       readonly version: string
     }
     expect(await project.run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  it('omits the demo, which only a checkout has', async () => {
+  it('ptc --help omits the demo, which only a checkout has', async () => {
     expect((await project.run('--help')).stdout).not.toContain('demo')
   })
 
-  it('ignores a closed stdout', async () => {
+  it('ptc --help ignores a closed stdout', async () => {
     const ptc = project.start('--help')
     ptc.destroyStdout()
     expect(await ptc.result).toMatchObject({ code: 0, stderr: '' })
   })
 })
 
-describe('output that can not be written', () => {
-  it.each(['--help', 'doctor'])('ptc %s fails with the reason', async (command) => {
+describe('unwritable output', () => {
+  it.each(['--help', 'doctor'])("ptc %s fails with the reason when its output can't be written", async (command) => {
     const { code, stderr } = await project.runInShell('exec "$@" >/dev/full', [command])
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -69,7 +69,7 @@ describe('output that can not be written', () => {
 })
 
 describe('ptc doctor', () => {
-  it('prints all checks and their remedies', async () => {
+  it('ptc doctor prints all checks and their remedies', async () => {
     const { stdout } = await project.run('doctor')
     for (const name of [
       'Node',
@@ -87,7 +87,7 @@ describe('ptc doctor', () => {
     expect(stdout).toMatch(/warn +Model: no ANTHROPIC_API_KEY.*\n +→ Set one/)
   })
 
-  it('exits with 1 when a check fails, also with --json', async () => {
+  it('ptc doctor exits with 1 when a check fails, also with --json', async () => {
     await project.write('broken.ts', 'export default {')
     const { code, stdout } = await project.run('doctor', '--json', '--config', 'broken.ts')
     const checks = JSON.parse(stdout) as { readonly name: string; readonly status: string; readonly message: string }[]

@@ -18,17 +18,17 @@ const dashboard = JSON.parse(read('deploy/grafana/dashboards/durable-ptc.json'))
 
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 
-describe('the metrics that dashboard and alerts use', () => {
+describe('metrics of dashboard and alerts', () => {
   const used = [...expressions, read('deploy/prometheus/alerts.yml')].flatMap((text) => text.match(/\bptc_\w+/g) ?? [])
 
-  it('are all declared', () => {
+  it('the metrics of dashboard and alerts are all declared', () => {
     const declared = Object.entries(metricTable).flatMap(([name, { kind }]) =>
       kind === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
     )
     expect(used.filter((name) => !declared.includes(name))).toEqual([])
   })
 
-  it('are in the dashboard, all of them', () => {
+  it('all declared metrics are in the dashboard', () => {
     const shown = new Set(expressions.flatMap((text) => text.match(/\bptc_\w+/g) ?? []))
     const base = new Set([...shown].map((name) => name.replace(/_(bucket|count|sum)$/, '')))
     expect(Object.keys(metricTable).filter((name) => !base.has(name))).toEqual([])
@@ -43,7 +43,7 @@ it('each alert is in the runbook', () => {
 })
 
 describe.skipIf(tools === undefined)('the files of a fleet', () => {
-  it('are accepted by Docker Compose, with the Docker socket and the key of the model in one service each', async () => {
+  it("Docker Compose accepts the fleet, with the Docker socket and the model's key in one service each", async () => {
     const services = await composeServices()
     const having = (text: string): readonly string[] =>
       Object.entries(services).flatMap(([name, service]) => (JSON.stringify(service).includes(text) ? [name] : []))
@@ -60,21 +60,21 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
     expect(published.filter((port) => !port.includes('127.0.0.1'))).toEqual([])
   })
 
-  it('are accepted by Prometheus, and its alerts fire when they should', async () => {
+  it('Prometheus accepts the files of the fleet, and its alerts fire when they should', async () => {
     const folder = join(root, 'deploy/prometheus')
     await runTool('promtool', ['check', 'config', join(folder, 'prometheus.yml')])
     await runTool('promtool', ['check', 'rules', '--lint=all', '--lint-fatal', join(folder, 'alerts.yml')])
     await runTool('promtool', ['test', 'rules', join(folder, 'alerts.test.yml')])
   })
 
-  it('have a dashboard with queries that Prometheus can parse', async () => {
+  it('the files of the fleet have a dashboard with queries that Prometheus can parse', async () => {
     const file = join(await temporaryFolder(), 'rules.yml')
     const rules = expressions.map((expr, number) => ({ record: `panel:${number}`, expr }))
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
     await runTool('promtool', ['check', 'rules', file])
   })
 
-  it('are accepted by the schemas of Kubernetes, and the kustomization names them all', async () => {
+  it('the schemas of Kubernetes accept the files of the fleet, and the kustomization names them all', async () => {
     const folder = join(root, 'deploy/kubernetes')
     const files = readdirSync(folder).filter((file) => file !== 'kustomization.yaml')
     if (tools) {

@@ -9,7 +9,7 @@ import { unusedAddress } from '../../support/unused-address.js'
 
 const quiet = { onProgress: () => {} }
 
-test('returns nothing without settings and without a running dev server', async () => {
+test('finds no server without settings and without a running dev server', async () => {
   const environment = { HOME: await temporaryFolder() }
   expect(await resolveTemporal({ ...quiet, environment, stateDirectory: await temporaryFolder() })).toBeUndefined()
   expect(await resolveTemporal({ ...quiet, environment })).toBeUndefined()

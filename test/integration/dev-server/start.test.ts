@@ -62,7 +62,7 @@ test('a workflow survives a restart of its server', async () => {
   expect(status.name).toBe('RUNNING')
 })
 
-test('the log is written to the state directory, beside the log of the previous server', async () => {
+test('the log of a dev server is in the state directory, with the log of the previous server', async () => {
   const stateDirectory = await temporaryFolder()
   await (await startTestServer({ stateDirectory })).close()
   await (await startTestServer({ stateDirectory })).close()
@@ -86,7 +86,7 @@ test('a port that another process takes between the search and the start is repl
   expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('x\nx\nx\n')
 })
 
-test('another server that took the port is not mistaken for ours', async () => {
+test('another server that took the port is not mistaken for the started one', async () => {
   const folder = await temporaryFolder()
   const real = await findTemporalCli({
     environment: process.env,
@@ -109,7 +109,7 @@ exec ${real} "$@"`,
   onTestFinished(() => void process.kill(Number(pid), 'SIGKILL'))
   const other = { address: `127.0.0.1:${port}` }
   await expect.poll(() => isListening(other)).toBe(true)
-  await setTimeout(1_000) // time for our probe of it; a later probe finds the next server
+  await setTimeout(1_000) // time for the probe of this server; a later probe finds the next server
   writeFileSync(join(folder, 'answered'), '')
   const server = await starting
   expect(server.address).not.toBe(other.address)

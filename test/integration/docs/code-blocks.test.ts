@@ -22,10 +22,10 @@ const blocks = documentationPages().flatMap(codeBlocksOf)
 const inLanguage = (...languages: readonly string[]): readonly CodeBlock[] =>
   blocks.filter(({ language, isIgnored }) => languages.includes(language) && !isIgnored)
 
-/** Languages that this test checks. For another one, add its check first. */
+/** Languages that this test checks. Before you add a language here, add its check. */
 const knownLanguages = ['ts', 'python', 'json', 'sh', 'console', 'mermaid']
 
-/** Files that the pages leave to the reader. */
+/** Files that the pages expect the reader to have. */
 const filesOfReader: Readonly<Record<string, string>> = {
   'my-backend.ts': `import type { SandboxBackend } from 'durable-ptc/sandbox'\nexport declare const MyBackend: new () => SandboxBackend\n`,
   'tools.ts': `import type { Tool } from 'durable-ptc'\nimport type { z } from 'zod'\nexport declare const stock: Tool<z.ZodObject<{ article: z.ZodString }>, z.ZodObject<{ pieces: z.ZodNumber }>>\n`,
@@ -44,13 +44,13 @@ const compilerOptions = {
 }
 
 describe('code blocks of the documentation', () => {
-  it('have a language that is checked, and few are ignored', () => {
+  it('code blocks of the documentation have a language that is checked, and few are ignored', () => {
     expect(blocks.length).toBeGreaterThan(25)
     expect(blocks.filter(({ language }) => !knownLanguages.includes(language)).map(locationOf)).toEqual([])
     expect(blocks.filter(({ isIgnored }) => isIgnored).map(locationOf)).toEqual([])
   })
 
-  it('TypeScript compiles against the package', async () => {
+  it('TypeScript blocks of the documentation compile against the package', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ptc-docs-'))
     try {
       await linkPackages(join(folder, 'node_modules'))
@@ -59,7 +59,7 @@ describe('code blocks of the documentation', () => {
       for (const [name, text] of Object.entries(filesOfReader)) await writeFile(join(folder, name), text)
       for (const block of inLanguage('ts')) {
         const name = `${locationOf(block).replaceAll(/\W+/g, '-')}.ts`
-        // Blank lines, so that the compiler names the lines of the page.
+        // Adds blank lines, so that line numbers of the compiler match the page.
         await writeFile(join(folder, name), '\n'.repeat(block.line) + block.text)
       }
       expect(await compile(folder)).toBe('')
@@ -68,29 +68,41 @@ describe('code blocks of the documentation', () => {
     }
   })
 
-  it.each(inLanguage('python').map((block) => [locationOf(block), block]))('%s is Python', (_, { text }) => {
-    // The code of a cell may have `await` at the top.
-    const check = 'import ast, sys; compile(sys.stdin.read(), "block", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)'
-    const { status, stderr } = spawnSync('python3', ['-c', check], { input: text, encoding: 'utf8' })
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  })
+  it.each(inLanguage('python').map((block) => [locationOf(block), block]))(
+    'the block at %s is valid Python',
+    (_, { text }) => {
+      // The code of a cell may have `await` at the top.
+      const check = 'import ast, sys; compile(sys.stdin.read(), "block", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)'
+      const { status, stderr } = spawnSync('python3', ['-c', check], { input: text, encoding: 'utf8' })
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    },
+  )
 
-  it.each(inLanguage('json').map((block) => [locationOf(block), block]))('%s is JSON', (_, { text }) => {
-    expect(() => JSON.parse(text) as unknown).not.toThrow()
-  })
+  it.each(inLanguage('json').map((block) => [locationOf(block), block]))(
+    'the block at %s is valid JSON',
+    (_, { text }) => {
+      expect(() => JSON.parse(text) as unknown).not.toThrow()
+    },
+  )
 
-  it.each(inLanguage('mermaid').map((block) => [locationOf(block), block]))('%s is a diagram', (_, { text }) => {
-    expect(text).toMatch(/^(sequenceDiagram|stateDiagram-v2|flowchart (LR|TB|TD))\n/)
-  })
+  it.each(inLanguage('mermaid').map((block) => [locationOf(block), block]))(
+    'the block at %s is a diagram',
+    (_, { text }) => {
+      expect(text).toMatch(/^(sequenceDiagram|stateDiagram-v2|flowchart (LR|TB|TD))\n/)
+    },
+  )
 
-  it.each(inLanguage('sh', 'console').map((block) => [locationOf(block), block]))('%s is shell', (_, block) => {
-    const script = shellScriptOf(block)
-    expect(script).not.toBe('')
-    const { status, stderr } = spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' })
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-    const program = buildProgram()
-    expect(ptcCallsOf(script).flatMap((call) => problemsOf(program, call))).toEqual([])
-  })
+  it.each(inLanguage('sh', 'console').map((block) => [locationOf(block), block]))(
+    'the block at %s is a valid shell script',
+    (_, block) => {
+      const script = shellScriptOf(block)
+      expect(script).not.toBe('')
+      const { status, stderr } = spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' })
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      const program = buildProgram()
+      expect(ptcCallsOf(script).flatMap((call) => problemsOf(program, call))).toEqual([])
+    },
+  )
 })
 
 describe('the check of command lines', () => {
@@ -105,12 +117,12 @@ describe('the check of command lines', () => {
     ['ptc list && ptc show x --ful', ['ptc show has no option --ful']],
     ['ptc watch a b', ['ptc watch takes no argument "b"']],
     ['ptc cancel', ['ptc cancel needs <id>']],
-  ])('%s', (script, problems) => {
+  ])('finds the errors of the command line %s', (script, problems) => {
     const program = buildProgram()
     expect(ptcCallsOf(script).flatMap((call) => problemsOf(program, call))).toEqual(problems)
   })
 
-  it('a block without an end, or with an unknown word, fails', () => {
+  it('a code block without an end, or with an unknown word, fails', () => {
     expect(() => parseCodeBlocks('page', '\n```ts\n1\n')).toThrow('page:2: the code block has no end')
     expect(() => parseCodeBlocks('page', '```ts nocheck\n1\n```\n')).toThrow('page:1: unknown word "nocheck"')
   })
@@ -146,7 +158,7 @@ describe.concurrent('pages that can be followed', () => {
   })
 })
 
-/** A node_modules with this package, and the packages that it is installed with. */
+/** A node_modules with this package and its dependencies. */
 async function linkPackages(folder: string): Promise<void> {
   await mkdir(folder)
   const installed = join(root, 'node_modules')

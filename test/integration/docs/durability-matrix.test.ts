@@ -34,7 +34,7 @@ const survivalTable = lines
   .map(cellsOf)
 
 describe('docs/durability.md', () => {
-  it('has a test in every cell of what survives what', () => {
+  it('docs/durability.md has a test in every cell of what survives what', () => {
     expect(survivalTable.length).toBeGreaterThan(15)
     for (const [what = '', ...cells] of survivalTable) {
       const bare = cells.filter((cell) => cell !== 'there is none' && filesOf(cell).length === 0)
@@ -42,7 +42,7 @@ describe('docs/durability.md', () => {
     }
   })
 
-  it('names files that are there, each once, and uses each name', () => {
+  it('docs/durability.md names existing files, each once, and uses each name', () => {
     expect(linkDefinitions).toHaveLength(targets.size)
     for (const [name, path] of targets) {
       expect(existsSync(join(root, path)), path).toBe(true)
@@ -50,16 +50,16 @@ describe('docs/durability.md', () => {
     }
   })
 
-  it('has every row of the fault matrix', () => {
+  it('docs/durability.md has every row of the fault matrix', () => {
     const missing = ['F11', 'F15', 'F20'] // numbers that the matrix never had
     const all = Array.from({ length: 39 }, (_, index) => `F${String(index + 1).padStart(2, '0')}`)
     expect(matrix.map(([row]) => row)).toEqual(all.filter((row) => !missing.includes(row)))
   })
 
-  it.each(matrix)('%s: %s', (row = '', _fault, _expected, tests = '') => {
+  it.each(matrix)('docs/durability.md has tests for %s: %s', (row = '', _fault, _expected, tests = '') => {
     const files = filesOf(tests)
     expect(files.length).toBeGreaterThan(0)
-    // The rows of a crash point are written where its tests are made.
+    // The rows of crash points are in the file that generates their tests.
     const support = join(root, 'test/chaos/support/failpoint-tests.ts')
     const texts = files.map((file) =>
       file.includes('/failpoints/') ? readFileSync(support, 'utf8') : readFileSync(file, 'utf8'),
@@ -68,7 +68,7 @@ describe('docs/durability.md', () => {
       expect(content, `${files[index]} says ${row}`).toMatch(new RegExp(`\\b${row}\\b`))
   })
 
-  it('has every row that a test says it shows', () => {
+  it('docs/durability.md has every row of the fault matrix that a test names', () => {
     const rows = new Set(matrix.map(([row]) => row))
     const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),

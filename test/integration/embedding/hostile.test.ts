@@ -56,7 +56,7 @@ const throwers = {
   },
 }
 
-/** Of 1 to 100 units, with half a surrogate pair at the start, at the end, in the middle. */
+/** Texts of 1 to 100 units, with half a surrogate pair at the start, at the end, or in the middle. */
 const texts = Array.from({ length: 100 }, (_, index) => {
   const half = index % 2 === 0 ? '\ud83d' : '\ude00'
   const place = [0, index, Math.floor(index / 2)][index % 3] ?? 0
@@ -64,7 +64,7 @@ const texts = Array.from({ length: 100 }, (_, index) => {
 })
 
 describe('a worker of a user', () => {
-  test('lives, whatever its activities, tools and workflows throw, and whatever its clients send', async ({
+  test('a worker of a user survives what its activities, tools and workflows throw, and its clients send', async ({
     taskQueue,
     workflowId,
   }) => {

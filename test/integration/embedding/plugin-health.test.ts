@@ -4,7 +4,9 @@ import { pollOptions } from '../../support/poll-options.js'
 import { temporalTest as test } from '../../support/temporal/shared-server.js'
 import { unusedAddress } from '../../support/unused-address.js'
 
-test('a plugin says that no worker runs, and that the value store does not answer', async ({ taskQueue }) => {
+test('the health of a plugin reports that no worker runs, and that the value store does not answer', async ({
+  taskQueue,
+}) => {
   const endpoint = `http://${unusedAddress}`
   const store = { kind: 's3', bucket: 'gone', endpoint, region: 'us-east-1', forcePathStyle: true } as const
   const plugin = await createPlugin({ values: { store } })

@@ -25,7 +25,10 @@ const program = { source: 'print(await plus(a=40, b=2))' }
 const output42 = { outcome: { status: 'ok', output: '42\n' } }
 
 describe('a worker of a user with the plugin', () => {
-  test('runs its own workflow and activity, and a program as their child', async ({ taskQueue, workflowId }) => {
+  test('a worker with the plugin runs its own workflow and activity, and a program as their child', async ({
+    taskQueue,
+    workflowId,
+  }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath, activities })
     const client = clientOf(connection)
@@ -33,7 +36,7 @@ describe('a worker of a user with the plugin', () => {
     expect(result).toMatchObject({ greeting: 'Hello, Ada', program: output42 })
   })
 
-  test('runs each workflow of durable-ptc beside its own', async ({ taskQueue }) => {
+  test('a worker with the plugin runs each workflow of durable-ptc in addition to its own', async ({ taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath })
     const client = clientOf(connection)
@@ -43,7 +46,7 @@ describe('a worker of a user with the plugin', () => {
           const workflowId = uniqueName(name)
           await client.workflow.start(name, { taskQueue, workflowId, args: [{}] })
           terminateAfterTest(client, workflowId)
-          // The worker would fail the first workflow task of a workflow that it has not got.
+          // The worker would fail the first workflow task of a workflow that it does not have.
           await vi.waitFor(
             async () => {
               const { events } = await readHistory(client, workflowId)
@@ -58,18 +61,21 @@ describe('a worker of a user with the plugin', () => {
     )
   })
 
-  test('runs a program without workflows or activities of its own', async ({ taskQueue }) => {
+  test('a worker with the plugin runs a program without own workflows or activities', async ({ taskQueue }) => {
     const plugin = await createPlugin()
     const connection = await connect()
     const worker = await createWorker({ connection, taskQueue, plugins: [plugin] })
-    // In each event of a history: the SDK's own build id is ten times as long.
+    // Each event of a history contains the id; the SDK's own build id is ten times as long.
     expect(worker.options.workerDeploymentOptions?.version.buildId).toMatch(/^[0-9a-f]{12}$/)
     const ptc = createPtcClient({ client: clientOf(connection, [plugin]), taskQueue })
     const run = await worker.runUntil(async () => (await ptc.startProgram(program)).result())
     expect(run).toMatchObject(output42)
   })
 
-  test('runs workflows of a bundle that was made with the plugin', async ({ taskQueue, workflowId }) => {
+  test('a worker with the plugin runs workflows of a bundle that was made with the plugin', async ({
+    taskQueue,
+    workflowId,
+  }) => {
     const plugin = await createPlugin()
     const connection = await connect({ plugins: [plugin] })
     const logger = new DefaultLogger('ERROR')
@@ -80,7 +86,7 @@ describe('a worker of a user with the plugin', () => {
     expect(result).toMatchObject({ program: output42 })
   })
 
-  test('runs again after it has ended', async ({ taskQueue }) => {
+  test('a worker with the plugin can run again after it has ended', async ({ taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const ptc = createPtcClient({ client: clientOf(connection), taskQueue })
     for (const attempt of [1, 2]) {
@@ -90,14 +96,14 @@ describe('a worker of a user with the plugin', () => {
     }
   })
 
-  test('ends when it is shut down before its other workers run', async ({ taskQueue }) => {
+  test('a worker with the plugin ends when it is shut down before its other workers run', async ({ taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const worker = await createWorker({ connection, taskQueue })
     await worker.runUntil(Promise.resolve())
     expect(worker.getState()).toBe('STOPPED')
   })
 
-  test('can be created again after a failure', async ({ taskQueue }) => {
+  test('a worker with the plugin can be created again after a failure', async ({ taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     await expect(createWorker({ connection, taskQueue, workflowsPath: conflictingPath })).rejects.toThrow('agent')
     const worker = await createWorker({ connection, taskQueue })
@@ -106,7 +112,9 @@ describe('a worker of a user with the plugin', () => {
     expect(run).toMatchObject(output42)
   })
 
-  test('stores a large payload in the value store, after the codec of the user', async ({ taskQueue }) => {
+  test('a worker with the plugin stores a large payload in the value store, after the codec of the user', async ({
+    taskQueue,
+  }) => {
     const plugin = await createPlugin()
     const connection = await connect()
     const dataConverter = { payloadCodecs: [invertingCodec] }
@@ -125,7 +133,10 @@ describe('a worker of a user with the plugin', () => {
     expect(run).toMatchObject({ outcome: { output: '300000\n' } })
   })
 
-  test('reports an activity that nobody has registered as the SDK does', async ({ taskQueue, workflowId }) => {
+  test('a worker with the plugin reports an unregistered activity as the SDK does', async ({
+    taskQueue,
+    workflowId,
+  }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath })
     const client = clientOf(connection)
@@ -138,7 +149,7 @@ describe('a worker of a user with the plugin', () => {
     })
   })
 
-  test('replays its histories', async ({ taskQueue }) => {
+  test('a worker with the plugin replays its histories', async ({ taskQueue }) => {
     const plugin = await createPlugin()
     const connection = await connect({ plugins: [plugin] })
     const client = clientOf(connection)
@@ -155,7 +166,7 @@ describe('a worker of a user with the plugin', () => {
   })
 })
 
-test('a run on a worker without the plugin says why it does not go on', async ({ taskQueue }) => {
+test('a run on a worker without the plugin reports why it does not continue', async ({ taskQueue }) => {
   const connection = await connect()
   const worker = await createWorker({ connection, taskQueue, workflowsPath, activities })
   const ptc = createPtcClient({ client: clientOf(connection), taskQueue })
@@ -189,7 +200,7 @@ describe('roles', () => {
     expect(run).toMatchObject(output42)
   })
 
-  test('a worker with an activity of its own keeps its task queue', async ({ taskQueue, workflowId }) => {
+  test('a worker with its own activity keeps its task queue', async ({ taskQueue, workflowId }) => {
     const directory = await temporaryFolder()
     const values = { store: { kind: 'local', directory } } as const
     const first = await connect({ plugins: [await createPlugin({ values, roles: ['workflow', 'tools'] })] })
@@ -205,8 +216,8 @@ describe('roles', () => {
   })
 })
 
-describe('a worker with the plugin is refused', () => {
-  test('when a workflow of the user has the name of one of ours', async ({ taskQueue }) => {
+describe('a worker that the plugin refuses', () => {
+  test('the plugin refuses a workflow of the user with the name of one of the engine', async ({ taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     await expect(createWorker({ connection, taskQueue, workflowsPath: conflictingPath })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -214,7 +225,7 @@ describe('a worker with the plugin is refused', () => {
     })
   })
 
-  test('when its bundle was made without the plugin', async ({ taskQueue }) => {
+  test('the plugin refuses a bundle that was made without the plugin', async ({ taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
     await expect(createWorker({ connection, taskQueue, workflowBundle })).rejects.toMatchObject({
@@ -224,7 +235,7 @@ describe('a worker with the plugin is refused', () => {
     })
   })
 
-  test('when an activity of the user has the name of a tool', async ({ taskQueue }) => {
+  test('the plugin refuses an activity of the user with the name of a tool', async ({ taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const own = { plus: () => Promise.resolve(0) }
     await expect(createWorker({ connection, taskQueue, activities: own })).rejects.toMatchObject({
@@ -237,7 +248,7 @@ describe('a worker with the plugin is refused', () => {
     ['each with tools', {}, {}],
     ['the first one without tools', { tools: [] }, {}],
     ['the second one without tools', {}, { tools: [] }],
-  ] as const)('when it has the plugin twice, %s', async ([, first, second], { taskQueue }) => {
+  ] as const)('the plugin refuses a worker that has the plugin twice, %s', async ([, first, second], { taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin(first)] })
     const another = await createPlugin(second)
     await expect(createWorker({ connection, taskQueue, plugins: [another] })).rejects.toMatchObject({
@@ -246,7 +257,7 @@ describe('a worker with the plugin is refused', () => {
     })
   })
 
-  test('when its sandbox can not be opened', async ({ taskQueue }) => {
+  test("the plugin refuses a worker whose sandbox can't be opened", async ({ taskQueue }) => {
     const sandbox = { backend: 'docker', docker: { image: 'durable-ptc-no-such-image:1' } } as const
     const connection = await connect({ plugins: [await createPlugin({ sandbox })] })
     await expect(createWorker({ connection, taskQueue, activities })).rejects.toMatchObject({
@@ -254,7 +265,7 @@ describe('a worker with the plugin is refused', () => {
     })
   })
 
-  test('when its only role is tools, and it has none', async ({ taskQueue }) => {
+  test('the plugin refuses a worker with only the role tools and without tools', async ({ taskQueue }) => {
     const connection = await connect({ plugins: [await createPlugin({ tools: [], roles: ['tools'] })] })
     await expect(createWorker({ connection, taskQueue })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -262,7 +273,7 @@ describe('a worker with the plugin is refused', () => {
     })
   })
 
-  test('when it has no connection', async ({ taskQueue }) => {
+  test('the plugin refuses a worker without a connection', async ({ taskQueue }) => {
     const plugin = await createPlugin()
     await expect(createWorker({ taskQueue, plugins: [plugin] })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -276,7 +287,7 @@ describe('a worker with the plugin is refused', () => {
     [{ hostId: 'a b' }, 'hostId'],
     [{ tools: undefined }, 'tools'],
     [{ taskQueue: 5 }, 'taskQueue'],
-  ] as const)('when the options are %j', async ([options, named]) => {
+  ] as const)('the plugin refuses the options %j', async ([options, named]) => {
     const invalid = options as Partial<PtcPluginOptions>
     await expect(createPlugin(invalid)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -285,7 +296,7 @@ describe('a worker with the plugin is refused', () => {
   })
 })
 
-/** A codec of a user: stands for encryption. */
+/** A codec of a user that stands for encryption. */
 const invertingCodec: PayloadCodec = {
   encode: (payloads) => Promise.resolve(payloads.map(invert)),
   decode: (payloads) => Promise.resolve(payloads.map(invert)),

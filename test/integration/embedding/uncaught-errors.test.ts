@@ -59,7 +59,7 @@ for result in await asyncio.gather(*map(attempt, [rejects(), throws(), twice(), 
     print(result)
 `
 
-test('F39: an uncaught error of a tool fails its call only', async ({ taskQueue }) => {
+test('F39: an uncaught error of a tool fails only its call', async ({ taskQueue }) => {
   withoutRunnerListeners()
   const connection = await connect({ plugins: [await createPlugin({ tools })] })
   const worker = await createWorker({ connection, taskQueue })
@@ -77,7 +77,7 @@ test('F39: an uncaught error of a tool fails its call only', async ({ taskQueue 
   expect(stopped).toEqual(['told to stop'])
 })
 
-test('an uncaught error of an approval rule, a hook or an audit sink fails what waits for it', async ({
+test('an uncaught error of an approval rule, a hook or an audit sink fails the work that waits for it', async ({
   taskQueue,
 }) => {
   withoutRunnerListeners()
@@ -101,7 +101,7 @@ test('an uncaught error of an approval rule, a hook or an audit sink fails what 
   const run = await worker.runUntil(async () => {
     const started = await ptc.startProgram({ source: 'print(await approved())' })
     await vi.waitUntil(() => tokens.length > 0, pollOptions)
-    // The call waits when the activity with the hook has ended.
+    // The call waits until the activity with the hook has ended.
     await vi.waitUntil(
       () =>
         ptc.approveCall(tokens[0] ?? '').then(

@@ -32,7 +32,7 @@ describe('timeouts', () => {
     await closed
   })
 
-  it('keeps a call alive by pings while the model thinks', async () => {
+  it('pings keep a model call alive while the model thinks', async () => {
     const server = await startServer(async (response) => {
       startStream(response)
       response.write(messageStart)
@@ -46,7 +46,7 @@ describe('timeouts', () => {
     expect((await runTurn(provider)).stopReason).toBe('end_turn')
   })
 
-  it('ends a call with pings at the total timeout', async () => {
+  it('a model call with pings ends at the total timeout', async () => {
     const server = await startServer((response) => {
       startStream(response)
       const pings = setInterval(() => response.write('event: ping\ndata: {"type": "ping"}\n\n'), 20)
@@ -62,7 +62,7 @@ describe('timeouts', () => {
 })
 
 describe('cancellation', () => {
-  it('throws the caller’s reason, and closes the connection', async () => {
+  it('a cancelled model call throws the caller’s reason, and closes the connection', async () => {
     const controller = new AbortController()
     const reason = new Error('cancelled by the user')
     let closed: Promise<void> | undefined
@@ -78,7 +78,7 @@ describe('cancellation', () => {
     await closed
   })
 
-  it('before the call sends no request', async () => {
+  it('a model call that is cancelled before its start sends no request', async () => {
     const server = await startServer((response) => response.end())
     const reason = new Error('too late')
     await expect(runTurn(createProvider({ apiKey: 'k', baseURL: server.url }), AbortSignal.abort(reason))).rejects.toBe(
@@ -87,7 +87,7 @@ describe('cancellation', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('by closing the provider aborts running calls with a retryable error; closing is idempotent', async () => {
+  it('closing the provider aborts running calls with a retryable error; closing is idempotent', async () => {
     const provider: ModelProvider[] = []
     const server = await startServer(() => provider[0]?.close())
     provider.push(createProvider({ apiKey: 'k', baseURL: server.url }))
@@ -100,7 +100,7 @@ describe('cancellation', () => {
 })
 
 describe('a connection error', () => {
-  it('F25: is MODEL_CONNECTION with the address for a refused connection', async () => {
+  it('F25: a refused connection is MODEL_CONNECTION with the address', async () => {
     const server = await startTcpServer(() => undefined)
     const { port } = server
     await server.close()
@@ -110,14 +110,14 @@ describe('a connection error', () => {
     })
   })
 
-  it('F25: is MODEL_CONNECTION for a reset connection', async () => {
+  it('F25: a reset connection is MODEL_CONNECTION', async () => {
     const { port } = await startTcpServer((socket) => socket.resetAndDestroy())
     await expect(runTurn(createProvider({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}` }))).rejects.toMatchObject({
       code: 'MODEL_CONNECTION',
     })
   })
 
-  it('F25: is MODEL_CONNECTION for a server without TLS', async () => {
+  it('F25: a server without TLS is MODEL_CONNECTION', async () => {
     const { port } = await startTcpServer((socket) => {
       socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n', () => socket.destroy())
     })
@@ -127,7 +127,7 @@ describe('a connection error', () => {
     })
   })
 
-  it('F25: is MODEL_CONNECTION for an unknown host', async () => {
+  it('F25: an unknown host is MODEL_CONNECTION', async () => {
     // RFC 2606 reserves this name: it never exists.
     await expect(runTurn(createProvider({ apiKey: 'k', baseURL: 'http://api.invalid' }))).rejects.toMatchObject({
       code: 'MODEL_CONNECTION',

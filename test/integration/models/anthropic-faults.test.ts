@@ -8,7 +8,7 @@ import { helloReply, startStream } from './raw-server.js'
 isolateTests()
 
 describe('request', () => {
-  it('sends the key, streams, uses prompt caching, and does not retry', async () => {
+  it('a request sends the key, streams, uses prompt caching, and does not retry', async () => {
     const server = await startServer((response) => {
       response.writeHead(529, { 'content-type': 'application/json', 'retry-after': '2' })
       response.end(JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }))
@@ -29,7 +29,7 @@ describe('request', () => {
     })
   })
 
-  it('finds key and base URL in the environment', async () => {
+  it('a request finds key and base URL in the environment', async () => {
     const server = await startServer((response) => {
       startStream(response)
       response.end(helloReply)
@@ -40,7 +40,7 @@ describe('request', () => {
     expect(JSON.stringify(server.requests[0]?.headers)).toContain('key-of-the-environment')
   })
 
-  it('reports the phase of the reply, with growing counts', async () => {
+  it('a request reports the phase of the reply, with growing counts', async () => {
     const server = await startServer((response) => {
       startStream(response)
       response.end(helloReply)
@@ -55,7 +55,7 @@ describe('request', () => {
 })
 
 describe('credentials', () => {
-  it('that are missing are MODEL_AUTH with a hint, before any request', async () => {
+  it('missing credentials are MODEL_AUTH with a hint, before any request', async () => {
     const server = await startServer((response) => response.end())
     await expect(runTurn(createProvider({ baseURL: server.url }))).rejects.toMatchObject({
       code: 'MODEL_AUTH',
@@ -65,7 +65,7 @@ describe('credentials', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('of a named variable are used alone, and are MODEL_AUTH when they are missing', async () => {
+  it('credentials of a named variable are used alone, and are MODEL_AUTH when they are missing', async () => {
     const server = await startServer((response) => {
       startStream(response)
       response.end(helloReply)
@@ -81,7 +81,7 @@ describe('credentials', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('that are no valid header are MODEL_AUTH, and stay secret', async () => {
+  it('credentials that are not a valid header are MODEL_AUTH, and stay secret', async () => {
     const server = await startServer((response) => response.end())
     const failed = runTurn(createProvider({ apiKey: 'secret\nkey', baseURL: server.url }))
     const error: unknown = await failed.catch((thrown: unknown) => thrown)
@@ -89,7 +89,7 @@ describe('credentials', () => {
     expect(inspect(error, { depth: 9 })).not.toContain('secret')
   })
 
-  it('whose token endpoint is down are retryable', async () => {
+  it('credentials whose token endpoint is down are retryable', async () => {
     // The SDK's sign-in without a key: it requests tokens from the base URL, where no HTTP server runs.
     vi.stubEnv('ANTHROPIC_FEDERATION_RULE_ID', 'rule')
     vi.stubEnv('ANTHROPIC_ORGANIZATION_ID', 'organization')
@@ -101,7 +101,7 @@ describe('credentials', () => {
     })
   })
 
-  it('of a profile that does not exist are MODEL_AUTH', async () => {
+  it('credentials of a profile that does not exist are MODEL_AUTH', async () => {
     vi.stubEnv('ANTHROPIC_PROFILE', 'nobody')
     const failed = runTurn(createProvider({ baseURL: 'http://127.0.0.1:9' }))
     await expect(failed).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('credentials', () => {
     })
   })
 
-  it('that the server echoes stay secret', async () => {
+  it('credentials that the server echoes stay secret', async () => {
     const server = await startServer((response) => {
       response.writeHead(401, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ error: { type: 'authentication_error', message: 'bad key: my-secret-key' } }))
@@ -132,7 +132,7 @@ describe('options', () => {
     [{ baseURL: 'api.example' }, `The model's base URL must be an http or https URL, not "api.example".`],
     [{ baseURL: 'ftp://api.example' }, `The model's base URL must be an http or https URL, not "ftp://api.example".`],
     [{ baseURL: 'https://me:password@api.example' }, "The model's base URL must not hold credentials."],
-  ])('%j are refused', (options, message) => {
+  ])('refuses the options %j of a provider', (options, message) => {
     expect(() => createAnthropicProvider(options)).toThrow(
       expect.objectContaining({ code: 'CONFIG_INVALID', message }) as Error,
     )

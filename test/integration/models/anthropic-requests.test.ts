@@ -38,7 +38,7 @@ function sentTools({ requests }: ScriptedMessagesApi): readonly Readonly<Record<
 const manyTools: ModelRequest = { ...request, tools: [...request.tools, searched('pay'), searched('ask')] }
 
 describe('the counter', () => {
-  it('counts what the turn has as its prompt', async () => {
+  it('the token counter counts the same prompt as the turn sends', async () => {
     const { api, provider } = await startApi()
     const asked: ModelRequest = { ...manyTools, effort: 'low', thinking: 'adaptive', contextManagement: {} }
     const tokens = await provider.countTokens?.(asked, options)
@@ -59,7 +59,7 @@ describe('the counter', () => {
     ])
   })
 
-  it('fails as a turn does', async () => {
+  it('the token counter fails like a turn', async () => {
     const api = closeAfterTest(await startScriptedMessagesApi({ script: [turn(text('x'))], apiKey: 'another' }))
     const provider = createProvider({ apiKey: 'k', baseURL: api.url })
     await expect(provider.countTokens?.(request, options)).rejects.toMatchObject({ code: 'MODEL_AUTH' })
@@ -67,7 +67,7 @@ describe('the counter', () => {
 })
 
 describe('tools for the search of the API', () => {
-  it('are no part of the prompt, and follow the breakpoint of the others', async () => {
+  it('tools for the search of the API are not part of the prompt, and follow the breakpoint of the others', async () => {
     const { api, provider } = await startApi()
     const whole = { ...manyTools, tools: [...request.tools, large('pay'), large('ask')] }
     const tokens = async (asked: ModelRequest) => (await provider.countTokens?.(asked, options)) ?? 0
@@ -84,7 +84,7 @@ describe('tools for the search of the API', () => {
   })
 
   it.each(['tools.2.custom.defer_loading: Extra inputs are not permitted', 'tools.0.input_schema: Field required'])(
-    'are sent whole to a server that refuses them (%s), now and in later turns',
+    'sends all tools to a server that refuses deferred ones (%s), now and in later turns',
     async (message) => {
       const server = await startServer((response, { body }) => {
         if (JSON.stringify(body).includes('defer_loading')) return refuse(response, message)
@@ -102,7 +102,7 @@ describe('tools for the search of the API', () => {
     },
   )
 
-  it('are found by the search of the user, when there is one', async () => {
+  it('the search of the user finds the tools, when there is one', async () => {
     const { api, provider } = await startApi()
     const serverTools = [{ type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }]
     await provider.turn({ ...manyTools, serverTools }, options)
@@ -111,7 +111,7 @@ describe('tools for the search of the API', () => {
   })
 })
 
-it('a limit of output tokens that the model does not have becomes that of the model', async () => {
+it("a limit of output tokens over that of the model becomes the model's", async () => {
   const server = await startServer((response, { body }) => {
     const { max_tokens: limit } = body as { readonly max_tokens: number }
     if (limit > 64_000)
@@ -127,7 +127,7 @@ it('a limit of output tokens that the model does not have becomes that of the mo
   expect(server.requests.map(({ body }) => body['max_tokens'])).toEqual([128_000, 64_000, 64_000, 1_000])
 })
 
-it('a temperature is sent in the version of the API that has it', async () => {
+it('sends a temperature in the version of the API that supports it', async () => {
   const { api, provider } = await startApi()
   await provider.turn({ ...request, temperature: 0 }, options)
   await provider.turn(request, options)
@@ -141,7 +141,7 @@ it('a temperature is sent in the version of the API that has it', async () => {
 describe('context management', () => {
   const applied = { type: 'clear_tool_uses_20250919', cleared_tool_uses: 4, cleared_input_tokens: 20_000 }
 
-  it('is asked for as a beta, and its edits are part of the reply', async () => {
+  it('context management is requested as a beta, and its edits are part of the reply', async () => {
     const { api, provider } = await startApi({ context_management: { applied_edits: [applied] } })
     const asked: ModelRequest = { ...request, contextManagement: { triggerTokens: 140_000 } }
     expect((await provider.turn(asked, options)).contextEdits).toEqual([applied])
@@ -159,7 +159,7 @@ describe('context management', () => {
     ])
   })
 
-  it('is not asked for by default, and without an edit the reply has none', async () => {
+  it('context management is off by default, and without an edit the reply has none', async () => {
     const { api, provider } = await startApi({ context_management: { applied_edits: [] } })
     expect(await provider.turn(request, options)).not.toHaveProperty('contextEdits')
     expect(api.requests[0]?.headers).not.toHaveProperty('anthropic-beta')

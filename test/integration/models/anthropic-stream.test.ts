@@ -14,8 +14,8 @@ async function replyTo(bytes: string | readonly string[]) {
   return runTurn(createProvider({ apiKey: 'test-key', baseURL: server.url }))
 }
 
-describe('a whole reply', () => {
-  it('has content, usage, cost and request id', async () => {
+describe('a complete reply of Anthropic', () => {
+  it('a complete reply of Anthropic has content, usage, cost and request id', async () => {
     expect(await replyTo(helloReply)).toEqual({
       model: 'claude-sonnet-5-5',
       content: [{ type: 'text', text: 'Hello' }],
@@ -26,7 +26,7 @@ describe('a whole reply', () => {
     })
   })
 
-  it('is the same for a stream of single bytes', async () => {
+  it('a reply of Anthropic is the same for a stream of single bytes', async () => {
     const bytes = Buffer.from(
       messageStart + block(0, emptyText, { type: 'text_delta', text: 'Grüße 🎈' }) + messageEnd('end_turn'),
     )
@@ -43,14 +43,14 @@ describe('a whole reply', () => {
     ])
   })
 
-  it('may be complete in message_start, without any delta', async () => {
+  it('a reply of Anthropic may be complete in message_start, without any delta', async () => {
     const content = [{ type: 'tool_use', id: 'toolu_1', name: 'add', input: { a: 1 }, caller: { type: 'direct' } }]
     const message = { model: 'm', content, stop_reason: 'tool_use', usage: { input_tokens: 0, output_tokens: 0 } }
     const reply = await replyTo(event({ type: 'message_start', message }) + event({ type: 'message_stop' }))
     expect(reply).toMatchObject({ content, stopReason: 'tool_use', costUsd: null })
   })
 
-  it('is complete at message_stop, even if the server keeps the connection open', async () => {
+  it('a reply of Anthropic is complete at message_stop, even if the server keeps the connection open', async () => {
     const server = await startServer((response) => {
       startStream(response)
       response.write(helloReply)
@@ -84,7 +84,7 @@ describe('a whole reply', () => {
     ])
   })
 
-  it('keeps any stop reason', async () => {
+  it('a reply of Anthropic keeps any stop reason', async () => {
     for (const reason of ['pause_turn', 'refusal', 'something_new']) {
       expect((await replyTo(messageStart + messageEnd(reason))).stopReason).toBe(reason)
     }
@@ -92,7 +92,7 @@ describe('a whole reply', () => {
 })
 
 describe('unknown parts of a stream', () => {
-  it('F26: ignores unknown events and fields', async () => {
+  it('F26: ignores unknown events and fields in a stream', async () => {
     const unknown = event({ type: 'weather_report', sky: 'blue' })
     const { content } = await replyTo(
       `: a comment\n\n${messageStart}${unknown}${helloReply.slice(messageStart.length)}`,
@@ -100,7 +100,7 @@ describe('unknown parts of a stream', () => {
     expect(content).toEqual([{ type: 'text', text: 'Hello' }])
   })
 
-  it('F26: keeps unknown blocks and deltas', async () => {
+  it('F26: keeps unknown blocks and deltas of a stream', async () => {
     const { content } = await replyTo(
       messageStart +
         block(0, { type: 'redacted_thinking', data: 'opaque==' }) +
@@ -157,13 +157,13 @@ describe('truncated output', () => {
     },
   )
 
-  it('F27: has an empty tool input instead of a partial program', async () => {
+  it('F27: truncated output has an empty tool input instead of a partial program', async () => {
     const reply = await replyTo(messageStart + half + messageEnd('max_tokens'))
     expect(reply.stopReason).toBe('max_tokens')
     expect(reply.content).toEqual([{ type: 'tool_use', id: 't1', name: 'execute_code', input: {} }])
   })
 
-  it('is told to the model when the stop reason does not explain it', async () => {
+  it('tells the model of truncated output when the stop reason does not explain it', async () => {
     expect((await replyTo(messageStart + half + messageEnd('tool_use'))).content).toMatchObject([
       { input: { invalid_json: '{"code": "delete_every' }, input_problem: expect.stringContaining('JSON') as string },
     ])
@@ -171,14 +171,14 @@ describe('truncated output', () => {
 })
 
 describe('blank text', () => {
-  it('is dropped, because the API refuses it in requests', async () => {
+  it('drops blank text of a reply, because the API refuses it in requests', async () => {
     const blank = block(0, emptyText, { type: 'text_delta', text: '\n\n' })
     const hello = block(1, emptyText, { type: 'text_delta', text: ' Hello ' })
     const { content } = await replyTo(messageStart + blank + hello + messageEnd('end_turn'))
     expect(content).toEqual([{ type: 'text', text: ' Hello ' }])
   })
 
-  it('F27: is dropped even if nothing remains', async () => {
+  it('F27: drops blank text even if the reply is then empty', async () => {
     expect((await replyTo(messageStart + block(0, emptyText) + messageEnd('end_turn'))).content).toEqual([])
   })
 })
@@ -203,7 +203,7 @@ describe('a broken stream', () => {
     ['a known event of the wrong shape', messageStart + event({ type: 'content_block_start', index: 'one' })],
     ['a second begin', messageStart + block(0, emptyText) + helloReply],
     ['invalid JSON before its end', `${messageStart}data: {"type": "content_bl\n\n${messageEnd('end_turn')}`],
-  ])('F26: (%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
+  ])('F26: a broken stream (%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
   })
 
@@ -221,12 +221,12 @@ describe('a broken stream', () => {
     ['no begin', block(0, emptyText, { type: 'text_delta', text: 'Hi' }), hi],
     ['unknown events', `${messageStart}data: 7\n\n${event({ type: 'news' })}${event(hello(0))}data: {}\n\n`, hi],
     ['a delta that is null', messageStart + event({ type: 'content_block_delta', index: 0, delta: null }), []],
-  ])('is read although it has %s', async (_what, bytes, content) => {
+  ])('reads a stream that has %s', async (_what, bytes, content) => {
     for (const end of [messageEnd('end_turn'), messageEnd('end_turn').replaceAll('20', '"x"')])
       expect((await replyTo(bytes + end)).content).toEqual(content)
   })
 
-  it('is read without a stop reason, when it is complete', async () => {
+  it('reads a complete stream without a stop reason', async () => {
     const stop =
       event({ type: 'message_delta', delta: { stop_reason: null }, usage: null }) + event({ type: 'message_stop' })
     const text = messageStart + block(0, emptyText, { type: 'text_delta', text: 'Hi' })
@@ -236,7 +236,7 @@ describe('a broken stream', () => {
   })
 
   it.each(['[1]', '"text"', '7', '{"a": 1}, {"a": 2}', '{"a"'])(
-    'has a tool input that is told to the model: %s',
+    'reports an invalid tool input to the model: %s',
     async (json) => {
       const bytes = messageStart + block(0, toolUse, { type: 'input_json_delta', partial_json: json })
       expect((await replyTo(bytes + messageEnd('tool_use'))).content).toMatchObject([
@@ -253,12 +253,12 @@ describe('a broken stream', () => {
     ['invalid_request_error', 'MODEL_BAD_REQUEST'],
     ['authentication_error', 'MODEL_AUTH'],
     ['brand_new_error', 'MODEL_STREAM'],
-  ])('F26: with the error event %s is %s', async (type, code) => {
+  ])('F26: the error event %s is %s', async (type, code) => {
     const failed = replyTo(messageStart + event({ type: 'error', error: { type, message: 'No luck' } }))
     await expect(failed).rejects.toMatchObject({ code, message: expect.stringContaining('No luck') as string })
   })
 
-  it('F26: names the content type of a response that is no event stream', async () => {
+  it('F26: reports the content type of a response that is not an event stream', async () => {
     const server = await startServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the hotel network</h1>')
     })
@@ -268,7 +268,7 @@ describe('a broken stream', () => {
     })
   })
 
-  it('F25: is MODEL_CONNECTION for a reset connection', async () => {
+  it('F25: a reset connection within a stream is MODEL_CONNECTION', async () => {
     const server = await startServer((response) => {
       startStream(response)
       response.write(messageStart, () => response.socket?.resetAndDestroy())

@@ -7,7 +7,7 @@ import { createBedrockProvider } from '../../../src/models/bedrock/provider.js'
 import type { ModelProvider } from '../../../src/models/provider.js'
 import { closeAfterTest, runTurn, startServer } from './harness.js'
 
-/** Hides this machine's credentials of AWS, and has others in their place. */
+/** Replaces this machine's credentials of AWS with test values. */
 export function stubAwsCredentials(): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) vi.stubEnv(name, undefined)
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
@@ -38,7 +38,7 @@ function encodeHeader(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.of(name.length), Buffer.from(name), Buffer.of(7), length, Buffer.from(value)])
 }
 
-/** The events of the Messages API as Bedrock sends them. `p` pads the length. */
+/** The events of the Messages API in Bedrock's format. `p` pads the length. */
 export function frames(...events: readonly object[]): Buffer {
   const headers = { ':event-type': 'chunk', ':content-type': 'application/json', ':message-type': 'event' }
   return Buffer.concat(
@@ -108,7 +108,7 @@ export const callReply = (name: string): Buffer =>
     ...messageEnd('tool_use'),
   )
 
-/** Refuses a request, as Bedrock does. */
+/** Refuses a request in the same way as Bedrock. */
 export function refuseRequest(response: ServerResponse, message: string): void {
   const headers = { 'content-type': 'application/json', 'x-amzn-errortype': 'ValidationException' }
   response.writeHead(400, headers).end(JSON.stringify({ message }))

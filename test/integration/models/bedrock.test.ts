@@ -31,7 +31,7 @@ const inputDelta = (partial_json: string) => ({
 })
 
 describe('a request', () => {
-  it('is signed for the region, with the model in its path and what Bedrock wants in its body', async () => {
+  it("a request to Bedrock is signed for the region, with the model in its path and Bedrock's fields", async () => {
     const server = await startStreamingServer(helloReply)
     const tools = [{ name: 'add', description: 'Adds.', inputSchema: {}, inputExamples: [{ a: 1 }] }]
     const model = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
@@ -61,7 +61,7 @@ describe('a request', () => {
     })
   })
 
-  it('has the region of the environment, and a temporary session', async () => {
+  it('a request to Bedrock uses the region of the environment, and a temporary session', async () => {
     vi.stubEnv('AWS_REGION', 'ap-south-1')
     vi.stubEnv('AWS_SESSION_TOKEN', 'session')
     const server = await startStreamingServer(helloReply)
@@ -70,7 +70,7 @@ describe('a request', () => {
     expect(server.requests[0]?.headers['x-amz-security-token']).toBe('session')
   })
 
-  it('has the API key of Bedrock instead of a signature, and never the key of Anthropic', async () => {
+  it('a request to Bedrock has its API key instead of a signature, and never the key of Anthropic', async () => {
     vi.stubEnv('ANTHROPIC_API_KEY', 'key-of-anthropic')
     vi.stubEnv('AWS_BEARER_TOKEN_BEDROCK', 'bedrock-key')
     const server = await startStreamingServer(helloReply)
@@ -80,8 +80,8 @@ describe('a request', () => {
   })
 })
 
-describe('a whole reply', () => {
-  it('has content, usage and the request id of AWS, and no cost', async () => {
+describe('a complete reply of Bedrock', () => {
+  it('a complete reply of Bedrock has content, usage and the request id of AWS, and no cost', async () => {
     expect(await replyTo(helloReply)).toEqual({
       model: 'claude-sonnet-4-5-20250929',
       content: [{ type: 'text', text: 'Grüße 🎈' }],
@@ -92,7 +92,7 @@ describe('a whole reply', () => {
     })
   })
 
-  it('is the same for a stream of single bytes', async () => {
+  it('a reply of Bedrock is the same for a stream of single bytes', async () => {
     const server = await startServer(async (response) => {
       startEventStream(response)
       for (const byte of helloReply) {
@@ -106,7 +106,7 @@ describe('a whole reply', () => {
     ])
   })
 
-  it('joins the pieces of a tool input, and keeps thinking with its signature', async () => {
+  it('a reply of Bedrock joins the pieces of a tool input, and keeps thinking with its signature', async () => {
     const reply = await replyTo(
       frames(
         messageStart,
@@ -142,7 +142,7 @@ describe('a broken stream', () => {
     ['a wrong checksum', flipped],
     ['no event stream', Buffer.from('<html>'.repeat(9))],
     ['a chunk that is no JSON', frame({ ':event-type': 'chunk', ':message-type': 'event' }, { bytes: 'bm8=' })],
-  ])('(%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
+  ])('a broken stream of Bedrock (%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
   })
 
@@ -154,12 +154,12 @@ describe('a broken stream', () => {
     ['serviceUnavailableException', 'MODEL_OVERLOADED'],
     ['validationException', 'MODEL_BAD_REQUEST'],
     ['brandNewException', 'MODEL_STREAM'],
-  ])('with exception %s is %s', async (type, code) => {
+  ])('the exception %s in a stream of Bedrock is %s', async (type, code) => {
     const failed = replyTo(Buffer.concat([half, exceptionFrame(type, 'No luck')]))
     await expect(failed).rejects.toMatchObject({ code })
   })
 
-  it('is MODEL_CONNECTION for a reset connection, and MODEL_TIMEOUT for a silent one', async () => {
+  it('a reset connection to Bedrock is MODEL_CONNECTION, and a silent one MODEL_TIMEOUT', async () => {
     let silent = false
     const server = await startServer((response) => {
       startEventStream(response)
@@ -171,7 +171,7 @@ describe('a broken stream', () => {
     await expect(runTurn(provider)).rejects.toMatchObject({ code: 'MODEL_TIMEOUT' })
   })
 
-  it('throws the reason of the caller when it is cancelled', async () => {
+  it('a cancelled call of Bedrock throws the reason of the caller', async () => {
     const controller = new AbortController()
     const reason = new Error('cancelled by the user')
     const server = await startServer((response) => {
@@ -194,20 +194,23 @@ describe('a refused request', () => {
     [429, 'ThrottlingException', 'Too many tokens, please wait.', 'MODEL_RATE_LIMIT', true],
     [500, 'InternalServerException', 'Oops.', 'MODEL_SERVER', true],
     [503, 'ServiceUnavailableException', 'Down.', 'MODEL_SERVER', true],
-  ])('%i %s (%s) is %s, and is not sent again', async (status, type, message, code, retryable) => {
-    const server = await startServer((response) => {
-      const headers = { 'content-type': 'application/json', 'x-amzn-requestid': 'aws-9', 'x-amzn-errortype': type }
-      response.writeHead(status, headers).end(JSON.stringify({ message }))
-    })
-    await expect(runTurn(createProvider({ baseURL: server.url }))).rejects.toMatchObject({
-      code,
-      retryable,
-      message: `The model API answered ${status}: ${message} (request aws-9)`,
-    })
-    expect(server.requests).toHaveLength(1)
-  })
+  ])(
+    'a refused request to Bedrock with %i %s (%s) is %s, and is not sent again',
+    async (status, type, message, code, retryable) => {
+      const server = await startServer((response) => {
+        const headers = { 'content-type': 'application/json', 'x-amzn-requestid': 'aws-9', 'x-amzn-errortype': type }
+        response.writeHead(status, headers).end(JSON.stringify({ message }))
+      })
+      await expect(runTurn(createProvider({ baseURL: server.url }))).rejects.toMatchObject({
+        code,
+        retryable,
+        message: `The model API answered ${status}: ${message} (request aws-9)`,
+      })
+      expect(server.requests).toHaveLength(1)
+    },
+  )
 
-  it('that echoes a secret keeps it secret', async () => {
+  it('a refusal of Bedrock that echoes a secret keeps it secret', async () => {
     const server = await startServer((response) => {
       response.writeHead(403, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ message: 'wrong: very-secret-key' }))
@@ -218,7 +221,7 @@ describe('a refused request', () => {
   })
 })
 
-it('credentials that are missing are MODEL_AUTH, before any request', async () => {
+it('missing credentials of Bedrock are MODEL_AUTH, before any request', async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', undefined)
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', undefined)
   const server = await startStreamingServer(helloReply)

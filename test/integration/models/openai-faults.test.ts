@@ -54,15 +54,18 @@ describe('a refused request', () => {
     [502, '<html>', 'MODEL_SERVER', true],
     [503, openAI('Overloaded.', 'server_error_2', null), 'MODEL_OVERLOADED', true],
     [504, null, 'MODEL_TIMEOUT', true],
-  ])('%i %j is %s (retryable: %s), and is not sent again', async (status, body, code, retryable) => {
-    const server = await startServer((response) => refuse(response, status, body, { 'retry-after': '2' }))
-    const error: unknown = await runTurn(createProvider({ baseURL: server.url })).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code, retryable, retryAfterMs: 2_000, hint: expect.any(String) as string })
-    expect((error as Error).message).toMatch(/^The model API answered \d{3}: .*\S \(request req_9\)$/)
-    expect(server.requests).toHaveLength(1)
-  })
+  ])(
+    'a refused request to OpenAI with %i %j is %s (retryable: %s), and is not sent again',
+    async (status, body, code, retryable) => {
+      const server = await startServer((response) => refuse(response, status, body, { 'retry-after': '2' }))
+      const error: unknown = await runTurn(createProvider({ baseURL: server.url })).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code, retryable, retryAfterMs: 2_000, hint: expect.any(String) as string })
+      expect((error as Error).message).toMatch(/^The model API answered \d{3}: .*\S \(request req_9\)$/)
+      expect(server.requests).toHaveLength(1)
+    },
+  )
 
-  it('that echoes the key keeps it secret', async () => {
+  it('a refusal of OpenAI that echoes the key keeps it secret', async () => {
     vi.stubEnv('MY_KEY', 'my-secret-key')
     const server = await startServer((response) =>
       refuse(response, 401, {
@@ -81,7 +84,7 @@ describe('a refused request', () => {
 })
 
 describe('a key', () => {
-  it('that is missing is MODEL_AUTH with its variable, before any request', async () => {
+  it('a missing key of OpenAI is MODEL_AUTH with its variable, before any request', async () => {
     const server = await startStreamingServer(helloReply)
     vi.stubEnv('OPENAI_BASE_URL', server.url)
     await expect(runTurn(createProvider({}))).rejects.toMatchObject({
@@ -91,7 +94,7 @@ describe('a key', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('that is no valid header is MODEL_AUTH, and stays secret', async () => {
+  it('a key of OpenAI that is not a valid header is MODEL_AUTH, and stays secret', async () => {
     const server = await startStreamingServer(helloReply)
     vi.stubEnv('MY_KEY', 'secret\nkey')
     const failed = runTurn(createProvider({ baseURL: server.url, keyVariable: 'MY_KEY' }))
@@ -103,7 +106,7 @@ describe('a key', () => {
 })
 
 describe('a call', () => {
-  it('is MODEL_TIMEOUT when the server sends nothing, and closes the connection', async () => {
+  it('a call of OpenAI is MODEL_TIMEOUT when the server sends nothing, and closes the connection', async () => {
     let closed: Promise<void> | undefined
     const server = await startServer((response) => {
       closed = new Promise((resolve) => {
@@ -119,7 +122,7 @@ describe('a call', () => {
     await closed
   })
 
-  it('is kept alive by comments, and ends at the total timeout', async () => {
+  it('comments keep a call of OpenAI alive, and it ends at the total timeout', async () => {
     const server = await startServer((response) => {
       startChatStream(response)
       const comments = setInterval(() => response.write(': PROCESSING\n\n'), 20)
@@ -133,7 +136,7 @@ describe('a call', () => {
     })
   })
 
-  it('throws the caller’s reason when it is cancelled, and closes the connection', async () => {
+  it('a cancelled call of OpenAI throws the caller’s reason, and closes the connection', async () => {
     const controller = new AbortController()
     const reason = new Error('cancelled by the user')
     let closed: Promise<void> | undefined
@@ -149,14 +152,14 @@ describe('a call', () => {
     await closed
   })
 
-  it('is aborted with a retryable error when the provider is closed', async () => {
+  it('closing the provider of OpenAI aborts a call with a retryable error', async () => {
     const server = await startServer(() => provider.close())
     const provider = createProvider({ baseURL: server.url })
     await expect(runTurn(provider)).rejects.toMatchObject({ code: 'MODEL_CONNECTION', retryable: true })
     await expect(runTurn(provider)).rejects.toMatchObject({ code: 'MODEL_CONNECTION' })
   })
 
-  it('is MODEL_CONNECTION with the address for a refused connection', async () => {
+  it('a refused connection to OpenAI is MODEL_CONNECTION with the address', async () => {
     const server = await startTcpServer(() => undefined)
     const { port } = server
     await server.close()

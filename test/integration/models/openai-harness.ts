@@ -5,7 +5,7 @@ import type { ModelReply } from '../../../src/common/runs/messages.js'
 import type { ModelProvider } from '../../../src/models/provider.js'
 import { closeAfterTest, request, runTurn, startServer } from './harness.js'
 
-/** A chunk as OpenAI's API writes it. */
+/** A chunk in the format of OpenAI's API. */
 export function chunk(delta: object, finish_reason: string | null = null): string {
   return event({
     id: 'chatcmpl-C9x1',
@@ -53,7 +53,7 @@ export function startChatStream(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': 'req_1' })
 }
 
-/** Answers with an error, as OpenAI's API does. */
+/** Replies with an error in the format of OpenAI's API. */
 export function refuse(
   response: ServerResponse,
   status: number,

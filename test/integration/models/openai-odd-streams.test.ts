@@ -20,11 +20,11 @@ it.each([
   ['odd usage', event({ choices: [{ delta: { content: 'Hi' } }], usage }) + stop],
   ['usage that is a text', event({ choices: [{ delta: { content: 'Hi' } }], usage: 'many' }) + stop],
   ['an odd finish reason', chunk({ content: 'Hi' }) + event({ choices: [{ delta: null, finish_reason: 7 }] }) + done],
-])('is read although it has %s', async (_what, bytes) => {
+])('reads a chat completion that has %s', async (_what, bytes) => {
   expect(await replyTo(bytes)).toMatchObject({ content: [{ type: 'text', text: 'Hi' }], stopReason: 'end_turn' })
 })
 
-it('has a call without a name, or with arguments that are no object, for the model to correct', async () => {
+it('leaves a call without a name, or with invalid arguments, for the model to correct', async () => {
   const calls =
     callChunk({ index: 0, id: 'call_1' }) + callChunk({ index: 1, function: { name: 'add', arguments: [1] } })
   const { content } = await replyTo(calls + chunk({}, 'tool_calls') + done)

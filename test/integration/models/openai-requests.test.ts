@@ -22,7 +22,7 @@ function answerHello(response: ServerResponse): void {
   response.end(helloReply)
 }
 
-/** OpenAI's error for a parameter that a model does not take. */
+/** OpenAI's error for a parameter that a model does not accept. */
 function unsupportedParameter(param: string): object {
   return { error: { message: `Unsupported parameter: '${param}'.`, type: 'invalid_request_error', param, code: null } }
 }
@@ -30,7 +30,7 @@ function unsupportedParameter(param: string): object {
 const bodies = (requests: readonly ReceivedRequest[]) => requests.map(({ body }) => body)
 
 describe('a request', () => {
-  it('to another server streams without a key, and asks for usage', async () => {
+  it('a request to a compatible server streams without a key, and asks for usage', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'key-of-openai')
     vi.stubEnv('OPENAI_ORG_ID', 'organization')
     const server = await startStreamingServer(helloReply)
@@ -66,7 +66,7 @@ describe('a request', () => {
     })
   })
 
-  it('to OpenAI has the key of the environment, and its own name for the token limit', async () => {
+  it("a request to OpenAI has the key of the environment, and OpenAI's name of the token limit", async () => {
     const server = await startStreamingServer(helloReply)
     vi.stubEnv('OPENAI_API_KEY', 'key-of-openai')
     vi.stubEnv('OPENAI_BASE_URL', server.url)
@@ -76,14 +76,14 @@ describe('a request', () => {
     expect(server.requests[0]?.body).not.toHaveProperty('max_tokens')
   })
 
-  it('has the key of the named variable', async () => {
+  it('a request has the key of the named variable', async () => {
     const server = await startStreamingServer(helloReply)
     vi.stubEnv('MY_KEY', 'my-key')
     await runTurn(createProvider({ baseURL: server.url, keyVariable: 'MY_KEY' }))
     expect(server.requests[0]?.headers.authorization).toBe('Bearer my-key')
   })
 
-  it('reports the phase of the reply, with growing counts', async () => {
+  it('a request to OpenAI reports the phase of the reply, with growing counts', async () => {
     const calls = [{ index: 0, id: 'c', function: { name: 'execute_code', arguments: '{"code":"1"}' } }]
     const server = await startStreamingServer(
       chunk({ reasoning: 'Hm' }) + chunk({ content: 'So' }) + chunk({ tool_calls: calls }) + chunk({}, 'stop') + done,
@@ -102,22 +102,25 @@ describe('a server without a parameter', () => {
     [unsupportedParameter('stream_options'), 'max_tokens', false],
     [unsupportedParameter('max_tokens'), 'max_completion_tokens', true],
     [{ detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'] }] }, 'max_tokens', false],
-  ])('that refuses it by %j gets the request without it, now and in later turns', async (error, limit, hasUsage) => {
-    const server = await startServer((response) => {
-      if (server.requests.length === 1) refuse(response, 400, error)
-      else answerHello(response)
-    })
-    const provider = createProvider({ baseURL: server.url })
-    await runTurn(provider)
-    await runTurn(provider)
-    expect(server.requests).toHaveLength(3)
-    for (const body of bodies(server.requests).slice(1)) {
-      expect(body).toMatchObject({ [limit]: 1_000 })
-      expect('stream_options' in body).toBe(hasUsage)
-    }
-  })
+  ])(
+    'a server that refuses a parameter by %j gets the request without it, now and in later turns',
+    async (error, limit, hasUsage) => {
+      const server = await startServer((response) => {
+        if (server.requests.length === 1) refuse(response, 400, error)
+        else answerHello(response)
+      })
+      const provider = createProvider({ baseURL: server.url })
+      await runTurn(provider)
+      await runTurn(provider)
+      expect(server.requests).toHaveLength(3)
+      for (const body of bodies(server.requests).slice(1)) {
+        expect(body).toMatchObject({ [limit]: 1_000 })
+        expect('stream_options' in body).toBe(hasUsage)
+      }
+    },
+  )
 
-  it('that refuses both names of the token limit is asked twice', async () => {
+  it('a server that refuses both names of the token limit gets two requests', async () => {
     const server = await startServer((response, { body }) =>
       refuse(response, 400, unsupportedParameter('max_tokens' in body ? 'max_tokens' : 'max_completion_tokens')),
     )
@@ -127,7 +130,7 @@ describe('a server without a parameter', () => {
 })
 
 describe('a conversation', () => {
-  it('goes back with calls, results and what only the server itself has written', async () => {
+  it('a conversation is sent back with calls, results and the extras that only this server wrote', async () => {
     const signature = { google: { thought_signature: 'c2ln' } }
     const calls = [
       { extra_content: signature, id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } },

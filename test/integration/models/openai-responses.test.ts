@@ -26,7 +26,7 @@ const hello = message('Hel', 'lo')
 const turnOptions = { signal: neverAborted, onProgress: () => undefined }
 
 describe('a request', () => {
-  it('stores nothing at the server, and has the key of the environment', async () => {
+  it('a request of the responses API stores nothing at the server, and has the key of the environment', async () => {
     const server = await startStreamingServer(replyOf(hello))
     vi.stubEnv('OPENAI_API_KEY', 'key-of-openai')
     vi.stubEnv('OPENAI_BASE_URL', `${server.url}/v1`)
@@ -56,7 +56,7 @@ describe('a request', () => {
     })
   })
 
-  it('to a model without reasoning does not ask for it, now and in later turns', async () => {
+  it('a request to a model without reasoning does not ask for it, now and in later turns', async () => {
     const error = { message: 'Encrypted content is not supported with this model.', type: 'invalid_request_error' }
     const server = await startServer((response) => {
       if (server.requests.length === 1) return refuse(response, 400, { error: { ...error, param: 'include' } })
@@ -70,8 +70,8 @@ describe('a request', () => {
   })
 })
 
-describe('a whole reply', () => {
-  it('has content, usage and request id, and no cost', async () => {
+describe('a complete response', () => {
+  it('a complete response has content, usage and request id, and no cost', async () => {
     expect(await replyTo(replyOf(hello))).toEqual({
       model: 'gpt-5.6-2026-08-07',
       content: [
@@ -85,7 +85,7 @@ describe('a whole reply', () => {
     })
   })
 
-  it('is the same for a stream of single bytes, and complete while the server keeps the connection open', async () => {
+  it('a response is the same for a stream of single bytes, and complete while the connection stays open', async () => {
     const server = await startServer(async (response) => {
       startChatStream(response)
       for (const byte of Buffer.from(replyOf(message('Grüße 🎈')).replaceAll('\n', '\r\n'))) {
@@ -97,7 +97,7 @@ describe('a whole reply', () => {
     expect(content.at(-1)).toEqual({ type: 'text', text: 'Grüße 🎈' })
   })
 
-  it('has parallel calls, of which one with arguments that are no JSON', async () => {
+  it('a response has parallel calls, even when the arguments of one are not JSON', async () => {
     const calls = [
       functionCall('call_1', 'execute_code', '{"code": "pri', 'nt(1)"}'),
       functionCall('call_2', 'add', '{"a'),
@@ -120,20 +120,23 @@ describe('a whole reply', () => {
     ['max_output_tokens', 'max_tokens'],
     ['content_filter', 'refusal'],
     ['something_new', 'max_tokens'],
-  ])('that is incomplete because of %s has stop reason %s, and no partial program', async (reason, stopReason) => {
-    const cut = functionCall('call_1', 'execute_code', '{"code": "delete_every')
-    const reply = await replyTo(begin + cut.events(0) + incomplete(reason, [cut.item]))
-    expect(reply).toMatchObject({ stopReason, content: [{}, { type: 'tool_use', input: {} }] })
-  })
+  ])(
+    'a response that is incomplete because of %s has stop reason %s, and no partial program',
+    async (reason, stopReason) => {
+      const cut = functionCall('call_1', 'execute_code', '{"code": "delete_every')
+      const reply = await replyTo(begin + cut.events(0) + incomplete(reason, [cut.item]))
+      expect(reply).toMatchObject({ stopReason, content: [{}, { type: 'tool_use', input: {} }] })
+    },
+  )
 
-  it('that is a refusal has its text', async () => {
+  it('a response that is a refusal has its text', async () => {
     const content = [{ type: 'refusal', refusal: "I can't." }]
     const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content }
     const reply = await replyTo(begin + completed([item]))
     expect(reply).toMatchObject({ content: [{}, { type: 'text', text: "I can't." }], stopReason: 'refusal' })
   })
 
-  it('may be without output at its end, as some compatible servers send it', async () => {
+  it('a response may have no output at its end, as some compatible servers send it', async () => {
     const { content } = await replyTo(`${begin}${hello.events(0)}${completed([])}data: [DONE]\n\n`)
     expect(content.at(-1)).toEqual({ type: 'text', text: 'Hello' })
   })
@@ -147,7 +150,7 @@ describe('a broken stream', () => {
     ['a cut inside an event', replyOf(hello).slice(0, -50)],
     ['an event of the wrong shape', begin + event('response.output_text.delta', { output_index: 'one' })],
     ['no event', 'data: 7\n\n'],
-  ])('(%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
+  ])('a broken stream of a response (%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
   })
 
@@ -157,11 +160,11 @@ describe('a broken stream', () => {
       begin + call.events(0).slice(0, call.events(0).indexOf('event: response.output_item.done')) + completed([]),
     ],
     ['invalid JSON before its end', `${begin}data: {"type"\n\n${replyOf(hello)}`],
-  ])('(%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
+  ])('a broken stream of a response (%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
   })
 
-  it('is read with two calls of one id, calls without names, and without its last event', async () => {
+  it('reads a response with two calls of one id, calls without names, and without its last event', async () => {
     expect((await replyTo(replyOf(call, call))).content).toMatchObject([{}, { name: 'add' }, { name: 'add' }])
     const nameless = begin + completed([{ ...call.item, name: null, call_id: null, arguments: '[1' }])
     expect((await replyTo(nameless)).content).toMatchObject([{}, { name: '', input: { invalid_json: '[1' } }])
@@ -177,12 +180,12 @@ describe('a broken stream', () => {
     [event('error', { code: 'context_length_exceeded', message: 'Too long.', param: null }), 'MODEL_CONTEXT_TOO_LONG'],
     [event('error', { error: { type: 'server_error', code: null, message: 'Crashed.' } }), 'MODEL_SERVER'],
     [event('error', { code: null, message: 'Odd.', param: null }), 'MODEL_STREAM'],
-  ])('with an error (%#) has its code', async (bytes, code) => {
+  ])('an error (%#) in the stream of a response has its code', async (bytes, code) => {
     await expect(replyTo(begin + hello.events(0) + bytes)).rejects.toMatchObject({ code })
   })
 })
 
-it('a conversation goes back as it was received to the same model, and translated to others', async () => {
+it('sends a conversation back unchanged to the same model, and translated to others', async () => {
   const items = [reasoning('abc'), message('I add.'), functionCall('call_1', 'add', '{"a": 1}')]
   const server = await startStreamingServer(replyOf(...items))
   const turn = (name: string, model: string, messages: readonly Message[]) =>
@@ -235,7 +238,7 @@ it('a conversation goes back as it was received to the same model, and translate
   expect(others).toEqual([translated, translated])
 })
 
-it('a run by the responses API keeps its reasoning over turns, and is in the live stream', async () => {
+it('a run with the responses API keeps its reasoning over turns, and is in the live stream', async () => {
   const first = [
     reasoning('abc'),
     message('I ask ', 'it.'),

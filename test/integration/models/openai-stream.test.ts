@@ -21,8 +21,8 @@ const call = (index: number, id: string, name: string, args: string) => ({
 })
 const callChunk = (...calls: readonly object[]) => chunk({ tool_calls: calls })
 
-describe('a whole reply', () => {
-  it('has content, usage and request id, and no cost', async () => {
+describe('a complete chat completion', () => {
+  it('a complete chat completion has content, usage and request id, and no cost', async () => {
     expect(await replyTo(helloReply)).toEqual({
       model: 'gpt-5.6-2026-08-07',
       content: [{ type: 'text', text: 'Hello' }],
@@ -33,7 +33,7 @@ describe('a whole reply', () => {
     })
   })
 
-  it('is the same for a stream of single bytes, with CRLF, comments and empty data', async () => {
+  it('a chat completion is the same for a stream of single bytes, with CRLF, comments and empty data', async () => {
     const stream = `: keep-alive\n\ndata:\n\n${chunk({ content: 'Grüße 🎈' })}${chunk({}, 'stop')}${done}`
     const server = await startServer(async (response) => {
       startChatStream(response)
@@ -48,7 +48,7 @@ describe('a whole reply', () => {
     ])
   })
 
-  it('is complete at [DONE], even if the server keeps the connection open', async () => {
+  it('a chat completion is complete at [DONE], even if the server keeps the connection open', async () => {
     const server = await startServer((response) => {
       startChatStream(response)
       response.write(helloReply)
@@ -81,16 +81,16 @@ describe('a whole reply', () => {
     ['content_filter', 'refusal'],
     ['function_call', 'tool_use'],
     ['something_new', 'something_new'],
-  ])('with finish reason %s has stop reason %s', async (finishReason, stopReason) => {
+  ])('a chat completion with finish reason %s has stop reason %s', async (finishReason, stopReason) => {
     expect((await replyTo(chunk({ content: 'x' }) + chunk({}, finishReason) + done)).stopReason).toBe(stopReason)
   })
 
-  it('that is a refusal has its text', async () => {
+  it('a chat completion that is a refusal has its text', async () => {
     const reply = await replyTo(chunk({ refusal: 'I can' }) + chunk({ refusal: "'t." }) + chunk({}, 'stop') + done)
     expect(reply).toMatchObject({ content: [{ type: 'text', text: "I can't." }], stopReason: 'refusal' })
   })
 
-  it('has an empty tool input instead of a partial program when it was truncated', async () => {
+  it('a truncated chat completion has an empty tool input instead of a partial program', async () => {
     const cut = callChunk(call(0, 'call_1', 'execute_code', '{"code": "delete_every')) + chunk({}, 'length') + done
     expect(await replyTo(cut)).toMatchObject({
       content: [{ type: 'tool_use', id: 'call_1', name: 'execute_code', input: {} }],
@@ -99,24 +99,27 @@ describe('a whole reply', () => {
   })
 })
 
-describe('arguments that are no JSON object', () => {
-  it.each(['{"a": 1', '[1]', '"text"', '{"a": NaN}'])('%s reach the model as an error', async (text) => {
-    const { content } = await replyTo(callChunk(call(0, 'call_1', 'add', text)) + chunk({}, 'tool_calls') + done)
-    expect(content).toEqual([
-      {
-        type: 'tool_use',
-        id: 'call_1',
-        name: 'add',
-        input: { invalid_json: text },
-        input_problem:
-          'The arguments of add are not a JSON object, so it was not called. Call it again with valid JSON.',
-      },
-    ])
-  })
+describe('invalid arguments', () => {
+  it.each(['{"a": 1', '[1]', '"text"', '{"a": NaN}'])(
+    'the invalid arguments %s reach the model as an error',
+    async (text) => {
+      const { content } = await replyTo(callChunk(call(0, 'call_1', 'add', text)) + chunk({}, 'tool_calls') + done)
+      expect(content).toEqual([
+        {
+          type: 'tool_use',
+          id: 'call_1',
+          name: 'add',
+          input: { invalid_json: text },
+          input_problem:
+            'The arguments of add are not a JSON object, so it was not called. Call it again with valid JSON.',
+        },
+      ])
+    },
+  )
 })
 
 describe('the stream of another server', () => {
-  it('of Ollama has whole tool calls, reasoning, finish reason stop, and no usage', async () => {
+  it('a stream of Ollama has complete tool calls, reasoning, finish reason stop, and no usage', async () => {
     const ollama = (delta: object, finish_reason: string | null = null) =>
       event({
         id: 'chatcmpl-704',
@@ -155,7 +158,7 @@ describe('the stream of another server', () => {
     })
   })
 
-  it('of Gemini has calls without number, signatures, and usage with the choice', async () => {
+  it('a stream of Gemini has calls without number, signatures, and usage with the choice', async () => {
     const signature = { google: { thought_signature: 'c2ln' } }
     const toolCall = (id: string, args: string) => ({
       function: { arguments: args, name: 'add' },
@@ -195,7 +198,7 @@ describe('the stream of another server', () => {
     expect(reply).toMatchObject({ stopReason: 'tool_use', usage: { inputTokens: 60, outputTokens: 17 } })
   })
 
-  it('of vLLM has reasoning, pieces of arguments, and running totals', async () => {
+  it('a stream of vLLM has reasoning, pieces of arguments, and running totals', async () => {
     const vllm = (delta: object, finish_reason: string | null, completion_tokens: number) =>
       event({
         id: 'chatcmpl-6f0',
@@ -231,7 +234,7 @@ describe('the stream of another server', () => {
     })
   })
 
-  it('may lack model, finishing empty line and [DONE]', async () => {
+  it('a stream of another server may lack model, final empty line and [DONE]', async () => {
     const last = `data: ${JSON.stringify({ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] })}`
     expect(await replyTo(last)).toMatchObject({ model: 'claude-sonnet-5-5', content: [{ type: 'text', text: 'Hi' }] })
   })
@@ -244,7 +247,7 @@ describe('a broken stream', () => {
     ['a cut inside an event', helloReply.slice(0, 300)],
     ['a cut inside tool arguments', callChunk(call(0, 'call_1', 'add', '{"a"'))],
     ['invalid JSON', `${chunk({ content: 'x' })}data: {"choices": [\n\n`],
-  ])('(%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
+  ])('a broken stream of a chat completion (%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
   })
 
@@ -255,7 +258,7 @@ describe('a broken stream', () => {
     ['no JSON object', 'data: 7\n\n'],
     ['choices of the wrong shape', event({ choices: 'one' })],
     ['invalid JSON before its end', `data: {"choices": [\n\n${helloReply}`],
-  ])('(%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
+  ])('a broken stream of a chat completion (%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
   })
 
@@ -265,19 +268,19 @@ describe('a broken stream', () => {
     [{ message: 'Provider returned error', code: 502 }, 'MODEL_SERVER'],
     [{ message: 'Rate limited upstream', code: 429 }, 'MODEL_RATE_LIMIT'],
     ['out of memory', 'MODEL_STREAM'],
-  ])('with the error %j is %s', async (error, code) => {
+  ])('the error %j in the stream of a chat completion is %s', async (error, code) => {
     const failed = replyTo(chunk({ content: 'Hel' }) + event({ error }))
     const message = typeof error === 'string' ? error : error.message
     await expect(failed).rejects.toMatchObject({ code, message: expect.stringContaining(message) as string })
   })
 
-  it('with finish reason error is MODEL_SERVER', async () => {
+  it('the finish reason error of a chat completion is MODEL_SERVER', async () => {
     await expect(replyTo(chunk({ content: 'x' }) + chunk({}, 'error') + done)).rejects.toMatchObject({
       code: 'MODEL_SERVER',
     })
   })
 
-  it('names the content type of a response that is no event stream', async () => {
+  it('reports the content type of a chat completion that is not an event stream', async () => {
     const server = await startServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>')
     })
@@ -287,7 +290,7 @@ describe('a broken stream', () => {
     })
   })
 
-  it('is MODEL_CONNECTION for a reset connection', async () => {
+  it('a reset connection in a chat completion is MODEL_CONNECTION', async () => {
     const server = await startServer((response) => {
       startChatStream(response)
       response.write(chunk({ content: 'Hel' }), () => response.socket?.resetAndDestroy())

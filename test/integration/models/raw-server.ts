@@ -44,7 +44,7 @@ export async function startRawServer(
   }
 }
 
-/** One server-sent event as the API writes it. */
+/** A server-sent event in the format of the API. */
 export function event(data: { readonly type: string } & Record<string, unknown>): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }

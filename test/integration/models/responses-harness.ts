@@ -4,7 +4,7 @@ import { runTurn } from './harness.js'
 
 let sequence = 0
 
-/** An event as OpenAI's API writes it. */
+/** An event in the format of OpenAI's API. */
 export function event(type: string, fields: object): string {
   sequence += 1
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`
@@ -63,7 +63,7 @@ export function failed(error: object): string {
   return event('response.failed', { response })
 }
 
-/** An item of a reply, with the events that it is streamed by. */
+/** An item of a reply, and the events that stream it. */
 export interface Item {
   readonly item: Readonly<Record<string, unknown>>
   readonly events: (index: number) => string
@@ -119,7 +119,7 @@ export function functionCall(call_id: string, name: string, ...pieces: readonly 
   }
 }
 
-/** The stream of a whole reply. */
+/** The stream of a complete reply. */
 export function replyOf(...items: readonly Item[]): string {
   const events = items.map((each, index) => each.events(index)).join('')
   return begin + events + completed(items.map(({ item }) => item))

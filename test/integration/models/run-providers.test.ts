@@ -25,7 +25,7 @@ const toolCall = (index: number, name: string, args: string) => ({
   function: { name, arguments: args },
 })
 
-it('a run by a compatible server has code, direct calls and wrong arguments, and its usage without a cost', async () => {
+it('a run with a compatible server has code, calls and invalid arguments, and usage without a cost', async () => {
   vi.stubEnv('LOCAL_KEY', 'key-of-the-server')
   let pings = 0
   const calls = [
@@ -77,7 +77,7 @@ it('a run by a compatible server has code, direct calls and wrong arguments, and
   expect(tree.model).toBe('org/model-1')
 })
 
-it('a run by a provider of the user begins with its model, and another run chooses another provider', async () => {
+it('a run with a provider of the user starts with its model, and another run chooses another provider', async () => {
   const requests: ModelRequest[] = []
   const echo: ModelProvider = {
     turn: (request) => {
@@ -100,7 +100,7 @@ it('a run by a provider of the user begins with its model, and another run choos
   expect(requests).toHaveLength(1)
 })
 
-it('a fallback answers when a model fails, and the run stays with it over continue-as-new', async () => {
+it('a fallback answers when a model fails, and the run keeps it over continue-as-new', async () => {
   const failing = await startServer((response) => {
     refuse(response, failing.requests.length < 3 ? 503 : 429, { error: { message: 'Busy.' } })
   })

@@ -40,7 +40,7 @@ async function start(script: Script) {
   return { server, turn }
 }
 
-/** The messages the agent loop would add: the reply, and a result for each call in it. */
+/** The messages that the agent loop would add: the reply, and a result for each call in it. */
 function appendReply(messages: readonly Message[], reply: ModelReply, result: string): readonly Message[] {
   const results = reply.content
     .filter(isToolUseBlock)
@@ -51,7 +51,7 @@ function appendReply(messages: readonly Message[], reply: ModelReply, result: st
 const code = (source: string) => ({ type: 'tool_use', name: 'execute_code', input: { code: source } }) as const
 
 describe('a conversation with a scripted API that validates requests like the real one', () => {
-  it('runs several turns with code, direct calls, thinking and unknown blocks', async () => {
+  it('a conversation with the scripted API has turns with code, calls, thinking and unknown blocks', async () => {
     const { server, turn } = await start([
       {
         reply: {
@@ -78,8 +78,8 @@ describe('a conversation with a scripted API that validates requests like the re
     expect(first.requestId).toBe(server.requests[0]?.requestId)
   })
 
-  it('reads earlier messages from the cache in later turns', async () => {
-    // Long enough for the cache, which has a minimum length.
+  it('a conversation reads earlier messages from the cache in later turns', async () => {
+    // A text of the minimum length for the cache.
     const long: Message = { role: 'user', content: [{ type: 'text', text: 'Who spent most? '.repeat(400) }] }
     const { turn } = await start([
       { reply: { content: [code('print(1)')] } },
@@ -93,7 +93,7 @@ describe('a conversation with a scripted API that validates requests like the re
     expect(second.costUsd ?? Number.NaN).toBeLessThan(first.costUsd ?? Number.NaN)
   })
 
-  it('uses the cache after a turn with more results than the API looks back', async () => {
+  it('a conversation uses the cache after a turn with more results than the API looks back', async () => {
     const long: Message = { role: 'user', content: [{ type: 'text', text: 'Who spent most? '.repeat(400) }] }
     const calls = Array.from({ length: 40 }, (_, n) => code(`print(${n})`))
     const { turn } = await start([
@@ -123,14 +123,14 @@ describe('a failed attempt', () => {
     [{ attempt: 1, type: 'stall', at }, 'MODEL_TIMEOUT'],
     [{ attempt: 1, type: 'error_event', at }, 'MODEL_OVERLOADED'],
     [{ attempt: 1, type: 'garbage', at }, 'MODEL_REPLY_INVALID'],
-  ])('%j is %s, and the next attempt gets the whole reply', async (fault, expected) => {
+  ])('the failed attempt %j is %s, and the next attempt gets the complete reply', async (fault, expected) => {
     const { server, turn } = await start([{ reply: { content: [code('print(1)')] }, faults: [fault] }])
     await expect(turn([question])).rejects.toMatchObject({ code: expected })
     expect((await turn([question])).content).toMatchObject([{ name: 'execute_code', input: { code: 'print(1)' } }])
     expect(server.requests).toHaveLength(2)
   })
 
-  it('for a conversation over the context window is MODEL_CONTEXT_TOO_LONG', async () => {
+  it('a conversation over the context window is MODEL_CONTEXT_TOO_LONG', async () => {
     const server = closeAfterTest(
       await startScriptedMessagesApi({ script: [{ reply: { content: [] } }], contextTokens: 10 }),
     )

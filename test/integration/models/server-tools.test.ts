@@ -27,7 +27,7 @@ const result = {
   ],
 }
 
-it('a paused search of the server goes on, its blocks are kept as received, and tools of the run follow', async () => {
+it('a paused search of the server continues, its blocks are kept unchanged, and tools of the run follow', async () => {
   const env = await TestEnvironment.start({
     tools: [tool('ping', () => 'pong', { allowedCallers: ['direct'] })],
     model: { serverTools: { anthropic: [search] } },
@@ -49,7 +49,7 @@ it('a paused search of the server goes on, its blocks are kept as received, and 
   expect(requestMessages(bodies[1]).at(-1)).toMatchObject({ role: 'assistant' })
 })
 
-it('an agent has server tools of its own, or none', async () => {
+it('an agent has its own server tools, or none', async () => {
   const fetch = { type: 'web_fetch_20260318', name: 'web_fetch' }
   const agents = [
     defineAgent({ name: 'reader', instructions: 'Read.', tools: [], serverTools: { anthropic: [fetch] } }),
@@ -71,7 +71,7 @@ it('an agent has server tools of its own, or none', async () => {
   ])
 })
 
-it('the responses API has its own, whose calls go back as received', async () => {
+it('the responses API has its own server tools, whose calls are sent back unchanged', async () => {
   const item = { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'travel' } }
   const searched = {
     item,

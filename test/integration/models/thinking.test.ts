@@ -20,7 +20,7 @@ interface SentBody extends JsonObject {
 const repliesIn = (body: unknown) =>
   (body as SentBody).messages.filter(({ role }) => role === 'assistant').map(({ content }) => content)
 
-it('sends the settings of a run with each turn, and thinking back as received, over continue-as-new', async () => {
+it('sends the settings of a run with each turn, and thinking back unchanged, over continue-as-new', async () => {
   const calls = Array.from({ length: 40 }, () => call('ping'))
   const env = await TestEnvironment.start({
     tools: [tool('ping', () => 'pong')],
@@ -42,7 +42,7 @@ it('sends the settings of a run with each turn, and thinking back as received, o
   expect(JSON.stringify(second?.[0])).toBe(JSON.stringify(omitted))
 })
 
-it('keeps thinking from a provider of another format, and has it again for the one that wrote it', async () => {
+it('leaves thinking out for a provider of another format, and sends it to its own provider again', async () => {
   const toolCall = { index: 0, id: 'call_1', type: 'function', function: { name: 'ping', arguments: '{}' } }
   const server = await startServer((response) => {
     if (server.requests.length > 1) return refuse(response, 400, { error: { message: 'Not again.' } })

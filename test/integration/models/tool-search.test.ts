@@ -28,7 +28,7 @@ const found = {
 }
 const findAndAsk = turn(text('I look for it.'), search, found, call('ask_person'))
 
-/** Tools that only the model can call, more than are documented. */
+/** Tools that only the model can call. There are more than are documented. */
 const directTools = ['ask_person', 'sign', 'approve'].map((name) =>
   tool(name, () => `${name} ${'x'.repeat(4_000)}`, { allowedCallers: ['direct'] }),
 )
@@ -48,7 +48,7 @@ const toolNames = (body: unknown) =>
     each['defer_loading'] === true,
   ])
 
-it('leaves tools of the model only to the search of the API, and sends what the API has found back as received', async () => {
+it('leaves tools that only the model calls to the search of the API, and sends its results back unchanged', async () => {
   const env = await TestEnvironment.start({
     tools: [...directTools, tool('ping', () => 'pong')],
     model,
@@ -68,7 +68,7 @@ it('leaves tools of the model only to the search of the API, and sends what the 
   expect(bytesOf(replyBlocks(bodies[1])).slice(0, 3)).toEqual(foundBytes)
 })
 
-it('has all definitions in the request when they are few', async () => {
+it('sends all definitions of tools in the request when they are few', async () => {
   const env = await TestEnvironment.start({
     tools: [...directTools.slice(0, 2), tool('ping', () => 'pong')],
     model,
@@ -78,7 +78,7 @@ it('has all definitions in the request when they are few', async () => {
   expect(toolNames(env.api.requests[0]?.body).filter(([, isDeferred]) => isDeferred)).toEqual([])
 })
 
-it('keeps what was found over a compaction that shortens results', async () => {
+it('keeps found tools over a compaction that shortens results', async () => {
   const env = await TestEnvironment.start({
     tools: directTools,
     model: { ...model, contextWindow: 12_000, maxTokens: 1_000 },
@@ -117,24 +117,27 @@ const others: Readonly<Record<string, OtherProvider>> = {
   },
 }
 
-it.each(Object.entries(others))('keeps the search from %s, and has it again for Anthropic', async (_name, other) => {
-  const server = await startServer((response) => {
-    if (server.requests.length > 1) other.refuse(response)
-    else other.answer(response)
-  })
-  const refused = { type: 'status', status: 400, attempt: 1 } as const
-  const env = await TestEnvironment.start({
-    tools: directTools,
-    model,
-    providers: { other: other.option(server.url) },
-    script: [findAndAsk, faulty([refused], turn(text('unused'))), answerResult],
-  })
-  const result = await env.runAgent({ model: ['claude-sonnet-5-5', 'other/m'] })
-  expect(result).toMatchObject({ status: 'answered', turns: 3, toolCalls: 2 })
-  const asked = JSON.stringify(server.requests[0]?.body)
-  expect(asked).not.toMatch(/srvtoolu|tool_search_tool|tool_reference|defer_loading/)
-  for (const { name } of directTools) expect(asked).toContain(`The ${name} of a test.`)
-  const blocks = replyBlocks(env.api.requests.at(-1)?.body)
-  expect(bytesOf(blocks).slice(0, 3)).toEqual(foundBytes)
-  expect(blocks.at(-1)).toMatchObject({ type: 'tool_use', name: 'sign' })
-})
+it.each(Object.entries(others))(
+  'leaves the tool search out for %s, and sends it again to Anthropic',
+  async (_name, other) => {
+    const server = await startServer((response) => {
+      if (server.requests.length > 1) other.refuse(response)
+      else other.answer(response)
+    })
+    const refused = { type: 'status', status: 400, attempt: 1 } as const
+    const env = await TestEnvironment.start({
+      tools: directTools,
+      model,
+      providers: { other: other.option(server.url) },
+      script: [findAndAsk, faulty([refused], turn(text('unused'))), answerResult],
+    })
+    const result = await env.runAgent({ model: ['claude-sonnet-5-5', 'other/m'] })
+    expect(result).toMatchObject({ status: 'answered', turns: 3, toolCalls: 2 })
+    const asked = JSON.stringify(server.requests[0]?.body)
+    expect(asked).not.toMatch(/srvtoolu|tool_search_tool|tool_reference|defer_loading/)
+    for (const { name } of directTools) expect(asked).toContain(`The ${name} of a test.`)
+    const blocks = replyBlocks(env.api.requests.at(-1)?.body)
+    expect(bytesOf(blocks).slice(0, 3)).toEqual(foundBytes)
+    expect(blocks.at(-1)).toMatchObject({ type: 'tool_use', name: 'sign' })
+  },
+)

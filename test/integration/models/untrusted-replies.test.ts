@@ -18,14 +18,14 @@ type Script = readonly (readonly Block[] | PtcError)[]
 const scripts = new Map<string, Script>()
 const requests = new Map<string, ModelRequest[]>()
 
-/** A provider of a user, whose models play the scripts of their names. */
+/** A provider of a user whose models play the scripts with their names. */
 const scripted: ModelProvider = {
   turn: async (request) => {
     const asked = requests.get(request.model) ?? []
     requests.set(request.model, [...asked, request])
     const reply = scripts.get(request.model)?.[asked.length] ?? [text('The script has ended.')]
     if (reply instanceof PtcError) throw reply
-    // Neither a stop reason nor usage.
+    // The reply has neither a stop reason nor usage.
     return { content: reply } as never
   },
   close: () => Promise.resolve(),
@@ -81,7 +81,7 @@ it('calls each of the tools that one reply calls with the same id once, with its
   expect(new Set(ids).size).toBe(3)
 })
 
-it('shows a client the ids that the conversation has', async () => {
+it('shows a client the same tool use ids that the conversation has', async () => {
   await play('shown-ids', [use('__proto__', 'ping')], [text('Done.')])
   const tree = await env.ptc.handle(env.lastRun.workflowId).tree()
   const [call] = tree.turns[0]?.directCalls ?? []
@@ -90,7 +90,7 @@ it('shows a client the ids that the conversation has', async () => {
   expect(reply?.content).toMatchObject([{ type: 'tool_use', id: call?.toolUse }])
 })
 
-it('goes on after names and inputs that no API takes, in a run and in each later message of a conversation', async () => {
+it('continues after names and inputs that no API accepts, in a run and in a conversation', async () => {
   const odd = [
     use('', 'ping" />', 'text'),
     use('x'.repeat(200), '', [1]),
@@ -103,7 +103,7 @@ it('goes on after names and inputs that no API takes, in a run and in each later
   expect(await conversation.ask('Go.')).toMatchObject({ status: 'answered', answer: 'half \ufffd' })
   scripts.set('odd', [...(scripts.get('odd') ?? []), new PtcError('MODEL_AUTH', 'down')])
   expect(await conversation.ask('Again.')).toMatchObject({ status: 'answered', answer: 'Good.' })
-  // A fallback of another vendor reads it all.
+  // A fallback of another vendor reads all of these messages.
   expect(await conversation.ask('And now?')).toMatchObject({ answer: 'The strict server answers.' })
   const messages = (strict.requests.at(-1)?.body['messages'] ?? []) as readonly ChatMessage[]
   expect(JSON.stringify(messages)).not.toMatch(/\\ud/)
@@ -122,7 +122,7 @@ it('goes on after names and inputs that no API takes, in a run and in each later
 describe('a call of a tool as text', () => {
   const call = text('<tool_call>{"name": "ping", "arguments": {}}</tool_call>')
 
-  it('is prompted again once', async () => {
+  it('a call of a tool as text is prompted again once', async () => {
     expect(await play('text-call', [call], [use('a', 'ping')], [text('It said pong.')])).toMatchObject({
       status: 'answered',
       answer: 'It said pong.',
@@ -131,7 +131,7 @@ describe('a call of a tool as text', () => {
     expect(last?.content).toMatchObject([{ text: expect.stringContaining('a call of ping as text') as string }])
   })
 
-  it('is no answer, and the missing parser is named', async () => {
+  it('a call of a tool as text is not an answer, and the missing parser is reported', async () => {
     expect(await play('text-calls', [call], [call], [text('never asked')])).toMatchObject({
       status: 'no_answer',
       answer: expect.stringContaining('no parser for the tool calls') as string,
@@ -139,13 +139,13 @@ describe('a call of a tool as text', () => {
     })
   })
 
-  it('is an answer when no tool has this name', async () => {
+  it('a call as text is an answer when no tool has this name', async () => {
     const answer = '{"name": "Ada", "arguments": {}}'
     expect(await play('plain-json', [text(answer)])).toMatchObject({ status: 'answered', answer })
   })
 })
 
-it('asks twice for a reply in a form that can not be used, and then fails with the reason', async () => {
+it("asks twice for a reply whose form can't be used, and then fails with the reason", async () => {
   const script = Array.from({ length: 10 }, () => 'no list' as never)
   await expect(play('no-list', ...script)).rejects.toThrow()
   await expect(env.ptc.handle(env.lastRun.workflowId).result()).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID' })

@@ -9,9 +9,9 @@ import * as chat from './openai-harness.js'
 import { block, emptyText, event, messageEnd, messageStart, startStream } from './raw-server.js'
 import * as responses from './responses-harness.js'
 
-/** What a scripted server of a wire format answers. */
+/** The replies of a scripted server of a wire format. */
 export interface WireFormat {
-  /** Of the configuration. */
+  /** The option of the configuration. */
   readonly option: (baseURL: string) => ProviderOption
   readonly provider: (baseURL: string) => ModelProvider
   readonly answer: (response: ServerResponse, text: string) => void
@@ -20,7 +20,7 @@ export interface WireFormat {
   /** Ends in the middle of code. */
   readonly truncated: (response: ServerResponse) => void
   readonly refuse: (response: ServerResponse, message: string) => void
-  /** The message about a conversation that does not fit, and about a limit of output tokens over 1,500. */
+  /** The error message about a conversation that does not fit, and about a limit of output tokens over 1,500. */
   readonly tooLong: string
   readonly overLimit: string
   /** Name of the limit of output tokens in a request. */

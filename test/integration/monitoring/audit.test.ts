@@ -21,7 +21,7 @@ const readEvents = async (file: string): Promise<readonly AuditEvent[]> =>
     .map((line) => JSON.parse(line) as AuditEvent)
 
 describeDocker('the audit log of a run', () => {
-  it('has code, calls and refusals, each begin before its effect, once after a rebuild, and no argument', async () => {
+  it('the audit log has code, calls and refusals, each begin before its effect, and no argument', async () => {
     const file = join(await temporaryFolder(), 'audit.jsonl')
     const called = new Deferred()
     const go = new Deferred<string>()
@@ -58,7 +58,7 @@ describeDocker('the audit log of a run', () => {
     const kinds = events.map(({ kind }) => kind)
     expect(seenByTool).toEqual([['model.replied', 'code.begins', 'call.begins']])
     expect(kinds.filter((kind) => kind === 'call.begins')).toHaveLength(2)
-    // The tool use with the code, by the id that the next request has.
+    // The tool use with the code, by its id in the next request.
     const [, reply] = requestMessages(env.api.requests.at(-1)?.body)
     const [use] = (reply?.content ?? []) as readonly { readonly id: string }[]
     const toolUseCaller = { type: 'code_execution_20260120', tool_id: use?.id }
@@ -74,7 +74,7 @@ describeDocker('the audit log of a run', () => {
   })
 })
 
-it('has the calls that other workers execute, each begin before its effect', async () => {
+it('the audit log has the calls that other workers execute, each begin before its effect', async () => {
   const file = join(await temporaryFolder(), 'audit.jsonl')
   const taskQueue = uniqueName('elsewhere')
   const { namespace, address } = sharedServer()
@@ -114,7 +114,7 @@ except ToolOutcomeUnknown: print("unknown")`
   await env.expectCleanEnd(handle)
 })
 
-it('has the decisions on deferred calls and approvals, each before the code goes on, and who made them', async () => {
+it('the audit log has decisions on calls, each before the code continues, and who decided', async () => {
   const file = join(await temporaryFolder(), 'audit.jsonl')
   const seen: (readonly string[])[] = []
   const calls = new DeferredToolCalls()
@@ -163,7 +163,7 @@ await look()`
   await env.expectCleanEnd(handle)
 })
 
-it('keeps a deferred call waiting while the decision on it can not be stored', async () => {
+it("a deferred call keeps waiting while the audit log can't store the decision on it", async () => {
   const calls = new DeferredToolCalls()
   let isBroken = true
   let rejected = 0

@@ -10,7 +10,7 @@ import { sharedServer } from '../../support/temporal/shared-server.js'
 const script = [turn(code('await charge(name="a")')), turn(text('done'))]
 
 describeDocker('a worker process with a health address', () => {
-  it('is alive and ready, and not ready while it drains', async () => {
+  it('a worker process is alive and ready, and not ready while it drains', async () => {
     const { env, ledger } = await startWithLedger(script, { environment: healthEnvironment })
     const url = healthUrl(env.workers.first)
     expect((await fetch(`${url}/healthz`)).status).toBe(200)

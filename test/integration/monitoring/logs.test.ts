@@ -20,7 +20,7 @@ it('a failed attempt of a tool is logged once, with the name and the stack of th
   ])
 })
 
-it('what a tool logs has the agent and the tenant of the run', async () => {
+it('a log entry of a tool has the agent and the tenant of the run', async () => {
   const env = await TestEnvironment.startProcesses({
     config,
     script: [turn(call('note', { text: 'paid' })), answerResult],

@@ -20,7 +20,7 @@ const script = [
 ]
 
 describeDocker('the metrics of a worker', () => {
-  it('count calls, turns, cells, sessions and recoveries at one address with those of Temporal', async () => {
+  it('metrics count calls, turns, cells, sessions and recoveries at one address with those of Temporal', async () => {
     const address = await freeAddress()
     const environment = { PTC_METRICS_ADDRESS: address }
     const startedAt = performance.now()
@@ -54,11 +54,11 @@ describeDocker('the metrics of a worker', () => {
     expect(undeclared(samples)).toEqual([])
   })
 
-  it('count the cost of a model, a sandbox that was released, and the claims of the warm pool', async () => {
+  it('metrics count the cost of a model, a released sandbox, and the claims of the warm pool', async () => {
     const address = await freeAddress()
     const environment = { PTC_METRICS_ADDRESS: address, TEST_PARK: 'soon', TEST_WARM: '1' }
     const { env, ledger } = await startWithLedger(script, { environment })
-    // A worker that is killed leaves its idle container to the next one.
+    // A killed worker leaves its idle container to the next one.
     onTestFinished(() => env.workers.stop())
     const valueOf = async (name: MetricName, labels?: Sample['labels']) => total(await scrape(address), name, labels)
     await expect.poll(() => valueOf('ptc_warm_pool_idle')).toBe(1)
@@ -76,7 +76,7 @@ describeDocker('the metrics of a worker', () => {
   })
 })
 
-/** Samples the run and its container as its worker does. */
+/** Samples the run and its container in the same way as its worker. */
 async function expectMeasured({ client, taskQueue }: ProcessEnvironment, workflowId: string): Promise<void> {
   const recorded = new Map<string, number>()
   const instrument = (name: string) => {
@@ -99,12 +99,12 @@ async function expectMeasured({ client, taskQueue }: ProcessEnvironment, workflo
   metrics.use(undefined)
   const { sampled } = await docker.sampleUsage(sandbox?.id.namespace ?? '', 50)
   await docker.close()
-  // A Python interpreter, and what it took to start.
+  // A Python interpreter, and the CPU time of its start.
   expect(recorded.get('ptc_sandbox_memory_bytes')).toBeGreaterThan(5_000_000)
   expect(Math.max(...sampled.map(({ cpuMs }) => cpuMs))).toBeGreaterThan(10)
 }
 
-/** Metrics of ours that the table does not have, or with other labels. */
+/** Metrics of this package that the table does not have, or has with other labels. */
 function undeclared(samples: readonly Sample[]): readonly string[] {
   const declared = new Map<string, readonly string[]>(
     Object.entries(metricTable).map(([name, { labels }]) => [name, labels]),
@@ -119,7 +119,7 @@ function undeclared(samples: readonly Sample[]): readonly string[] {
     .map(({ name, labels }) => `${name} ${Object.keys(labels).join()}`)
 }
 
-/** By Temporal's runtime and, in workflow code, by its worker. */
+/** Labels that Temporal's runtime adds and, in workflow code, its worker. */
 const addedLabels = new Set([
   'service_name',
   'le',

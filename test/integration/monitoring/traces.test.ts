@@ -54,7 +54,7 @@ test('a trace goes from the client to the model, the cells and the tools', async
     'ptc.cell.status': 'ok',
   })
   expect(spanOf(spans, 'execute_tool plus').attributes).toMatchObject({ 'gen_ai.tool.name': 'plus', 'ptc.cell': 1 })
-  // Not even in the attributes that the official exporter makes of the workflow's memo. `toContain` would print it all.
+  // The official exporter also makes attributes of the workflow's memo. `toContain` would print all spans.
   expect(JSON.stringify(spans).includes('secret')).toBe(false)
   expect(spans.filter(({ name }) => name === 'RunActivity:plus')).toHaveLength(1)
   expect(spans.filter(({ name }) => name === 'RunActivity:session.open')).toHaveLength(1)
@@ -128,14 +128,14 @@ function startTracing(url: string) {
   return { plugin: new OpenTelemetryPlugin({ resource, spanProcessor }) }
 }
 
-/** @param index of those with this name, in the order of their end */
+/** @param index among the spans with this name, in the order of their end */
 function spanOf(spans: readonly ReceivedSpan[], name: string, index = 0): ReceivedSpan {
   const span = spans.filter((each) => each.name === name)[index]
   if (span === undefined) throw new Error(`no span ${name} among ${spans.map((each) => each.name).join(', ')}`)
   return span
 }
 
-/** Names of a span and of those around it, the outermost first. */
+/** Names of a span and of its ancestors, outermost first. */
 function pathOf(spans: readonly ReceivedSpan[], name: string, index = 0): readonly string[] {
   const path: string[] = []
   let span: ReceivedSpan | undefined = spanOf(spans, name, index)

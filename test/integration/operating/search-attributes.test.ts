@@ -12,14 +12,14 @@ import { pollOptions } from '../../support/poll-options.js'
 import { answerResult, code, faulty, turn } from '../../support/script.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-/** The search attributes of ours that a workflow has now. */
+/** The current search attributes of this package on a workflow. */
 async function attributesOf(handle: WorkflowHandle): Promise<Record<string, unknown>> {
   const { typedSearchAttributes } = await handle.describe()
   const own = typedSearchAttributes.getAll().filter(({ key }) => key.name.startsWith('Ptc'))
   return Object.fromEntries(own.map(({ key, value }) => [key.name, value]))
 }
 
-/** As the UI reads them. */
+/** The current details in the form that the UI reads. */
 async function currentDetails({ client }: TestEnvironment, { workflowId }: WorkflowHandle): Promise<string> {
   const query = () => client.workflow.getHandle(workflowId).query('__temporal_workflow_metadata')
   const metadata = (await query().catch(query)) as { readonly currentDetails?: string }
@@ -34,7 +34,7 @@ async function found({ client }: TestEnvironment, query: string): Promise<Workfl
 }
 
 describe('search attributes', () => {
-  it('of an agent have status, agent, tenant, model and cost, and continue as new together with the memo', async () => {
+  it('the search attributes of an agent have status, agent, tenant, model and cost over continue-as-new', async () => {
     const count = tool('count', ({ n }) => n)
     const env = await TestEnvironment.start({
       script: [turn(code('for n in range(40): await count(n=n)')), answerResult],
@@ -61,7 +61,7 @@ describe('search attributes', () => {
     expect(memo).toMatchObject({ summary: 'How **many**?', own: 1 })
     // The server drops the summary of the UI at continue-as-new.
     expect(await currentDetails(env, handle)).toMatch(/^`How \*\*many\*\*\?`\n\n/)
-    // One event when the run starts, and one when it ends: none for a call, none for continue-as-new.
+    // One event when the run starts, and one when it ends. Calls and continue-as-new add none.
     const upserts = chain.flatMap(({ events }) =>
       events.filter((event) => event.upsertWorkflowSearchAttributesEventAttributes),
     )
@@ -69,7 +69,7 @@ describe('search attributes', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('find a program by its code error', async () => {
+  it('search attributes find a program by its code error', async () => {
     const env = await TestEnvironment.start()
     await env.runProgram('1 / 0')
     await env.runProgram('print(1)')
@@ -77,7 +77,7 @@ describe('search attributes', () => {
     await expect.poll(() => found(env, query)).toHaveLength(1)
   })
 
-  it('say that a run waits, fails or was cancelled', async () => {
+  it('search attributes show that a run waits, fails or was cancelled', async () => {
     const gate = new Deferred()
     const hold = tool('hold', () => gate.promise.then(() => 1))
     const script = [faulty([{ type: 'status', status: 401, attempt: 'every' }], answerResult)]
@@ -99,7 +99,7 @@ describe('search attributes', () => {
     expect(await attributesOf(cancelled)).toMatchObject({ PtcStatus: 'cancelled' })
   })
 
-  it('name the session', async () => {
+  it('search attributes name the session', async () => {
     const env = await TestEnvironment.start()
     const session = TestSession.create(env)
     await session.execute('x = 1')
@@ -109,7 +109,7 @@ describe('search attributes', () => {
     expect(await attributesOf(session.handle)).toMatchObject({ PtcStatus: 'closed' })
   })
 
-  it('that the server does not have are left out, and the run works', async () => {
+  it('a run leaves out search attributes that the server does not have', async () => {
     const signal = AbortSignal.timeout(150_000)
     const server = await startDevServer({ onProgress: () => undefined, signal })
     onTestFinished(() => server.close())

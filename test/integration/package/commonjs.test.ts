@@ -61,7 +61,7 @@ import { runProgram } from 'durable-ptc/workflow'
 export const restock = async () => (await runProgram({ source: 'print(1)' })).outcome.status
 `
 
-test('a CommonJS project in TypeScript imports every entry point, and bundles workflows with ours', async () => {
+test("a CommonJS project in TypeScript imports every entry point, and bundles workflows with the engine's", async () => {
   const project = await temporaryFolder()
   await mkdir(join(project, 'node_modules'))
   for (const name of ['@temporalio', '@types', 'zod', 'undici-types']) {

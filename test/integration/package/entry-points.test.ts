@@ -15,7 +15,7 @@ const hooks = `
   }
 `
 
-/** Loads modules of the build in a process of their own. Returns the packages that were loaded, ours excluded. */
+/** Loads modules of the build in a separate process. Returns the packages that were loaded, without this one. */
 async function loadedPackages(...modules: readonly string[]): Promise<ReadonlySet<string>> {
   const script = `
     import { createRequire, register } from 'node:module'
@@ -47,7 +47,7 @@ it('only durable-ptc/testing loads @temporalio/testing', async () => {
   expect(await loadedPackages('testing/index.js')).toContain('@temporalio/testing')
 })
 
-it('a model on Amazon Bedrock names the package that it needs, and another worker may have it', async () => {
+it('a model on Amazon Bedrock names the package that it needs, which another worker may have', async () => {
   const bedrock = '@anthropic-ai/bedrock-sdk'
   const hooks = `export const resolve = (specifier, context, next) =>
     next(specifier === ${JSON.stringify(bedrock)} ? 'not-installed' : specifier, context)`

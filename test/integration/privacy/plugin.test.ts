@@ -57,7 +57,7 @@ test('a plugin encrypts payloads and failures of user workflows, after the codec
   expect(Buffer.from(decrypted.metadata?.['note'] ?? []).toString()).toBe('of the user')
 })
 
-test('the failure of an encrypted run is readable with its key, and not without', async ({ taskQueue }) => {
+test('the failure of an encrypted run is readable only with its key', async ({ taskQueue }) => {
   const plugin = await createPlugin({ encryption })
   const connection = await connect({ plugins: [plugin] })
   const worker = await createWorker({ connection, taskQueue })
@@ -78,7 +78,7 @@ test('the failure of an encrypted run is readable with its key, and not without'
   await expect(withoutKeys.handle(run.workflowId).tree()).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNAVAILABLE' })
 })
 
-test('workers with a plugin start at once with one key, and not with another key of the same id', async () => {
+test('workers with a plugin start at once with one key, and not with another key under the same id', async () => {
   const values = { store: { kind: 'local', directory: await temporaryFolder() } } as const
   const start = async (secret: Buffer) => {
     const plugin = await createPlugin({ values, encryption: { currentKeyId: 'k1', key: () => secret } })

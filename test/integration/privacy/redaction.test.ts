@@ -8,7 +8,7 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { tool } from '../../support/tools.js'
 
-it('redacts what people see of a run, and nothing that the run needs', async () => {
+it('redacts the texts of a run that people see, and nothing that the run needs', async () => {
   const file = join(await temporaryFolder(), 'audit.jsonl')
   const seen: RedactedText[] = []
   const redact = (text: string, about: RedactedText) => {

@@ -9,12 +9,12 @@ const folder = fileURLToPath(new URL('../../histories/', import.meta.url))
 const recorded = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
 
 // This version must continue runs of older releases. Fix a failure with `patched`, never by recording again.
-describe('a recorded history replays', () => {
-  it('F32: of every release', () => {
+describe('recorded histories', () => {
+  it('F32: there is a recorded history of every release', () => {
     expect(recorded.length).toBeGreaterThan(0)
   })
 
-  it.each(recorded)('F32: %s', async (file) => {
+  it.each(recorded)('F32: the recorded history %s replays', async (file) => {
     const history = historyFromJSON(JSON.parse(readFileSync(`${folder}${file}`, 'utf8')))
     await expectHistoryReplays(history, 'recorded')
   })

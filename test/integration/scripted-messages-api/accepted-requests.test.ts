@@ -38,7 +38,7 @@ const accepted: readonly { readonly name: string; readonly body: unknown }[] = [
   },
 ]
 
-test.each(accepted)('accepts $name', async ({ body }) => {
+test.each(accepted)('the scripted server accepts $name', async ({ body }) => {
   const turn = {
     reply: {
       content: [

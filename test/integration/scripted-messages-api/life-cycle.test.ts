@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startScriptedMessagesApi, type ScriptedMessagesApiOptions } from '../../../src/testing/index.js'
 import { createClient, validRequest, textTurn, startServer } from './support.js'
 
-test('close ends stalled responses and idle connections, and is idempotent', async () => {
+test('closing the scripted server ends stalled responses and idle connections, and is idempotent', async () => {
   const faults = [{ type: 'stall', attempt: 1, at: { insideBlock: 0 } }] as const
   const server = await startScriptedMessagesApi({ script: [{ ...textTurn('Hello there'), faults }] })
   const { port } = new URL(server.url)
@@ -25,7 +25,7 @@ test('close ends stalled responses and idle connections, and is idempotent', asy
   await expect(fetch(server.url)).rejects.toThrow()
 })
 
-test('close ends a delay', async () => {
+test('closing the scripted server ends a delay', async () => {
   const faults = [{ type: 'delay', attempt: 1, ms: 3_000_000 }] as const
   const server = await startScriptedMessagesApi({ script: [{ ...textTurn('Hi'), faults }] })
   const delayed = createClient(server)
@@ -76,7 +76,7 @@ const wrongOptions: readonly (readonly [options: object, message: string])[] = [
   [{ prot: 1 }, 'options: Unrecognized key: "prot"'],
 ]
 
-test.each(wrongOptions)('the option %o is refused', async (options, message) => {
+test.each(wrongOptions)('the scripted server refuses the option %o', async (options, message) => {
   const all = { script: [textTurn('Hi')], ...options } as ScriptedMessagesApiOptions
   await expect(startScriptedMessagesApi(all)).rejects.toThrowError(
     expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) }),

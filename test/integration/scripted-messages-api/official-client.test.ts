@@ -294,6 +294,6 @@ test('slow streams and delays take the configured time', async () => {
 
   await client.messages.stream(validRequest).finalMessage()
 
-  // 60 ms, and 10 ms before each of seven events; timers may fire a millisecond early.
+  // 60 ms, and 10 ms before each of seven events. Timers may fire a millisecond early.
   expect(performance.now() - begun).toBeGreaterThanOrEqual(60 + 7 * 10 - 8)
 })

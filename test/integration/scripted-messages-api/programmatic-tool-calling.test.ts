@@ -65,7 +65,7 @@ test('code pauses for its calls and ends, the same with the plain and with the s
   }
 })
 
-test('code that goes on and makes more calls is a message that is complete at its start', async () => {
+test('code that continues and makes more calls is a message that is complete at its start', async () => {
   const client = createClient(await startServer({ script }))
   const [first] = await converse((params) => client.messages.create(params))
   const content = first?.content ?? []

@@ -30,10 +30,10 @@ export function withTools(...tools: unknown[]): unknown {
   return { ...validRequest, tools }
 }
 
-/** Declares a test per row: status, type, text and headers as in the real API. */
+/** Declares a test for each row: status, type, text and headers are those of the real API. */
 export function testRejectedRequests(refusals: readonly RejectedRequest[]): void {
   test.each(refusals)(
-    'refuses $name',
+    'the scripted server refuses $name',
     async ({ body, message, status = 400, type = 'invalid_request_error', options = {} }) => {
       const models = ['claude-sonnet-5', 'claude-sonnet-4-5']
       const server = await startServer({ script: [textTurn('Hi')], apiKey: 'sk-test', models })

@@ -12,7 +12,7 @@ import { defineTool } from '../../../src/index.js'
 import { answerResult, call, code, text, turn } from '../../support/script.js'
 import { ServeEnvironment } from '../../support/serve/serve-environment.js'
 
-/** The state of `useChat`, without React. */
+/** The state of `useChat` without React. */
 class State implements ChatState<UIMessage> {
   status: ChatState<UIMessage>['status'] = 'ready'
   error: Error | undefined
@@ -24,9 +24,9 @@ class State implements ChatState<UIMessage> {
   snapshot = <Value>(value: Value): Value => structuredClone(value)
 }
 
-/** A front end that sends its decisions by itself, as the documentation of the AI SDK says. */
+/** A front end that sends its decisions automatically, as the documentation of the AI SDK describes. */
 class Chat extends AbstractChat<UIMessage> {
-  /** Requests that were sent. */
+  /** Number of sent requests. */
   requests = 0
 
   constructor(url: string, id: string) {
@@ -46,7 +46,7 @@ class Chat extends AbstractChat<UIMessage> {
     return parts.flatMap((part) => (part.state === 'approval-requested' ? [part] : []))
   }
 
-  /** Calls that code makes at once are requested in any order. */
+  /** Requests for calls that code makes at once arrive in any order. */
   get tools() {
     const parts = this.lastMessage?.parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part] : [])) ?? []
     const order = (part: unknown): string => JSON.stringify(part)
@@ -76,7 +76,7 @@ import asyncio
 print(*await asyncio.gather(pay(euros=1), pay(euros=2), return_exceptions=True), sep="; ")
 print(await pay(euros=3))`
 
-it('requests approvals of calls of code, and goes on with the decisions of the front end', async () => {
+it('requests approvals of calls of code, and continues with the decisions of the front end', async () => {
   const served = await ServeEnvironment.start({
     tools: [pay],
     script: [turn(text('I pay. '), code(source)), answerResult],
@@ -134,7 +134,7 @@ it('requests the approval of a direct call, and again for a front end that resum
   await chat.addToolApprovalResponse({ id: chat.approvals[0]?.approval.id ?? '', approved: true })
   await expect.poll(() => chat.lastMessage?.metadata).toEqual({ status: 'answered' })
   expect(chat.text).toBe('paid 4')
-  // The front end that had left decides late: the call is not made again, and it gets the same end.
+  // The front end that left decides late. The call is not made again, and the front end gets the same end.
   await left.addToolApprovalResponse({ id: left.approvals[0]?.approval.id ?? '', approved: false, reason: 'late' })
   await expect.poll(() => left.lastMessage?.metadata).toEqual({ status: 'answered' })
   expect(left.text).toBe('paid 4')

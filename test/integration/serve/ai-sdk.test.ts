@@ -29,7 +29,7 @@ async function messageOf(stream: ReadableStream<UIMessageChunk> | null): Promise
 const textOf = (message: UIMessage | undefined) =>
   message?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 
-it('answers useChat: text, code and calls, and again for a repeated request', async () => {
+it('answers useChat with text, code and calls, and again for a repeated request', async () => {
   const served = await ServeEnvironment.start({
     tools: [tool('ping', () => 'pong')],
     script: [turn(text('I call. '), code('print(await ping(n=1))')), turn(text('It said pong.')), turn(text('Twice.'))],
@@ -54,7 +54,7 @@ it('answers useChat: text, code and calls, and again for a repeated request', as
   expect(await chat.resume('no-such-chat')).toBeNull()
 })
 
-it('resumes at another server from the beginning of the message that is worked on', async () => {
+it('resumes at another server from the beginning of the message that is being worked on', async () => {
   const release = new Deferred()
   const served = await ServeEnvironment.start({
     tools: [tool('wait', () => release.promise.then(() => 'waited'))],
@@ -76,7 +76,7 @@ it('resumes at another server from the beginning of the message that is worked o
   expect(await resumed).toMatchObject({ id: 'answer-q-2' })
 })
 
-it('says that a message failed, and rejects what it can not do', async () => {
+it('reports that a message failed, and rejects unsupported requests', async () => {
   const served = await ServeEnvironment.start({
     script: [faulty([{ type: 'status', status: 401, attempt: 'every' }], turn(text('never')))],
   })
@@ -98,7 +98,7 @@ it('says that a message failed, and rejects what it can not do', async () => {
   await expect(chat.send('../a', question('q-3', 'Hi.'))).rejects.toThrow('RUN_INPUT_INVALID')
 })
 
-it('takes images and PDFs, in a chat whose messages are large', async () => {
+it('accepts images and PDFs, in a chat with large messages', async () => {
   const served = await ServeEnvironment.start({ script: [turn(text('A cat.')), turn(text('Yes.'))] })
   const { url } = await served.server()
   const transport = new DefaultChatTransport<UIMessage>({ api: `${url}/ai-sdk` })

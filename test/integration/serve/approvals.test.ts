@@ -26,7 +26,7 @@ import asyncio
 results = await asyncio.gather(pay(euros=1), pay(euros=2), ask_human(question="Which?"), return_exceptions=True)
 print(*results, sep="; ")`
 
-it('lists calls that wait, and approves, denies and answers each once', async () => {
+it('lists waiting calls, and approves, denies and answers each once', async () => {
   const served = await ServeEnvironment.start({ tools: [pay, askHuman()], script: [turn(code(source)), answerResult] })
   const [server, other] = [await served.server(), await served.server()]
   await server.post('/messages', { text: 'Pay.', id: 'm' })
@@ -42,7 +42,7 @@ it('lists calls that wait, and approves, denies and answers each once', async ()
     { waitsFor: 'approval', tool: 'pay', arguments: { euros: 2 } },
     { waitsFor: 'result', tool: 'ask_human', summary: 'Which?' },
   ])
-  // The index of the server that lists runs is behind.
+  // The server's index of runs is not up to date yet.
   await expect.poll(() => list('')).toEqual(calls)
   const [first, second, question] = ['1', '2', '3'].map((call) => find(call)?.token)
 

@@ -8,7 +8,7 @@ import { Deferred, tool } from '../../support/tools.js'
 
 const answer = 'The travel budget was exceeded by Ada, Lin and Grace.'
 
-/** A tool that returns when the test says so. */
+/** A tool that returns when the test opens the gate. */
 function gate() {
   const called = new Deferred()
   const opened = new Deferred()
@@ -73,11 +73,11 @@ it('works once on a message that is posted again, and has status, history and an
   expect(await server.post('/reset')).toEqual({ status: 204, body: undefined })
   expect(await server.get('/history')).toEqual({ status: 200, body: [] })
   expect(await server.post('/reset', { messages: [user('x')] })).toMatchObject({ status: 400 })
-  // To the model it is the first message.
+  // For the model, it is the first message.
   expect(await server.post('/messages?wait', { text: 'Again.' })).toMatchObject({ body: { answer: 'one', message: 2 } })
 })
 
-it('steers the work on a message, and interrupts it', async () => {
+it('serves requests that steer and interrupt the work on a message', async () => {
   const { wait, called, open } = gate()
   const hanging = new Deferred()
   const hang = tool('hang', (_input, { signal }) => {
@@ -108,7 +108,7 @@ it('steers the work on a message, and interrupts it', async () => {
   expect(await server.get()).toMatchObject({ status: 409 })
 })
 
-it('rejects requests about what there is not', async () => {
+it('rejects requests about missing conversations and messages', async () => {
   const served = await ServeEnvironment.start({ script: [turn(text('one'))] })
   const server = await served.server()
   const missing = { status: 404, body: { error: { code: 'CONVERSATION_NOT_FOUND' } } }
@@ -121,7 +121,7 @@ it('rejects requests about what there is not', async () => {
   expect([unnamed.status, await unnamed.json()]).toMatchObject([400, { error: { code: 'RUN_INPUT_INVALID' } }])
 })
 
-it('takes images and PDFs with a message, of more bytes than other bodies may have, and reads no files', async () => {
+it('accepts images and PDFs with a message, in a larger body than others may have, and reads no files', async () => {
   const served = await ServeEnvironment.start({ script: [turn(text('A cat.'))] })
   const server = await served.server()
   const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(3_000_000, 'pixel')])

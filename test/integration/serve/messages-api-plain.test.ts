@@ -29,7 +29,7 @@ async function openConversations({ env }: ServeEnvironment): Promise<number> {
   return (await env.client.workflow.count(query)).count
 }
 
-it('answers plain requests with what the client sent and nothing of the engine, and leaves nothing behind', async () => {
+it("answers plain requests with only the client's own data, and leaves no conversation behind", async () => {
   const { served, api, bodies } = await start(
     [text('Hello.')],
     [text('I ask.'), call('get-weather', { city: 'Oslo' }), call('execute_code', { code: 'x' })],
@@ -49,7 +49,7 @@ it('answers plain requests with what the client sent and nothing of the engine, 
   expect(bodies()[0]).not.toHaveProperty('system')
   expect(bodies()[0]?.messages).toMatchObject([{ role: 'user', content: [{ text: 'a' }, { text: 'b' }] }])
 
-  // A client may have a tool of any name, also that of the tool for code.
+  // A client may have a tool with any name, even that of the tool for code.
   const execute: Anthropic.Tool = { name: 'execute_code', input_schema: { type: 'object', properties: { code: {} } } }
   messages.push({ role: 'assistant', content: hello.content }, { role: 'user', content: 'Oslo?' })
   const asked = await api.messages.create({
@@ -106,7 +106,7 @@ it('ends a plain request with the calls that fit their schemas, and at the limit
   expect(bodies()).toHaveLength(3)
 })
 
-it('serves the tool runner of the official SDK as it is, also when it streams', async () => {
+it('works with the unchanged tool runner of the official SDK, also when it streams', async () => {
   const calls = [
     [text('I ask.'), call('get-weather', { city: 'Oslo' }), call('get-weather', { city: 'Rome' })],
     [text('Both: {{last_tool_result}}')],
@@ -128,7 +128,7 @@ it('serves the tool runner of the official SDK as it is, also when it streams', 
   expect(types.filter((type) => type === 'message_stop')).toHaveLength(2)
 })
 
-it('serves the AI SDK as it is, also when it streams', async () => {
+it('works with the unchanged AI SDK, also when it streams', async () => {
   const calls = [
     [text('I ask.'), call('get_weather', { city: 'Oslo' }), call('get_weather', { city: 'Rome' })],
     [text('Both: {{last_tool_result}}')],
@@ -170,7 +170,7 @@ it('gives answers that fit a schema to parse of the official SDK', async () => {
   expect(bodies()).toHaveLength(4)
 })
 
-it('takes texts beside results of direct calls of a container, and such results without their container', async () => {
+it('accepts texts with results of direct calls of a container, and such results without their container', async () => {
   const { served, url, bodies } = await start([call('get-weather', { city: 'Oslo' })], [text('Warm.')], [text('Fine.')])
   const client = new MessagesClient(served, url, [weather])
   const asked = await client.ask('How warm?')
@@ -197,7 +197,7 @@ it('takes texts beside results of direct calls of a container, and such results 
   ])
 })
 
-it('shows the client its own names of tools that code calls by others', async () => {
+it('shows the client its own names of tools that have other names in code', async () => {
   const source = 'print(*await asyncio.gather(get_weather(city="Oslo"), sum_tool(city="Rome")))'
   const { served, url } = await start([code(source)], [text('Done.')])
   const forCode = { ...weather, allowed_callers: ['code_execution_20260120' as const] }
@@ -236,9 +236,9 @@ it('closes the conversations of clients that leave at any moment', async () => {
       .catch(() => false)
   }
   let known = 0
-  // One after the other: this process is the server, the worker and the clients.
+  // Sequential requests, because this process is the server, the worker and the clients.
   for (let position = 0; position < 40; position += 1) known += Number(await leave(position))
-  // The list of workflows is behind: first all that have begun are in it.
+  // The list of workflows is not up to date yet. It must contain all that have begun first.
   let counted = -1
   const begun = async (): Promise<boolean> => {
     const before = counted
@@ -249,7 +249,7 @@ it('closes the conversations of clients that leave at any moment', async () => {
   await expect.poll(() => openConversations(served), { timeout: 90_000 }).toBe(known)
 })
 
-it('counts tokens, lists models, and says what it has not', async () => {
+it('counts tokens, lists models, and reports what it does not support', async () => {
   const served = await ServeEnvironment.start({ script: [turn(text('unused'))] })
   const { url } = await served.server({ models: ['anthropic/claude-x', 'scripted'] })
   const api = officialSdk(url)

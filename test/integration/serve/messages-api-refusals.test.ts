@@ -80,7 +80,7 @@ const refusals: readonly (readonly [string, object, string])[] = [
   ],
 ]
 
-it('refuses what it can not do, and says what that is', async () => {
+it('refuses requests that it does not support, and names the unsupported field', async () => {
   const served = await ServeEnvironment.start({ script: [turn(text('unused'))] })
   const { url } = await served.server()
   for (const [name, body, message] of refusals) {
@@ -102,7 +102,7 @@ it('refuses what it can not do, and says what that is', async () => {
   expect(served.env.api.requests).toEqual([])
 })
 
-it('takes schemas that are large, recursive or deep, and checks no pattern', async () => {
+it('accepts schemas that are large, recursive or deep, and checks no pattern', async () => {
   const properties = { prototype: {}, constructor: { type: 'string' }, tree: { $ref: '#/$defs/tree' }, deep: deep(40) }
   const $defs = { tree: { type: 'object', properties: { left: { $ref: '#/$defs/tree' } } } }
   const slow = { type: 'string', pattern: '^(a+)+$' }
@@ -120,7 +120,7 @@ it('takes schemas that are large, recursive or deep, and checks no pattern', asy
   expect(textOf(await client.answer(paused, () => 'ok'))).toBe('Planted.')
 })
 
-it('gives the results of one container to no other, and takes them for all calls at once', async () => {
+it('gives the results of one container to no other, and accepts them only for all calls at once', async () => {
   const both = 'print(await asyncio.gather(ask(n=1), ask(n=2)))'
   const served = await ServeEnvironment.start({ script: [turn(code(both)), turn(text('Done.'))] })
   const { url } = await served.server()
@@ -173,7 +173,7 @@ it('gives the results of one container to no other, and takes them for all calls
   expect(await send(mine.container, result(first?.id, 'a'), result(second?.id, 'b'))).toMatchObject({ status: 404 })
 })
 
-it('reports failures of the model with the errors of the API, and takes the message again', async () => {
+it('reports failures of the model with the errors of the API, and accepts the message again', async () => {
   const unauthorized = faulty([{ type: 'status', status: 401, attempt: 1 }], turn(text('Again.')))
   const served = await ServeEnvironment.start({ script: [turn(text('Hello.')), unauthorized] })
   const { url } = await served.server()
@@ -187,7 +187,7 @@ it('reports failures of the model with the errors of the API, and takes the mess
   expect(served.env.api.requests).toHaveLength(3)
 })
 
-it('says why a message ended without an answer, also when the model was not asked', async () => {
+it('reports why a message ended without an answer, also when the model was not called', async () => {
   const served = await ServeEnvironment.start({
     script: [turn(text('Hello.')), turn(text('never'))],
     budget: { turns: 1, whenSpent: 'end' },

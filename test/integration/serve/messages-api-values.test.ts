@@ -12,7 +12,7 @@ const ask: Anthropic.Tool = {
   allowed_callers: ['code_execution_20260120'],
 }
 
-it('has large code, arguments, results and output, and an image', async () => {
+it('a container has large code, arguments, results and output, and an image', async () => {
   const source = `found = await ask(text="x" * 100_000)\nprint(len(found), "y" * 15_000)\n# ${'z'.repeat(60_000)}`
   const served = await ServeEnvironment.start({ script: [turn(code(source)), turn(text('Large.'))] })
   const client = new MessagesClient(served, (await served.server()).url, [ask])
@@ -38,7 +38,7 @@ it('has large code, arguments, results and output, and an image', async () => {
   })
 })
 
-it('never runs a tool of the worker in place of a client tool of the same name', async () => {
+it('never runs a tool of the worker in place of a client tool with the same name', async () => {
   let calls = 0
   const own = tool('ask', () => (calls += 1), { execution: 'local' })
   const served = await ServeEnvironment.start({
@@ -72,7 +72,7 @@ it('closes a new container whose client has left', async () => {
   await expect.poll(async () => (await served.env.client.workflow.count(query)).count, { timeout: 60_000 }).toBe(0)
 })
 
-it('ends a stream with the error of the model', async () => {
+it('ends a Messages API stream with the error of the model', async () => {
   const served = await ServeEnvironment.start({
     script: [faulty([{ type: 'status', status: 401, attempt: 'every' }], turn(text('never')))],
   })

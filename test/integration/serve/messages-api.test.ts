@@ -27,7 +27,7 @@ async function start(...script: readonly ScriptedTurn[]) {
   return { served, client: new MessagesClient(served, url, [weather]) }
 }
 
-it('runs code in a sandbox of ours for a client of the official API', async () => {
+it('runs code in a sandbox of this package for a client of the official API', async () => {
   const { client } = await start(turn(text('I add.'), code(gathered)), turn(text('It is 30.')))
   const first = await client.ask('How warm is it?')
   expect(first).toMatchObject({
@@ -79,7 +79,7 @@ it('pauses for each call in a loop, and keeps variables from request to request'
   const again = await client.ask('What was the second?')
   expect(again).toMatchObject({ stop_reason: 'end_turn', container: { id: oslo.container?.id } })
   expect(again.content[1]).toMatchObject({ type: 'code_execution_tool_result', content: { stdout: 'warm\n' } })
-  // The messages of the client are those of the conversation: nothing was replaced.
+  // The client's messages are those of the conversation: none was replaced.
   expect(await activitySummaries(served.env)).not.toContainEqual(expect.stringMatching(/^store \d+ messages?/))
 })
 
@@ -108,7 +108,7 @@ it('makes direct calls, and gives errors of a client to the model and to code', 
   })
 })
 
-it('goes on when a direct call has failed and the code makes another call', async () => {
+it('continues when a direct call has failed and the code makes another call', async () => {
   const source = 'print(await get_weather(city="Oslo"), await get_weather(city="Rome"))'
   const { client } = await start(turn(code(source), call('lookup')), turn(text('{{last_tool_result}}')))
   client.params.tools?.push({ name: 'lookup', input_schema: { type: 'object' } })
@@ -130,13 +130,13 @@ it('gives a repeated request the same response, and makes no call twice', async 
   client.use(other.url)
   expect(await client.repeat()).toEqual({ ...done, container: expect.anything() as unknown })
   expect(served.env.api.requests).toHaveLength(2)
-  // The first request again, with the container that there is by now.
+  // Repeats the first request with the container that now exists.
   client.messages.splice(2)
   expect(await client.repeat()).toEqual(paused)
   expect(served.env.api.requests).toHaveLength(2)
 })
 
-it('takes results of which a server that has died has taken a part', async () => {
+it('accepts results after a server that accepted only some of them has died', async () => {
   const source = `
 async def chain():
   return await get_weather(city="Rome after " + await get_weather(city="Oslo"))
@@ -169,7 +169,7 @@ it('replaces the messages of a container when those of its client differ', async
   ])
 })
 
-it('streams events that the accumulator of the SDK takes', async () => {
+it('streams events that the accumulator of the SDK accepts', async () => {
   const { client } = await start(turn(text('I add.'), code(gathered)), turn(text('It is 30.')))
   const paused = await client.ask('How warm is it?')
   const { types, message } = await client.stream()
@@ -188,7 +188,7 @@ it('streams events that the accumulator of the SDK takes', async () => {
   })
 })
 
-it('survives the end of its server, its workers and its sandbox while a call waits', async () => {
+it('a container survives the end of its server, its workers and its sandbox while a call waits', async () => {
   const { served, client } = await start(turn(code(gathered)), turn(text('It is 30.')))
   const paused = await client.ask('How warm is it?')
   const { workflowId } = served.ptc.conversation(client.container ?? '')
@@ -202,7 +202,7 @@ it('survives the end of its server, its workers and its sandbox while a call wai
   await served.env.expectCleanEnd(handle)
 })
 
-it('needs the token of the server, as a key or as a bearer token', async () => {
+it('the Messages API needs the token of the server, as a key or as a bearer token', async () => {
   const served = await ServeEnvironment.start({ script: [turn(text('Hello.'))] })
   const { url } = await served.server({ token: 'secret' })
   const body = {

@@ -23,7 +23,7 @@ async function nextOf(stream: AsyncIterator<StreamEvent, void>, type: StreamEven
   }
 }
 
-it('delivers text before the turn ends, and voids it when the attempt fails', async () => {
+it('a live stream delivers text before the turn ends, and voids it when the attempt fails', async () => {
   const stream = fileStream({ folder: await temporaryFolder() })
   const env = await TestEnvironment.start({
     stream,
@@ -33,7 +33,7 @@ it('delivers text before the turn ends, and voids it when the attempt fails', as
   const { workflowId } = await env.startAgent()
   const events = env.ptc.handle(workflowId).stream()
   const first = await nextOf(events, 'text')
-  // The model has sent half of its reply, and hangs: there is no result of the turn.
+  // The model has sent half of its reply, and hangs: the turn has no result.
   const { events: history } = await env.history()
   expect(history.filter((event) => event.activityTaskCompletedEventAttributes)).toHaveLength(1) // run.config
   expect(answer.startsWith(shownText([first]))).toBe(true)
@@ -47,7 +47,7 @@ it('delivers text before the turn ends, and voids it when the attempt fails', as
   expect(typesOf(all)).not.toContain('gap')
 })
 
-it('delivers code, calls and output, and continues at an offset', async () => {
+it('a live stream delivers code, calls and output, and continues at an offset', async () => {
   const stream = fileStream({ folder: await temporaryFolder() })
   const release = new Deferred()
   const env = await TestEnvironment.start({
@@ -108,7 +108,7 @@ it('delivers code, calls and output, and continues at an offset', async () => {
   await env.expectCleanEnd(env.lastRun)
 })
 
-it('delivers what code prints while it runs, and the tree has it without a stream', async () => {
+it('a live stream delivers the output of code while it runs, and the tree has it without a stream', async () => {
   const env = await TestEnvironment.start({ stream: fileStream({ folder: await temporaryFolder() }) })
   const source = 'import time\npage = 0\nwhile True:\n    page += 1\n    print("page", page)\n    time.sleep(0.05)'
   const handle = await env.startProgram(source)
@@ -120,7 +120,7 @@ it('delivers what code prints while it runs, and the tree has it without a strea
   await expect(nextOf(events, 'end')).resolves.toMatchObject({ status: 'cancelled' })
 })
 
-it('does not fail nor hold up a run when the stream can not be written, and says the end', async () => {
+it('an unwritable stream neither fails nor delays a run, and has its end', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'file'), '')
   const stream = fileStream({ folder: join(folder, 'file') })
@@ -130,7 +130,7 @@ it('does not fail nor hold up a run when the stream can not be written, and says
   expect(events).toMatchObject([{ type: 'gap' }, { type: 'end', status: 'completed' }])
 })
 
-it('says the end of a run that is terminated, with its cause', async () => {
+it('a live stream has the end of a terminated run, with its cause', async () => {
   const env = await TestEnvironment.start({
     stream: fileStream({ folder: await temporaryFolder() }),
     tools: [tool('hang', (_input, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)))],
@@ -145,7 +145,7 @@ it('says the end of a run that is terminated, with its cause', async () => {
   })
 })
 
-it('rejects a stream of a client without one, of no run, and one that is aborted', async () => {
+it('rejects a stream of a client without one, of a missing run, and an aborted one', async () => {
   const stream = fileStream({ folder: await temporaryFolder() })
   const env = await TestEnvironment.start({ stream, tools: [tool('ping', () => 'pong')] })
   await expect(readEvents(env.ptc.handle('no-such-run').stream())).rejects.toMatchObject({ code: 'TEMPORAL_NOT_FOUND' })
@@ -161,7 +161,7 @@ it('rejects a stream of a client without one, of no run, and one that is aborted
 })
 
 describeRedis('with Redis', () => {
-  it('goes on while Redis hangs, and delivers everything when it answers again', async () => {
+  it('a run continues while Redis hangs, and the stream delivers everything when Redis answers again', async () => {
     const server = await RedisServer.start()
     onTestFinished(() => server.close())
     const env = await TestEnvironment.start({

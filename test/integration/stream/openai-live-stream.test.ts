@@ -9,7 +9,7 @@ import { chunk, done, event, startChatStream, usageChunk } from '../models/opena
 
 isolateTests()
 
-it('delivers text and code of a compatible server as they are written, and voids those of a failed attempt', async () => {
+it('delivers text and code of a compatible server, and voids those of a failed attempt', async () => {
   const argumentPieces = ['', '{"code": "print(', 'await ping())\\n"}']
   const codeChunks = argumentPieces.map((piece, position) =>
     chunk({

@@ -20,7 +20,7 @@ describeRedis('a stream in Redis', () => {
     return sink
   }
 
-  it('keeps about as many entries as it should', async () => {
+  it('a stream in Redis keeps about the configured number of entries', async () => {
     const sink = open({ maxEntries: 100 })
     for (let batch = 0; batch < 20; batch += 1) {
       await sink.append(
@@ -31,12 +31,12 @@ describeRedis('a stream in Redis', () => {
     const reader = sink.reader('long')
     onTestFinished(() => reader.close())
     const entries = await reader.read(undefined, 0)
-    // Redis trims whole nodes, of at most 100 entries each.
+    // Redis trims whole nodes of at most 100 entries each.
     expect(entries.length).toBeLessThanOrEqual(200)
     expect(entries.at(-1)?.text).toBe('19/99')
   })
 
-  it('rejects while the server is down, and connects again by itself', async () => {
+  it('a stream in Redis rejects while the server is down, and connects again by itself', async () => {
     const sink = open()
     await sink.append('down', ['before'])
     const reader = sink.reader('down')
@@ -50,7 +50,7 @@ describeRedis('a stream in Redis', () => {
     expect(await readEntries(reader, 1, before?.id)).toMatchObject([{ text: 'after' }])
   })
 
-  it('rejects what Redis refuses', async () => {
+  it('a stream in Redis rejects requests that Redis refuses', async () => {
     const client = await createClient({ url: server.url }).connect()
     onTestFinished(() => client.close())
     await client.set('own:refused', 'of another type')
@@ -65,7 +65,7 @@ describeRedis('a stream in Redis', () => {
   })
 })
 
-it('rejects an address that is none of Redis, and one where nothing listens', async () => {
+it('a stream in Redis rejects an address that is not Redis, and one without a listener', async () => {
   expect(() => redisStream({ url: 'http://localhost' })).toThrow('redis://')
   expect(() => redisStream({ url: 'redis://localhost', maxEntries: 0 })).toThrow('maxEntries')
   const sink = redisStream({ url: `redis://${unusedAddress}` })

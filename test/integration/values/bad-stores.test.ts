@@ -18,7 +18,7 @@ const withS3 = (await s3Available) !== undefined
 const megabyte = 1024 * 1024
 const big = Array.from({ length: 20_000 }, (_, row) => ({ row, text: 'travel' }))
 
-/** Changes of a value's file, and the error that a reader gets. */
+/** Changes of a value's file, and the error for a reader. */
 const corruptions: readonly [string, string, (file: string, other: string) => Promise<void>][] = [
   ['deleted', 'VALUE_MISSING', (file) => rm(file)],
   ['overwritten', 'VALUE_CORRUPT', (file) => writeFile(file, randomBytes(megabyte))],
@@ -27,14 +27,17 @@ const corruptions: readonly [string, string, (file: string, other: string) => Pr
 ]
 
 function rejectsCorruptContent(open: () => ValueStore, fileOf: (sha256: string) => string): void {
-  it.each(corruptions)('a value that was %s is %s, and other values are unaffected', async (_what, code, corrupt) => {
-    const store = open()
-    const value = await store.put([randomBytes(megabyte)], neverAborted)
-    const other = await store.put([randomBytes(megabyte - 1)], neverAborted)
-    await corrupt(fileOf(value.sha256), fileOf(other.sha256))
-    await expect(readAll(store, value)).rejects.toMatchObject({ code })
-    expect(await readAll(store, other)).toHaveLength(other.bytes)
-  })
+  it.each(corruptions)(
+    'a stored value that was %s is %s, and other values are unaffected',
+    async (_what, code, corrupt) => {
+      const store = open()
+      const value = await store.put([randomBytes(megabyte)], neverAborted)
+      const other = await store.put([randomBytes(megabyte - 1)], neverAborted)
+      await corrupt(fileOf(value.sha256), fileOf(other.sha256))
+      await expect(readAll(store, value)).rejects.toMatchObject({ code })
+      expect(await readAll(store, other)).toHaveLength(other.bytes)
+    },
+  )
 }
 
 describe('LocalStore', () => {
@@ -46,7 +49,7 @@ describe('LocalStore', () => {
   const open = (): LocalStore => new LocalStore(join(directory, 'values'))
   rejectsCorruptContent(open, (key) => join(directory, 'values', key.slice(0, 2), key.slice(2, 4), key))
 
-  it('is retried while its directory is missing, and does not recreate it', async () => {
+  it('LocalStore is retried while its directory is missing, and does not create it again', async () => {
     const values = new Values({ store: open() })
     const before = await values.externalize({ first: big }, neverAborted)
     await rename(join(directory, 'values'), join(directory, 'unmounted'))
@@ -62,7 +65,7 @@ describe('LocalStore', () => {
     expect(await loading).toEqual({ first: big })
   })
 
-  it('removes the temporary file of a killed writer, and keeps that of an active one', async () => {
+  it('LocalStore removes the temporary file of a killed writer, and keeps that of an active one', async () => {
     const incoming = join(directory, 'values', 'incoming')
     await mkdir(incoming, { recursive: true })
     await writeFile(join(incoming, 'killed'), 'half of a value')
@@ -74,7 +77,7 @@ describe('LocalStore', () => {
   })
 
   describe.skipIf(!mountable)('on a small disk', () => {
-    it('reports VALUE_STORE_FULL, leaves no partial file, and works again when there is space', async () => {
+    it('LocalStore reports VALUE_STORE_FULL, leaves no partial file, and works again when there is space', async () => {
       const disk = await mountSmallDisk()
       const store = new LocalStore(disk.folder)
       const earlier = await store.put([randomBytes(300_000)], neverAborted)
@@ -88,7 +91,7 @@ describe('LocalStore', () => {
       expect(await values.load(await externalizing, 'the test', neverAborted)).toHaveLength(600_000)
     })
 
-    it('refuses writes to a read-only disk without retries, and reads from it', async () => {
+    it('LocalStore refuses writes to a read-only disk without retries, and reads from it', async () => {
       const disk = await mountSmallDisk()
       const earlier = await new LocalStore(disk.folder).put([randomBytes(1_000)], neverAborted)
       await disk.setReadOnly()
@@ -110,7 +113,7 @@ describe.skipIf(!withS3)('S3Store', () => {
   const open = (): S3Store => new S3Store(server.settings('bad/'))
   rejectsCorruptContent(open, (key) => server.fileOf(`bad/${key}`))
 
-  it('is retried while its server is down', async () => {
+  it('S3Store is retried while its server is down', async () => {
     const values = new Values({ store: open() })
     const before = await values.externalize({ first: big }, neverAborted)
     await server.kill()
@@ -125,20 +128,20 @@ describe.skipIf(!withS3)('S3Store', () => {
     expect(await loading).toEqual({ first: big })
   })
 
-  it('waits for a slow server as long as data arrives', async () => {
+  it('S3Store waits for a slow server as long as data arrives', async () => {
     const store = await openThroughProxy(50)
     const stored = await store.put([randomBytes(3 * megabyte)], neverAborted)
     expect(await readAll(store, stored)).toHaveLength(3 * megabyte)
   })
 
-  it('reports VALUE_STORE_UNAVAILABLE for a server that does not answer', async () => {
+  it('S3Store reports VALUE_STORE_UNAVAILABLE for a server that does not answer', async () => {
     const store = await openThroughProxy(undefined)
     const stored: StoredContent = { sha256: '0'.repeat(64), bytes: 1 }
     await expect(store.put([Buffer.from('x')], neverAborted)).rejects.toMatchObject({ code: 'VALUE_STORE_UNAVAILABLE' })
     await expect(readAll(store, stored)).rejects.toMatchObject({ code: 'VALUE_STORE_UNAVAILABLE' })
   })
 
-  it('refuses without retries when the bucket is missing or access is denied', async () => {
+  it('S3Store refuses without retries when the bucket is missing or access is denied', async () => {
     const absent = new S3Store({ ...server.settings(), bucket: 'no-such-bucket' })
     await expect(new Values({ store: absent }).externalize(big, neverAborted)).rejects.toMatchObject({
       code: 'VALUE_STORE_REFUSED',
@@ -154,7 +157,7 @@ describe.skipIf(!withS3)('S3Store', () => {
     })
   })
 
-  it.skipIf(!mountable)('reports a retryable error when the server is full', async () => {
+  it.skipIf(!mountable)('S3Store reports a retryable error when the server is full', async () => {
     const disk = await mountSmallDisk()
     const small = await S3Server.start(disk.folder)
     onTestFinished(() => small.close())
@@ -177,7 +180,7 @@ async function mountSmallDisk(): Promise<SmallDisk> {
   return disk
 }
 
-it('names what a missing value was needed for', async () => {
+it('the error of a missing value names the part that needed it', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'ptc-values-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   const values = new Values({ store: new LocalStore(directory) })

@@ -22,7 +22,7 @@ function openPipes(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'PipeWrap').length
 }
 
-/** Like a daemon that does not answer. */
+/** Behaves like a daemon that does not answer. */
 function rejectWhenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason))
@@ -30,7 +30,7 @@ function rejectWhenAborted(signal: AbortSignal): Promise<never> {
 }
 
 describeDocker('the keep-alive of a worker', () => {
-  it('reaches the sandboxes of its namespace at once, and no others', async () => {
+  it('the keep-alive reaches the sandboxes of its namespace at once, and no others', async () => {
     const docker = createDockerBackend()
     onTestFinished(() => docker.close())
     await docker.ensureImage()
@@ -50,7 +50,7 @@ describeDocker('the keep-alive of a worker', () => {
     expect(lines).toEqual([])
   })
 
-  it('ends at once when the worker stops while a call has no answer', async () => {
+  it('the keep-alive ends at once when the worker stops while a call has no answer', async () => {
     const hanging: DockerBackend = {
       ...createDockerBackend(),
       keepAlive: (_owner, signal) => rejectWhenAborted(signal ?? new AbortController().signal),
@@ -60,7 +60,7 @@ describeDocker('the keep-alive of a worker', () => {
     expect(lines).toEqual([])
   })
 
-  it('reports a daemon that does not answer, and does not throw', async () => {
+  it('the keep-alive reports a daemon that does not answer, and does not throw', async () => {
     const failing = { ...createDockerBackend(), keepAlive: () => Promise.reject(new Error('no daemon')) }
     const lines: string[] = []
     await startKeepAlive({ docker: failing, owner: 'o', onProgress: (line) => lines.push(line) }).close()

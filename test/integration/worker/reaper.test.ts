@@ -7,7 +7,7 @@ import { reap } from '../../../src/worker/resources/reaper.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 
 describeDocker('the reaper', () => {
-  it('removes sandboxes whose workflow is over, and no others', async () => {
+  it('the reaper removes sandboxes whose workflow has ended, and no others', async () => {
     const owner = `reaper-${randomUUID()}`
     const docker = createDockerBackend()
     const host = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
@@ -37,7 +37,7 @@ describeDocker('the reaper', () => {
     }
   })
 
-  it('F34: removes no sandbox of an open run, however wrong its clock is, except those replaced by a rebuild', async () => {
+  it('F34: the reaper removes no sandbox of an open run with any clock, except those replaced by a rebuild', async () => {
     const owner = `reaper-${randomUUID()}`
     const docker = createDockerBackend()
     const worker = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
@@ -48,7 +48,7 @@ describeDocker('the reaper', () => {
     }
     const epochs = async () =>
       (await docker.listSandboxes(owner)).map(({ id }) => id.epoch).toSorted((one, other) => one - other)
-    // Another process on the same host, which owns none of them. Sandboxes of other tests must not see this clock.
+    // Another process on the same host that owns none of them. Sandboxes of other tests must not see this clock.
     const host = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
     const narrowed: typeof docker = {
       ...docker,
@@ -78,7 +78,7 @@ describeDocker('the reaper', () => {
     }
   })
 
-  it('reports that its search failed, and does not throw', async () => {
+  it('the reaper reports that its search failed, and does not throw', async () => {
     const docker = createDockerBackend()
     const host = new SessionHost({ namespace: 'nobody', backends: [docker], tools: [] })
     const lines: string[] = []

@@ -14,7 +14,7 @@ installRuntime('ERROR', () => undefined)
 beforeAll(useOwnNamespace)
 
 describeDocker('a worker with a warm pool', () => {
-  test('runs a program in a pool container, and leaves no container behind', async ({
+  test('a worker with a warm pool runs a program in a pool container, and leaves no container behind', async ({
     server,
     client,
     nativeConnection,

@@ -19,7 +19,7 @@ const wait = defineTool({
 export default defineConfig({ tools: [wait], sandbox: { backend: 'wasm' }, taskQueue: '${uniqueName('chat')}' })
 `
 
-/** Repeats what the user says, unless that is one of the other texts. */
+/** Repeats the user's message, unless it is one of the other texts. */
 const script = [
   {
     ...turn({ type: 'tool_use', name: 'execute_code', input: { code: 'x = 42\nprint(x)' } }),
@@ -52,7 +52,7 @@ afterAll(async () => {
 })
 
 describe('ptc chat', () => {
-  it('answers each line of a pipe, and a later command joins the conversation by its name', async () => {
+  it('ptc chat answers each line of a pipe, and a later command joins the conversation by its name', async () => {
     const name = uniqueName('books').slice(0, 20)
     const first = await project.start('chat', name).input('hello\n\nset x\n').result
     expect(first).toMatchObject({ code: 0, stdout: 'You said: hello\nx is 42\n' })
@@ -66,7 +66,7 @@ describe('ptc chat', () => {
     expect(closed).toMatchObject({ code: 1, stderr: expect.stringMatching(/no open conversation/) })
   })
 
-  it('shares the variables of a named session with ptc exec', async () => {
+  it('ptc chat shares the variables of a named session with ptc exec', async () => {
     const [name, session] = [uniqueName('books').slice(0, 20), uniqueName('q3').slice(0, 20)]
     const first = await project.run('chat', name, '--session', session, '--message', 'set x')
     expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^x is 42/) })
@@ -80,7 +80,7 @@ describe('ptc chat', () => {
     expect(await project.run('sessions', 'close', session)).toMatchObject({ code: 0 })
   })
 
-  it('says why a message failed, exits with 1, and the conversation goes on', async () => {
+  it('ptc chat reports why a message failed, exits with 1, and the conversation continues', async () => {
     const name = uniqueName('broken').slice(0, 20)
     const failed = await project.run('chat', name, '--message', 'break')
     expect(failed).toMatchObject({ code: 1, stdout: '' })
@@ -89,7 +89,7 @@ describe('ptc chat', () => {
     expect(next).toMatchObject({ code: 0, stdout: 'You said: mend\n' })
   })
 
-  it('sends attached files with the next message, and says what is wrong with one', async () => {
+  it('ptc chat sends attached files with the next message, and reports an invalid one', async () => {
     const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
     await writeFile(join(project.folder, 'pixel.png'), png)
     const lines = ['one', '/attach missing.png', '/attach pixel.png', 'two', 'three', '/close', '']
@@ -108,7 +108,7 @@ describe('ptc chat', () => {
     })
   })
 
-  it('refuses wrong input before it connects', async () => {
+  it('ptc chat refuses invalid input before it connects', async () => {
     expect(await project.run('chat', 'a b', '--message', 'x')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/can't be the name of a conversation/),
@@ -119,7 +119,7 @@ describe('ptc chat', () => {
     })
   })
 
-  it('at a terminal interrupts the work with Ctrl-C, and goes on', async () => {
+  it('ptc chat at a terminal interrupts the work with Ctrl-C, and continues', async () => {
     const terminal = PseudoTerminal.start(project, 'run', '-i', 'wait')
     const [, name] = await terminal.waitForScreen(/conversation (chat-\S+): \/help/)
     await terminal.waitForScreen(/1 call/)

@@ -16,7 +16,7 @@ const config = { 'ptc.config.ts': 'export default { tools: [] }' }
 /** Maximum milliseconds until the reason is known: the request has 5 s, and then the connection is examined. */
 const maxFailureMs = 8_000
 
-/** Expects the reason from a command, and in time: the start of a command takes any time on a busy machine. */
+/** Expects the reason from a command, and in time. The start of a command may take long on a busy machine. */
 async function expectFailure(environment: EnvironmentVariables, reason: RegExp): Promise<void> {
   const variables = { TEMPORAL_ADDRESS: sharedServer().address, ...environment }
   await using project = await TestProject.create(config, variables)
@@ -50,7 +50,7 @@ test('a connection to a web server reports the reason', async () => {
   }
 })
 
-test('ptc approvals --watch prints each wait once, and asks a server again that was away', async () => {
+test('ptc approvals --watch prints each wait once, and asks a server again after an outage', async () => {
   const pay = defineTool({
     name: 'pay',
     description: 'Pays.',

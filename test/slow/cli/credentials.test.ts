@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestProject, type PtcProcess } from '../../support/cli/ptc.js'
 import { connectClient, sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 
-/** One for each source, and one that `flaky` gets at its second attempt. */
+/** A value for each source, and a value that `flaky` gets at its second attempt. */
 const values = {
   fromVariable: 'marker-of-the-variable',
   fromFile: 'marker-of-the-file',
@@ -67,7 +67,7 @@ beforeAll(async () => {
 
 afterAll(() => project[Symbol.asyncDispose]())
 
-test('the values of credentials reach the tool, and nothing else', async () => {
+test('the values of credentials reach only the tool', async () => {
   const id = uniqueName('leak')
   const program = `
 print(await leak())
@@ -100,7 +100,7 @@ except ToolError as error: print(error)
   for (const [place, text] of Object.entries(written)) expect(text, place).not.toContain('marker-of-')
 })
 
-test('a credential that can not be read is an outcome of the call, which is tried again', async () => {
+test('an unreadable credential is an outcome of the call, which is tried again', async () => {
   const program = `
 print(await flaky())
 try: await never()

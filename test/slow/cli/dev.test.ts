@@ -35,7 +35,7 @@ async function killServer({ folder }: TestProject): Promise<void> {
 }
 
 describe('ptc dev', () => {
-  it('starts a server with its UI and a worker for the other commands of the folder, and stops them', async () => {
+  it('ptc dev starts a server with its UI and a worker for other commands, and stops them', async () => {
     await using project = await TestProject.create(files)
     const dev = project.start('dev')
     const [, uiUrl = ''] = await dev.waitForOutput(/^UI +(http:\S+)/m, 'stdout')
@@ -56,7 +56,7 @@ describe('ptc dev', () => {
     expect(existsSync(join(project.folder, '.ptc/temporal.json'))).toBe(false)
   })
 
-  it('says that the configuration, or a file that it imports, has changed', async () => {
+  it('ptc dev reports that the configuration, or a file that it imports, has changed', async () => {
     const config = files['ptc.config.ts'].replace('description:', 'description: name + ').replace("name: 'add'", 'name')
     const imports = `import { name } from './name.js'\n`
     await using project = await TestProject.create({
@@ -73,7 +73,7 @@ describe('ptc dev', () => {
     await dev.waitForOutput(/^\.env changed: /m)
   })
 
-  it('starts its worker again after a pause when a tool ends it, and its server runs on', async () => {
+  it('ptc dev starts its worker again after a pause when a tool ends it, and its server keeps running', async () => {
     const end = `
 const end = defineTool({
   name: 'end', description: 'Ends its worker.', effect: 'once', input: z.object({}), output: z.null(),
@@ -97,7 +97,7 @@ const end = defineTool({
     expect((await dev.result).code).toBe(0)
   })
 
-  it('ends with its server, the reason and its exit code when its worker can not start', async () => {
+  it("ptc dev ends with its server, the reason and its exit code when its worker can't start", async () => {
     const config = files['ptc.config.ts'].replace("'wasm'", "'docker'")
     const environment = { DOCKER_HOST: 'unix:///nope.sock' }
     await using project = await TestProject.create({ ...files, 'ptc.config.ts': config }, environment)
@@ -107,7 +107,7 @@ const end = defineTool({
     expect(existsSync(join(project.folder, '.ptc/temporal.json'))).toBe(false)
   })
 
-  it('ends with its server at once on the second Ctrl-C', async () => {
+  it('ptc dev and its server end at once on the second Ctrl-C', async () => {
     await using project = await TestProject.create(files)
     const dev = project.start('dev')
     const [, port] = await dev.waitForOutput(/^Temporal +127\.0\.0\.1:(\d+)/m, 'stdout')
@@ -119,7 +119,7 @@ const end = defineTool({
 })
 
 describe('a server that exits unexpectedly', () => {
-  it('ends ptc dev with exit code 3 and the reason', async () => {
+  it('a server that exits unexpectedly ends ptc dev with exit code 3 and the reason', async () => {
     await using project = await TestProject.create(files)
     const dev = project.start('dev')
     await dev.waitForOutput(/Ready\./, 'stdout')
@@ -129,7 +129,7 @@ describe('a server that exits unexpectedly', () => {
     expect(code).toBe(3)
   })
 
-  it('ends the command that started it with exit code 3, and says how to resume the run', async () => {
+  it('a server that exits unexpectedly ends its command with exit code 3, which says how to resume the run', async () => {
     await using project = await TestProject.create({ ...files, 'nap.py': 'import asyncio\nawait asyncio.sleep(60)\n' })
     const running = project.start('exec', 'nap.py', '--id', 'nap')
     await running.waitForOutput(/cell 1/)
@@ -141,7 +141,7 @@ describe('a server that exits unexpectedly', () => {
 })
 
 describe('without ptc dev', () => {
-  it('a command starts a server and a worker for itself, and the run can be shown afterwards', async () => {
+  it('a command without ptc dev starts a server and a worker, and the run can be shown afterwards', async () => {
     await using project = await TestProject.create(files)
     const { code, stdout, stderr } = await project.run('exec', 'sum.py', '--id', 'sum')
     expect(stderr).toContain(
@@ -152,7 +152,7 @@ describe('without ptc dev', () => {
     expect((await project.run('show', 'sum')).stdout).toMatch(/sum +program · completed[^]*add\(a=40, b=2\)/)
   })
 
-  it('logs a blocked event loop to the worker log, not to the terminal', async () => {
+  it('a command without ptc dev logs a blocked event loop to the worker log, not to the terminal', async () => {
     const block = `
 const block = defineTool({
   name: 'block', description: 'Computes.', effect: 'read', input: z.object({}), output: z.null(),
@@ -170,7 +170,7 @@ const block = defineTool({
     expect(stderr).not.toMatch(blocked)
   })
 
-  it('watch resumes a run whose process was killed', async () => {
+  it('ptc watch resumes a run whose process was killed', async () => {
     await using project = await TestProject.create({
       ...files,
       'nap.py': 'import asyncio\nawait asyncio.sleep(4)\nprint("awake")\n',
@@ -182,7 +182,7 @@ const block = defineTool({
     expect(await project.run('watch', 'nap')).toMatchObject({ code: 0, stdout: 'awake\n' })
   })
 
-  it('rejects --detach without a running server', async () => {
+  it('ptc run rejects --detach without a running server', async () => {
     await using project = await TestProject.create(files)
     const { code, stderr } = await project.run('run', 'why?', '--detach')
     expect(stderr).toContain('ptc: no Temporal server is running for this folder')

@@ -6,7 +6,7 @@ import { TestProject } from '../../support/cli/ptc.js'
 const writtenFiles = ['.env.example', '.gitignore', 'package.json', 'ptc.config.ts', 'scripted-model.json']
 
 describe('ptc init', () => {
-  it('writes a project that runs without an API key, and says that the model is scripted', async () => {
+  it('ptc init writes a project that runs without an API key, and says that the model is scripted', async () => {
     await using project = await TestProject.create({ 'total.py': 'print(sum(await get_expenses(employee="ada")))' })
     const init = await project.run('init')
     expect(init).toMatchObject({ code: 0, stderr: '' })
@@ -31,7 +31,7 @@ describe('ptc init', () => {
     expect(named).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('creates the folder, and names the commands for it', async () => {
+  it('ptc init creates the folder, and prints the commands for it', async () => {
     await using project = await TestProject.create({})
     const { code, stdout } = await project.run('init', 'My Project')
     expect(code).toBe(0)
@@ -51,7 +51,7 @@ describe('ptc init', () => {
     })
   })
 
-  it('refuses to overwrite, names the files, and writes nothing', async () => {
+  it('ptc init refuses to overwrite, names the files, and writes nothing', async () => {
     await using project = await TestProject.create({ '.gitignore': 'mine\n', 'ptc.config.mjs': 'export default {}' })
     const { code, stdout, stderr } = await project.run('init')
     expect(stderr).toContain('ptc: this folder has .gitignore, ptc.config.mjs already')
@@ -59,7 +59,7 @@ describe('ptc init', () => {
     expect((await readdir(project.folder)).sort()).toEqual(['.gitignore', 'node_modules', 'ptc.config.mjs'])
   })
 
-  it('keeps the package.json of the folder', async () => {
+  it('ptc init keeps the package.json of the folder', async () => {
     await using project = await TestProject.create({ 'package.json': '{"name":"mine"}' })
     expect((await project.run('init')).stdout).not.toContain('package.json')
     expect(await readFile(join(project.folder, 'package.json'), 'utf8')).toBe('{"name":"mine"}')
@@ -68,7 +68,7 @@ describe('ptc init', () => {
     expect(again.code).toBe(2)
   })
 
-  it('refuses a path that is a file', async () => {
+  it('ptc init refuses a path that is a file', async () => {
     await using project = await TestProject.create({ taken: '' })
     const { code, stderr } = await project.run('init', 'taken')
     expect(stderr).toMatch(/^ptc: can't write to taken: /)
@@ -77,7 +77,7 @@ describe('ptc init', () => {
 })
 
 describe('.env', () => {
-  it('sets variables before the configuration is loaded', async () => {
+  it('.env sets variables before the configuration is loaded', async () => {
     const config = `export default { tools: [], taskQueue: process.env.QUEUE_OF_FILE ?? '' }`
     await using project = await TestProject.create({ 'ptc.config.ts': config, '.env': 'QUEUE_OF_FILE=from-file\n' })
     expect((await project.run('doctor')).stdout).toMatch(/^ok +Configuration: /m)

@@ -42,7 +42,7 @@ async function startProject(script: Script): Promise<TestProject> {
 /** The model sends half of its reply, and hangs; then it sends all of it. */
 const stalling = faulty([{ type: 'stall', at: { insideBlock: 0 }, attempt: 1 }], turn(text(answer)))
 
-it('ptc run shows text while the model writes it, on a terminal', async () => {
+it('ptc run at a terminal shows text while the model writes it', async () => {
   const project = await startProject([stalling])
   const terminal = PseudoTerminal.start(project, 'run', 'Who exceeded the travel budget?')
   await terminal.waitForScreen(/▸ waiting for the model \(turn 1\).*\r\n│ The travel/)
@@ -50,7 +50,7 @@ it('ptc run shows text while the model writes it, on a terminal', async () => {
   expect(await terminal.exitCode).toBe(0)
 })
 
-it('ptc chat shows text of the message that is worked on while the model writes it, and then the answer', async () => {
+it('ptc chat shows the text for the current message while the model writes it, and then the answer', async () => {
   const project = await startProject([turn(text('Hello.')), stalling])
   const terminal = PseudoTerminal.start(project, 'chat', uniqueName('live').slice(0, 20))
   await terminal.waitForScreen(/> /)
@@ -59,13 +59,13 @@ it('ptc chat shows text of the message that is worked on while the model writes 
   await terminal.waitForScreen(/(?<!│ )Hello\.\r\n> /)
   terminal.type('Who exceeded the travel budget?\r')
   await terminal.waitForScreen(/│ The travel.*\r\n> /)
-  // The draft is gone, and the line that is typed is below the answer.
+  // The draft is gone, and the line that is being typed is below the answer.
   await terminal.waitForScreen(new RegExp(`${answer}\\r\\n> $`))
   terminal.type('exit\r')
   expect(await terminal.exitCode).toBe(0)
 })
 
-it('needs no `stream` in the configuration with the server of ptc dev', async () => {
+it('live text with the server of ptc dev needs no `stream` in the configuration', async () => {
   const project = await createProject([stalling], '', {})
   await project.start('dev').waitForOutput(/Ready\./, 'stdout')
   const terminal = PseudoTerminal.start(project, 'run', 'Who exceeded the travel budget?')

@@ -52,7 +52,7 @@ test('a run that ended with a code error is listed as failed, with its outcome',
   })
 })
 
-test('a run that was not started by our client is listed with its description', async ({ client, project }) => {
+test('a run that another client started is listed with its description', async ({ client, project }) => {
   const workflowId = uniqueName('child')
   const source = '# sums up\nprint(2)'
   await client.workflow.execute('program', { taskQueue, workflowId, args: [{ source }] })
@@ -60,7 +60,12 @@ test('a run that was not started by our client is listed with its description', 
   expect(listed).toContainEqual(expect.objectContaining({ workflowId, summary: '# sums up print(2)' }))
 })
 
-test('cancel reports that no worker can end the run', async ({ client, project, taskQueue: lonely, workflowId }) => {
+test('ptc cancel reports that no worker can end the run', async ({
+  client,
+  project,
+  taskQueue: lonely,
+  workflowId,
+}) => {
   const handle = await client.workflow.start('program', { taskQueue: lonely, workflowId, args: [{ source: '1' }] })
   terminateAfterTest(client, handle.workflowId)
   const { code, stderr } = await project.run('cancel', workflowId)
@@ -75,7 +80,7 @@ test('a configuration without tools needs no worker for tools', async ({ project
   expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' })
 })
 
-test('watch of a program without tools does not warn about a missing worker for tools', async ({
+test('ptc watch of a program without tools does not warn about a missing worker for tools', async ({
   client,
   project,
   workflowId,
@@ -86,7 +91,7 @@ test('watch of a program without tools does not warn about a missing worker for 
   // A command that loads the configuration caches its task queue for commands that only read.
   await project.start('exec', '-').input('print(1)').result
   const watching = project.start('watch', workflowId)
-  // Printed after the check for workers.
+  // The command prints this after the check for workers.
   await watching.waitForOutput(new RegExp(`^run ${workflowId}$`, 'm'))
   watching.signal('SIGINT')
   const { code, stderr } = await watching.result
@@ -94,7 +99,7 @@ test('watch of a program without tools does not warn about a missing worker for 
   expect(code).toBe(130)
 })
 
-test('exec gives a program its input, and refuses what is not valid before it starts a run', async ({ project }) => {
+test('ptc exec gives a program its input, and refuses invalid input before it starts a run', async ({ project }) => {
   expect(await project.run('exec', '--input', 'data.json', '--limits', 'cellSeconds=30', 'report.py')).toMatchObject({
     stdout: '[1, 2]\n',
     code: 0,

@@ -37,7 +37,7 @@ except NameError:
 print("end")
 `
 
-it('a function with empty lines that is piped is one block', async () => {
+it('a piped function with empty lines is one block', async () => {
   const { stdout } = await project.start('exec', '-i').input(code).result
   expect(stdout).toBe('42\ncaught\nend\n')
 })

@@ -12,7 +12,7 @@ const sessionCommands = [['list'], ['show', 'x'], ['interrupt', 'x'], ['close', 
 const readOnlyCommands = [['list'], ['show', 'nap'], ['watch', 'nobody'], ['values', 'stat']]
 
 describe('a command that only reads', () => {
-  it('resumes no open run', async () => {
+  it('a command that only reads resumes no open run', async () => {
     await using project = await TestProject.create({
       'ptc.config.mjs': 'export default { tools: [], sandbox: { backend: "wasm" } }',
       'nap.py': 'import asyncio\nprint("asleep")\nawait asyncio.sleep(3600)\n',
@@ -40,7 +40,7 @@ describe('a command that only reads', () => {
     expect(await workerLog()).toBe(before)
   })
 
-  it('uses cached settings instead of running the configuration', async () => {
+  it('a command that only reads uses cached settings instead of running the configuration', async () => {
     const configuration = `
       import { writeFileSync } from 'node:fs'
       writeFileSync('loaded', '')

@@ -16,7 +16,7 @@ async function createProject(files: Readonly<Record<string, string>> = {}): Prom
   return project
 }
 
-test('replays files without a server, and exits with 1 when one does not replay', async () => {
+test('ptc replay-check replays files without a server, and exits with 1 when one does not replay', async () => {
   const recorded = readdirSync(histories, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.json'),
   )
@@ -39,14 +39,14 @@ test('replays files without a server, and exits with 1 when one does not replay'
   expect(results.at(-1)?.problem).toMatch(/nondeterminism/i)
 })
 
-test('refuses a file that is no history', async () => {
+test('ptc replay-check refuses a file that is not a history', async () => {
   const project = await createProject({ 'wrong.json': '{"events":[]}' })
   const { code, stderr } = await project.run('replay-check', 'wrong.json')
   expect(stderr).toContain('wrong.json is not a history of a workflow')
   expect(code).toBe(2)
 })
 
-test('replays runs of the server, with values of the store, and finds the one that other code began', async () => {
+test('ptc replay-check replays runs of the server, and finds one that other code began', async () => {
   const env = await TestEnvironment.start({ backend: 'wasm' })
   const source = `text = '${'x'.repeat(300_000)}'\nprint(len(text))`
   const good = await env.startProgram(source, { limits: { sourceBytes: 1_000_000 } })

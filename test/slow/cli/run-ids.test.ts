@@ -38,7 +38,7 @@ const refused = (id: string, status: string): ProcessResult => ({
 const exec = (id: string, source = 'print(7)') => project.start('exec', '-', '--id', id).input(source).result
 
 describe('the id of a run', () => {
-  it('is refused when the run has completed: the model is not asked again', async () => {
+  it('the id of a completed run is refused: the model is not called again', async () => {
     const id = uniqueName('completed')
     const ask = (...options: readonly string[]) => project.run('run', 'How much?', '--id', id, ...options)
     expect(await ask()).toMatchObject({ code: 0, stdout: '42\n' })
@@ -55,7 +55,7 @@ describe('the id of a run', () => {
     expect(await env.ptc.handle(id).describe()).toMatchObject({ runId, status: 'completed' })
   })
 
-  it('is refused when the run has ended with an error of its code, or is running', async () => {
+  it('the id of a running run, and of one that ended with a code error, is refused', async () => {
     const [wrong, open] = [uniqueName('wrong'), uniqueName('open')]
     expect(await exec(wrong, '1 / 0')).toMatchObject({ code: 1 })
     expect(await exec(wrong)).toEqual(refused(wrong, 'code error'))
@@ -68,7 +68,7 @@ describe('the id of a run', () => {
     ['cancelled', {}, {}, (run: WorkflowHandle) => run.cancel()],
     ['terminated', {}, {}, (run: WorkflowHandle) => run.terminate()],
     ['timed_out', {}, { workflowExecutionTimeout: '1s' }, () => Promise.resolve()],
-  ] as const)('starts a new run when the one before has %s', async (status, input, options, stop) => {
+  ] as const)('the id of a run that has %s starts a new run', async (status, input, options, stop) => {
     const id = uniqueName(status)
     const run = await start(id, input, options)
     await stop(run)

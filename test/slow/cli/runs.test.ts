@@ -75,7 +75,7 @@ async function startWaiting(id: string): Promise<PtcProcess> {
 }
 
 describe('ptc exec', () => {
-  it('prints exactly what the program prints', async () => {
+  it('ptc exec prints exactly the output of the program', async () => {
     const { code: exitCode, stdout } = await project
       .start('exec', '-')
       .input('print(await add(a=1, b=2))\nprint("no line end", end="")').result
@@ -83,7 +83,7 @@ describe('ptc exec', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('prints the complete output, of which a model would get only head and tail', async () => {
+  it('ptc exec prints the complete output, of which a model would get only head and tail', async () => {
     const long = 'for n in range(6_000): print(f"line {n}")\nawait add(a=1, b=2)\nprint("end")'
     const whole = `${Array.from({ length: 6_000 }, (_, n) => `line ${n}\n`).join('')}end\n`
     expect((await project.start('exec', '-').input(long).result).stdout).toBe(whole)
@@ -91,7 +91,7 @@ describe('ptc exec', () => {
     expect(JSON.parse(stdout)).toMatchObject({ answer: whole })
   })
 
-  it('prints the output before an error to stdout and the traceback of the program to stderr, and exits with 1', async () => {
+  it('ptc exec prints the output before an error to stdout and the traceback to stderr, and exits with 1', async () => {
     await project.write('bad.py', 'print("before")\n1 / 0\n')
     const { code: exitCode, stdout, stderr } = await project.run('exec', 'bad.py')
     expect(stdout).toBe('before\n')
@@ -99,7 +99,7 @@ describe('ptc exec', () => {
     expect(exitCode).toBe(1)
   })
 
-  it('--json prints one object', async () => {
+  it('ptc exec --json prints one object', async () => {
     const { code: exitCode, stdout } = await project.start('exec', '-', '--json').input(code).result
     expect(JSON.parse(stdout)).toMatchObject({
       status: 'ok',
@@ -114,14 +114,14 @@ describe('ptc exec', () => {
 })
 
 describe('ptc run', () => {
-  it('prints the answer to stdout and progress to stderr', async () => {
+  it('ptc run prints the answer to stdout and progress to stderr', async () => {
     const { code: exitCode, stdout, stderr } = await project.run('run', 'How much is 40 + 2?')
     expect(stdout).toBe('It is 42\n')
     expect(stderr).toMatch(/run agent-\w{10}[^]*print\(await add/)
     expect(exitCode).toBe(0)
   })
 
-  it('--json prints one object with the counts of the run', async () => {
+  it('ptc run --json prints one object with the counts of the run', async () => {
     const { code: exitCode, stdout } = await project.run('run', 'How much is 40 + 2?', '--json')
     const report: unknown = JSON.parse(stdout)
     expect(report).toStrictEqual({
@@ -144,13 +144,13 @@ describe('ptc run', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('exits with 1 when the model declines', async () => {
+  it('ptc run exits with 1 when the model declines', async () => {
     const { code: exitCode, stderr } = await project.run('run', 'please refuse')
     expect(stderr).toContain('ptc: the model declined to answer')
     expect(exitCode).toBe(1)
   })
 
-  it('reports why a run failed, with --json including its counts', async () => {
+  it('ptc run reports why a run failed, with --json including its counts', async () => {
     const { code: exitCode, stdout, stderr } = await project.run('run', 'break', '--json')
     expect(JSON.parse(stdout)).toMatchObject({
       workflowId: expect.stringMatching(/^agent-/),
@@ -163,14 +163,14 @@ describe('ptc run', () => {
     expect(exitCode).toBe(1)
   })
 
-  it('--detach prints the id and exits; watch prints the answer', async () => {
+  it('ptc run --detach prints the id and exits; ptc watch prints the answer', async () => {
     const started = await project.run('run', '--detach', 'How much is 40 + 2?')
     expect(started.stdout).toMatch(/^agent-\w{10}\n$/)
     const watched = await project.run('watch', started.stdout.trim())
     expect(watched).toMatchObject({ code: 0, stdout: 'It is 42\n' })
   })
 
-  it('F21: refuses an id that is running', async () => {
+  it('F21: ptc run refuses an id that is running', async () => {
     const id = uniqueName('taken')
     const first = await startWaiting(id)
     const { code: exitCode, stderr } = await project.start('exec', '-', '--id', id).input('print(1)').result
@@ -182,7 +182,7 @@ describe('ptc run', () => {
 })
 
 describe('reading runs', () => {
-  it('show and list print the run, as text and as JSON', async () => {
+  it('ptc show and ptc list print the run, as text and as JSON', async () => {
     const id = uniqueName('seen')
     await project.run('run', 'How much is 40 + 2?', '--id', id)
     const shown = await project.run('show', id)
@@ -216,7 +216,7 @@ describe('reading runs', () => {
 describe('a failed write of the output', () => {
   const incomplete = expect.stringMatching(/^ptc: the output is incomplete: .*(ENOSPC|EFBIG)/m)
 
-  it('fails every command with the reason', async () => {
+  it('a failed write of the output fails every command with the reason', async () => {
     const id = uniqueName('full')
     for (const [ptcArguments, input] of [
       [['exec', '-', '--id', id], code],
@@ -229,16 +229,16 @@ describe('a failed write of the output', () => {
     }
   })
 
-  it('is detected also after a partial write', async () => {
+  it('a failed write of the output is detected also after a partial write', async () => {
     const long = 'for n in range(6_000): print(f"line {n}")'
-    // Blocks of 512 or 1,024 bytes.
+    // The unit is 512 or 1,024 bytes.
     const ended = await project.runInShell('ulimit -f 32; exec "$@" >out', ['exec', '-'], long)
     expect(ended).toEqual({ code: 1, stderr: incomplete })
   })
 })
 
 describe('ending a run early', () => {
-  it('ptc cancel ends the run; a following command exits with 130', async () => {
+  it('ptc cancel ends the run; a command that follows it exits with 130', async () => {
     const id = uniqueName('cancelled')
     const following = await startWaiting(id)
     expect(await project.run('cancel', id)).toMatchObject({ code: 0 })
@@ -251,7 +251,7 @@ describe('ending a run early', () => {
   })
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s while following cancels the run and waits for its end',
+    '%s while following a run cancels it and waits for its end',
     async (signal) => {
       const id = uniqueName('interrupted')
       const following = await startWaiting(id)
@@ -262,7 +262,7 @@ describe('ending a run early', () => {
     },
   )
 
-  it('Ctrl-C while watching leaves the run running', async () => {
+  it('Ctrl-C while watching a run leaves it running', async () => {
     const id = uniqueName('watched')
     const following = await startWaiting(id)
     const watching = project.start('watch', id)
@@ -278,16 +278,19 @@ describe('ending a run early', () => {
 })
 
 describe('Ctrl-C before a run has started', () => {
-  it.runIf(process.platform === 'linux')('ends a command that waits for its input (seen in /proc)', async () => {
-    const ptc = project.start('exec', '-')
-    await expect.poll(() => ptc.handlesSignals()).toBe(true)
-    ptc.signal('SIGINT')
-    expect(await ptc.result).toMatchObject({ code: 130, stdout: '', stderr: 'ptc: interrupted\n' })
-  })
+  it.runIf(process.platform === 'linux')(
+    'Ctrl-C ends a command that waits for its input before a run has started (observed in /proc)',
+    async () => {
+      const ptc = project.start('exec', '-')
+      await expect.poll(() => ptc.handlesSignals()).toBe(true)
+      ptc.signal('SIGINT')
+      expect(await ptc.result).toMatchObject({ code: 130, stdout: '', stderr: 'ptc: interrupted\n' })
+    },
+  )
 })
 
 describe('ptc worker', () => {
-  it('exits with 0 on SIGTERM', async () => {
+  it('ptc worker exits with 0 on SIGTERM', async () => {
     const other = project.start('worker', '--roles', 'workflow,tools', '--log-level', 'ERROR')
     await other.waitForOutput(/worker ready: workflow, tools on/)
     other.signal('SIGTERM')

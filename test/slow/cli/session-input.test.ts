@@ -36,7 +36,7 @@ it('a session begins with the input and the context of its first code, and refus
   const exec = (...options: readonly string[]) => project.run('exec', '--session', 'orders', ...options)
   const context = ['--context', '{"tenant": "acme"}']
   expect(await exec('--input', 'orders.json', ...context, 'load.py')).toMatchObject({ code: 0, stdout: '42 acme\n' })
-  // The variable of the session, as the code has changed it.
+  // The variable of the session with the value that the code has set.
   expect(await exec('report.py')).toMatchObject({ code: 0, stdout: '[40, 2, 1]\n' })
   expect(await exec('--input', '[40, 2]', ...context, 'report.py')).toMatchObject({ code: 0, stdout: '[40, 2, 1]\n' })
   for (const [option, value, problem] of [
@@ -52,7 +52,7 @@ it('a session begins with the input and the context of its first code, and refus
   }
 })
 
-it('code that is typed gets the input', async () => {
+it('code that is typed in a session gets the input', async () => {
   const { code, stdout } = await project
     .start('exec', '-i', '--input', 'orders.json')
     .input('print(input_data)\ninput_data.clear()\nprint(input_data)').result

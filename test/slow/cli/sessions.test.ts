@@ -48,7 +48,7 @@ function exec(name: string, ...more: readonly string[]): Promise<ProcessResult> 
 }
 
 describe('ptc exec --session', () => {
-  it('executes a program with the variables of the previous one', async () => {
+  it('ptc exec --session executes a program with the variables of the previous one', async () => {
     const name = uniqueSessionName()
     const first = await exec(name, 'a.py')
     expect(first).toMatchObject({ code: 0, stdout: 'a\n' })
@@ -61,7 +61,7 @@ describe('ptc exec --session', () => {
     expect(await exec(name, 'b.py', '--resume')).toMatchObject({ code: 0, stdout: '43\n' })
   })
 
-  it('reports that the previous session has ended; fails with --resume', async () => {
+  it('ptc exec --session reports that the previous session has ended, and fails with --resume', async () => {
     const name = uniqueSessionName()
     const none = { code: 1, stdout: '', stderr: expect.stringContaining(`ptc: there is no session ${name}\n`) }
     expect(await exec(name, 'b.py', '--resume')).toEqual(none)
@@ -83,7 +83,7 @@ describe('ptc exec --session', () => {
     })
   })
 
-  it('--json prints one object on success and failure', async () => {
+  it('ptc exec --session --json prints one object on success and failure', async () => {
     const name = uniqueSessionName()
     const { code, stdout } = await exec(name, 'a.py', '--json')
     expect(JSON.parse(stdout)).toStrictEqual({
@@ -104,7 +104,7 @@ describe('ptc exec --session', () => {
     expect(missing.code).toBe(1)
   })
 
-  it('that is interrupted stops the code; the session keeps its variables', async () => {
+  it('interrupting ptc exec --session stops the code; the session keeps its variables', async () => {
     const name = uniqueSessionName()
     await exec(name, 'a.py')
     const ptc = project.start('exec', '--session', name, '-').input('x = 1\nawait wait()')
@@ -117,7 +117,7 @@ describe('ptc exec --session', () => {
     expect(await exec(name, 'b.py')).toMatchObject({ code: 0, stdout: '2\n' })
   })
 
-  it('that is interrupted twice exits although the code does not stop, and says how to stop it', async () => {
+  it('the second interrupt of ptc exec --session exits although the code runs on, and says how to stop it', async () => {
     const name = uniqueSessionName()
     await exec(name, 'a.py')
     const stubborn = 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'
@@ -133,7 +133,7 @@ describe('ptc exec --session', () => {
     expect(await project.run('sessions', 'close', name)).toMatchObject({ code: 0 })
   })
 
-  it('can be interrupted by name from another process', async () => {
+  it('a session can be interrupted by its name from another process', async () => {
     const name = uniqueSessionName()
     const ptc = project.start('exec', '--session', name, '-').input('await wait()')
     await waitForActivity(sessionWorkflowId(taskQueue, name), 'wait')
@@ -158,7 +158,7 @@ describe('ptc exec --session', () => {
 })
 
 describe('ptc sessions', () => {
-  it('lists, shows, closes', async () => {
+  it('ptc sessions lists, shows and closes a session', async () => {
     await project.run('sessions', 'close-all')
     const [one, other] = [uniqueSessionName(), uniqueSessionName()]
     await exec(one, 'a.py')
@@ -186,7 +186,7 @@ describe('ptc sessions', () => {
 })
 
 describe('the sandbox of a run', () => {
-  it('is listed, and closing it is refused with a remedy', async () => {
+  it('ptc sessions lists the sandbox of a run, and refuses to close it, with a remedy', async () => {
     const id = uniqueSessionName()
     const running = project.start('exec', '-', '--id', id).input('await wait()')
     await waitForActivity(id, 'wait')
@@ -203,7 +203,7 @@ describe('the sandbox of a run', () => {
 })
 
 describe('ptc exec -i', () => {
-  it('executes a pipe block by block, and continues after an error', async () => {
+  it('ptc exec -i executes a pipe block by block, and continues after an error', async () => {
     const code =
       'def double(n):\n  return 2 * n\n\nprint(double(4))\nnothing\nx = [\n1,\n2]\nprint(await add(a=x[0], b=x[1]))'
     const { code: exitCode, stdout, stderr } = await project.start('exec', '-i').input(code).result
@@ -216,7 +216,7 @@ describe('ptc exec -i', () => {
     })
   })
 
-  it('continues a named session, after a script if given, and keeps it', async () => {
+  it('ptc exec -i continues a named session, after an optional script, and keeps it', async () => {
     const name = uniqueSessionName()
     await exec(name, 'a.py')
     const { stdout, stderr } = await project
@@ -227,7 +227,7 @@ describe('ptc exec -i', () => {
     expect(await exec(name, 'b.py')).toMatchObject({ stdout: '43\n' })
   })
 
-  it('at a terminal: prompts, Ctrl-C discards the typed block, Ctrl-D exits', async () => {
+  it('ptc exec -i at a terminal: prompts, Ctrl-C discards the typed block, Ctrl-D exits', async () => {
     const terminal = PseudoTerminal.start(project, 'exec', '-i')
     await terminal.waitForScreen(/>>> $/)
     terminal.type('def f():\r')
@@ -246,7 +246,7 @@ describe('ptc exec -i', () => {
     expect(await terminal.exitCode).toBe(0)
   })
 
-  it('at a terminal: Ctrl-C stops the running code, and the next block is read', async () => {
+  it('ptc exec -i at a terminal: Ctrl-C stops the running code, and the next block is read', async () => {
     const name = uniqueSessionName()
     const terminal = PseudoTerminal.start(project, 'exec', '-i', '--session', name)
     await terminal.waitForScreen(/>>> $/)
@@ -268,7 +268,7 @@ describe('ptc exec -i', () => {
     expect(await terminal.exitCode).toBe(0)
   })
 
-  it('at a terminal: the second Ctrl-C exits, and closes an unnamed session', async () => {
+  it('ptc exec -i at a terminal: the second Ctrl-C exits, and closes an unnamed session', async () => {
     const terminal = PseudoTerminal.start(project, 'exec', '-i')
     await terminal.waitForScreen(/>>> $/)
     terminal.type('print(1)\r')

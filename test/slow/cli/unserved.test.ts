@@ -44,7 +44,7 @@ async function kill(worker: PtcProcess): Promise<void> {
   await worker.result
 }
 
-/** Matches the line that names the task queue, wherever it is wrapped. */
+/** Matches the line that names the task queue, with any line breaks. */
 function unservedBy(role: string, queue: string): RegExp {
   const line = `no worker takes tasks from ${queue}: waiting for .*, last poll .* ago; \`ptc worker --roles ${role}\``
   return new RegExp(line.replaceAll(' ', '\\s+'), 's')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 import { TestProject, type PtcProcess } from '../../support/cli/ptc.js'
 
-/** `hold` ignores its cancellation, and heartbeats are too rare to deliver one. */
+/** `hold` ignores its cancellation, and heartbeats are too rare to deliver a cancellation. */
 const configuration = `
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -58,7 +58,7 @@ test.each([
   expect(log.filter((each) => each.trim() === '')).toEqual([])
 })
 
-test('JSON lines have the ids of the run, the tool and its stack, and nothing else is on stderr', async () => {
+test('JSON lines of the log have the ids of the run, the tool and its stack; stderr has no other lines', async () => {
   await project.write('json.config.ts', configuration.replace(/taskQueue: '.*?'/, `taskQueue: '${uniqueName('json')}'`))
   const json = project.start('worker', '--config', 'json.config.ts', '--log-format', 'json')
   await json.waitForOutput(/worker ready/)
@@ -83,7 +83,7 @@ test('JSON lines have the ids of the run, the tool and its stack, and nothing el
   for (const line of lines) expect(line).not.toHaveProperty('taskToken')
 })
 
-test('the running calls of a cancelled run are not logged', async () => {
+test('running calls of a cancelled run are not logged', async () => {
   const calls = 20
   const source = `import asyncio\nawait asyncio.gather(*[hold() for _ in range(${calls})])`
   const following = project.start('exec', '-').input(source)
@@ -92,7 +92,7 @@ test('the running calls of a cancelled run are not logged', async () => {
   const begin = worker.stderr.length
   following.signal('SIGINT')
   expect((await following.result).code).toBe(130)
-  // Before the next heartbeat, so no call knows that its run has ended.
+  // This happens before the next heartbeat, so no call knows that its run has ended.
   await project.write('released', '')
   await expect.poll(() => times('ends')).toBe(calls)
   worker.signal('SIGTERM')

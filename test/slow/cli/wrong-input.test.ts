@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => project[Symbol.asyncDispose]())
 
-describe('a wrong command line ends with an error and exit code 2', () => {
+describe('an invalid command line', () => {
   it.each([
     [[], /Usage: ptc/],
     [['rnu'], /unknown command 'rnu'\n\(Did you mean run\?\)/],
@@ -55,7 +55,7 @@ describe('a wrong command line ends with an error and exit code 2', () => {
     [['dev', '--port', '70000'], /whole number from 1 to 65535/],
     [['exec', 'nowhere.py'], /there is no file nowhere\.py/],
     [['exec', '.'], /^ptc: \. is a folder/],
-  ])('ptc %j', async (ptcArguments, message) => {
+  ])('ptc %j ends with an error and exit code 2', async (ptcArguments, message) => {
     const { code, stdout, stderr } = await project.run(...ptcArguments)
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/^\s+at /m)
@@ -63,7 +63,7 @@ describe('a wrong command line ends with an error and exit code 2', () => {
   })
 })
 
-describe('an invalid configuration fails before anything starts, with exit code 2', () => {
+describe('an invalid configuration', () => {
   it.each([
     ['missing.ts', /there is no configuration file missing\.ts/],
     ['broken.ts', /broken\.ts can't be loaded/],
@@ -74,28 +74,31 @@ describe('an invalid configuration fails before anything starts, with exit code 
     ['throws.ts', /the config says no/],
     ['duplicate.ts', /two tools are named twice/],
     ['bad-name.ts', /tool name "get expenses" is not 1 to 64 letters/],
-  ])('--config %s', async (file, message) => {
+  ])('an invalid configuration fails before anything starts, with exit code 2: --config %s', async (file, message) => {
     const { code, stdout, stderr } = await project.run('run', 'why?', '--config', file)
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/^\s+at /m)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   })
 
-  it('--json prints one object on failure', async () => {
+  it('a failed command with --json prints one object', async () => {
     const { code, stdout } = await project.run('run', 'why?', '--json', '--config', 'missing.ts')
     expect(JSON.parse(stdout)).toMatchObject({ status: 'failed', answer: '', error: { code: 'CONFIG_NOT_FOUND' } })
     expect(code).toBe(2)
   })
 })
 
-describe('a run that does not exist', () => {
-  it.each([[['watch', 'nobody']], [['show', 'nobody']], [['cancel', 'nobody']]])('ptc %j: 1', async (ptcArguments) => {
-    const { code, stderr } = await project.run(...ptcArguments)
-    expect(stderr).toContain('ptc: there is no run nobody\n`ptc list` shows the runs there are.')
-    expect(code).toBe(1)
-  })
+describe('a missing run', () => {
+  it.each([[['watch', 'nobody']], [['show', 'nobody']], [['cancel', 'nobody']]])(
+    'ptc %j of a missing run fails with exit code 1',
+    async (ptcArguments) => {
+      const { code, stderr } = await project.run(...ptcArguments)
+      expect(stderr).toContain('ptc: there is no run nobody\n`ptc list` shows the runs there are.')
+      expect(code).toBe(1)
+    },
+  )
 
-  it('names a Temporal server that does not respond, with exit code 3, within seconds', async () => {
+  it('reports a Temporal server that does not respond, with exit code 3, within seconds', async () => {
     await using unreachable = await TestProject.create(files, { TEMPORAL_ADDRESS: unusedAddress })
     const commands = [['run', 'why?'], ['exec', '-'], ['list'], ['worker'], ['dev']]
     await Promise.all(
@@ -107,7 +110,7 @@ describe('a run that does not exist', () => {
     )
   })
 
-  it('without a server and a configuration, says how to get one, with exit code 3', async () => {
+  it('a command without a server and a configuration says how to get one, with exit code 3', async () => {
     await using empty = await TestProject.create({})
     for (const command of [['run', 'why?'], ['list'], ['cancel', 'x']]) {
       const { code, stderr } = await empty.run(...command)
@@ -117,7 +120,7 @@ describe('a run that does not exist', () => {
     }
   })
 
-  it('fails with exit code 3 when no worker polls the task queue', async () => {
+  it('a command fails with exit code 3 when no worker polls the task queue', async () => {
     const { code, stderr } = await project.run('run', 'why?', '--config', await lonelyQueue())
     expect(stderr).toMatch(/no worker is running on task queue lonely-.*\nStart one with `ptc worker`/)
     expect(code).toBe(3)

@@ -10,7 +10,7 @@ const waiting = 'first = await build()\nawait wait()\nprint(first, await build()
 const script = [turn(code(waiting)), turn(code('print(await build())')), turn(text('{{last_tool_result}}'))]
 
 describeDocker('a deploy of incompatible workflow code, with worker versions', () => {
-  it('leaves parked and running runs on their version; an agent upgrades at its next turn', async () => {
+  it('a deployment leaves runs on their worker version; an agent upgrades at its next turn', async () => {
     const builds = await Builds.start(script)
     const first = await builds.deploy('one', 'v1', true)
     await builds.setCurrent(first)
@@ -18,7 +18,7 @@ describeDocker('a deploy of incompatible workflow code, with worker versions', (
     const program = await builds.startProgram(waiting)
     const busy = await builds.startProgram('import os\nwhile not os.path.exists("/tmp/go"): pass\nprint(await build())')
     await waitForActivity(busy, 'session.step')
-    // Parked: no container runs.
+    // The runs are parked: no container runs.
     for (const run of [agent, program]) await expect.poll(() => scheduledCount(run, 'session.close')).toBe(1)
 
     const second = await builds.deploy('two', 'incompatible', true)
@@ -40,7 +40,7 @@ describeDocker('a deploy of incompatible workflow code, with worker versions', (
 })
 
 describeDocker('a deploy without worker versions', () => {
-  it('continues parked and running runs with code that uses `patched`', async () => {
+  it('a deployment without worker versions continues parked and running runs with code that uses `patched`', async () => {
     const builds = await Builds.start(script)
     const first = await builds.deploy('one', 'v1', false)
     const agent = await builds.startAgent()
@@ -57,7 +57,7 @@ describeDocker('a deploy without worker versions', () => {
     for (const run of [agent, busy]) expect(await builds.failedTasks(run)).toBe(0)
   })
 
-  it('holds a run that the new code can not replay, until the old code is back', async () => {
+  it("a run that the new code can't replay waits until the old code is back", async () => {
     const builds = await Builds.start(script)
     const first = await builds.deploy('one', 'v1', false)
     const program = await builds.startProgram(waiting)

@@ -24,7 +24,10 @@ const { IndexedValueType } = proto.temporal.api.enums.v1
 const workflowsPath = fileURLToPath(new URL('../../integration/embedding/workflows/blocks.ts', import.meta.url))
 
 describe('a session in a workflow of a user', () => {
-  test('keeps its variables, and its calls are activities of the workflow', async ({ taskQueue, workflowId }) => {
+  test('a session in a workflow of a user keeps its variables, and its calls are activities of the workflow', async ({
+    taskQueue,
+    workflowId,
+  }) => {
     const plugin = await createPlugin()
     const connection = await connect({ plugins: [plugin] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath })
@@ -53,7 +56,7 @@ describe('a session in a workflow of a user', () => {
     }
   })
 
-  test('completes a deferred call of its code', async ({ taskQueue, workflowId }) => {
+  test('a session in a workflow completes a deferred call of its code', async ({ taskQueue, workflowId }) => {
     const calls = new DeferredToolCalls()
     const connection = await connect({ plugins: [await createPlugin({ tools: [calls.tool('approve')] })] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath })
@@ -69,7 +72,7 @@ describe('a session in a workflow of a user', () => {
     expect(outcomes).toMatchObject([{ status: 'ok', output: "{'approved': True}\n" }])
   })
 
-  test('gives its calls keys that no other session of the workflow and its chain has', async ({
+  test('a session in a workflow gives its calls keys that no other session of the workflow and its chain has', async ({
     taskQueue,
     workflowId,
   }) => {
@@ -87,14 +90,14 @@ describe('a session in a workflow of a user', () => {
     expect(new Set(keys).size).toBe(4)
   })
 
-  test('ends its executions when it is closed', async ({ taskQueue, workflowId }) => {
+  test('a closed session in a workflow ends its executions', async ({ taskQueue, workflowId }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath })
     const run = clientOf(connection).workflow.execute<typeof blocks.afterClose>('afterClose', { taskQueue, workflowId })
     expect(await worker.runUntil(run)).toEqual(['SESSION_CLOSED', 'SESSION_CLOSED', 'SESSION_CLOSED'])
   })
 
-  test('is closed when the workflow is cancelled while its code waits for a tool', async ({
+  test('a session is closed when its workflow is cancelled while its code waits for a tool', async ({
     taskQueue,
     workflowId,
   }) => {
@@ -123,7 +126,10 @@ describe('a session in a workflow of a user', () => {
     expect(scheduledActivities(history).at(-1)?.type).toBe('session.close')
   })
 
-  test('survives a worker that ends, with its variables, and repeats no call', async ({ taskQueue, workflowId }) => {
+  test('a session in a workflow survives the end of its worker, with its variables, and repeats no call', async ({
+    taskQueue,
+    workflowId,
+  }) => {
     const values = { store: { kind: 'local', directory: await temporaryFolder() } } as const
     const hostId = uniqueName('host')
     const called = new Deferred<null>()
@@ -153,7 +159,7 @@ describe('a session in a workflow of a user', () => {
     expect(effects).toEqual(['A', 'B'])
   })
 
-  test('fails the workflow with a typed error when it is asked for what is no name of a sandbox', async ({
+  test('opening a session with an invalid sandbox name fails the workflow with a typed error', async ({
     taskQueue,
     workflowId,
   }) => {
@@ -169,7 +175,7 @@ describe('a session in a workflow of a user', () => {
   })
 })
 
-test('an agent and a program run as child workflows', async ({ taskQueue, workflowId }) => {
+test("an agent and a program run as child workflows of a user's workflow", async ({ taskQueue, workflowId }) => {
   const api = await startScriptedMessagesApi({ script: [turn(code('print(await plus(a=1, b=2))')), answerResult] })
   vi.stubEnv('ANTHROPIC_BASE_URL', api.url)
   vi.stubEnv('ANTHROPIC_API_KEY', 'test')
@@ -225,7 +231,7 @@ test('a child has the search attributes of the workflow', async ({ taskQueue, wo
   const connection = await connect({ plugins: [await createPlugin()] })
   const tenant = defineSearchAttributeKey('PtcTestTenant', SearchAttributeType.KEYWORD)
   const { namespace } = server
-  // Another test may have added it.
+  // Another test may have added the attribute.
   await connection.operatorService
     .addSearchAttributes({
       namespace,

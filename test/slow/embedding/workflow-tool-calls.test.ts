@@ -57,7 +57,7 @@ test('the summary of a call has no arguments when the configuration redacts text
   expect(scheduledActivitiesOfType(history, 'look')).toMatchObject([{ summary: 'look' }])
 })
 
-test('a call that fails throws a typed failure', async ({ taskQueue, workflowId }) => {
+test('a failed call of a workflow throws a typed failure', async ({ taskQueue, workflowId }) => {
   const refuse = tool('refuse', () => Promise.reject(new ToolError('closed on Sundays')))
   const pay = tool('pay', () => Promise.reject(new Error('connection lost')), { effect: 'once' })
   const connection = await connect({ plugins: [await createPlugin({ tools: [plus, textOfSize, refuse, pay] })] })
@@ -73,7 +73,10 @@ test('a call that fails throws a typed failure', async ({ taskQueue, workflowId 
   ])
 })
 
-test('each call has an idempotency key of its own, also after continue-as-new', async ({ taskQueue, workflowId }) => {
+test('each call of a workflow has its own idempotency key, also after continue-as-new', async ({
+  taskQueue,
+  workflowId,
+}) => {
   const keys: string[] = []
   const look = tool('look', (_input, { idempotencyKey }) => keys.push(idempotencyKey))
   const connection = await connect({ plugins: [await createPlugin({ tools: [look] })] })

@@ -12,7 +12,7 @@ const packages = await pythonPackages()
 const missing = packages === undefined ? 'no Temporal SDK for Python' : undefined
 
 describeDependency('PTC_TEST_PYTHON', 'the example of a worker in Python', missing, () => {
-  test('runs the program of its README, with the output that the README shows', async () => {
+  test('the example of a tool worker in Python prints the output that its README shows', async () => {
     const python = await PythonWorker.start(packages ?? '', `${example}worker.py`)
     onTestFinished(() => python.kill())
     const env = await TestEnvironment.startProcesses({ config })

@@ -48,7 +48,7 @@ test('the example of a scheduled report delivers one signed callback, in spite o
 
   expect(await project.run('schedule.js', 'create')).toBe('daily-report: create\n')
   onTestFinished(() => void project.run('schedule.js', 'delete').catch(() => undefined))
-  // A second deploy changes the schedule.
+  // A second deployment changes the schedule.
   await project.run('schedule.js', 'create')
   await project.run('schedule.js', 'now')
   await expect.poll(() => network.deliveries, { timeout: 60_000 }).toHaveLength(3)

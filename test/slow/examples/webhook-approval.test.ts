@@ -25,7 +25,7 @@ test('webhooks start a run once and complete its calls, and one with a wrong sig
   const noToken = '{"token":"x","result":{},"by":"ada"}'
   expect(await send('/decisions', noToken, signed(noToken))).toBe(422)
 
-  // It sends its webhook twice.
+  // The sender sends its webhook twice.
   const start = () => outputOf(project.start('start.js', { args: [delivery], env: { WEBHOOK_URL: webhookUrl } }))
   const output = 'INV-7 is approved by ada\nINV-8 is rejected by ada\n'
   expect(await start()).toBe(output)

@@ -23,9 +23,9 @@ const config = fileURLToPath(new URL('../../../examples/fleet/ptc.config.ts', im
 const [tools, s3, temporal] = await Promise.all([deployTools, s3Available, postgresTemporalBinaries])
 const isRunnable = tools && s3 && temporal && inject('docker') === 'available'
 
-// The programs are those of Debian's packages instead of images; roles, settings, rules and configuration are those of
+// The programs come from Debian's packages instead of images. Roles, settings, rules and configuration come from
 // docker-compose.yml and deploy/.
-it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prometheus sees it', async () => {
+it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prometheus has its metrics', async () => {
   const [services, server, store] = await Promise.all([composeServices(), PostgresTemporal.start(), S3Server.start()])
   onTestFinished(() => store.close())
   const api = await startScriptedMessagesApi({

@@ -17,9 +17,7 @@ const run = async (command: string, ...args: readonly string[]): Promise<string>
 
 const docker = (...args: readonly string[]): Promise<string> => run('docker', ...args)
 
-/**
- * The image may come from a registry, or is made here: `PTC_BASE_IMAGE` with the Node.js and the npm of this process.
- */
+/** The image comes from a registry, or is made here: `PTC_BASE_IMAGE` with the Node.js and the npm of this process. */
 async function nodeImageArguments(): Promise<readonly string[]> {
   const base = process.env['PTC_BASE_IMAGE']
   if (base === undefined) return []
@@ -70,7 +68,7 @@ it.skipIf(!hasS3 || inject('docker') !== 'available')(
       PTC_METRICS_ADDRESS: '127.0.0.1:0',
     }
     const variables = Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`])
-    // As in docker-compose.yml.
+    // The rights are those of docker-compose.yml.
     const rights = ['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges']
     const volume = ['--volume', '/var/lib/durable-ptc']
     const flags = ['--detach', '--network', 'host', ...rights, ...volume, ...variables]

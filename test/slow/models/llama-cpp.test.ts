@@ -9,10 +9,10 @@ import { tool } from '../../support/tools.js'
 
 const packages = (await llamaPackages()) ?? ''
 
-/** Room for a conversation with the instructions and tools of the engine. */
+/** Enough tokens for a conversation with the instructions and tools of the engine. */
 const contextTokens = 8_192
 
-/** What a model of this size answers is not certain: each of these says that its replies were read. */
+/** The reply of a model of this size is uncertain. Each of these statuses shows that its replies were read. */
 const readable = ['answered', 'truncated', 'no_answer', 'turn_limit']
 
 async function startEnvironment(baseURLs: readonly string[], window = contextTokens): Promise<TestEnvironment> {
@@ -26,12 +26,12 @@ async function startEnvironment(baseURLs: readonly string[], window = contextTok
 }
 
 describe.skipIf(packages === '')('a real model on the server of llama.cpp', () => {
-  it('answers a run, whose text is streamed', async () => {
+  it('a run with a model on llama.cpp answers, and its text is streamed', async () => {
     await using server = await startLlamaServer(packages, contextTokens)
     const env = await startEnvironment([server.baseURL])
     const { status, usage } = await env.runAgent({ question: 'What is the capital of France?' })
     expect(readable).toContain(status)
-    // The instructions of the engine alone.
+    // The instructions of the engine alone have this many tokens.
     expect(usage.inputTokens).toBeGreaterThan(300)
     expect(usage.outputTokens).toBeGreaterThan(0)
     const events = await readEvents(env.ptc.handle(env.lastRun.workflowId).stream())
@@ -39,7 +39,7 @@ describe.skipIf(packages === '')('a real model on the server of llama.cpp', () =
     expect(shownText(events) + shownText(events, 'code')).not.toBe('')
   })
 
-  it('answers the messages of a conversation one after the other', async () => {
+  it('a model on llama.cpp answers the messages of a conversation one after the other', async () => {
     await using server = await startLlamaServer(packages, contextTokens)
     const env = await startEnvironment([server.baseURL])
     const conversation = env.ptc.conversation(`talk-${randomUUID()}`)
@@ -51,14 +51,14 @@ describe.skipIf(packages === '')('a real model on the server of llama.cpp', () =
     await conversation.close()
   })
 
-  it('says that a question is longer than the context window', async () => {
+  it('a model on llama.cpp reports that a question is longer than the context window', async () => {
     await using server = await startLlamaServer(packages, 4_096)
     const env = await startEnvironment([server.baseURL], 4_096)
     const { status } = await env.runAgent({ question: 'word '.repeat(8_000) })
     expect(status).toBe('context_full')
   })
 
-  it('is replaced by another server when it dies while it streams a reply', async () => {
+  it('another server replaces one of llama.cpp that dies while it streams a reply', async () => {
     await using server = await startLlamaServer(packages, contextTokens)
     await using spare = await startLlamaServer(packages, contextTokens)
     const env = await startEnvironment([server.baseURL, spare.baseURL])

@@ -12,7 +12,7 @@ import {
 import { isolateTests, neverAborted, request, startServer } from '../../integration/models/harness.js'
 import { wireFormats } from '../../integration/models/wire-formats.js'
 
-// The table in docs/guides/models.md has what these tests show.
+// The table in docs/guides/models.md lists the results of these tests.
 isolateTests()
 beforeEach(stubAwsCredentials)
 
@@ -48,7 +48,7 @@ describe('a request', () => {
   it.each([
     ['anthropic', undefined],
     ['bedrock', 'bedrock-2023-05-31'],
-  ] as const)('to %s has all settings, media and server tools, and is cached', async (name, version) => {
+  ] as const)('a request to %s has all settings, media and server tools, and is cached', async (name, version) => {
     const sent = await sentBy(name, { temperature: 0, thinking: 'off', effort: 'low' })
     if (version === undefined) expect(sent?.headers['anthropic-version']).toBe('2023-06-01')
     else expect(sent?.body).toMatchObject({ anthropic_version: version })
@@ -71,11 +71,11 @@ describe('a request', () => {
     })
     const thinking = await sentBy(name, { thinking: { budgetTokens: 2_000 }, maxTokens: 4_000 })
     expect(thinking?.body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2_000 } })
-    // The version of the SDK.
+    // The version is the SDK's own.
     expect(thinking?.headers['anthropic-version'] ?? thinking?.body['anthropic_version']).toBe('2026-10-21')
   })
 
-  it('for chat completions has temperature, effort, media and server tools', async () => {
+  it('a request for chat completions has temperature, effort, media and server tools', async () => {
     const sent = await sentBy('chat', { temperature: 0, effort: 'low' })
     expect(sent?.body).toMatchObject({
       temperature: 0,
@@ -96,7 +96,7 @@ describe('a request', () => {
     expect((await sentBy('chat', { thinking: 'off' }))?.body).toMatchObject({ reasoning_effort: 'none' })
   })
 
-  it('for the responses API has temperature, effort, media and server tools', async () => {
+  it('a request for the responses API has temperature, effort, media and server tools', async () => {
     const sent = await sentBy('responses', { temperature: 0, effort: 'low' })
     expect(sent?.body).toMatchObject({
       temperature: 0,
@@ -119,7 +119,7 @@ describe('a request', () => {
 it.each([
   ['anthropic', '/v1/messages/count_tokens'],
   ['responses', '/responses/input_tokens'],
-] as const)('the counter of %s counts the prompt', async (name, path) => {
+] as const)('the token counter of %s counts the prompt', async (name, path) => {
   const server = await startServer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ object: 'response.input_tokens', input_tokens: 123 }))
@@ -133,7 +133,7 @@ it.each([
     expect(counted?.body).not.toHaveProperty(member)
 })
 
-it('Bedrock and chat completions have no counter', () => {
+it('Bedrock and chat completions have no token counter', () => {
   for (const name of ['bedrock', 'chat'] as const)
     expect(wireFormats[name].provider('http://127.0.0.1:9')).not.toHaveProperty('countTokens')
 })
@@ -146,7 +146,7 @@ describe.each(formats)('a run by %s', (_name, format) => {
       model: { name: 'other/m', maxTokens },
     })
 
-  it('compacts its messages when they are too long, and repeats the turn', async () => {
+  it('compacts the messages of a run when they are too long, and repeats the turn', async () => {
     const server = await startServer((response, { body }) => {
       const text = JSON.stringify(body)
       if (text.includes('<transcript>')) return format.answer(response, 'notes')
@@ -160,7 +160,7 @@ describe.each(formats)('a run by %s', (_name, format) => {
     expect((await env.activities()).map(({ type }) => type)).toContain('model.compact')
   })
 
-  it('repeats a reply that was truncated in its code with twice the limit, and runs nothing of it', async () => {
+  it('repeats a reply that was truncated in its code with twice the limit, and runs none of it', async () => {
     const server = await startServer((response) => {
       if (server.requests.length === 1) format.truncated(response)
       else format.answer(response, 'Done.')
@@ -183,7 +183,7 @@ describe.each(formats)('a run by %s', (_name, format) => {
   })
 })
 
-it('a run by Bedrock sends thinking and blocks of server tools back as received', async () => {
+it('a run with Bedrock sends thinking and blocks of server tools back unchanged', async () => {
   const thinking = { type: 'thinking', thinking: 'Hm "so" \u{1F600}', signature: 'c2ln+/==' }
   const redacted = { type: 'redacted_thinking', data: 'b3BhcXVl+/==' }
   const used = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } }

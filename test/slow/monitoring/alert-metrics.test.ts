@@ -11,7 +11,7 @@ it('a worker reports for how long a task of a role without a worker has waited',
   const { env } = await startWithLedger(noModel, { initialWorkers: [{ roles: ['workflow'] }] })
   const handle = await env.startProgram('print(1)')
   await expect.poll(() => scheduledCount(handle, 'session.open')).toBe(1)
-  // Its first sample is taken at its start.
+  // The worker takes its first sample at its start.
   const address = await freeAddress()
   await env.workers.start({ roles: ['workflow'], environment: { PTC_METRICS_ADDRESS: address } })
   // The sandbox role has a task queue for each backend.
@@ -30,7 +30,7 @@ it('a worker reports workflow tasks that fail, by workflow and reason', async ()
   await expect.poll(failed).toBeGreaterThan(0)
 })
 
-// So the alert leaves this reason out.
+// Therefore the alert leaves this reason out.
 it('Temporal counts a refused query as a failed workflow task with reason WorkflowError', async () => {
   const address = await freeAddress()
   const environment = { PTC_METRICS_ADDRESS: address }

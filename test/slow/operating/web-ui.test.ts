@@ -35,7 +35,7 @@ async function startServer() {
   return { ...server, url: `${url}/namespaces/${server.namespace}/workflows`, store }
 }
 
-/** Written into this folder for the docs: `PTC_SCREENSHOTS=docs/images npm test -- <this file>`. */
+/** Folder for screenshots, which the docs use: `PTC_SCREENSHOTS=docs/images npm test -- <this file>`. */
 const screenshots = process.env['PTC_SCREENSHOTS']
 
 async function screenshot(page: Page, name: string, height: number): Promise<void> {
@@ -46,7 +46,7 @@ async function screenshot(page: Page, name: string, height: number): Promise<voi
 
 const columns = ['Status', 'Workflow ID', 'PtcStatus', 'PtcModel', 'PtcCostUsd', 'Start']
 
-/** What code of a model may call a tool with. */
+/** Arguments with which a model's code may call a tool. */
 const hostile = {
   a: '<b id=injected>b</b>',
   c: '[d](https://evil.example)',
@@ -58,20 +58,20 @@ const source = `hotels = await list_hotels(city="Delft")
 await request_approval(hotel="Zuid", euros=180, **${JSON.stringify(hostile)})
 print(len(hotels))`
 
-/** Of a page and its frames: the UI shows Markdown in a frame. */
+/** The text of a page and its frames: the UI shows Markdown in a frame. */
 async function textOf(page: Page): Promise<string> {
   const texts = page.frames().map((frame) => frame.locator('body').innerText({ timeout: 5_000 }))
   return (await Promise.all(texts.map((text) => text.catch(() => '')))).join('\n') // a frame may be replaced meanwhile
 }
 
-/** Nothing of a model or a sandbox became an element or a link. */
+/** Checks that no text of a model or a sandbox became an element or a link. */
 async function expectNeutral(page: Page): Promise<void> {
   for (const frame of page.frames())
     expect(await frame.locator('#injected, [href*="evil.example"]').count(), frame.url()).toBe(0)
 }
 
 describeBrowser("Temporal's web UI in a browser", () => {
-  it('lists runs with their search attributes, and shows what a run waits for, its calls and its values', async () => {
+  it("Temporal's web UI lists runs, and shows the waits of a run, its calls and its values", async () => {
     const [server, browser] = await Promise.all([startServer(), startBrowser()])
     const gate = new Deferred()
     const rows = Array.from({ length: 800 }, (_, row) => ({ row, city: 'Delft' }))
@@ -91,7 +91,7 @@ describeBrowser("Temporal's web UI in a browser", () => {
 
     const page = await browser.newPage({ viewport: { width: 1_360, height: 900 } })
     const shown = (text: string | RegExp) => expect.poll(() => textOf(page)).toMatch(text)
-    // The columns of the list, as the UI keeps them.
+    // The columns of the list, in the form in which the UI stores them.
     const pinned = JSON.stringify({ default: columns.map((label) => ({ label, pinned: false })) })
     await page.addInitScript(`localStorage['namespace-workflow-table-columns'] = ${JSON.stringify(pinned)}`)
     const waiting = (): Promise<string> =>

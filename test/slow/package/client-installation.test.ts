@@ -54,7 +54,7 @@ describe('the package, installed without the packages of the worker', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('has none of them', async () => {
+  it('an installation for clients has none of the packages of the worker', async () => {
     const modules = join(folder, 'node_modules')
     const scoped = async (scope: string) => (await readdir(join(modules, scope))).map((name) => `${scope}/${name}`)
     const installed = [...(await readdir(modules)), ...(await scoped('@temporalio'))]
@@ -88,7 +88,7 @@ describe('the package, installed without the packages of the worker', () => {
     expect(stdout).toBe('42 RUN_INPUT_INVALID\n')
   })
 
-  it('the command says which package is missing', async () => {
+  it('the command of an installation for clients names the missing package', async () => {
     await writeFile(join(folder, 'ptc.config.ts'), 'export default { tools: [] }')
     const worker = run(join(folder, 'node_modules/.bin/ptc'), ['worker'], { cwd: folder })
     await expect(worker).rejects.toMatchObject({

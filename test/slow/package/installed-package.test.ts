@@ -65,15 +65,12 @@ describe('the package, packed and installed into a project of ptc init', () => {
     await rm(project, { recursive: true, force: true })
   })
 
-  /**
-   * Errors of the compiler. Those in declarations of Temporal's packages, which `skipLibCheck` would hide, are left
-   * out.
-   */
+  /** Errors of the compiler, without those in declarations of Temporal's packages, which `skipLibCheck` would hide. */
   async function compileErrors(args: readonly string[], cwd: string): Promise<readonly string[]> {
     const { stdout } = await run(process.execPath, [compiler, ...args], { cwd }).catch(
       (thrown: { readonly stdout: string }) => thrown,
     )
-    // The lines of one error but the first are indented.
+    // All lines of an error except the first are indented.
     const errors = stdout.trimEnd().split(/\n(?=\S)/)
     return errors.filter((error) => error !== '' && !/^\S*node_modules\/@temporalio\//.test(error))
   }
@@ -84,11 +81,11 @@ describe('the package, packed and installed into a project of ptc init', () => {
     return run(join(project, 'node_modules/.bin/ptc'), args, { cwd: project, env, timeout: 170_000 })
   }
 
-  it('runs a program with a tool', async () => {
+  it('the installed package runs a program with a tool', async () => {
     expect((await ptc(['exec', 'add.py'])).stdout).toBe('42\n')
   })
 
-  it('answers a question with code', async () => {
+  it('the installed package answers a question with code', async () => {
     const { stdout } = await ptc(['run', '--json', 'How much is 20 and 22?'])
     expect(JSON.parse(stdout)).toMatchObject({
       status: 'answered',
@@ -99,10 +96,10 @@ describe('the package, packed and installed into a project of ptc init', () => {
     })
   })
 
-  it('accepts a third-party backend that passes the published conformance suite', async () => {
+  it('the installed package accepts a third-party backend that passes the published conformance suite', async () => {
     const folder = join(project, 'backend')
     await cp(join(checkout, 'examples/child-process-backend'), folder, { recursive: true })
-    // Compiled as its author would compile it: strictly, against the published types.
+    // Compiles as the file's author would: strictly, against the published types.
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022']
     const files = ['conformance.test.ts', 'ptc.config.ts']
     expect(await compileErrors([...strict, '--types', 'node', ...files], folder)).toEqual([])
@@ -113,7 +110,7 @@ describe('the package, packed and installed into a project of ptc init', () => {
     expect(stdout).toMatch(/^# fail 0$/m)
   })
 
-  it('runs a program in a third-party backend', async () => {
+  it('the installed package runs a program in a third-party backend', async () => {
     const folder = join(project, 'backend')
     const taskQueue = uniqueName('backend')
     const named = `import config from './ptc.config.js'\nexport default { ...config, taskQueue: '${taskQueue}' }\n`
@@ -131,14 +128,14 @@ describe('the package, packed and installed into a project of ptc init', () => {
     }
   })
 
-  it('has types that compile in a strict project', async () => {
+  it('the installed package has types that compile in a strict project', async () => {
     const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node']
     expect(await compileErrors([...strict, 'ptc.config.ts'], project)).toEqual([])
     await writeFile(join(project, 'wrong.ts'), config('q').replace('a + b', 'String(a)'))
     expect((await compileErrors([...strict, 'wrong.ts'], project)).join()).toContain('not assignable')
   })
 
-  it('contains no test, no source except pages that the README links, and no secret path', async () => {
+  it('the installed package contains no test, no source but linked pages, and no secret path', async () => {
     const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: checkout })
     const [{ files }] = JSON.parse(stdout) as [{ files: readonly { readonly path: string }[] }]
     const paths = files.map(({ path }) => path)

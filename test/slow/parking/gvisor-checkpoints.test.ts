@@ -14,7 +14,7 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-/** State that no rebuild restores: a random number, a thread, an open file. Completes only while the thread runs. */
+/** State that no rebuild restores: a random number, a thread, an open file. It completes only while the thread runs. */
 const unrepeatable = `
 import os, threading, time
 secret = os.urandom(8).hex()
@@ -76,7 +76,7 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     return { env, handle, container, directory, checkpoint, effects, mail }
   }
 
-  it('is stored on disk, and continues with its variables, threads and files', async () => {
+  it('a parked program is stored on disk, and continues with its variables, threads and files', async () => {
     const { env, handle, container, directory, checkpoint, effects, mail } = await parked(unrepeatable)
     expect(container?.State).toBe('exited')
     expect(existsSync(checkpoint)).toBe(true)
@@ -84,7 +84,7 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter True True\n' } })
     expect(effects).toHaveLength(2)
     expect(effects[0]).toBe(effects[1])
-    // A program with a thread has timer steps, parked or not. A rebuild would be another kind of step.
+    // A program with a thread has timer steps, parked or not. A rebuild would be a different kind of step.
     const taken = (await sessionSummaries(env)).filter((step) => step !== 'continue: a timer is due')
     expect([...new Set(taken.map((step) => step?.replace(/^(resume the session): .*/, '$1')))]).toEqual([
       'open a session (docker)',
@@ -98,7 +98,7 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     expect(existsSync(directory)).toBe(false)
   })
 
-  it.each(['SIGTERM', 'SIGKILL'] as const)('F38: survives %s of the daemon', async (signal) => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('F38: a parked program survives %s of the daemon', async (signal) => {
     const { env, handle, effects, mail } = await parked(unrepeatable)
     await daemon.restart(signal)
     mail.resolve('a letter')
@@ -107,7 +107,7 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     await env.expectCleanEnd(handle)
   })
 
-  it('survives the end of its worker, and the next worker resumes it', async () => {
+  it('a parked program survives the end of its worker, and the next worker resumes it', async () => {
     const env = await TestEnvironment.start({ backend: 'docker', runtime: gvisorRuntime, timeouts: { park: '1s' } })
     const source = 'import asyncio, os\nx = os.urandom(4)\ny = x\nawait asyncio.sleep(5)\nprint(x == y)'
     const handle = await env.startProgram(source)
@@ -119,7 +119,7 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     await env.expectCleanEnd(handle)
   })
 
-  it('that waits a second time is rebuilt, and parked again in its next container', async () => {
+  it('a program that waits a second time is rebuilt, and parked again in its next container', async () => {
     const effects: unknown[] = []
     const tools = [tool('charge', ({ name }) => effects.push(name))]
     const env = await TestEnvironment.start({
@@ -142,17 +142,20 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
   it.each([
     { damage: 'deleted', damageFile: (file: string) => rmSync(join(file, '..'), { recursive: true }) },
     { damage: 'cut off', damageFile: (file: string) => truncateSync(file, 50_000) },
-  ])('F38: is rebuilt when its checkpoint is $damage, and repeats no effect', async ({ damageFile }) => {
-    const { env, handle, checkpoint, effects, mail } = await parked(repeatable)
-    damageFile(checkpoint)
-    mail.resolve('a letter')
-    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
-    expect(effects).toEqual(['before', 'after'])
-    expect(await sessionSummaries(env)).toContain('rebuild the session (2)')
-    await env.expectCleanEnd(handle)
-  })
+  ])(
+    'F38: a parked program is rebuilt when its checkpoint is $damage, and repeats no effect',
+    async ({ damageFile }) => {
+      const { env, handle, checkpoint, effects, mail } = await parked(repeatable)
+      damageFile(checkpoint)
+      mail.resolve('a letter')
+      expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
+      expect(effects).toEqual(['before', 'after'])
+      expect(await sessionSummaries(env)).toContain('rebuild the session (2)')
+      await env.expectCleanEnd(handle)
+    },
+  )
 
-  it('can be cancelled while it is parked, and leaves nothing behind', async () => {
+  it('a parked program can be cancelled, and leaves nothing behind', async () => {
     const { env, handle, directory } = await parked(repeatable)
     await handle.cancel()
     await expect(handle.result()).rejects.toThrow(/cancel/i)
@@ -160,7 +163,7 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     expect(existsSync(directory)).toBe(false)
   })
 
-  it('is kept by the reaper while its run is open; afterwards its container and checkpoint are removed', async () => {
+  it('the reaper keeps a parked program while its run is open, and removes it later', async () => {
     const owner = uniqueName('reaper')
     const docker = createDockerBackend({ runtime: gvisorRuntime, lifetimeSeconds: 1 })
     onTestFinished(() => docker.close())

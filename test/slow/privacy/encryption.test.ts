@@ -30,7 +30,7 @@ const { DescribeWorkflowExecutionResponse } = proto.temporal.api.workflowservice
 const signal = new AbortController().signal
 const secrets = { k1: randomKey(), k2: randomKey() }
 
-/** The keys of a worker or client. The first one encrypts. */
+/** The keys of a worker or client. The first key encrypts. */
 function keysOf(currentKeyId: keyof typeof secrets, ...others: readonly (keyof typeof secrets)[]): EncryptionOption {
   const known = new Map([currentKeyId, ...others].map((id) => [id as string, secrets[id]]))
   return { currentKeyId, key: (id) => known.get(id) }
@@ -95,7 +95,7 @@ it('encrypts all payloads and values of a run, which client, ptc, UI and replay 
   expect(JSON.parse(input ?? '')).toMatchObject({ question })
 })
 
-it('goes on with another key in the middle of a run', async () => {
+it('a run continues with another key in the middle', async () => {
   const calls = new DeferredToolCalls()
   const rows = tool('rows', () => Array.from({ length: 400 }, (_, row) => `row ${row}`))
   const env = await TestEnvironment.start({ encryption: keysOf('k1', 'k2'), tools: [rows, calls.tool('approve')] })
@@ -114,7 +114,7 @@ it('goes on with another key in the middle of a run', async () => {
   await env.expectCleanEnd(handle)
 })
 
-it('shows at once which key is missing, and goes on when it is there', async () => {
+it('reports at once which key is missing, and continues when the key is available', async () => {
   const env = await TestEnvironment.start({ encryption: keysOf('k1'), initialWorkers: [] })
   const handle = await env.startProgram('print("done")')
   const withoutKey = await env.workers.start({ encryption: keysOf('k2') })
@@ -182,7 +182,7 @@ it('keeps the values of encrypted runs from garbage collection, and erases them 
   expect(await filesIn(env.valuesDirectory)).toEqual([join(env.valuesDirectory, 'key-check-k1')])
 })
 
-/** What the Temporal UI shows of payloads. */
+/** The payloads in the form that the Temporal UI shows. */
 async function decodeAsUi(env: TestEnvironment, payloads: readonly unknown[]): Promise<readonly string[]> {
   const keys = new KeyRing(keysOf('k1'))
   const values = new Values({ store: await openStore({ kind: 'local', directory: env.valuesDirectory }, keys) })

@@ -8,12 +8,12 @@ import { pollOptions } from '../../support/poll-options.js'
 
 const secrets = { k1: randomKey(), k2: randomKey() }
 
-/** The keys of a worker that knows one of them only: its workflow tasks fail for runs with the other one. */
+/** The keys of a worker that knows only one of them: its workflow tasks fail for runs with the other key. */
 function keysOf(currentKeyId: keyof typeof secrets): EncryptionOption {
   return { currentKeyId, key: (id) => (id === currentKeyId ? secrets[currentKeyId] : undefined) }
 }
 
-it('takes the result of a deferred call whose run has a failing workflow task for a while', async () => {
+it('accepts the result of a deferred call whose run has a failing workflow task for a while', async () => {
   const calls = new DeferredToolCalls()
   const env = await TestEnvironment.start({ encryption: keysOf('k1'), tools: [calls.tool('approve')] })
   const handle = await env.startProgram('print((await approve(id=1))["approved"])')

@@ -1,6 +1,4 @@
-/*
- * Another key under the id of a key: k1 has two secrets here. Runs begin with `right`.
- */
+/* Another key under the id of a key: k1 has two secrets here. Runs begin with `right`. */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
@@ -29,7 +27,7 @@ const undecryptable = {
   message: expect.stringMatching(/(a payload|a value of the store) can't be decrypted with the key "k1"/),
 }
 
-it('does not start a worker with another key than that of its runs, which go on with theirs', async () => {
+it('a worker with another key than that of its runs does not start, and the runs continue with theirs', async () => {
   const calls = new DeferredToolCalls()
   const env = await TestEnvironment.start({ encryption: right, tools: [calls.tool('approve')] })
   const handle = await env.startProgram('print((await approve(id=1))["approved"])')
@@ -47,7 +45,7 @@ it('does not start a worker with another key than that of its runs, which go on 
   await env.expectCleanEnd(handle)
 })
 
-it('starts a worker whose store can not be written', async () => {
+it('a worker whose store is read-only starts', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'file'), '')
   const store = { kind: 'local', directory: join(folder, 'file', 'values') } as const
@@ -81,11 +79,11 @@ it.each([
   ['small', 1],
   ['large', 300_000],
 ])(
-  'waits while a worker with another key can not read a run with a %s input, and then goes on',
+  "a run with a %s input waits while a worker with another key can't read it, and then continues",
   async (_size, size) => {
     const env = await TestEnvironment.start({ encryption: right, tools: [], initialWorkers: [] })
     const handle = await env.startProgram('print("done")', { input: 'x'.repeat(size) })
-    // The store has not seen the right key: it takes this one for it.
+    // The store has not received the right key, so it accepts this one.
     const mistaken = await env.workers.start({ encryption: wrong })
     const run = env.ptc.handle(handle.workflowId)
     const failure = await vi.waitUntil(async () => (await run.tree()).failure, { ...fastPollOptions, timeout: 15_000 })
@@ -106,7 +104,7 @@ it.each([
   },
 )
 
-it('fails a call on a worker with another key as a ToolError, without a retry, and goes on', async () => {
+it('a call on a worker with another key fails as a ToolError, without a retry, and the run continues', async () => {
   const source = `import asyncio
 problems = []
 while True:
@@ -144,7 +142,7 @@ print(problems[0])
   await env.expectCleanEnd(handle)
 })
 
-it('fails a run with a step of code on a worker with another key, without a retry', async () => {
+it('a run with a step of code on a worker with another key fails without a retry', async () => {
   const env = await TestEnvironment.start({ encryption: right, tools: [], initialWorkers: [{ roles: ['workflow'] }] })
   await forgetKeys(env)
   await env.workers.start({ roles: ['sandbox'], encryption: wrong })

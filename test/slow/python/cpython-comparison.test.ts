@@ -20,7 +20,7 @@ it('the list of expected differences only shrinks', () => {
 
 // A small part of `npm run compare:cpython`, which compares all of CPython's tests and takes hours.
 describeDocker('the comparison with plain Python', () => {
-  it('passes when only expected differences occur', async () => {
+  it('the comparison with plain Python passes when only expected differences occur', async () => {
     const { status, output } = await compare(
       [`${known}  # tools are builtins`],
       ['test_contextlib', 'test_pickle.CompatPickleTests'],
@@ -30,7 +30,7 @@ describeDocker('the comparison with plain Python', () => {
     expect(status).toBe(0)
   })
 
-  it('fails for an unexpected difference, and for an expected one that no longer occurs', async () => {
+  it('the comparison fails for an unexpected difference, and for an expected one that no longer occurs', async () => {
     const { status, output } = await compare([unchanged], ['test_bisect', 'test_pickle.CompatPickleTests'])
     expect(output).toContain(`FAILED ${known}: pass -> fail`)
     expect(output).toContain(`FAILED ${unchanged}: no longer differs, remove it`)

@@ -3,7 +3,7 @@ import { backends } from '../../support/environment/backends.js'
 import { runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
 
 describe.each(backends)('a rebuilt asyncio program, in %s', (backend) => {
-  it('repeats no effect of a task that an earlier asyncio.run left unfinished', async () => {
+  it('a rebuilt program repeats no effect of a task that an earlier asyncio.run left unfinished', async () => {
     const { result, notes, cellResults } = await runWithLostSandbox(backend, [
       `
 import asyncio
@@ -29,7 +29,7 @@ print(asyncio.run(second()))`,
     expect(notes).toEqual([{ second: 'waited' }])
   })
 
-  it('measures the time without a sandbox with perf_counter and monotonic', async () => {
+  it('a rebuilt program measures the time without a sandbox with perf_counter and monotonic', async () => {
     const { result } = await runWithLostSandbox(backend, [
       `
 import asyncio, time
@@ -45,7 +45,7 @@ print(wall >= 6, [seconds > wall - 3 for seconds in measured])`,
 })
 
 describe.runIf(backends.includes('docker'))('threads beside an open call', () => {
-  it('run while the call is open, and the program continues after its container was killed', async () => {
+  it('threads run while a call is open, and the program continues after its container was killed', async () => {
     const { result, notes, cellResults } = await runWithLostSandbox('docker', [
       `
 import asyncio

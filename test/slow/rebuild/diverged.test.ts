@@ -12,7 +12,7 @@ const unrepeatable = {
 describe.each(backends)('code that makes other calls in a rebuild, in %s', (backend) => {
   const reason = (call: number) => `in cell 1, call ${call} was \`echo \\w+\` before, and now is \`echo \\w+\``
 
-  it('ends its cell as diverged: the model gets the call that differs, and continues without variables', async () => {
+  it('code that makes other calls in a rebuild ends as diverged, and the model gets the call', async () => {
     const { result, cellResults, notes, env, handle } = await runWithLostSandbox(backend, [
       `${unrepeatable[backend]}\nawait note(made="once")\nawait echo(value=secret)\nprint(await wait())`,
       'print("secret" in globals(), await echo(value="works"))',
@@ -32,7 +32,7 @@ describe.each(backends)('code that makes other calls in a rebuild, in %s', (back
     expect(await activitySummaries(env)).toContainEqual(expect.stringMatching(closed))
   })
 
-  it('reports a divergence in an earlier cell, and that the current cell did not run', async () => {
+  it('a rebuild reports a divergence in an earlier cell, and that the current cell did not run', async () => {
     const { result, cellResults, notes } = await runWithLostSandbox(backend, [
       `${unrepeatable[backend]}\nawait echo(value=secret)`,
       modelCallsWait,

@@ -3,7 +3,7 @@ import { activitySummaries } from '../../support/environment/activity-summaries.
 import { backends } from '../../support/environment/backends.js'
 import { runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
 
-/** Every source of nondeterminism, in the ways that code uses it. */
+/** Every source of nondeterminism, in the ways in which code uses it. */
 const nondeterministicSources = `
 import asyncio, os, random, secrets, tempfile, time, uuid
 from datetime import date, datetime, timezone
@@ -25,7 +25,7 @@ await note(kept=kept)
 `
 
 describe.each(backends)('a rebuild of ordinary code, in %s', (backend) => {
-  it('replays clock, identifiers and random numbers', async () => {
+  it('a rebuild replays clock, identifiers and random numbers', async () => {
     const began = Date.now()
     const { result, notes, cellResults, releasedAt, env } = await runWithLostSandbox(backend, [
       nondeterministicSources,
@@ -34,7 +34,7 @@ describe.each(backends)('a rebuild of ordinary code, in %s', (backend) => {
     ])
     expect(cellResults[1], JSON.stringify(cellResults)).toMatchObject({ content: 'waited' })
     expect(result).toMatchObject({ status: 'answered' })
-    // The variables have the values that the calls were made with, before and after.
+    // The variables have the values with which the calls were made, before and after.
     expect(JSON.parse(result.answer)).toEqual(notes)
     expect(notes).toHaveLength(3)
     const times = notes.map((note) => Number(Object.values(note as Record<string, { time: number }>)[0]?.time) * 1_000)
@@ -46,7 +46,7 @@ describe.each(backends)('a rebuild of ordinary code, in %s', (backend) => {
     expect(stepSummaries.filter((summary) => summary?.startsWith('repeat '))).toHaveLength(1)
   })
 
-  it('replays them after a continue-as-new', async () => {
+  it('a rebuild replays clock, identifiers and random numbers after a continue-as-new', async () => {
     const source = 'stamp = sources()["now"]\nawait note(stamp=stamp)\nfor n in range(15): await echo(value=sources())'
     const cells = [
       nondeterministicSources,
@@ -66,7 +66,7 @@ describe.each(backends)('a rebuild of ordinary code, in %s', (backend) => {
     expect(notes).toHaveLength(4)
   })
 
-  it('repeats parallel calls in the same order, whatever the order of results', async () => {
+  it('a rebuild repeats parallel calls in the same order, with any order of results', async () => {
     const source = `
 import asyncio, random
 seen = []
@@ -86,7 +86,7 @@ print(await wait(), len(seen))`
     expect(notes).toHaveLength(66)
   })
 
-  it('repeats the same number of polls until a deadline, and the same order of timers', async () => {
+  it('a rebuild repeats the same number of polls until a deadline, and the same order of timers', async () => {
     const source = `
 import asyncio, time
 async def polls(now, pause, seconds):

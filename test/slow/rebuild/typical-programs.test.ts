@@ -13,7 +13,7 @@ const createBackend = {
   wasm: () => createWasmBackend({ warm: 0 }),
 }
 
-/** A step as it was sent: its time, its program and its content. */
+/** A step in the form in which it was sent: its time, its program and its content. */
 interface SentStep {
   readonly name: string
   readonly now: number
@@ -21,7 +21,7 @@ interface SentStep {
 }
 
 describe.each(backends)('programs as models write them, in %s', (name) => {
-  it('make the same calls and print the same in a rebuild', async () => {
+  it('typical programs make the same calls and print the same output in a rebuild', async () => {
     const backend = createBackend[name]()
     try {
       const all = name === 'docker' ? [...programs, ...programsWithProcesses] : programs
@@ -60,8 +60,8 @@ type StepResults = readonly (readonly [name: string, answer: StepResult])[]
 const threaded = new Set(programsWithProcesses.map(([name]) => name))
 
 /**
- * While a thread runs beside an open call, the runner requests timers. Whether the thread has ended when one fires is a
- * race, and a rebuild does not compare it.
+ * Removes results that depend on the timing of a thread. While a thread runs during an open call, the runner requests
+ * timers. Whether the thread has ended when one fires is a race, and a rebuild does not compare it.
  */
 function withoutThreadTiming(stepResults: StepResults): StepResults {
   return stepResults.map(([name, answer]) =>
@@ -98,7 +98,7 @@ async function record(harness: SessionHarness, all: readonly Program[]): Promise
   return [journal, stepResults]
 }
 
-/** Repeats the same steps at the same times, whatever the responses. */
+/** Repeats the same steps at the same times, for any responses. */
 async function repeat(harness: SessionHarness, journal: readonly SentStep[]): Promise<StepResults> {
   const stepResults: [string, StepResult][] = []
   for (const { name, now, input } of journal) {

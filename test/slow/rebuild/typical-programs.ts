@@ -179,7 +179,7 @@ await get(a=[list(cache), note(0)])`,
   ],
 ]
 
-/** Programs as models write them. In a rebuild they make the same calls and print the same. */
+/** Programs in the style of models. In a rebuild they make the same calls and print the same output. */
 export const programs: readonly Program[] = [...asyncioPrograms, ...libraryPrograms]
 
 /** More programs, for sandboxes with threads and processes. */

@@ -13,7 +13,7 @@ import { TestSession } from '../../support/environment/test-session.js'
 // the run then uses the clock and history of an earlier workflow task, and most of these histories do not replay.
 const runs = 4
 
-/** A test starts and stops workers for workflows; this one stays. */
+/** The workers that a test does not stop. It starts and stops the workers for workflows. */
 const activityRoles = { roles: ['tools', 'sandbox'] } as const
 
 it('F31: a run replays after a query without a workflow worker, while its session was due to be parked', async () => {
@@ -84,7 +84,7 @@ function startSeveral<Item>(start: () => Promise<Item>): Promise<readonly Item[]
   return Promise.all(Array.from({ length: runs }, start))
 }
 
-/** Queries each run while no workflow worker runs; the next one starts when this has happened to all of them. */
+/** Queries each run while no workflow worker runs. The next worker starts when all of the runs have been queried. */
 async function queryWithoutWorkflowWorker(
   env: TestEnvironment,
   workflowWorker: RunningWorker,

@@ -9,7 +9,7 @@ import { text, turn } from '../../support/script.js'
 
 const isSummary = (body: unknown): boolean => JSON.stringify(requestMessages(body)[0] ?? '').includes('<transcript>')
 
-it('kill -9 of the worker while it waits for a summary: only the compaction is repeated', async () => {
+it('kill -9 of the worker while it waits for a summary repeats only the compaction', async () => {
   const notes: ScriptedTurn = { ...turn(text('Notes.')), faults: [{ type: 'delay', attempt: 1, ms: 60_000 }] }
   const env = await TestEnvironment.startProcesses({
     config: compactionConfig,
@@ -22,7 +22,7 @@ it('kill -9 of the worker while it waits for a summary: only the compaction is r
   const summaries = env.api.requests.filter(({ body }) => isSummary(body))
   const compactions = (await env.chainActivities(handle)).filter(({ type }) => type === 'model.compact')
   expect(summaries.length).toBeGreaterThan(1)
-  // 16 turns, and one paid reply for each summary but the lost one.
+  // 16 turns, and one paid reply for each summary except the lost one.
   expect(completedReplies(env.api)).toBe(16 + summaries.length - 1)
   expect(compactions.length).toBe(summaries.length - 1)
   await expectReplays(env.client, handle)

@@ -16,8 +16,8 @@ function countingTool(name = 'count') {
 
 const shortHistory = { historyEvents: 100 }
 
-describe('a run with a long history continues as new', () => {
-  it('F31: in the middle of a cell, with every variable, result and printed line', async () => {
+describe('continue-as-new of a run with a long history', () => {
+  it('F31: a run continues as new in the middle of a cell, with every variable, result and printed line', async () => {
     const { keys, made } = countingTool()
     const env = await TestEnvironment.start({ tools: [made], limits: shortHistory })
     const { outcome, toolCalls, cells } = await env.runProgram(`
@@ -34,7 +34,7 @@ print(total)
     expect((await env.executionHistories()).length).toBeGreaterThan(4)
   })
 
-  it('with queued calls, several times', async () => {
+  it('a run with queued calls continues as new several times', async () => {
     const { keys, made } = countingTool()
     const env = await TestEnvironment.start({ tools: [made], limits: { ...shortHistory, callsInFlight: 10 } })
     const { outcome } = await env.runProgram(`
@@ -47,7 +47,7 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(200)))))
     expect((await env.executionHistories()).length).toBeGreaterThan(1)
   })
 
-  it('F31: with 4 MB of arguments of queued calls, and a few kilobytes of them in the next history', async () => {
+  it('F31: a run continues as new with 4 MB of arguments of queued calls, and little in its history', async () => {
     const measure = tool('measure', ({ value }) => (value as string).length)
     const env = await TestEnvironment.start({ tools: [measure], limits: { ...shortHistory, callsInFlight: 4 } })
     const { outcome } = await env.runProgram(`
@@ -63,7 +63,7 @@ print(sum(await asyncio.gather(*(measure(value=str(n % 10) * 50_000) for n in ra
     }
   })
 
-  it('with 2,000 calls of one gather', async () => {
+  it('a run continues as new with 2,000 calls of one gather', async () => {
     const { keys, made } = countingTool()
     const env = await TestEnvironment.start({ tools: [made], limits: { callsPerCell: 2_000 } })
     const { outcome } = await env.runProgram(`
@@ -76,7 +76,7 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(2_000)))))
     expect((await env.executionHistories()).length).toBeGreaterThan(1)
   })
 
-  it('and waits for a running call or stays in its history: the call is neither lost nor repeated', async () => {
+  it('a run that continues as new waits for a running call: the call is neither lost nor repeated', async () => {
     const { keys, made } = countingTool()
     const release = new Deferred<string>()
     let slow = 0
@@ -100,7 +100,7 @@ print(await slow)
     expect(keys).toHaveLength(30)
   })
 
-  it('and is rebuilt from steps of earlier histories when its sandbox is lost', async () => {
+  it('a run that continued as new is rebuilt from steps of earlier histories when its sandbox is lost', async () => {
     const { keys, made } = countingTool()
     const arrived = new Deferred()
     const release = new Deferred<string>()
@@ -123,7 +123,7 @@ print(sum(seen))
     await env.expectCleanEnd(handle)
   })
 
-  it('between the turns of an agent, whose sandbox is still parked when no code runs', async () => {
+  it('an agent continues as new between its turns, and its sandbox is still parked when no code runs', async () => {
     const release = new Deferred<string>()
     const wait = tool('wait', () => release.promise, { allowedCallers: ['direct'], timeout: '1h' })
     const note = tool('note', () => 'noted', { allowedCallers: ['direct'] })
@@ -131,7 +131,7 @@ print(sum(seen))
     const env = await TestEnvironment.start({
       tools: [wait, note],
       limits: { ...shortHistory, turns: turns + 3 },
-      timeouts: { idle: '30s' }, // longer than the turns take; otherwise the sandbox was parked before
+      timeouts: { idle: '30s' }, // longer than the turns take; otherwise the sandbox would be parked before
       script: [
         turn(code('x = 1')),
         ...Array.from({ length: turns }, () => turn(call('note'))),
@@ -149,7 +149,7 @@ print(sum(seen))
     await env.expectCleanEnd(handle)
   })
 
-  it('F31: between the turns of an agent, whose model still gets the whole conversation', async () => {
+  it('F31: an agent continues as new between its turns, and its model still gets the whole conversation', async () => {
     const { keys, made } = countingTool()
     const turns = 25
     const env = await TestEnvironment.start({
@@ -177,7 +177,7 @@ print(sum(seen))
     expect((await env.executionHistories()).length).toBeGreaterThan(3)
   })
 
-  it('F31: in the middle of a turn with direct calls and two cells', async () => {
+  it('F31: an agent continues as new in the middle of a turn with direct calls and two cells', async () => {
     const { keys, made } = countingTool()
     const direct = countingTool('direct')
     const env = await TestEnvironment.start({

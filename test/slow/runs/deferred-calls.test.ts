@@ -12,11 +12,11 @@ import { tool } from '../../support/tools.js'
 
 const calls = 300
 
-/** Calls that are completed by a process each. */
+/** Number of calls, each of which is completed by its own process. */
 const processes = 15
 
 describeDocker('300 deferred calls of a program', () => {
-  it('hold nothing while they wait, survive kill -9 and continue-as-new, and are all completed', async () => {
+  it('300 deferred calls use no worker slot, survive kill -9 and continue-as-new, and are all completed', async () => {
     const { env, ledger } = await startWithLedger(noModel, { environment: { TEST_PARK: 'soon' } })
     const source = `
 import asyncio
@@ -34,7 +34,7 @@ print(sum(result["approved"] for result in results))
     await env.workers.start()
     const tokens = ledger.applied.map(({ name }) => name)
     const complete = (token: string) => env.ptc.completeCall(token, { approved: true })
-    // Temporal takes ten updates of a run at once; the client repeats the others, also beside other processes.
+    // Temporal accepts ten updates of a run at once. The client repeats the others, even with other processes.
     const { address, namespace } = sharedServer()
     await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
     const result = JSON.stringify({ approved: true })
@@ -47,7 +47,7 @@ print(sum(result["approved"] for result in results))
       outcome: { status: 'ok', output: `${calls}\n` },
       toolCalls: calls,
     })
-    // Each call ran once, with a key of its own.
+    // Each call ran once, with its own key.
     expect(ledger.requests).toHaveLength(calls)
     expect(new Set(tokens).size).toBe(calls)
     expect(await pendingActivities(handle)).toEqual([])
@@ -55,7 +55,7 @@ print(sum(result["approved"] for result in results))
   })
 })
 
-it('a deferred call that expires after its run continued as new expires when it would have, and stays expired', async () => {
+it('a deferred call whose run continued as new expires at its original time, and stays expired', async () => {
   const calls = new DeferredToolCalls()
   const env = await TestEnvironment.start({
     tools: [calls.tool('pay', { expires: '30s', effect: 'once' }), calls.tool('approve'), tool('count', () => null)],
@@ -77,7 +77,7 @@ await approve(id=2)
   )
   const last = waits.findIndex((timers) => timers.some(({ hasFired }) => hasFired))
   expect(last).toBeGreaterThan(0)
-  // Each execution waits for the rest of the time.
+  // Each execution waits for the remaining time.
   expect(waits.slice(0, last + 1).map((timers) => timers.length)).toEqual(Array.from({ length: last + 1 }, () => 1))
   expect(waits[last]?.[0]?.seconds).toBeLessThan(30)
   await expect(complete(1)).rejects.toMatchObject({ code: 'CALL_EXPIRED' })

@@ -27,7 +27,7 @@ describe('a large value', () => {
     ['docker', 50],
     ['wasm', 5],
   ] as const)(
-    'F29: reaches code in %s unchanged, and is not stored in the history: %i MB',
+    'F29: a large value reaches code in %s unchanged, and is not stored in the history: %i MB',
     async (backend, megabytes) => {
       const env = await TestEnvironment.start({
         tools: [textTool],
@@ -45,14 +45,14 @@ print(hashlib.sha256(value.encode()).hexdigest())
     300_000,
   )
 
-  it('F29: over the limit is refused before it is stored, and the code gets an error', async () => {
+  it('F29: a large value over the limit is refused before it is stored, and the code gets an error', async () => {
     const huge = tool('huge', () => Array.from({ length: 500 }, () => 'x'.repeat(mebibyte)))
     const env = await TestEnvironment.start({ tools: [huge] })
     const { outcome } = await env.runProgram('try: await huge()\nexcept ToolError as error: print(error.status, error)')
     expect(outcome.output).toMatch(/^tool_error .*result of huge.*limit is 67108864/)
   })
 
-  it('in arguments of a call is stored externally', async () => {
+  it('a large value in arguments of a call is stored externally', async () => {
     const measure = tool('measure', ({ value }) => (value as string).length)
     const env = await TestEnvironment.start({ tools: [measure] })
     const { outcome } = await env.runProgram('print(await measure(value="x" * 200_000))')
@@ -60,14 +60,14 @@ print(hashlib.sha256(value.encode()).hexdigest())
     expect(await env.historyBytes()).toBeLessThan(20_000)
   })
 
-  it('that code prints is complete in the result, up to the limit', async () => {
+  it('a large value that code prints is complete in the result, up to the limit', async () => {
     const env = await TestEnvironment.start({ limits: { outputCharacters: 100_000 } })
     const { outcome } = await env.runProgram('for n in range(9): print(str(n) * 9_999)')
     const expected = Array.from({ length: 9 }, (_, n) => `${String(n).repeat(9_999)}\n`).join('')
     expect(outcome.output).toBe(expected)
   })
 
-  it('is truncated to head and tail for the model', async () => {
+  it('a large value is truncated to head and tail for the model', async () => {
     const env = await TestEnvironment.start({
       tools: [textTool],
       limits: { outputCharacters: 1_000 },
@@ -85,7 +85,7 @@ print(hashlib.sha256(value.encode()).hexdigest())
     expect(await env.historyBytes()).toBeLessThan(30_000)
   })
 
-  it('is available again when the sandbox is rebuilt', async () => {
+  it('a large value is available again when the sandbox is rebuilt', async () => {
     const arrived = new Deferred()
     const release = new Deferred<string>()
     const wait = tool('wait', () => {
@@ -111,7 +111,7 @@ print(hashlib.sha256(value.encode()).hexdigest())
     ['was removed by hand', 'VALUE_MISSING', rm],
     ['was changed by hand', 'VALUE_CORRUPT', (file: string) => writeFile(file, '"something else"')],
   ])(
-    'that %s fails the run that needs it with a typed error, which names what needed it',
+    'a large value that %s fails the run with a typed error, which names the part that needed it',
     async (_how, type, damage) => {
       const arrived = new Deferred()
       const release = new Deferred<string>()
@@ -136,7 +136,7 @@ print(hashlib.sha256(value.encode()).hexdigest())
     },
   )
 
-  it('in hundreds leaves a history that replays without reading any value', async () => {
+  it('hundreds of large values leave a history that replays without reading any of them', async () => {
     const env = await TestEnvironment.start({ tools: [textTool] })
     const { outcome } = await env.runProgram(`
 import asyncio

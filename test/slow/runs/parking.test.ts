@@ -22,8 +22,8 @@ function mailTools() {
   return { effects, called, mail, tools }
 }
 
-describeDocker('a program with a long wait', () => {
-  it('for a tool releases its container, and continues in another one when the result arrives', async () => {
+describeDocker('programs with a long wait', () => {
+  it('a program that waits long for a tool releases its container, and continues in another one', async () => {
     const { effects, mail, tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
     const source = `
@@ -38,7 +38,7 @@ await charge(name="after")
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
     expect(effects).toEqual(['before', 'after'])
     // A slow machine may park more often, and always-evict rebuilds more. In every mode this wait parks the session,
-    // and its end wakes it.
+    // and the end of the wait wakes it.
     const rows = (await sessionSummaries(env)).join('\n')
     expect(rows).toMatch(
       /park the session\nresume the session \(\d+\)\nrepeat \d+ recorded steps?\ncontinue with 1 result/,
@@ -47,7 +47,7 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('for a timer holds neither a container nor a worker slot', async () => {
+  it('a program with a long wait for a timer uses neither a container nor a worker slot', async () => {
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const handle = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
     await expect.poll(() => sessionSummaries(env)).toContain('park the session')
@@ -58,14 +58,14 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('for a timer continues when the timer fires', async () => {
+  it('a parked program continues when its timer fires', async () => {
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const { outcome } = await env.runProgram('import asyncio\nx = 1\nawait asyncio.sleep(6)\nprint(x)')
     expect(outcome).toEqual({ status: 'ok', output: '1\n' })
     expect(await sessionSummaries(env)).toContain('resume the session (2)')
   })
 
-  it('repeated several times is woken each time, which does not count as a crash', async () => {
+  it('a program with several long waits is woken each time, which does not count as a crash', async () => {
     const mails = Array.from({ length: 4 }, () => new Deferred<null>())
     const effects: unknown[] = []
     const charge = tool('charge', ({ name }) => effects.push(name))
@@ -76,7 +76,7 @@ await charge(name="after")
     const parked = async (): Promise<number> =>
       (await sessionSummaries(env)).filter((summary) => summary === 'park the session').length
     for (const [n, mail] of mails.entries()) {
-      // At least: a slow machine may park for a charge too.
+      // A slow machine may park for a charge, too.
       await expect.poll(parked).toBeGreaterThan(n)
       mail.resolve(null)
     }
@@ -85,7 +85,7 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('can time out or be cancelled while it is parked, and leaves nothing behind', async () => {
+  it('a parked program can time out or be cancelled, and leaves nothing behind', async () => {
     const { called, tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
     // The timeout starts before the sandbox is created, which may take a while.
@@ -100,7 +100,7 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('ends as diverged when the rebuild makes other calls', async () => {
+  it('a parked program ends as diverged when the rebuild makes other calls', async () => {
     const { tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
     const source = `
@@ -113,8 +113,8 @@ await asyncio.sleep(6)
   })
 })
 
-describeDocker('an agent that runs no code for a long time', () => {
-  it('releases its container, and has its variables in the next cell', async () => {
+describeDocker('agents that run no code for a long time', () => {
+  it('an agent that runs no code for long releases its container, and keeps its variables', async () => {
     const { mail, tools } = mailTools()
     const script = [turn(code('x = 41')), turn(call('wait_for_mail')), turn(code('print(x + 1)')), answerResult]
     const env = await TestEnvironment.start({ tools, script, timeouts: { idle: '1s' } })
@@ -128,7 +128,7 @@ describeDocker('an agent that runs no code for a long time', () => {
 })
 
 describe('a program with short waits', () => {
-  it('keeps its sandbox, and uses one timer for all waits', async () => {
+  it('a program with short waits keeps its sandbox, and uses one timer for all waits', async () => {
     const { tools } = mailTools()
     const env = await TestEnvironment.start({ tools })
     await env.runProgram('for n in range(5): await charge(name=n)')

@@ -12,10 +12,10 @@ const gather = (count: number) =>
   `import asyncio\nprint(sum(await asyncio.gather(*(work(id=1) for _ in range(${count})))))`
 
 describe('a tool with a concurrency limit', () => {
-  // A workflow task that replays everything takes the longer, the more calls there are.
+  // A workflow task that replays the whole history takes longer with more calls.
   const callsOfRun = inMode('always-replay') ? 40 : 100
 
-  it('has hundreds of calls of three runs, while its limiter continues as new', async () => {
+  it("a concurrency limit works for hundreds of calls of three runs over its limiter's continue-as-new", async () => {
     const work = limitedTool('work', 4)
     const env = await TestEnvironment.start({ tools: [work.tool], initialWorkers: [{}, {}] })
     const limiter = env.limiter('work')
@@ -32,7 +32,7 @@ describe('a tool with a concurrency limit', () => {
     await expectReplays(env.client, limiter)
   })
 
-  it('has the calls of a run that continues as new while they wait', async () => {
+  it('a concurrency limit keeps the waiting calls of a run that continues as new', async () => {
     const work = limitedTool('work', 2)
     const env = await TestEnvironment.start({ tools: [work.tool], limits: { historyEvents: 100 } })
     const limiter = env.limiter('work')
@@ -53,7 +53,7 @@ describe('a tool with a concurrency limit', () => {
     await expectReplays(env.client, limiter)
   })
 
-  it('gives the slot of a call to the same call after a reset', async () => {
+  it('a concurrency limit gives the slot of a call to the same call after a reset', async () => {
     const work = limitedTool('work', 1)
     const env = await TestEnvironment.start({ tools: [work.tool] })
     env.limiter('work')
@@ -66,7 +66,7 @@ describe('a tool with a concurrency limit', () => {
     expect(await reset.result()).toMatchObject({ outcome: { status: 'ok', output: '1\n' } })
   })
 
-  it('refuses a call when 10,000 others wait', async () => {
+  it('a concurrency limit refuses a call when 10,000 others wait', async () => {
     const work = limitedTool('work', 1)
     const env = await TestEnvironment.start({ tools: [work.tool] })
     const limiter = env.limiter('work')

@@ -10,7 +10,7 @@ const fileIn = (name: string) => fileURLToPath(new URL(`../../support/serve/pyth
 const packages = await pythonPackages(fileIn('requirements.txt'), 'Python clients of the Messages API')
 const run = promisify(execFile)
 
-/** What the clients print, each as a line of JSON. */
+/** The output of the clients, one line of JSON each. */
 async function runClients(url: string, clients: readonly string[]): Promise<readonly unknown[]> {
   const { stdout } = await run('python3', [fileIn('clients.py'), url, ...clients], {
     env: { ...process.env, PYTHONPATH: packages, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LANGSMITH_TRACING: 'false' },
@@ -20,7 +20,7 @@ async function runClients(url: string, clients: readonly string[]): Promise<read
   return lines.map((line) => JSON.parse(line) as unknown)
 }
 
-it.skipIf(packages === undefined)('serves tool runners and frameworks in Python as they are', async () => {
+it.skipIf(packages === undefined)('works with unchanged tool runners and frameworks in Python', async () => {
   const weather = [call('get_weather', { city: 'Oslo' }), call('get_weather', { city: 'Rome' })]
   const served = await ServeEnvironment.start({
     script: [turn(text('I ask.'), ...weather), turn(text('Both: {{last_tool_result}}'))],
@@ -32,7 +32,7 @@ it.skipIf(packages === undefined)('serves tool runners and frameworks in Python 
   )
 })
 
-it.skipIf(packages === undefined)('gives answers that fit a schema to clients in Python as they are', async () => {
+it.skipIf(packages === undefined)('gives answers that fit a schema to unchanged clients in Python', async () => {
   const served = await ServeEnvironment.start({ script: [turn(call('submit_answer', { degrees: 15 }))] })
   const { url } = await served.server()
   const clients = ['parse', 'lang_chain_structured']

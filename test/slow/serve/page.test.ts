@@ -22,7 +22,7 @@ export default defineConfig({
 })
 `
 
-/** What a model, or code of a sandbox, may write. */
+/** Text that a model, or code of a sandbox, may write. */
 const hostile = `<img src="x" onerror="document.title='attacked'"><script>document.title='attacked'</script>`
 
 const script = [
@@ -69,11 +69,11 @@ async function closeConversation(url: string, headers: Record<string, string> = 
 
 const logOf = (page: Page) => page.locator('#log').innerText()
 
-/** How often a text is in the log. */
+/** Number of occurrences of a text in the log. */
 const countOf = async (page: Page, content: string) => (await logOf(page)).split(content).length - 1
 
 describeBrowser('the chat page of ptc serve', () => {
-  it('shows text, code and output as text, decides on calls, and goes on when the server is killed', async () => {
+  it('the chat page shows model output as text, decides on calls, and survives the end of the server', async () => {
     const [project, browser] = await Promise.all([startProject(script), startBrowser()])
     const first = await serve(project)
     const page = await browser.newPage()
@@ -86,7 +86,7 @@ describeBrowser('the chat page of ptc serve', () => {
 
     await send(page, `Say ${hostile}`)
     await expect.poll(() => logOf(page)).toContain('It is printed.')
-    // From the person, the model, and its code.
+    // One is from the person, one from the model, and one from its code.
     expect(await countOf(page, hostile)).toBe(3)
     expect(await page.locator('#log img, #log script').count()).toBe(0)
 
@@ -136,7 +136,7 @@ describeBrowser('the chat page of ptc serve', () => {
     expect(await second.process.result).toMatchObject({ code: 0 })
   })
 
-  it('interrupts the work, and asks for the token', async () => {
+  it('the chat page interrupts the work, and asks for the token', async () => {
     const waiting = [turn(call('pay', { euros: 3, purpose: 'tea' }))]
     const [project, browser] = await Promise.all([startProject(waiting, { PTC_SERVE_TOKEN: 'secret' }), startBrowser()])
     const { url } = await serve(project)

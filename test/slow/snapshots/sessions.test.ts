@@ -30,7 +30,7 @@ async function startSessionWithEffects(options: TestEnvironmentOptions = {}) {
 const rebuildSummaries = (all: readonly (string | undefined)[]) => all.filter((summary) => summary?.includes('repeat'))
 
 describeDocker('a session whose container is killed', () => {
-  it('repeats a bounded number of steps, whatever the number of recorded steps', async () => {
+  it('a rebuild from a snapshot repeats a bounded number of steps, for any number of recorded steps', async () => {
     const { session, effects, kill, summaries, cells } = await startSessionWithEffects({ snapshots: { steps: 20 } })
     await cells(1, 100)
     await kill()
@@ -43,7 +43,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it.each(['is gone', 'was changed'])('repeats all its steps when the snapshot %s', async (what) => {
+  it.each(['is gone', 'was changed'])('a rebuild repeats all steps when the snapshot %s', async (what) => {
     const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
     await cells(1, 4)
     await kept(2)
@@ -64,7 +64,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it('repeats all its steps when the snapshot can not be restored', async () => {
+  it("a rebuild repeats all steps when the snapshot can't be restored", async () => {
     const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
     await session.outputOf('import math\nmath.pi = 3')
     await cells(1, 3)
@@ -78,7 +78,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it('retries snapshots with back-off while the state is unsupported', async () => {
+  it('a session retries snapshots with back-off while the state is unsupported', async () => {
     const { session, effects, kill, summaries, cells } = await startSessionWithEffects()
     await session.outputOf('g = (n for n in range(3))')
     await cells(1, 20)
@@ -94,7 +94,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it('takes no snapshot when snapshots are off', async () => {
+  it('a session takes no snapshot when snapshots are off', async () => {
     const { session, summaries, cells } = await startSessionWithEffects({ snapshots: false })
     await cells(1, 4)
     expect(await summaries('session.snapshot')).toEqual([])
@@ -103,7 +103,7 @@ describeDocker('a session whose container is killed', () => {
 })
 
 describeDocker('a run that is rebuilt', () => {
-  it('starts at the snapshot after a continue-as-new too', async () => {
+  it('a rebuild starts at the snapshot after a continue-as-new, too', async () => {
     const mail = new Deferred<string>()
     const effects: unknown[] = []
     const charge = tool('charge', ({ name }) => effects.push(name))
@@ -134,7 +134,7 @@ describeDocker('a run that is rebuilt', () => {
 })
 
 describeDocker('a program', () => {
-  it('takes no snapshot at its end, whatever the number of steps', async () => {
+  it('a program takes no snapshot at its end, for any number of steps', async () => {
     const env = await TestEnvironment.start({ tools: [tool('charge', () => null)], snapshots: { steps: 2 } })
     expect(await env.runProgram('for n in range(4): await charge(name=n)')).toMatchObject({ outcome: { status: 'ok' } })
     expect((await env.activities()).map(({ type }) => type)).not.toContain('session.snapshot')

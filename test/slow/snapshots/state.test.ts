@@ -14,7 +14,7 @@ describeDocker('a snapshot of a container', () => {
   snapshotTests(backend, [...supported, ...deterministic], unsupported, unrestorable)
   unsupportedTests(backend, unsupportedProcesses)
 
-  it('does not exceed its size limit', async () => {
+  it('a snapshot of a container does not exceed its size limit', async () => {
     const harness = await runCells(backend, ['import os\nnoise = os.urandom(200_000)'])
     expect(await snapshotOf(harness, { bytes: 100_000, seconds: 60 })).toMatchObject({
       reason: expect.stringMatching(/^noise: more bytes/),
@@ -23,7 +23,7 @@ describeDocker('a snapshot of a container', () => {
     await harness.close()
   })
 
-  it('that takes too long is refused, and the program is unchanged', async () => {
+  it('a snapshot of a container that takes too long is refused, and the program is unchanged', async () => {
     const loop = 'import types\nn = types.SimpleNamespace()\ndef loop(_):\n    while True: pass\nn.__reduce_ex__ = loop'
     const harness = await runCells(backend, [loop])
     expect(await snapshotOf(harness, { bytes: 1e6, seconds: 1 })).toMatchObject({ reason: 'it takes too long' })
@@ -47,7 +47,7 @@ function snapshotTests(
   others: typeof unsupported,
   changes: typeof unrestorable,
 ): void {
-  it.each(programs)('restores %s', async (_, cells, check) => {
+  it.each(programs)('a snapshot of an embedded interpreter restores %s', async (_, cells, check) => {
     const [original, restored] = await runInBoth(backend, cells, check)
     expect(restored).toBe(original)
     expect(original).not.toBe('')
@@ -55,14 +55,14 @@ function snapshotTests(
 
   unsupportedTests(backend, others)
 
-  it.each(changes)('is rejected after %s', async (_, cell, reason) => {
+  it.each(changes)('a snapshot of an embedded interpreter is rejected after %s', async (_, cell, reason) => {
     const harness = await runCells(backend, [cell])
     const { text = '' } = await snapshotOf(harness)
     await expect(restoredFrom(text, harness, backend)).rejects.toThrow(reason)
     await harness.close()
   })
 
-  it('of a restored sandbox can be restored too', async () => {
+  it('a snapshot of a restored sandbox can be restored, too', async () => {
     const first = await runCells(backend, ['class A:\n    n = 1\na = [A()]\na.append(a)'])
     const second = await restoredFrom((await snapshotOf(first)).text ?? '', first, backend)
     await second.runCell('A.n += 1')
@@ -74,7 +74,7 @@ function snapshotTests(
     await third.close()
   })
 
-  it('is refused in the middle of a cell', async () => {
+  it('a snapshot in the middle of a cell is refused', async () => {
     const harness = await runCells(backend, [])
     await harness.startCell('await get(a=1)')
     expect(await snapshotOf(harness)).toMatchObject({ reason: 'the program is not between two cells' })
@@ -83,7 +83,7 @@ function snapshotTests(
 }
 
 function unsupportedTests(backend: SandboxBackend, programs: typeof unsupported): void {
-  it.each(programs)('is refused for %s, and the program continues', async (_, cell, reason) => {
+  it.each(programs)('a snapshot is refused for %s, and the program continues', async (_, cell, reason) => {
     const harness = await runCells(backend, [cell])
     expect(await snapshotOf(harness, { bytes: 32 * 1024 * 1024, seconds: 5 })).toMatchObject({
       reason: expect.stringContaining(reason),

@@ -1,4 +1,4 @@
-/** Programs whose state is supported: a restored sandbox must print the same as the original. */
+/** Programs whose state is supported: a restored sandbox must print the same output as the original. */
 export const supported: readonly (readonly [name: string, cells: readonly string[], check: string])[] = [
   [
     'data, and one value under two names',

@@ -190,7 +190,7 @@ signal.signal(signal.SIGUSR1, lambda *a: 0)`,
   ],
 ]
 
-/** Changes that are detected only when a snapshot is restored, which is then rejected. */
+/** Changes that are detected only when a snapshot is restored. The snapshot is then rejected. */
 export const unrestorable: typeof unsupported = [
   ['a changed constant', 'import math\nmath.pi = 3', 'the module math'],
   ['a configured logger', 'import logging\nlogging.basicConfig(level=10)', 'the module '],

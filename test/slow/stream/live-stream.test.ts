@@ -14,7 +14,7 @@ const answer = 'The travel budget was exceeded by Ada, Lin and Grace in the thir
 const unitsOf = (events: readonly StreamEvent[], type: StreamEvent['type']): readonly string[] =>
   events.flatMap((event) => (event.type === type && 'unit' in event && event.unit !== undefined ? [event.unit] : []))
 
-it('voids the text of a worker that was killed while the model wrote it', async () => {
+it('a live stream voids the text of a worker that was killed while the model wrote it', async () => {
   const folder = await temporaryFolder()
   const stream = fileStream({ folder })
   const env = await TestEnvironment.startProcesses({
@@ -37,7 +37,7 @@ it('voids the text of a worker that was killed while the model wrote it', async 
   expect(events.filter(({ type }) => type === 'gap')).toEqual([])
 })
 
-it('goes on through continue-as-new: each call and each line once', async () => {
+it('a live stream continues through continue-as-new: each call and each line once', async () => {
   const stream = fileStream({ folder: await temporaryFolder() })
   const count = tool('count', ({ n }) => n)
   const env = await TestEnvironment.start({ stream, tools: [count], limits: { historyEvents: 100 } })
@@ -51,7 +51,7 @@ it('goes on through continue-as-new: each call and each line once', async () => 
   expect(events.filter(({ type }) => type === 'gap')).toEqual([])
 })
 
-it('keeps runs with the same workflow id apart', async () => {
+it('a live stream keeps runs with the same workflow id apart', async () => {
   const stream = fileStream({ folder: await temporaryFolder() })
   const env = await TestEnvironment.start({ stream })
   const { workflowId } = await env.startProgram('print("first")')
@@ -69,7 +69,7 @@ it('keeps runs with the same workflow id apart', async () => {
   }
 })
 
-it('encrypts the entries with the keys of payloads', async () => {
+it('a live stream encrypts the entries with the keys of payloads', async () => {
   const folder = await temporaryFolder()
   const key = new Uint8Array(32).fill(7)
   const env = await TestEnvironment.start({
@@ -84,7 +84,7 @@ it('encrypts the entries with the keys of payloads', async () => {
 })
 
 describeDocker('in a container', () => {
-  it('shows the output of a cell once when its sandbox is lost', async () => {
+  it('a live stream shows the output of a cell once when its sandbox is lost', async () => {
     const stream = fileStream({ folder: await temporaryFolder() })
     const release = new Deferred()
     const began = new Deferred()

@@ -42,7 +42,7 @@ const script: Script = {
 const config = defineConfig({
   tools: [getExpenses],
   limits: { turns: 5 },
-  // These are replaced: a test needs neither a model, nor Docker, nor a bucket.
+  // These options are replaced: a test needs no model, no Docker and no bucket.
   model: { name: 'local/gpt-5.6' },
   providers: { local: { kind: 'openai', baseURL: 'http://127.0.0.1:1' } },
   sandbox: { backend: 'docker' },
@@ -57,7 +57,7 @@ describe('a test of an agent', () => {
   })
   afterAll(() => env.close())
 
-  it('runs the script, the code and the tools', async () => {
+  it('a test environment runs the script, the code and the tools', async () => {
     calls.length = 0
     const result = await env.runAgent('Who spent how much?')
     expect(result).toMatchObject({ status: 'answered', turns: 2, cells: 1, toolCalls: 2 })
@@ -66,26 +66,26 @@ describe('a test of an agent', () => {
     expect(env.api.requests).toHaveLength(2)
   })
 
-  it('shows the model a tool that fails', async () => {
+  it('a test environment shows the model a tool that fails', async () => {
     const result = await env.runAgent({ question: 'What did nobody spend?' }, { workflowId: 'nobody' })
     expect(result.answer).toContain('there is no employee nobody')
     expect((await env.client.handle('nobody').describe()).status).toBe('completed')
   })
 
-  it('runs a program without a model, and returns how it failed', async () => {
+  it('a test environment runs a program without a model, and returns how it failed', async () => {
     const { outcome } = await env.runProgram('print(sum(await get_expenses(employee="ada")))')
     expect(outcome).toMatchObject({ status: 'ok', output: '6340\n' })
     const failed = await env.runProgram('await get_expenses(employee="nobody")')
     expect(failed.outcome).toMatchObject({ status: 'code_error', error: expect.stringContaining('no employee nobody') })
   })
 
-  it('stores large values in its own folder', async () => {
+  it('a test environment stores large values in its own folder', async () => {
     const source = `print(len("${'x'.repeat(300_000)}"))`
     const { outcome } = await env.runProgram({ source, limits: { sourceBytes: 400_000 } })
     expect(outcome).toMatchObject({ output: '300000\n' })
   })
 
-  it('keeps a named session', async () => {
+  it('a test environment keeps a named session', async () => {
     await env.client.sessions.execute('notes', 'x = 41')
     const { outcome } = await env.client.sessions.execute('notes', 'print(x + 1)')
     expect(outcome).toMatchObject({ output: '42\n' })
@@ -102,7 +102,7 @@ function children(): string[] {
   })
 }
 
-/** A temporary folder of the test's own, to see what is left in it. */
+/** An empty temporary folder for the test, which shows the remaining files. */
 function emptyTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
   vi.stubEnv('TMPDIR', folder)
@@ -114,7 +114,7 @@ function emptyTemporaryFolder(): string {
 }
 
 describe('close', () => {
-  it('ends server, sandbox and open runs, and removes the files', async () => {
+  it('closing a test environment ends server, sandbox and open runs, and removes the files', async () => {
     const [folder, before] = [emptyTemporaryFolder(), children()]
     const env = await createTestEnvironment({ tools: [getExpenses] })
     const run = await env.client.startProgram({ source: 'import asyncio\nawait asyncio.sleep(600)' })
@@ -130,7 +130,7 @@ describe('close', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('leaves an existing server running, without open runs', async () => {
+  it('closing a test environment leaves an existing server running, without open runs', async () => {
     const { address, namespace } = sharedServer()
     const env = await createTestEnvironment({ server: { address, namespace } })
     expect((await env.runProgram('print(6 * 7)')).outcome).toMatchObject({ output: '42\n' })
@@ -150,7 +150,7 @@ describe('close', () => {
   })
 })
 
-it('ends what it started when its start fails', async () => {
+it('a test environment whose start fails ends what it has started', async () => {
   const [folder, before] = [emptyTemporaryFolder(), children()]
   const unreachable = createTestEnvironment({ server: { cliPath: '/nowhere/temporal' } })
   await expect(unreachable).rejects.toMatchObject({ code: 'TEMPORAL_UNREACHABLE' })

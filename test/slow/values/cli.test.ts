@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => project[Symbol.asyncDispose]())
 
-/** Stores a value that no run refers to, dated `daysAgo` days back. */
+/** Stores a value that no run refers to, with a date `daysAgo` days ago. */
 async function putUnreferenced(content: string, daysAgo: number): Promise<string> {
   const directory = join(project.folder, '.ptc', 'values')
   const { sha256 } = await new LocalStore(directory).put([Buffer.from(content)], neverAborted)
@@ -32,7 +32,7 @@ async function countValues(): Promise<number> {
 }
 
 describe('ptc values', () => {
-  it('stat counts the values by age', async () => {
+  it('ptc values stat counts the values by age', async () => {
     expect(await project.run('values', 'stat')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/Values +0, 0 B/),
@@ -44,7 +44,7 @@ describe('ptc values', () => {
     expect(stdout).toMatch(/within an hour +1 +1\.5 kB\nlonger ago +1 +3 B/)
   })
 
-  it('gc removes unreferenced values that are old enough; with --dry-run it only reports', async () => {
+  it('ptc values gc removes unreferenced values that are old enough; with --dry-run it only reports', async () => {
     await putUnreferenced('new', 0)
     await putUnreferenced('two days old', 2)
     await putUnreferenced('ten days old', 10)
@@ -60,20 +60,20 @@ describe('ptc values', () => {
     expect(await countValues()).toBe(1)
   })
 
-  it.each(['59m', '7', 'soon', '-1d'])('gc rejects the age %s', async (age) => {
+  it.each(['59m', '7', 'soon', '-1d'])('ptc values gc rejects the age %s', async (age) => {
     const result = await project.run('values', 'gc', `--older-than=${age}`)
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('It must be a') })
   })
 })
 
 describe('ptc doctor', () => {
-  it('checks the store, and leaves no value in it', async () => {
+  it('ptc doctor checks the store, and leaves no value in it', async () => {
     const { stdout } = await project.run('doctor')
     expect(stdout).toMatch(/^ok +Values: the folder .*values takes them and gives them back$/m)
     expect(await countValues()).toBe(0)
   })
 
-  it('reports a store that cannot be used', async () => {
+  it("ptc doctor reports a store that can't be used", async () => {
     await writeFile(join(project.folder, 'a-file'), '')
     await project.write(
       'ptc.config.ts',

@@ -21,7 +21,7 @@ const rows = defineTool({
 
 beforeEach(useOwnNamespace)
 
-it('keeps every value of a run until the run is deleted from the server', async () => {
+it('garbage collection keeps every value of a run until the run is deleted from the server', async () => {
   const env = await TestEnvironment.start({ tools: [rows] })
   const store = new LocalStore(env.valuesDirectory)
   const collect = () =>

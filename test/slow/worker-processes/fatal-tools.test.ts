@@ -10,7 +10,7 @@ const config = fileURLToPath(new URL('../../fixtures/fatal-tools.config.ts', imp
 const tools = { roles: ['tools'] } as const
 
 it.each(['abort', 'exit'])(
-  'F39: a call that ends its worker (%s) leaves time for the calls of others on a fleet of three',
+  'F39: a call that ends its worker (%s) leaves time for other calls on a fleet of three',
   async (how) => {
     // The embedded sandboxes end with their worker.
     const initialWorkers = [{ roles: ['workflow', 'sandbox'] }, tools, tools, tools] as const
@@ -38,7 +38,7 @@ it.each(['abort', 'exit'])(
     }
     await vi.waitUntil(() => deaths.length > 2, pollOptions)
     const [first = 0, second = 0, third = 0] = deaths
-    // Another worker takes it over once.
+    // Another worker takes the call over once.
     expect(second - first).toBeLessThan(10_000)
     expect(third - second).toBeGreaterThan(9_000)
     expect(env.workers.log).toMatch(/WARN .*(activity end was in progress when|the next one waits)/)
@@ -50,7 +50,7 @@ it.each(['abort', 'exit'])(
   },
 )
 
-it('a worker with an error that belongs to no call finishes the calls of others, and ends', async () => {
+it('a worker with an error that belongs to no call finishes the other calls, and ends', async () => {
   const env = await TestEnvironment.startProcesses({ script: noModel, config })
   const { first } = env.workers
   const other = await env.startProgram('print(await wait(seconds=4))')

@@ -31,7 +31,7 @@ function script({ busy = false, secondTurnDelayMs = 0 } = {}): Script {
   ]
 }
 
-/** Invariants after any kill: same answer, each effect once, each turn paid once, nothing left, histories replay. */
+/** Invariants after any kill: same answer, each effect once, each turn paid once, no remains, histories replay. */
 async function expectNothingLost({ env, ledger }: LedgerEnvironment, handle: WorkflowHandle): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({
     status: 'answered',
@@ -47,7 +47,7 @@ async function expectNothingLost({ env, ledger }: LedgerEnvironment, handle: Wor
 }
 
 describeDocker('kill -9', () => {
-  it('of the worker while code waits for a tool: another worker attaches', async () => {
+  it('after kill -9 of the worker while code waits for a tool, another worker attaches', async () => {
     const { env, ledger } = await startWithLedger(script())
     ledger.holdReplies('b')
     const handle = await env.startAgent()
@@ -60,7 +60,7 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('of the worker during a model turn: only the request in flight is repeated', async () => {
+  it('after kill -9 of the worker during a model turn, only the request in progress is repeated', async () => {
     const { env, ledger } = await startWithLedger(script({ secondTurnDelayMs: 60_000 }))
     const handle = await env.startAgent()
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
@@ -70,7 +70,7 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(4)
   })
 
-  it('of the worker while code runs: the program continues in its container', async () => {
+  it('after kill -9 of the worker while code runs, the program continues in its container', async () => {
     const { env, ledger } = await startWithLedger(script({ busy: true }))
     const handle = await env.startAgent()
     await waitForActivity(handle, 'session.step')
@@ -82,7 +82,7 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('of the container while code waits for a tool: the session is rebuilt from the journal', async () => {
+  it('after kill -9 of the container while code waits for a tool, the session is rebuilt from the journal', async () => {
     const { env, ledger } = await startWithLedger(script())
     ledger.holdReplies('b')
     const handle = await env.startAgent()
@@ -95,7 +95,7 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('of the container during a model turn: the next cell has the variables of the earlier one', async () => {
+  it('after kill -9 of the container during a model turn, the next cell has the earlier variables', async () => {
     const { env, ledger } = await startWithLedger(script({ secondTurnDelayMs: 15_000 }))
     const handle = await env.startAgent()
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
@@ -105,7 +105,7 @@ describeDocker('kill -9', () => {
     expect(ledger.requests).toHaveLength(4)
   })
 
-  it('of the container while code runs: the cell runs again with its recorded results', async () => {
+  it('after kill -9 of the container while code runs, the cell runs again with its recorded results', async () => {
     const { env, ledger } = await startWithLedger(script({ busy: true }))
     const handle = await env.startAgent()
     await waitForActivity(handle, 'session.step')
@@ -117,9 +117,9 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('F09: of the worker while its run is parked: another host continues when the result arrives', async () => {
+  it('F09: after kill -9 of the worker of a parked run, another host continues when the result arrives', async () => {
     const { env, ledger } = await startWithLedger(script(), { environment: { TEST_PARK: 'soon' } })
-    // Waits for both: a result now would wake the sandbox on the host that is about to be lost.
+    // Waits for both requests: a result now would wake the sandbox on the host that is about to be lost.
     const both = ['b', 'c']
     for (const effect of both) ledger.holdReplies(effect)
     const handle = await env.startAgent()
@@ -133,7 +133,7 @@ describeDocker('kill -9', () => {
     expect(await scheduledCount(handle, 'session.open')).toBeGreaterThan(1)
   })
 
-  it('of worker and container together: the session is rebuilt from the journal', async () => {
+  it('after kill -9 of worker and container together, the session is rebuilt from the journal', async () => {
     const { env, ledger } = await startWithLedger(script())
     ledger.holdReplies('c')
     const handle = await env.startAgent()
@@ -146,7 +146,7 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('of the worker during a `once` tool: the code gets ToolOutcomeUnknown, and the effect happens once', async () => {
+  it('after kill -9 of the worker during a `once` tool, the code gets ToolOutcomeUnknown', async () => {
     const source = 'try:\n    await send_once(name="mail")\nexcept ToolOutcomeUnknown as e:\n    print(e.status)'
     const { env, ledger } = await startWithLedger([turn(code(source)), turn(text('it is {{last_tool_result}}'))])
     ledger.holdReplies('mail')
@@ -157,7 +157,7 @@ describeDocker('kill -9', () => {
     expect(ledger.requests).toHaveLength(1)
   })
 
-  it('F09: of the whole host: the session is rebuilt on another one', async () => {
+  it('F09: after kill -9 of the whole host, the session is rebuilt on another one', async () => {
     const { env, ledger } = await startWithLedger(script(), { environment: { TEST_HOST_TIMEOUT: 'short' } })
     ledger.holdReplies('b')
     const handle = await env.startAgent()
@@ -174,7 +174,7 @@ describeDocker('kill -9', () => {
 })
 
 describe('kill -9 with the embedded sandbox', () => {
-  it('of the worker, and the sandbox with it: the session is rebuilt from the journal', async () => {
+  it('after kill -9 of the worker and its embedded sandbox, the session is rebuilt from the journal', async () => {
     const { env, ledger } = await startWithLedger(script(), { backend: 'wasm' })
     ledger.holdReplies('b')
     const handle = await env.startAgent()

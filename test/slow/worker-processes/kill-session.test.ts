@@ -18,7 +18,7 @@ const secondCell = 'done.append((await charge(name="b"))["done"])\nprint(done)'
 const bothEffects = { outcome: { status: 'ok', output: "['a', 'b']\n" }, isNew: false, cell: 2 }
 
 describeDocker('kill -9', () => {
-  it('of the worker between two executions: the session and its container survive', async () => {
+  it('after kill -9 of the worker between two executions, the session and its container survive', async () => {
     const { session, ledger, workers } = await startSession()
     await session.execute(firstCell)
     await workers.kill()
@@ -30,7 +30,7 @@ describeDocker('kill -9', () => {
     await session.close()
   })
 
-  it('of the worker during an execution: the waiting client gets the result', async () => {
+  it('after kill -9 of the worker during an execution, the waiting client gets the result', async () => {
     const { session, ledger, workers } = await startSession()
     await session.execute(firstCell)
     ledger.holdReplies('b')
@@ -46,7 +46,7 @@ describeDocker('kill -9', () => {
     await session.close()
   })
 
-  it('of the container between two executions: the variables are restored, and no call is repeated', async () => {
+  it('after kill -9 of the container between two executions, the variables are restored', async () => {
     const { session, ledger } = await startSession()
     await session.execute(firstCell)
     expect(await killContainersOf(session.handle.workflowId)).toBe(1)
@@ -57,7 +57,7 @@ describeDocker('kill -9', () => {
     await session.close()
   })
 
-  it('of the worker during a snapshot: only the snapshot is repeated', async () => {
+  it('after kill -9 of the worker during a snapshot, only the snapshot is repeated', async () => {
     const { session, ledger, workers } = await startSession({ TEST_SNAPSHOT_STEPS: '2' })
     // Copying this value takes long: the library class lets the program define how it is copied.
     const slow = 'import types, time\nslow = types.SimpleNamespace()\n'

@@ -28,8 +28,8 @@ async function startHeldCall(tool: string, options: object = {}) {
   return { ...started, handle }
 }
 
-describeDocker('the attempts of a killed worker are tried again at once', () => {
-  it('by a worker that starts on its host', async () => {
+describeDocker('attempts of a killed worker', () => {
+  it('a worker that starts on the host of a killed worker retries its attempts at once', async () => {
     const { env, ledger, handle } = await startHeldCall('charge')
     const address = await freeAddress()
     await env.workers.replace({ environment: { PTC_METRICS_ADDRESS: address } })
@@ -41,7 +41,7 @@ describeDocker('the attempts of a killed worker are tried again at once', () => 
     await expectReplays(env.client, handle)
   })
 
-  it('by another worker of its host', async () => {
+  it('another worker of the host of a killed worker retries its attempts at once', async () => {
     const initialWorkers = [{ roles: ['tools'] }, { roles: ['workflow', 'model', 'sandbox'] }]
     const { env, ledger, handle } = await startHeldCall('charge', { initialWorkers })
     await env.workers.start({ roles: ['tools'] })
@@ -51,7 +51,7 @@ describeDocker('the attempts of a killed worker are tried again at once', () => 
     expect(await env.agentResult(handle)).toMatchObject({ answer: 'a' })
   })
 
-  it("with an unknown outcome for effect 'once'", async () => {
+  it("an attempt of a killed worker with effect 'once' has an unknown outcome at once", async () => {
     const { env, ledger, handle } = await startHeldCall('send_once')
     await env.workers.replace()
     expect(await env.agentResult(handle)).toMatchObject({ answer: 'outcome_unknown' })
@@ -59,8 +59,8 @@ describeDocker('the attempts of a killed worker are tried again at once', () => 
   })
 })
 
-describeDocker('the workflow task of a killed worker', () => {
-  it('is tried again at once by a worker that starts on its host', async () => {
+describeDocker('workflow tasks of a killed worker', () => {
+  it('a worker that starts on the host of a killed worker retries its workflow task at once', async () => {
     const { env, ledger, handle } = await startHeldCall('charge', { preload: blockOnSignal })
     const lastEvent = async () => ((await handle.fetchHistory()).events ?? []).at(-1)
     env.workers.first.sendSignal('SIGUSR2')
@@ -78,8 +78,8 @@ describeDocker('the workflow task of a killed worker', () => {
   })
 })
 
-describeDocker('the attempt of a worker that is stopped', () => {
-  it('is left to its heartbeat', async () => {
+describeDocker('attempts of a stopped worker', () => {
+  it('the attempt of a stopped worker is left to its heartbeat', async () => {
     const { env, ledger, handle } = await startHeldCall('charge')
     env.workers.first.sendSignal('SIGSTOP')
     await env.workers.start()

@@ -9,7 +9,7 @@ import { noModel } from '../../support/script.js'
 const noDocker = { environment: { DOCKER_HOST: 'unix:///nope.sock' } }
 
 describeDocker('a run in Docker whose worker is killed', () => {
-  it('waits while the workers of the host lack Docker, and is rebuilt when one has it', async () => {
+  it('a run in Docker waits while the workers of the host lack Docker, and is rebuilt when one has it', async () => {
     const environment = { TEST_BACKEND: 'auto', TEST_HOST_TIMEOUT: 'short' }
     const { env, ledger } = await startWithLedger(noModel, { environment })
     ledger.holdReplies('b')
@@ -23,7 +23,7 @@ describeDocker('a run in Docker whose worker is killed', () => {
     await expect
       .poll(async () => (await run.tree()).unserved, pollOptions)
       .toMatchObject([{ taskQueue: `${env.taskQueue}.sandbox.docker`, role: 'sandbox', sandbox: 'docker' }])
-    // New runs do not need Docker here.
+    // New runs do not need Docker on this worker.
     const other = await env.startProgram('print("embedded")')
     expect(await other.result()).toMatchObject({ outcome: { status: 'ok', output: 'embedded\n' } })
     expect(await run.tree()).toMatchObject({ status: 'running' })

@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** The built command, as npm installs it. */
+/** The built command, in the form in which npm installs it. */
 export const ptcScript = join(root, 'dist/cli/main.js')
 
 export interface ProcessResult {
-  /** Undefined when a signal ended it. */
+  /** Undefined when a signal ended the command. */
   readonly code: number | undefined
   readonly stdout: string
   readonly stderr: string
@@ -52,7 +52,7 @@ export class PtcProcess {
     this.#child.kill(name)
   }
 
-  /** Whether the command handles signals already, from /proc; bit 0 is SIGHUP, which Node itself does not handle. */
+  /** Whether the command already handles signals, from /proc. Bit 0 is SIGHUP, which Node itself does not handle. */
   async handlesSignals(): Promise<boolean> {
     const status = await readFile(`/proc/${this.#child.pid}/status`, 'utf8')
     const caught = BigInt(`0x${/SigCgt:\s*([0-9a-f]+)/.exec(status)?.[1] ?? '0'}`)
@@ -99,7 +99,7 @@ export class TestProject implements AsyncDisposable {
   ): Promise<TestProject> {
     const folder = await mkdtemp(join(tmpdir(), 'ptc-cli-'))
     const project = new TestProject(folder, { ...inheritedVariables(), ...environment })
-    // As if the package's dependencies were installed there.
+    // Makes the folder look as if the package's dependencies were installed in it.
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir')
     for (const [name, content] of Object.entries(files)) await project.write(name, content)
     return project
@@ -119,7 +119,7 @@ export class TestProject implements AsyncDisposable {
     return this.start(...ptcArguments).input('').result
   }
 
-  /** @param script a shell's, with `"$@"` for the command: `"$@" >/dev/full` */
+  /** @param script of a shell, with `"$@"` for the command: `"$@" >/dev/full` */
   async runInShell(
     script: string,
     ptcArguments: readonly string[],

@@ -3,9 +3,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { onTestFailed, onTestFinished } from 'vitest'
 import { type TestProject, ptcScript } from './ptc.js'
 
-/** A `ptc` at its own terminal, made by `script` of util-linux. It ends with the test. */
+/** A `ptc` at its own terminal, created by `script` of util-linux. It ends with the test. */
 export class PseudoTerminal {
-  /** Its exit code. */
+  /** The exit code of `ptc`. */
   readonly exitCode: Promise<number | null>
   readonly #child: ChildProcessWithoutNullStreams
   #output = ''

@@ -9,8 +9,8 @@ import { pollOptions } from '../poll-options.js'
 import { root } from './tools.js'
 
 /**
- * nginx with the configuration of the service `codec-proxy`, as its image makes it from the template; ends with the
- * test.
+ * nginx with the configuration of the service `codec-proxy`, which is made from the template in the same way as by its
+ * image; ends with the test.
  *
  * @param codecServer host and port
  * @param environment of the service

@@ -59,7 +59,11 @@ async function installValidator(): Promise<string> {
   return target
 }
 
-/** Runs a program in the checkout. @throws Error with its output when it fails */
+/**
+ * Runs a program in the checkout.
+ *
+ * @throws Error with its output when it fails
+ */
 export async function runTool(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
@@ -67,7 +71,7 @@ export async function runTool(program: string, args: readonly string[], env: Nod
   return stdout
 }
 
-/** A service of docker-compose.yml, as Docker Compose resolves it. */
+/** A service of docker-compose.yml in the form in which Docker Compose resolves it. */
 export interface ComposeService {
   readonly image: string
   readonly entrypoint?: readonly string[]
@@ -78,7 +82,11 @@ export interface ComposeService {
   readonly depends_on?: Readonly<Record<string, unknown>>
 }
 
-/** The services of docker-compose.yml. @throws Error when Docker Compose refuses the file */
+/**
+ * The services of docker-compose.yml.
+ *
+ * @throws Error when Docker Compose refuses the file
+ */
 export async function composeServices(): Promise<Readonly<Record<string, ComposeService>>> {
   const [project] = await parseYaml(await runTool('docker-compose', ['config']))
   return (project as { readonly services: Readonly<Record<string, ComposeService>> }).services
@@ -92,7 +100,11 @@ export async function parseYaml(yaml: string): Promise<readonly unknown[]> {
   return JSON.parse(await text(child.stdout)) as unknown[]
 }
 
-/** Refuses files that the schemas of Kubernetes do not accept. @throws Error with the reasons */
+/**
+ * Refuses files that do not match the schemas of Kubernetes.
+ *
+ * @throws Error with the reasons
+ */
 export async function validateKubernetes({ kubernetesValidate }: DeployTools, paths: readonly string[]): Promise<void> {
   const main = 'from kubernetes_validate.__main__ import main; import sys; sys.exit(main())'
   await runTool('python3', ['-c', main, '--strict', ...paths], { PYTHONPATH: kubernetesValidate })

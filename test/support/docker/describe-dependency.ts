@@ -5,7 +5,7 @@ import { requirementOf } from '../setup/optional-dependency.js'
  * `describe` for tests that need a dependency of the machine. Without it the tests are skipped, with the reason in
  * their name; the file fails when the variable PTC_TEST_… is `required`.
  *
- * @param missing what the machine lacks; undefined when it lacks nothing
+ * @param missing name of the missing dependency; undefined when there is none
  */
 export function describeDependency(
   variable: string,

@@ -65,7 +65,7 @@ export class DockerProxy {
     return this.#blocked.promise
   }
 
-  /** Sends the delayed requests, and delays no more. */
+  /** Sends the delayed requests, and stops delaying. */
   release(): void {
     this.#blockedRequest = undefined
     for (const write of this.#delayedWrites.splice(0)) write()
@@ -83,7 +83,7 @@ export class DockerProxy {
     this.#isUnresponsive = true
   }
 
-  /** Breaks all connections and accepts no more, like a daemon that died. */
+  /** Breaks all connections and accepts no new ones, like a dead daemon. */
   async shutDown(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     if (!this.#server.listening) return

@@ -61,7 +61,7 @@ export class PrivateDockerDaemon {
     return `unix://${join(this.#root, 'docker.sock')}`
   }
 
-  /** The folder of one container, with its checkpoints. */
+  /** The folder of one container, including its checkpoints. */
   containerDirectory(container: string): string {
     return join(this.#data, 'containers', container)
   }
@@ -138,10 +138,11 @@ export class PrivateDockerDaemon {
   /** Starts the daemon process and waits until it responds. */
   async startProcess(): Promise<void> {
     const log = openSync(join(this.#root, 'log'), 'a')
-    // In a network namespace of its own: a daemon without a bridge removes docker0, which the machine's daemon uses.
+    // The daemon has its own network namespace: a daemon without a bridge removes docker0, which the machine's daemon
+    // uses.
     const child = spawn('unshare', ['--net', 'dockerd', '--config-file', join(this.#root, 'daemon.json')], {
       stdio: ['ignore', log, log],
-      // containerd leaves the files of unpacked checkpoints there.
+      // containerd leaves the files of unpacked checkpoints in this folder.
       env: { ...process.env, TMPDIR: this.#root },
     })
     this.#process = child

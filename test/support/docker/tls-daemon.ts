@@ -9,9 +9,9 @@ import { temporaryFolder } from '../folders.js'
 
 const daemonSocket = (process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock').replace('unix://', '')
 
-/** A certificate authority with a certificate for a server and one for a client, as the docker CLI wants them. */
+/** A certificate authority with a certificate for a server and one for a client, in the layout of the docker CLI. */
 export interface Certificates {
-  /** For DOCKER_CERT_PATH: ca.pem, cert.pem, key.pem. */
+  /** Folder for DOCKER_CERT_PATH: ca.pem, cert.pem, key.pem. */
   readonly clientFolder: string
   readonly server: { readonly ca: Buffer; readonly cert: Buffer; readonly key: Buffer }
 }

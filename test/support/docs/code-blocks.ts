@@ -60,12 +60,12 @@ export function parseCodeBlocks(page: string, markdown: string): readonly CodeBl
   return blocks
 }
 
-/** Where a block is, as editors and compilers print it. */
+/** The location of a block, in the format of editors and compilers. */
 export function locationOf({ page, line }: Pick<CodeBlock, 'page' | 'line'>): string {
   return `${page}:${line}`
 }
 
-/** The commands of a block: of a `console` block, what follows its prompts. */
+/** The commands of a block. In a `console` block, they follow the prompts. */
 export function shellScriptOf({ language, text }: CodeBlock): string {
   if (language !== 'console') return text
   return [...text.matchAll(/^\$ (.*)$/gm)].map(([, command]) => `${command}\n`).join('')

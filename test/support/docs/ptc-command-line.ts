@@ -21,7 +21,7 @@ export function simpleCommands(script: string): readonly (readonly string[])[] {
     word = undefined
   }
   while (offset < script.length) {
-    // A substitution is one word of its command, and a command of its own.
+    // A substitution is one word of its command, and is itself a command.
     if (script.startsWith('$(', offset)) word = `${word ?? ''}$(…)`
     if (matchAt(blank) || (word === undefined && matchAt(comment))) endWord()
     else if (matchAt(separator)) {
@@ -46,7 +46,7 @@ export function ptcCallsOf(script: string): readonly (readonly string[])[] {
   })
 }
 
-/** What is wrong with the arguments of `ptc`: an unknown command or option, a wrong number of arguments. */
+/** The errors in the arguments of `ptc`: an unknown command or option, a wrong number of arguments. */
 export function problemsOf(program: Command, ptcArguments: readonly string[]): readonly string[] {
   const problems: string[] = []
   const positional: string[] = []

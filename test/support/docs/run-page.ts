@@ -30,7 +30,7 @@ ${npmCommands.map((each) => `'${each}'`).join(' | ')}) ;;
 *) echo "npm $*: not known" >&2; exit 1 ;;
 esac`,
   npx: 'case $1 in ptc | durable-ptc) shift; exec ptc "$@" ;; *) echo "npx $1: only ptc is known" >&2; exit 1 ;; esac',
-  // The image of Docker may need a network to be built.
+  // Building the image of Docker may need a network.
   ptc: `case $1 in run | exec | dev) set -- "$@" --sandbox wasm ;; esac
 if [ "$1" != dev ]; then exec '${process.execPath}' '${ptcScript}' "$@"; fi
 '${process.execPath}' '${ptcScript}' "$@" >"$PAGE_FOLDER/dev.log" 2>&1 &
@@ -41,7 +41,7 @@ until grep -q '^Ready' "$PAGE_FOLDER/dev.log"; do
 done`,
 }
 
-/** Stops at the first command that fails; ends \`ptc dev\` in any case. */
+/** Stops at the first command that fails, and ends `ptc dev` in any case. */
 const prologue = `set -eo pipefail
 endDev() { if [ -f "$PAGE_FOLDER/dev.pid" ]; then kill -TERM "$(cat "$PAGE_FOLDER/dev.pid")" && wait; fi; }
 trap endDev EXIT
@@ -54,7 +54,7 @@ export interface PageResult {
   readonly stderr: string
 }
 
-/** Runs the shell blocks of a page in one shell, as a reader who pastes them, and saves the files it says to save. */
+/** Runs the shell blocks of a page in one shell, like a reader who pastes them, and saves the files that it names. */
 export async function runPage(project: TestProject, blocks: readonly CodeBlock[], before = ''): Promise<PageResult> {
   const commands = join(project.folder, 'bin')
   await mkdir(commands)

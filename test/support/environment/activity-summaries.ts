@@ -5,7 +5,7 @@ export async function activitySummaries(env: TestEnvironment): Promise<readonly 
   return (await env.activities()).map(({ summary }) => summary)
 }
 
-/** The same for the activities of the session only. */
+/** Summaries of only the session's activities. */
 export async function sessionSummaries(env: TestEnvironment): Promise<readonly (string | undefined)[]> {
   const rows = await env.activities()
   return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)

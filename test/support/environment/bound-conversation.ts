@@ -21,7 +21,7 @@ export async function startBound(
   return { talk, conversation: talk.conversation, books: TestSession.create(talk.env, session) }
 }
 
-/** A tool that returns when the test says so. */
+/** A tool that returns when the test releases it. */
 export function heldTool(options: Parameters<typeof tool>[2] = {}) {
   const called = new Deferred()
   const released = new Deferred<string>()
@@ -36,5 +36,5 @@ export function heldTool(options: Parameters<typeof tool>[2] = {}) {
   return { hold, called: called.promise, release: () => released.resolve('released') }
 }
 
-/** What the model reads after the first code of a new session. */
+/** The text for the model after the first code of a new session. */
 export const isNewNote = ({ name }: TestSession) => `(session ${name} is new: it has no variables of earlier code.)`

@@ -45,7 +45,7 @@ export interface Build {
 export class Builds {
   readonly client: Client
   readonly ptc: PtcClient
-  /** Tool `wait` returns when this is resolved. */
+  /** The tool `wait` returns when this is resolved. */
   readonly gate = new Deferred()
   readonly #taskQueue: string
   readonly #deploymentName = uniqueName('deployment')
@@ -69,7 +69,7 @@ export class Builds {
     this.ptc = createPtcClient({ client, taskQueue: this.#taskQueue })
   }
 
-  /** @param isVersioned the worker polls as a version of a worker deployment */
+  /** @param isVersioned whether the worker polls as a version of a worker deployment */
   async deploy(id: string, code: Code, isVersioned: boolean): Promise<Build> {
     const plugin = new PtcPlugin({
       tools: [
@@ -98,7 +98,7 @@ export class Builds {
     return { id, stop }
   }
 
-  /** Makes a deployed version the one that new runs get. */
+  /** Sets a deployed version as the version of new runs. */
   async setCurrent({ id }: Build): Promise<void> {
     const { namespace } = sharedServer()
     const deploymentName = this.#deploymentName

@@ -27,7 +27,7 @@ export async function killContainersOf(workflowId: string): Promise<number> {
   return killed.filter(({ status }) => status === 'fulfilled').length
 }
 
-/** The same for a run that must have one. */
+/** Kills the container of a run that must have one. */
 export async function killContainer({ workflowId }: Run): Promise<void> {
   if ((await killContainersOf(workflowId)) === 0) throw new Error('there is no container to kill')
 }

@@ -12,7 +12,7 @@ installRuntime('ERROR', () => undefined)
 /** The tool of {@link createPlugin}. */
 export const plus = tool('plus', ({ a, b }) => Number(a) + Number(b))
 
-/** A plugin with the embedded sandbox, and a value store and a host of its own. */
+/** A plugin with the embedded sandbox, its own value store and its own host. */
 export async function createPlugin(options: Partial<PtcPluginOptions> = {}): Promise<PtcPlugin> {
   const directory = await temporaryFolder()
   return new PtcPlugin({
@@ -24,14 +24,14 @@ export async function createPlugin(options: Partial<PtcPluginOptions> = {}): Pro
   })
 }
 
-/** Closed after the test. */
+/** A connection that is closed after the test. */
 export async function connect(options: Pick<NativeConnectionOptions, 'plugins'> = {}): Promise<NativeConnection> {
   const connection = await NativeConnection.connect({ address: sharedServer().address, ...options })
   onTestFinished(() => connection.close())
   return connection
 }
 
-/** A worker of a user, on the shared server. */
+/** A worker of a user on the shared server. */
 export async function createWorker(options: Omit<WorkerOptions, 'namespace'>): Promise<Worker> {
   return Worker.create({ namespace: sharedServer().namespace, ...options })
 }

@@ -17,7 +17,7 @@ export interface ServiceOptions {
   readonly address?: string
 }
 
-/** What every test environment has. */
+/** Services of every test environment. */
 export interface Services {
   readonly client: Client
   readonly api: ScriptedMessagesApi
@@ -26,7 +26,7 @@ export interface Services {
   readonly stream: StreamSink | undefined
 }
 
-/** @param store of the client; undefined: its payloads are not in a store */
+/** @param store of the client; undefined: the client stores no payloads */
 export async function startServices(
   { script = noModel, contextTokens, stream, address }: ServiceOptions,
   store: StoreOption | undefined,

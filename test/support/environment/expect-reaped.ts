@@ -11,9 +11,9 @@ import { sharedServer } from '../temporal/shared-server.js'
 export async function expectReaped({ env, handle, toolAborted, release }: RunInState): Promise<void> {
   release?.()
   await toolAborted
-  await env.workers.stop() // so that no activity runs any more
+  await env.workers.stop() // so that no activity runs
   await runReaper()
-  // The reaper of another test's worker may be removing the container: then ours leaves it to that one.
+  // The reaper of another test's worker may be removing the container. Then this reaper leaves it to the other.
   await expect.poll(() => env.containers(handle), { timeout: 10_000 }).toEqual([])
   await env.expectCleanEnd(handle)
 }

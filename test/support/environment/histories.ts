@@ -14,12 +14,12 @@ interface Events {
   readonly events: readonly temporal.api.history.v1.IHistoryEvent[]
 }
 
-/** One activity of a history, as the Temporal UI shows it. */
+/** One activity of a history, with the fields that the Temporal UI shows. */
 export interface ScheduledActivity {
   readonly type: string
   readonly id: string
   readonly summary: string | undefined
-  /** Of the event that scheduled it. */
+  /** Id of the event that scheduled the activity. */
   readonly eventId: string
 }
 
@@ -28,7 +28,7 @@ const onePageBytes = 2 << 20
 
 /**
  * The events of one execution of a workflow; default: of the latest. Requests small pages of a large history: the
- * client's own fetchHistory waits forever for a page that the server can't send.
+ * client's own fetchHistory waits without end for a page that the server can't send.
  */
 export async function readHistory(client: Client, workflowId: string, runId?: string): Promise<History> {
   const { historySize = 0 } = await client.workflow.getHandle(workflowId, runId).describe()
@@ -73,7 +73,11 @@ export async function expectReplays(
   return chain
 }
 
-/** Fails when a history does not replay on the current workflow code. @param kind the bundle of the code */
+/**
+ * Fails when a history does not replay on the current workflow code.
+ *
+ * @param kind the bundle of the code
+ */
 export async function expectHistoryReplays(
   history: unknown,
   workflowId: string,
@@ -107,7 +111,7 @@ export function scheduledActivities({ events }: Events): ScheduledActivity[] {
   })
 }
 
-/** The same for one type of activities. */
+/** The scheduled activities of one type. */
 export function scheduledActivitiesOfType(history: Events, type: string): ScheduledActivity[] {
   return scheduledActivities(history).filter((activity) => activity.type === type)
 }

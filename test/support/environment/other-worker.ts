@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { sharedServer, uniqueName } from '../temporal/shared-server.js'
 
 /**
- * Starts the worker of another team on the shared server: it has none of our code.
+ * Starts the worker of another team on the shared server. It has no code of this package.
  *
  * @param onCleanup registers the function that ends the worker; default: at the end of the test
  */

@@ -15,7 +15,7 @@ export interface RebuiltRun {
   readonly notes: readonly JsonObject[]
   /** The tool result of each cell. */
   readonly cellResults: readonly unknown[]
-  /** Milliseconds since 1970 when `wait` returned. */
+  /** Milliseconds since the epoch at which `wait` returned. */
   readonly releasedAt: number
   readonly env: TestEnvironment
   readonly handle: WorkflowHandle
@@ -48,8 +48,8 @@ export async function runWithLostSandbox(
     ],
     script: [...cells.map((cell) => turn(cell === modelCallsWait ? call('wait') : code(cell))), answerResult],
     ...options,
-    // An embedded sandbox can't be killed from outside. It is parked instead, and the session is rebuilt too. Not
-    // so early that other calls or model turns would park it.
+    // An embedded sandbox can't be killed from outside. It is parked instead, and the session is rebuilt, too. The
+    // timeouts are long enough that no other call or model turn parks it.
     timeouts: backend === 'wasm' ? { park: '4s', idle: '4s' } : {},
   })
   const handle = await env.startAgent()

@@ -9,13 +9,13 @@ import { waitForAbort } from '../../../src/common/async/abort.js'
 import { Deferred, tool } from '../tools.js'
 import { waitForActivity } from './waits.js'
 
-/** A run that has reached the state in which it is to be ended. */
+/** A run in the state in which the test ends it. */
 export interface RunInState {
   readonly env: TestEnvironment
   readonly handle: WorkflowHandle
-  /** Settles when the running tool has been cancelled; undefined when none runs. */
+  /** Settles when the running tool has been cancelled; undefined when no tool runs. */
   readonly toolAborted?: Promise<unknown>
-  /** Ends the state; called after the end of the run was requested. */
+  /** Ends the state; called after the test has requested the end of the run. */
   readonly release?: () => void
 }
 
@@ -69,7 +69,7 @@ async function behindDockerProxy(
       proxy.block(blockedRequest)
       const handle = await env.startProgram(source, {}, ending)
       await proxy.blocked
-      // The delayed request may be one of the reaper, which removes sandboxes of other runs.
+      // The delayed request may belong to the reaper, which removes sandboxes of other runs.
       await waitForActivity(handle, activity)
       return { env, handle, release: () => proxy.release() }
     },

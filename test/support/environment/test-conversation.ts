@@ -24,7 +24,7 @@ export class TestConversation {
     return new TestConversation(await TestEnvironment.start(environment), uniqueName('talk'), options)
   }
 
-  /** The same conversation, as another process with nothing but its name has it. */
+  /** The same conversation for another process that knows only its name. */
   another(options: ConversationOptions = {}): Conversation {
     return clientOf(this.env).conversation(this.conversation.name, options)
   }

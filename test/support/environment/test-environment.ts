@@ -55,7 +55,7 @@ export interface TestEnvironmentOptions
       | 'redact'
     > {
   readonly tools?: readonly Pick<Tool, 'name'>[]
-  /** Default: Docker where there is a daemon. */
+  /** Default: Docker when the machine has a daemon. */
   readonly backend?: Backend
   /** An OCI runtime of the daemon; default: its own. */
   readonly runtime?: string
@@ -65,9 +65,9 @@ export interface TestEnvironmentOptions
 
 export interface ProcessEnvironmentOptions
   extends CommonOptions, Pick<WorkerProcessOptions, 'config' | 'preload' | 'environment'> {
-  /** The value store of the configuration, for the client; default: its payloads are not in a store. */
+  /** The value store of the configuration, for the client; default: the client stores no payloads. */
   readonly store?: StoreOption
-  /** The keys of the configuration, for the client. Default: nothing is encrypted. */
+  /** The keys of the configuration, for the client. Default: no encryption. */
   readonly encryption?: PtcConfig['encryption']
   /** The workers that are started with the environment; default: one. */
   readonly initialWorkers?: readonly WorkerProcessStart[]
@@ -77,10 +77,10 @@ export interface ProcessEnvironmentOptions
 export type ProcessEnvironment = TestEnvironment<WorkerProcesses>
 
 /**
- * Owns a task queue, a scripted Messages API, a client and workers, which are in this process or are processes of their
- * own; in this process also a value folder. All tests share Temporal and Docker. Invariants: (1) every run that the
- * environment started ends with the test, (2) a clean end means that no container is left and each execution replays,
- * (3) all names are unique.
+ * Owns a task queue, a scripted Messages API, a client and workers. The workers are in this process, or are processes
+ * of their own; in this process also a value folder. All tests share Temporal and Docker. Invariants: (1) every run
+ * that the environment started ends with the test, (2) a clean end means that no container is left and each execution
+ * replays, (3) all names are unique.
  */
 export class TestEnvironment<Workers = InProcessWorkers> {
   readonly client: Client
@@ -227,7 +227,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     return inject('docker') === 'available' ? containersOf(handle.workflowId) : []
   }
 
-  /** kill -9 of a run's containers; in `always-evict` they may be gone already. */
+  /** kill -9 of a run's containers, which in `always-evict` may already be gone. */
   async killContainers({ workflowId }: WorkflowHandle): Promise<void> {
     await killContainersOf(workflowId)
   }
@@ -241,7 +241,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
 
   /** The workflow that limits the calls of a tool; it ends with the test. */
   limiter(tool: string): WorkflowHandle {
-    this.#runs.unshift(this.client.workflow.getHandle(toolLimitId(this.taskQueue, tool))) // it is not the last run
+    this.#runs.unshift(this.client.workflow.getHandle(toolLimitId(this.taskQueue, tool))) // not the last run
     return this.client.workflow.getHandle(toolLimitId(this.taskQueue, tool))
   }
 

@@ -44,7 +44,7 @@ export async function waitForActivity(handle: WorkflowHandle, type: string, skip
   const isRunningNow = async () => {
     const running = (await pendingActivities(handle, type)).filter(isRunning)
     if (running.length === 0 || skipScheduled === 0) return running.length > 0
-    // Compares ids: the activity may have ended meanwhile, and the next one been scheduled.
+    // Compares ids: the activity may have ended meanwhile, and the next one may have been scheduled.
     const later = scheduledActivitiesOfType({ events: await eventsOf(handle) }, type).slice(skipScheduled)
     return running.some(({ activityId }) => later.some(({ id }) => id === activityId))
   }

@@ -1,6 +1,6 @@
-/** A worker in the process of the test, or a process of its own. */
+/** A worker in the process of the test, or in its own process. */
 export interface TestWorker {
-  /** Stops it gracefully, as in a deployment. Idempotent. */
+  /** Stops the worker gracefully, as a deployment does. Idempotent. */
   shutdown(): Promise<void>
 }
 

@@ -25,7 +25,7 @@ export class WorkerProcess implements TestWorker {
   }
 
   /**
-   * Starts the process and waits until it polls its task queues. A process that a failpoint kills before is returned
+   * Starts the process and waits until it polls its task queues. When a failpoint kills the process earlier, returns it
    * dead: it takes work before all of its task queues have a worker.
    */
   static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {

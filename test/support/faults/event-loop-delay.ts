@@ -45,7 +45,9 @@ export function monitorEventLoopDelay(): { readonly stop: () => EventLoopDelay }
 const ownThread = `/proc/self/task/${process.pid}/schedstat`
 const countsThreads = existsSync(ownThread)
 
-/** Milliseconds that the event loop ran, and waited for a CPU. On other systems the former includes all threads. */
+/**
+ * Milliseconds for which the event loop ran, and waited for a CPU. On other systems the former includes all threads.
+ */
 function loopTimes(): { readonly used: number; readonly waited: number } {
   if (countsThreads) {
     const [used = 0, waited = 0] = readFileSync(ownThread, 'utf8').split(' ').map(Number)

@@ -39,7 +39,10 @@ export const hostileFamilies: readonly HostileFamily[] = [
 /** Families whose value is one string. */
 export const stringFamilies = hostileFamilies.filter(({ open }) => open === '"')
 
-/** Runner messages that may be large: `%d` is the step, `%s` the value. Only `suspended` accepts other than strings. */
+/**
+ * Runner messages that may be large: `%d` is the step, `%s` the value. Only `suspended` accepts values other than
+ * strings.
+ */
 export const largeMessages = {
   suspended:
     '{"type":"suspended","step":%d,"calls":[{"call":1,"tool":"get","arguments":{"a":%s}}],"wake_in":null,"output":""}',

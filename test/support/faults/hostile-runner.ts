@@ -24,7 +24,7 @@ export class HostileRunner implements SandboxConnection {
   readonly received = this.#stream.readable
   onMessage: (type: HostMessage['type']) => void = () => undefined
   interruptible = false
-  /** Settles when more may be sent. */
+  /** Settles when the runner can accept more input. */
   sendCapacity: Promise<void> = Promise.resolve()
 
   send(bytes: Uint8Array): Promise<void> {

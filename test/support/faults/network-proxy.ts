@@ -40,7 +40,7 @@ export class NetworkProxy {
     this.#open = new Promise((letThrough) => (this.#resume = letThrough))
   }
 
-  /** Forwards the delayed bytes, and delays no more. */
+  /** Forwards the delayed bytes, and stops delaying. */
   resume(): void {
     this.#isStalled = false
     this.#resume()

@@ -14,7 +14,7 @@ export class SmallDisk {
     this.folder = folder
   }
 
-  /** @param bytes its size; the kernel rounds up to pages */
+  /** @param bytes size of the disk; the kernel rounds up to pages */
   static async mount(bytes: number): Promise<SmallDisk> {
     const folder = await mkdtemp(join(tmpdir(), 'ptc-disk-'))
     try {
@@ -50,7 +50,7 @@ export class SmallDisk {
   }
 }
 
-/** True when this process can mount a small disk; otherwise prints the reason. */
+/** Whether this process can mount a small disk; prints the reason when it can't. */
 export async function canMount(): Promise<boolean> {
   try {
     await (await SmallDisk.mount(65_536)).close()

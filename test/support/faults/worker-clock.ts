@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 const preload = new URL('../../fixtures/fake-clock.mjs', import.meta.url).href
 
-/** The wall clock of a worker, or of another process of ours, which a test can change. */
+/** The wall clock of a worker, or of another process of this package, which a test can change. */
 export class WorkerClock {
   readonly #folder = mkdtempSync(join(tmpdir(), 'ptc-clock-'))
   readonly #file = join(this.#folder, 'clock')

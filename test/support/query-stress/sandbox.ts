@@ -21,7 +21,7 @@ const stepMs = { usual: 5, long: 300 }
 /** A sandbox is lost after this many steps. */
 const lossEvery = 40
 
-/** One in this many follow-up steps takes longer than an activity waits for it. */
+/** One in this many follow-up steps takes longer than its activity waits. */
 const unfinishedEvery = 7
 
 /** A snapshot can't be restored after this many rebuilds from it. */
@@ -42,7 +42,7 @@ export class FakeSandboxes {
       session,
       hostQueue,
       description: 'fake',
-      // Both ways to park: with a checkpoint, and without.
+      // Covers both ways to park: with a checkpoint, and without.
       supportsCheckpoint: session.id.charCodeAt(0) % 2 === 0,
     })
 
@@ -58,7 +58,7 @@ export class FakeSandboxes {
     return { ...result, followUps: await this.#followUps(session, step, await callLocally(result)) }
   }
 
-  /** Activity `work`, and `look` where no follow-up step has called it. */
+  /** Activity `work`, and `look` when no follow-up step has called it. */
   call = async ({ arguments: { ms }, position, followUp }: ToolActivityInput): Promise<FollowedCall | null> => {
     await work(Number(ms))
     if (followUp === undefined) return null
@@ -89,7 +89,7 @@ export class FakeSandboxes {
     return this.#of(session).executeStep(session.epoch, step, ms)
   }
 
-  /** As the worker of a sandbox does; one in {@link unfinishedEvery} steps takes too long for it. */
+  /** Runs follow-up steps like the worker of a sandbox. One in {@link unfinishedEvery} takes too long. */
   async #followUps(
     session: SessionKey,
     after: { readonly number: number; readonly now: number },

@@ -22,10 +22,10 @@ import { FakeSandboxes } from './sandbox.js'
 const config = fileURLToPath(new URL('../../fixtures/query-stress.config.ts', import.meta.url))
 const preload = new URL('preload.mjs', import.meta.url).href
 
-/** The queries of the Temporal UI, and that of `ptc sessions list`. */
+/** The queries of the Temporal UI, and the query of `ptc sessions list`. */
 const queries = ['inspect', '__stack_trace', '__enhanced_stack_trace', '__temporal_workflow_metadata']
 
-/** Number of concurrent runs: more than a worker's cache holds. */
+/** Number of concurrent runs, which exceeds the cache of a worker. */
 const concurrentRuns = 12
 
 /** A run without a new event for this time hangs. The duration of a run depends on the machine and on the faults. */

@@ -9,8 +9,8 @@ const versitygw = {
 }
 
 /**
- * An S3 server for tests: Versity's gateway to a folder. PTC_TEST_S3 is `required`, `auto` (default: tests that need
- * the server are skipped with a message when there is none) or `off`.
+ * An S3 server for tests: Versity's gateway to a folder. PTC_TEST_S3 is `required`, `auto` (default: when it is
+ * unavailable, tests that need the server are skipped with a message) or `off`.
  *
  * @returns its path; undefined when the tests must be skipped
  * @throws Error when it is required and unavailable

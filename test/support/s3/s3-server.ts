@@ -64,7 +64,7 @@ export class S3Server {
   /** Starts the server, also after {@link kill}; settles when it answers. */
   async startProcess(): Promise<void> {
     const options = ['--port', `127.0.0.1:${this.#port}`, '--access', accessKey, '--secret', secretKey, '--quiet']
-    // Beside the data, because not every file system supports extended attributes.
+    // The metadata is stored next to the data, because not every file system supports extended attributes.
     const backend = ['posix', '--sidecar', join(this.#home, 'meta'), this.root]
     const child = spawn(this.#command, [...options, ...backend], { stdio: 'ignore' })
     this.#process = child

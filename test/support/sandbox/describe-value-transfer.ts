@@ -19,7 +19,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
 
   afterAll(() => harness?.close())
 
-  it('arrive intact: 20 MB of texts with quotes, line breaks, umlauts and emoji', async () => {
+  it('a value transfer delivers 20 MB of texts with quotes, line breaks, umlauts and emoji', async () => {
     const texts = Array.from({ length: 2_000 }, (_, index) => mixedText(10_000, String(index)))
     const value = harness.storeValue(texts)
     const { output } = await harness.runCell(`${digestPrelude}print(digest("".join(map(digest, await get(1)))))`, () =>
@@ -28,7 +28,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     expect(output).toBe(`${sha256(texts.map(sha256).join(''))}\n`)
   })
 
-  it('arrive intact: 50 MB, which are not buffered in this process', { timeout: 300_000 }, async () => {
+  it('a value transfer delivers 50 MB, which are not buffered in this process', { timeout: 300_000 }, async () => {
     const large = await new SessionHarness(getBackend()).open()
     const chunk = 'All work and no play. '.repeat(3_000)
     const count = Math.ceil((50 << 20) / chunk.length)
@@ -54,7 +54,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     await large.close()
   })
 
-  it('arrive with others and with inline values in one step, and the same value twice as two objects', async () => {
+  it('a value transfer delivers several values and inline values in one step, also one value twice', async () => {
     const texts = [1, 2, 3].map((seed) => mixedText(1_000_000, String(seed)))
     const list = harness.storeValue([{ n: 1 }])
     const values: readonly JsonValue[] = [...texts.map((text) => harness.storeValue(text)), 'small', list, list]
@@ -76,21 +76,21 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     ['numbers at the limits of their range', [0, -1, 1.5, 1e300, 5e-324, 2 ** 53 - 1]],
     ['a text with characters of every width', 'a\u0000"\\\u00e9\u4e2d\u{1F600}\u2028'],
     ['null', null],
-  ])('can be any JSON: %s', async (_what, value) => {
+  ])('a transferred value can be any JSON: %s', async (_what, value) => {
     const { output } = await harness.runCell('import json\nprint(json.dumps(await get(1)))', () =>
       okOutcome(harness.storeValue(value)),
     )
     expect(JSON.parse(output)).toEqual(value)
   })
 
-  it('can be the source of a cell', async () => {
+  it('a transferred value can be the source of a cell', async () => {
     harness.cell += 1
     const source = harness.storeValue(`# ${'x'.repeat(300_000)}\nprint(6 * 7)`)
     const result = await harness.executeStep({ type: 'cell', cell: harness.cell, source })
     expect(result).toMatchObject({ type: 'completed', output: '42\n' })
   })
 
-  it('are not read again for a repeated step', async () => {
+  it('transferred values are not read again for a repeated step', async () => {
     const { input, end } = await runAndDeliver(
       harness,
       'print(len(await get(1)))',
@@ -105,7 +105,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     harness.readValue = readValue
   })
 
-  it('that are corrupt at their end fail the step, which can be sent again', async () => {
+  it('a transferred value that is corrupt at its end fails the step, which can be sent again', async () => {
     const text = mixedText(3_000_000)
     const value = harness.storeValue(text)
     const { readValue } = harness
@@ -121,7 +121,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     expect(again).toMatchObject({ type: 'completed', output: `${sha256(text)}\n` })
   })
 
-  it('that are missing fail the step, which can be replaced', async () => {
+  it('a missing value fails the step, which can be replaced', async () => {
     const value = harness.storeValue('not read')
     const { readValue } = harness
     harness.readValue = () => {
@@ -138,7 +138,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     expect(await harness.sendStep(harness.step, { type: 'results', results })).toMatchObject({ output: 'lost it\n' })
   })
 
-  it('do not count towards the time limit of the cell', async () => {
+  it('a value transfer does not count towards the time limit of the cell', async () => {
     const quick = await new SessionHarness(getBackend(), { cellSeconds: 1 }).open()
     const { readValue } = quick
     // Longer than the limit and the grace period of the session driver.
@@ -152,7 +152,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     await quick.close()
   })
 
-  it('that do not fit in the memory of the sandbox end the cell, not the session', async () => {
+  it('a value that does not fit in the memory of the sandbox ends the cell, not the session', async () => {
     const small = await new SessionHarness(getBackend(), { memoryBytes: 128 << 20 }).open()
     await small.runCell('kept = 1')
     const value = small.storeGenerated(() => quoted('x'.repeat(1 << 20), 80))
@@ -166,7 +166,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     await small.close()
   })
 
-  it('that exceed the memory of the sandbox while Python parses them end the sandbox or the cell', async () => {
+  it('a value that exceeds the memory while Python parses it ends the sandbox or the cell', async () => {
     const outgrow = async () => {
       const small = await new SessionHarness(getBackend(), { memoryBytes: 128 << 20 }).open()
       const value = small.storeGenerated(function* () {

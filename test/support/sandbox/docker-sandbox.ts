@@ -12,7 +12,7 @@ import { containerCreateOptions } from '../../../src/sandbox/docker/container/co
 import { createDockerBackend, type DockerBackend } from '../../../src/sandbox/docker/backend.js'
 import type { DockerBackendOptions } from '../../../src/sandbox/docker/options.js'
 
-/** A client of the daemon, for what a test inspects or breaks without the backend. */
+/** A client of the daemon, with which a test inspects or breaks things without the backend. */
 export const docker = new Dockerode()
 
 /**
@@ -81,7 +81,7 @@ export class DockerEnvironment {
       await docker.getContainer(containerId).remove({ force: true, v: true }).catch(ignoreRemoved)
     }
     await Promise.all(this.#backends.map((each) => each.close()))
-    // There is no image when its build failed, which the test has reported.
+    // There is no image when its build failed. The test has reported that.
     await docker
       .getImage(backend.image)
       .remove({ force: true })
@@ -90,7 +90,7 @@ export class DockerEnvironment {
   }
 }
 
-/** A signal that is never aborted, so that an operation without a timeout shows as a test that hangs. */
+/** A signal that is never aborted, so that a test hangs when an operation has no timeout. */
 export const neverAborted = new AbortController().signal
 setMaxListeners(0, neverAborted)
 
@@ -174,7 +174,7 @@ export async function openRunnerClient(backend: DockerBackend, spec: SandboxSpec
   return client
 }
 
-/** A reaper of another test on this daemon removes ended sandboxes, too. */
+/** Ignores that a sandbox was removed: the reaper of another test on this daemon removes ended sandboxes, too. */
 function ignoreRemoved(thrown: unknown): void {
   const { statusCode } = thrown as { readonly statusCode?: number }
   if (statusCode !== 404 && statusCode !== 409) throw thrown

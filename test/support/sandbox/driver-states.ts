@@ -41,7 +41,7 @@ const execution: Execution = { ...newExecution, deadlineMs: 6_000 }
 const pending: PendingStep = { attempt, result, execution, mayBeFenced: true }
 
 const open: OpenState = { ...initialState(false), handshake: 'ready', lastRequestedStep: 5, madeProgress: true }
-/** The runner has the step. */
+/** The state after the runner has received the step. */
 const taken: OpenState = { ...open, lastTakenStep: 5 }
 const stepIn = (
   phase: 'handshake' | 'values' | 'sending' | 'executing',
@@ -55,7 +55,7 @@ const snapshotIn = (phase: 'handshake' | 'requested', limit: 'running' | 'stoppi
   limit,
 })
 
-/** One of each kind of state of a session driver, all of step 5 or a snapshot after it. */
+/** One state of each kind of a session driver, all of step 5 or of a snapshot after it. */
 export const states = {
   new: { ...open, handshake: 'new' },
   idle: open,
@@ -98,7 +98,7 @@ const execute = (next: StepAttempt): DriverEvent => ({
   nowMs: 1_000,
 })
 
-/** Events of each kind, those of the states' operation and others. */
+/** Events of each kind, for the states' operation and for others. */
 export const events = {
   'execute joining': execute(attemptAt(5, 2)),
   'execute other': execute(attemptAt(5, 2, { digest: 'other' })),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** Lets a server of a test listen where a Docker client expects its daemon, and returns the value of DOCKER_HOST. */
+/** Makes a server of a test listen at the address for a Docker client, and returns the value of DOCKER_HOST. */
 export async function startFakeDaemon(server: Server): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'ptc-daemon-'))
   const sockets = new Set<Socket>()

@@ -28,7 +28,7 @@ export class MessagesClient {
     this.params = { model: 'scripted', max_tokens: 1_000, tools: [codeTool, ...tools] }
   }
 
-  /** Another server answers from now on. */
+  /** Switches the client to another server. */
   use(url: string): void {
     this.#api = officialSdk(url)
   }
@@ -39,7 +39,7 @@ export class MessagesClient {
     return this.#send()
   }
 
-  /** Sends the results of the calls that a response brought. */
+  /** Sends the results of the calls in a response. */
   answer(response: Anthropic.Message, results: (call: ToolUse) => ClientAnswer): Promise<Anthropic.Message> {
     this.messages.push({ role: 'user', content: toolUses(response).map((call) => toResult(call, results(call))) })
     return this.#send()
@@ -51,7 +51,7 @@ export class MessagesClient {
     return this.#send()
   }
 
-  /** The latest request without its response, with the SDK's stream. */
+  /** Sends the latest request, without its response, with the SDK's stream. */
   async stream(): Promise<{ readonly types: readonly string[]; readonly message: Anthropic.Message }> {
     this.messages.pop()
     const stream = this.#api.messages.stream({ ...this.#request(), messages: [...this.messages] })

@@ -12,7 +12,7 @@ import { uniqueName } from '../temporal/shared-server.js'
 export class ServeEnvironment {
   readonly env: TestEnvironment
   readonly ptc: PtcClient
-  /** Of a conversation that ends with the test. */
+  /** Name of a conversation that ends with the test. */
   readonly name = uniqueName('talk')
 
   private constructor(env: TestEnvironment, ptc: PtcClient) {
@@ -58,7 +58,7 @@ class TestServer {
     return this.#server.close()
   }
 
-  /** @param path after that of the conversation */
+  /** @param path after the path of the conversation */
   async get(path = ''): Promise<JsonReply> {
     return toReply(await fetch(`${this.url}/conversations/${this.#name}${path}`))
   }

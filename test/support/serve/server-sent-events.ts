@@ -5,7 +5,7 @@ export interface ServerSentEvent {
   readonly event: StreamEvent
 }
 
-/** The events of a response, as a client of Server-Sent Events reads them. Leaving the loop ends the connection. */
+/** The events of a response, read by a client of Server-Sent Events. Leaving the loop ends the connection. */
 export async function* serverSentEvents({ body }: Response): AsyncGenerator<ServerSentEvent, void, undefined> {
   if (!body) throw new Error('the response has no body')
   let rest = ''

@@ -7,7 +7,7 @@ declare module 'vitest' {
 
 let services: RunningServices | undefined
 
-/** Runs once, before the first test of all projects. Unit tests need no services, and don't load the code for them. */
+/** Runs once, before the first test of all projects. Unit tests need no services, and don't load their code. */
 export async function setup(project: TestProject): Promise<void> {
   if (project.vitest.projects.every(({ name }) => name === 'unit')) return
   const { startServices } = await import('./services.js')
@@ -16,7 +16,7 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide('docker', services.docker)
 }
 
-/** After the last test. */
+/** Runs after the last test. */
 export async function teardown(): Promise<void> {
   await services?.close()
 }

@@ -4,7 +4,7 @@ import type { StreamEntry, StreamReader, StreamSink } from '../../../src/stream/
 
 /** One kind of sink, as seen from outside. */
 export interface StreamSinkFactory {
-  /** Opens the sink; every call as another process would. */
+  /** Opens the sink. Each call stands for another process. */
   create(options: { readonly expires?: number }): StreamSink
 }
 
@@ -17,7 +17,7 @@ function readerOf(sink: StreamSink, name: string): StreamReader {
   return reader
 }
 
-/** Reads until there are so many entries. */
+/** Reads until there are this many entries. */
 export async function readEntries(reader: StreamReader, count: number, from?: string): Promise<readonly StreamEntry[]> {
   const entries: StreamEntry[] = []
   while (entries.length < count) entries.push(...(await reader.read(entries.at(-1)?.id ?? from, 1_000)))
@@ -34,7 +34,7 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     return sink
   }
 
-  it('returns entries in their order, also those of another process', async () => {
+  it('a sink returns entries in order, also those of another process', async () => {
     const name = uniqueName('stream')
     const [one, other] = [open(), open()]
     await one.append(name, ['a', 'b'])
@@ -45,7 +45,7 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     expect(new Set(entries.map(({ id }) => id)).size).toBe(4)
   })
 
-  it('continues after an entry', async () => {
+  it('a sink continues after an entry', async () => {
     const name = uniqueName('stream')
     const sink = open()
     await sink.append(name, ['a', 'b', 'c'])
@@ -53,7 +53,7 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     expect(textsOf(await readEntries(readerOf(open(), name), 2, first?.id))).toEqual(['b', 'c'])
   })
 
-  it('returns an entry as soon as it is appended', async () => {
+  it('a sink returns an entry as soon as it is appended', async () => {
     const name = uniqueName('stream')
     const sink = open()
     const reading = readerOf(sink, name).read(undefined, 60_000)
@@ -61,13 +61,13 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     expect(textsOf(await reading)).toEqual(['late'])
   })
 
-  it('returns nothing when nothing comes', async () => {
+  it('a sink returns nothing when no entry arrives', async () => {
     const reader = readerOf(open(), uniqueName('stream'))
     expect(await reader.read(undefined, 0)).toEqual([])
     expect(await reader.read(undefined, 20)).toEqual([])
   })
 
-  it('removes a stream, and begins it again with new ids', async () => {
+  it('a sink removes a stream, and starts it again with new ids', async () => {
     const name = uniqueName('stream')
     const [one, other] = [open(), open()]
     await one.remove(name)
@@ -84,7 +84,7 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     expect(textsOf(await readEntries(readerOf(one, `${name}-other`), 1))).toEqual(['stays'])
   })
 
-  it('keeps streams apart, and texts as they are', async () => {
+  it('a sink keeps streams apart, and texts unchanged', async () => {
     const name = uniqueName('stream')
     const sink = open()
     const text = JSON.stringify({ text: 'ä\u{1F600}\n\u2028"\\', long: 'x'.repeat(600_000) })
@@ -93,7 +93,7 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     expect(textsOf(await readEntries(readerOf(sink, name), 1))).toEqual(['other'])
   })
 
-  it('takes entries of many processes at once', async () => {
+  it('a sink accepts entries of many processes at once', async () => {
     const name = uniqueName('stream')
     const all = Array.from({ length: 20 }, (_, sink) => Array.from({ length: 10 }, (_, entry) => `${sink}/${entry}`))
     await Promise.all(all.map((entries) => open().append(name, entries)))
@@ -103,7 +103,7 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     }
   })
 
-  it('works again after it was closed', async () => {
+  it('a sink works again after it was closed', async () => {
     const name = uniqueName('stream')
     const sink = open()
     await sink.append(name, ['a'])
@@ -113,7 +113,7 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     expect(textsOf(await readEntries(readerOf(sink, name), 2))).toEqual(['a', 'b'])
   })
 
-  it('removes a stream that gets nothing new, and starts another one under its name', async () => {
+  it('a sink removes a stream without new entries, and starts another one under its name', async () => {
     const name = uniqueName('stream')
     const sink = open({ expires: 1_500 })
     await sink.append(name, ['old'])
@@ -127,7 +127,7 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
       })
       .toEqual([])
     await sink.append(name, ['new'])
-    // The id of an entry that no longer exists.
+    // The id belongs to an entry that no longer exists.
     expect(textsOf(await readEntries(reader, 1, old?.id))).toEqual(['new'])
   })
 }

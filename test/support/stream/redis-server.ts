@@ -72,7 +72,7 @@ export class RedisServer {
     await exit
   }
 
-  /** Stops the process without ending it: connections stay open, and nothing answers. */
+  /** Stops the process without ending it: connections stay open and get no reply. */
   suspend(): void {
     this.#process?.kill('SIGSTOP')
   }

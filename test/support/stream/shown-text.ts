@@ -1,11 +1,11 @@
 import type { StreamEvent } from '../../../src/stream/index.js'
 
-/** The text that a consumer shows: it knows of the events nothing but the rules of docs/guides/streaming.md. */
+/** The text that a consumer shows. The consumer only uses the rules of docs/guides/streaming.md. */
 export function shownText(events: readonly StreamEvent[], type: 'text' | 'code' | 'output' = 'text'): string {
   return shownTexts(events, type).join('')
 }
 
-/** The same, as a text for each unit. */
+/** The shown text of each unit. */
 export function shownTexts(
   events: readonly StreamEvent[],
   type: 'text' | 'code' | 'output' = 'text',

@@ -123,7 +123,7 @@ async function createSchema({ sqlTool }: TemporalServerBinaries, { port, user }:
   }
 }
 
-/** That of the fleet. */
+/** The configuration of the fleet. */
 const dynamicConfiguration = fileURLToPath(new URL('../../../deploy/temporal/dynamic-config.yaml', import.meta.url))
 
 function serverConfiguration({ port, user }: Postgres, ports: readonly number[]) {

@@ -35,7 +35,11 @@ export class Postgres {
     this.#options = options
   }
 
-  /** Creates and starts an empty cluster. @throws Error when PostgreSQL is not installed */
+  /**
+   * Creates and starts an empty cluster.
+   *
+   * @throws Error when PostgreSQL is not installed
+   */
   static async start(settings: PostgresOptions = {}): Promise<Postgres> {
     const programs = findPostgres()
     const [owner, [port = 0]] = await Promise.all([unprivilegedUser(), freePorts([0])])
@@ -105,14 +109,18 @@ export class Postgres {
 
 type Owner = { readonly uid?: number; readonly gid?: number }
 
-/** PostgreSQL refuses to run as root. */
+/** The user for PostgreSQL, which refuses to run as root. */
 async function unprivilegedUser(): Promise<Owner> {
   if (process.getuid?.() !== 0) return {}
   const { stdout } = await run('id', ['-u', 'nobody'])
   return { uid: Number(stdout), gid: Number(stdout) }
 }
 
-/** The folder of its programs, which is not in PATH on Debian. @throws Error when PostgreSQL is not installed */
+/**
+ * The folder of its programs, which is not in PATH on Debian.
+ *
+ * @throws Error when PostgreSQL is not installed
+ */
 export function findPostgres(): string {
   const installed = '/usr/lib/postgresql'
   const versions = existsSync(installed)

@@ -27,7 +27,7 @@ export interface TemporalServerBinaries {
 
 /**
  * Temporal's real server (the dev server does not support PostgreSQL) and its schema tool. PTC_TEST_POSTGRES is
- * `required`, `auto` (default: tests that need them are skipped with a message when there are none) or `off`.
+ * `required`, `auto` (default: when they are unavailable, tests that need them are skipped with a message) or `off`.
  *
  * @returns undefined when the tests must be skipped
  * @throws Error when they are required and unavailable

@@ -5,18 +5,18 @@ import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { inject, onTestFinished, test } from 'vitest'
 import { connectClient as connect } from '../../../src/client/connect.js'
 
-/** The Temporal server that all tests share: names must be unique, and no list is empty. */
+/** The Temporal server that all tests share. Names must be unique, and lists may contain runs of other tests. */
 export function sharedServer(): { readonly address: string; readonly namespace: string } {
   const server = inject('temporal')
   return { ...server, namespace: ownNamespace ?? server.namespace }
 }
 
-/** Each test file has a copy of this module. */
+/** Each test file has its own copy of this module. */
 let ownNamespace: string | undefined
 
 /**
- * Gives this test file a namespace of its own on the shared server. Garbage collection reads every run of a namespace,
- * and refuses to remove anything where one is encrypted with a key that it has not got.
+ * Gives this test file its own namespace on the shared server. Garbage collection reads every run of a namespace, and
+ * refuses to remove anything when a run is encrypted with a key that it does not have.
  */
 export async function useOwnNamespace(): Promise<void> {
   const { connection, workflowService } = await connectClient()
@@ -26,7 +26,9 @@ export async function useOwnNamespace(): Promise<void> {
   ownNamespace = namespace
 }
 
-/** A client of the shared server or of another one. Close its connection, or use {@link temporalTest}, which does. */
+/**
+ * A client of the shared server or of another one. Close its connection, or use {@link temporalTest}, which closes it.
+ */
 export function connectClient(dataConverter?: DataConverter, address = sharedServer().address): Promise<Client> {
   const { namespace } = sharedServer()
   return connect({ address, namespace, connectionOptions: { address } }, dataConverter)
@@ -53,7 +55,7 @@ export const temporalTest = test
 /** Terminates a workflow at the end of the test, so that it does not stay open on the shared server. */
 export function terminateAfterTest(client: Client, workflowId: string): void {
   onTestFinished(async () => {
-    // Most workflows have completed by then.
+    // Most workflows have completed at that time.
     await client.workflow
       .getHandle(workflowId)
       .terminate('the test has ended')

@@ -37,7 +37,7 @@ const sizes: readonly [string, number][] = [
 
 /** Tests of the contract of every store (src/values/store.ts). */
 export function describeValueStore(factory: ValueStoreFactory): void {
-  it.each(sizes)('stores %s under its hash, and returns it', async (_what, size) => {
+  it.each(sizes)('a store keeps %s under its hash, and returns it', async (_what, size) => {
     const store = await factory.open()
     const bytes = randomBytes(size)
     const stored = await store.put(splitIntoPieces(bytes), neverAborted)
@@ -46,7 +46,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect((await readAll(await factory.openAgain(), stored)).equals(bytes)).toBe(true)
   })
 
-  it('stores equal content once, and updates the time of its last use', async () => {
+  it('a store keeps equal content once, and updates the time of its last use', async () => {
     const store = await factory.open()
     for (const size of [3, 9 * 1024 * 1024]) {
       const bytes = randomBytes(size)
@@ -61,7 +61,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await listAll(store)).toHaveLength(2)
   })
 
-  it('accepts the same value from concurrent writers', async () => {
+  it('a store accepts the same value from concurrent writers', async () => {
     const stores = await Promise.all([factory.open(), factory.openAgain(), factory.openAgain()])
     const bytes = randomBytes(2 * 1024 * 1024)
     const [store] = stores
@@ -74,7 +74,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await listAll(store)).toHaveLength(1)
   })
 
-  it('lists its values with the time of their last use', async () => {
+  it('a store lists its values with the time of their last use', async () => {
     const store = await factory.open()
     const started = Date.now()
     const puts = await Promise.all(['a', 'bb', 'ccc'].map((text) => store.put([Buffer.from(text)], neverAborted)))
@@ -85,7 +85,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     for (const { usedAt } of all) expect(usedAt).toBeGreaterThanOrEqual(started - 1_000)
   })
 
-  it('removes a value unless it was used again', async () => {
+  it('a store removes a value unless it was used again', async () => {
     const store = await factory.open()
     const { sha256, bytes } = await store.put([Buffer.from('kept')], neverAborted)
     expect(await store.remove(sha256, neverAborted, Date.now() - 3_600_000)).toBe(false)
@@ -95,7 +95,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await store.remove(sha256, neverAborted)).toBe(false)
   })
 
-  it('reports that there is no such value', async () => {
+  it('a store reports a missing value', async () => {
     const store = await factory.open()
     await store.put([Buffer.from('another')], neverAborted)
     const absent = { sha256: keyOf(Buffer.from('absent')), bytes: 6 }
@@ -104,7 +104,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
   })
 
   it.each(['', '../../../etc/passwd', 'A'.repeat(64), `${'a'.repeat(63)}/`, 'a'.repeat(65)])(
-    'accepts only keys of 64 hex digits: %j',
+    'a store accepts only keys of 64 hex digits: %j',
     async (sha256) => {
       const store = await factory.open()
       await expect(readAll(store, { sha256, bytes: 1 })).rejects.toMatchObject({ code: 'VALUE_MISSING' })
@@ -113,7 +113,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     },
   )
 
-  it('stores nothing of content that fails, and reports the failure', async () => {
+  it('a store keeps nothing of content that fails, and reports the failure', async () => {
     const store = await factory.open()
     const broken = new Error('the tool stopped')
     async function* breaksOff() {
@@ -124,7 +124,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await listAll(store)).toEqual([])
   })
 
-  it('stops when its signal is aborted', async () => {
+  it('a store stops when its signal is aborted', async () => {
     const store = await factory.open()
     const reason = new Error('enough')
     const stop = new AbortController()
@@ -143,7 +143,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     await expect(reading()).rejects.toBe(reason)
   })
 
-  it('stores a named object once, which is no value', async () => {
+  it('a store keeps a named object once, which is not a value', async () => {
     const stores = await Promise.all([factory.open(), factory.openAgain(), factory.openAgain()])
     const contents = stores.map((_store, index) => Buffer.from(`of writer ${index}`))
     const put = (store: ValueStore, content = Buffer.from('of a later writer')) =>
@@ -158,7 +158,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await listAll(store)).toEqual([])
   })
 
-  it('has an idempotent close', async () => {
+  it('a store can be closed twice', async () => {
     const store = await factory.open()
     await store.close()
     await store.close()

@@ -4,8 +4,8 @@ import { vi } from 'vitest'
 
 /*
  * The parts of `@temporalio/workflow` that calls and slots of tools use, outside of a workflow: scopes, timers,
- * conditions, and signals to other workflows. For tests of classes whose timers last minutes, and of what happens in an
- * exact order; whole runs test them in workflows.
+ * conditions, and signals to other workflows. For tests of classes whose timers last minutes, and of exact orders of
+ * events. Tests of whole runs cover them in workflows.
  *
  * Invariants:
  * 1. Timers and `Date.now` are vitest's fake ones.
@@ -34,7 +34,7 @@ const workflow = {
 }
 const conditions = new Set<Condition>()
 
-/** The state of the workflow that a test looks at, and changes. */
+/** The state of the workflow that a test reads and changes. */
 export const fakeWorkflow: Readonly<typeof workflow> & Pick<typeof workflow, 'deliver'> = workflow
 
 /** Begins a workflow. */
@@ -48,7 +48,7 @@ export function startFakeWorkflow(info: Partial<typeof workflow.info> = {}): voi
   workflow.handlers.clear()
 }
 
-/** Runs what can run now. */
+/** Runs everything that can run now. */
 export async function settle(): Promise<void> {
   for (let batch = 0; batch < 20; batch += 1) {
     await vi.advanceTimersByTimeAsync(0)
@@ -60,13 +60,13 @@ export async function settle(): Promise<void> {
   }
 }
 
-/** Lets time pass, with all timers of this time. */
+/** Lets time pass, with all timers in this time. */
 export async function passTime(milliseconds: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(milliseconds)
   await settle()
 }
 
-/** The signals since the last call, in their order. */
+/** The signals since the last call, in order. */
 export function takeSent(): readonly SentSignal[] {
   return workflow.sent.splice(0)
 }
@@ -94,7 +94,10 @@ class FakeScope {
     for (const callback of this.#onCancel) callback()
   }
 
-  /** Resolves when `start` calls back, and rejects when the scope is cancelled before. `start` returns how to stop. */
+  /**
+   * Resolves when `start` calls back, and rejects when the scope is cancelled before. `start` returns a function that
+   * stops the wait.
+   */
   wait(start: (resolve: () => void) => () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = start(() => {
@@ -110,11 +113,11 @@ class FakeScope {
   }
 }
 
-/** Of the workflow; never cancelled. */
+/** The scope of the workflow, which is never cancelled. */
 const root: FakeScope = new FakeScope()
 const currentScope = (): FakeScope => scopes.getStore() ?? root
 
-/** In place of the module `@temporalio/workflow`. */
+/** Replaces the module `@temporalio/workflow`. */
 export const fakeWorkflowModule = {
   CancellationScope: FakeScope,
   sleep: (milliseconds: number) =>

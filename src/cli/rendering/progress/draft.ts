@@ -3,20 +3,20 @@ import { formatLine, part } from '../text/line.js'
 import { textBlock } from '../text/text-block.js'
 import { takeEnd } from '../../../common/text/text.js'
 
-/** What the model is writing, or code has printed. */
+/** Text that the model is writing, or that code has printed. */
 export interface Draft {
   readonly type: 'text' | 'code' | 'output'
   readonly text: string
 }
 
 const maxLines = 8
-/** More than a screen shows of a draft. */
+/** More than a screen shows. */
 const maxCharacters = 4_000
 
 /** The end of a draft as lines of a terminal, each with its line break. */
 export function renderDraft({ type, text }: Draft, terminalColumns: number, color: boolean): readonly string[] {
   const colors = createColors(color)
-  // One column stays free.
+  // One column stays empty.
   const columns = terminalColumns - 1
   const style = type === 'code' ? 'cyan' : 'plain'
   const options = { columns: columns - 2, style, limit: maxLines, keep: 'tail', prose: true } as const

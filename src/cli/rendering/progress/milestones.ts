@@ -18,7 +18,7 @@ interface Milestone {
   readonly key: string
   /** Rendered on demand: the milestones are computed for each tree, but each one is printed once. */
   readonly lines: () => readonly Line[]
-  /** The live lines show it too: printed only where there are none. */
+  /** The live lines show the event too, so it is printed only where there are none. */
   readonly isTransient?: true
 }
 
@@ -50,7 +50,7 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
   ]
 }
 
-/** What a run waits for. */
+/** The waits of a run. */
 export function waitMilestones(tree: RunTree, columns: number): readonly Milestone[] {
   return tree.waitsFor.map((wait) => ({
     key: `wait ${wait.type === 'budget' ? wait.since : wait.token}`,
@@ -117,7 +117,9 @@ export function unservedMilestones({ unserved }: RunTree, columns: number): read
   return unserved.map((each) => unservedMilestone(each, columns))
 }
 
-/** Its key changes when a worker has polled in between, or the failure is another one: then it is printed again. */
+/**
+ * The key changes when a worker has polled in between, or when the failure differs: then the event is printed again.
+ */
 function unservedMilestone(unserved: Unserved, columns: number): Milestone {
   const parts =
     'activity' in unserved
@@ -193,7 +195,7 @@ function cellMilestones(cell: CellNode, columns: number): readonly Milestone[] {
   return [...found, { key: `cell ${number} ended`, lines }]
 }
 
-/** Lines are wrapped, not truncated: progress shows them nowhere else. */
+/** Wraps lines, because progress shows them nowhere else. Does not truncate them. */
 function indentedBlock(text: string, columns: number, style: 'plain' | 'cyan' | 'red', limit: number): readonly Line[] {
   const keep = style === 'red' ? 'tail' : 'head'
   return textBlock(text, { columns: columns - 2, style, limit, keep, prose: true }).map((line) => [

@@ -6,7 +6,9 @@ import { ProgressWriter } from './progress-writer.js'
 import { renderProgress } from './render-progress.js'
 import { renderTree } from '../tree/render-tree.js'
 
-/** A terminal with what redrawing needs: text, line breaks, cursor up, erase below. Anything else is an error. */
+/**
+ * A terminal with the operations that redrawing needs: text, line breaks, cursor up, erase below. It throws for others.
+ */
 class Screen {
   readonly isTTY: boolean
   readonly columns = 60
@@ -64,11 +66,11 @@ test.each([true, false])('prints each milestone once, in order (terminal: %s)', 
     expect(count(text, once), once).toBe(1)
   }
   expect(text.indexOf('import asyncio')).toBeLessThan(text.indexOf('16152236'))
-  // The command prints the answer.
+  // The command prints the answer, not the progress.
   expect(text).not.toContain('That is the sum')
 })
 
-test('redraws the live lines in place on a terminal, and removes them at the end', async () => {
+test('progress redraws the live lines in place on a terminal, and removes them at the end', async () => {
   let maxLiveLines = 0
   const seen = new Set<string>()
   const screen = await follow('answered', true, ({ text }) => {
@@ -89,7 +91,7 @@ test('redraws the live lines in place on a terminal, and removes them at the end
   expect(screen.text).not.toMatch(/▸|done/)
 })
 
-test('shows the end of what the model is writing below the live lines, and removes it', async () => {
+test("progress shows the end of the model's draft below the live lines, and removes it", async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const screen = new Screen(true)
@@ -113,7 +115,7 @@ test('shows the end of what the model is writing below the live lines, and remov
   expect(screen.text).not.toContain('more')
 })
 
-test('redraws nothing without a terminal, and prints transient milestones', async () => {
+test('progress redraws nothing without a terminal, and prints transient milestones', async () => {
   const { written } = await follow('rebuilt', false)
   // oxlint-disable-next-line no-control-regex -- the test looks for control characters
   expect(written).not.toMatch(/[\x1b\r▸]/)
@@ -125,7 +127,7 @@ test('redraws nothing without a terminal, and prints transient milestones', asyn
 test.each([
   ['answered', 1],
   ['program', 0],
-] as const)('says that the model is scripted, except for a program: %s', async (name, times) => {
+] as const)('progress says that the model is scripted, except for a program: %s', async (name, times) => {
   const screen = new Screen(false)
   const writer = new ProgressWriter({ stream: screen, color: false })
   writer.update({ ...(await treeOf(recordedEvents(name))), model: scriptedModelName })
@@ -133,7 +135,7 @@ test.each([
   expect(count(screen.written, 'a scripted model replies')).toBe(times)
 })
 
-test('prints other lines above the live lines', async () => {
+test('progress prints other lines above the live lines', async () => {
   const screen = new Screen(true)
   const writer = new ProgressWriter({ stream: screen, color: false })
   onTestFinished(() => writer.close())
@@ -155,7 +157,7 @@ test('live lines name the open calls and leave one column free', async () => {
   expect(narrow[1]).toBe('  calls 0/4 done · get_city …')
 })
 
-test('prints a note about a blocked event loop once per turn, and shows it with each call', async () => {
+test('progress prints a note about a blocked event loop once per turn, and shows it with each call', async () => {
   const tree = await treeOf(recordedEvents('answered'))
   const note = (seconds: number) => `tool get_city has blocked the event loop of the worker for ${seconds}.0 s`
   const [first, ...later] = tree.turns
@@ -191,7 +193,7 @@ test.each(['everything', 'live'] as const)(
   },
 )
 
-test('prints a queue without a worker once where there is no terminal', async () => {
+test('prints a queue without a worker once when there is no terminal', async () => {
   const tree = await treeOf(recordedEvents('answered'))
   const screen = new Screen(false)
   const writer = new ProgressWriter({ stream: screen, color: false, content: 'live' })

@@ -15,19 +15,19 @@ interface ProgressStream {
 export interface ProgressWriterOptions {
   readonly stream: ProgressStream
   readonly color: boolean
-  /** `live`: only the live lines, what the run waits for, and queues without a worker. Default: everything. */
+  /** `live`: only the live lines, the waits of the run, and queues without a worker. Default: everything. */
   readonly content?: 'everything' | 'live' | undefined
 }
 
 const redrawMs = 250
-/** Of a terminal that does not say. */
+/** Columns of a terminal that does not report them. */
 const terminalColumns = 80
-/** Of a stream that is not a terminal: nothing is wrapped. */
+/** Columns of a stream that is not a terminal: no line is wrapped. */
 const defaultColumns = 10_000
 
 /**
- * Writes the progress of a run to a stream. Each milestone is printed once. On a terminal the current state stands
- * below the milestones and is redrawn in place; elsewhere transient milestones are printed instead.
+ * Writes the progress of a run to a stream. Each milestone is printed once. On a terminal, the current state is below
+ * the milestones and is redrawn in place. Elsewhere, transient milestones are printed instead.
  */
 export class ProgressWriter {
   readonly #stream: ProgressStream
@@ -37,11 +37,11 @@ export class ProgressWriter {
   readonly #timer: NodeJS.Timeout | undefined
   #tree: RunTree | undefined
   #draft: Draft | undefined
-  /** What the running cell has printed. */
+  /** The output of the running cell. */
   #output = ''
   /** The last milestones of calls, by idempotency key. */
   readonly #toolMilestones = new Map<string, string>()
-  /** Somebody types at the terminal: nothing is written. */
+  /** The user is typing at the terminal: nothing is written. */
   #isSuspended = false
   #live = ''
   #closed = false
@@ -50,7 +50,7 @@ export class ProgressWriter {
     this.#stream = stream
     this.#color = color
     this.#content = content
-    // The live line shows elapsed time, also between two events.
+    // The live line shows the elapsed time, also between two events.
     this.#timer = stream.isTTY ? setInterval(() => this.#draw(''), redrawMs).unref() : undefined
   }
 
@@ -76,12 +76,12 @@ export class ProgressWriter {
     )
   }
 
-  /** Shows the end of what the model is writing below the live lines, at the next redraw. Undefined: nothing. */
+  /** Shows the end of the draft below the live lines at the next redraw. Undefined hides it. */
   setDraft(draft: Draft | undefined): void {
     this.#draft = draft
   }
 
-  /** Shows what the tool of a call says of its progress, at the next redraw. */
+  /** Shows the last milestone of a call at the next redraw. */
   setMilestone(idempotencyKey: string, text: string): void {
     this.#toolMilestones.set(idempotencyKey, text)
   }

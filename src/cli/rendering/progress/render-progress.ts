@@ -17,10 +17,10 @@ interface RenderProgressOptions {
   readonly milestones?: ReadonlyMap<string, string>
 }
 
-/** Maximum number of open calls that are named; the line is truncated anyway. */
+/** Maximum number of open calls that are named. The line is truncated in any case. */
 const maxNamedCalls = 8
 
-/** The current state of a run in a few lines, which replace the previous ones; empty when the run has ended. */
+/** The current state of a run in a few lines, which replace the previous ones. Empty when the run has ended. */
 export function renderProgress(tree: RunTree, options: RenderProgressOptions): string {
   const { width, color, now = Date.now(), milestones = new Map<string, string>() } = options
   if (tree.phase.type === 'ended') return ''
@@ -64,7 +64,7 @@ function describePhase({ phase, waitsFor }: RunTree): string {
   }
 }
 
-/** Calls that wait for a person do not wait for tools. */
+/** Calls that wait for a person do not count as waiting for tools. */
 function describeCallWaits(waits: readonly RunWait[], open: number): string {
   const calls = waits.flatMap((wait) => (wait.type === 'budget' ? [] : [wait]))
   // All waits of a sub-agent are those of one call of the run.
@@ -72,7 +72,7 @@ function describeCallWaits(waits: readonly RunWait[], open: number): string {
   return `waiting for ${[...new Set(calls.map(({ type }) => type))].map((type) => waitNouns[type]).join(' and ')}`
 }
 
-/** Open calls of one tool that are counted instead of named. */
+/** From this number on, open calls of one tool are counted and not named. */
 const minCounted = 4
 
 /** Calls of the running cell, and direct calls of the turn: `calls 12/20 done · get_expenses Q3 · slow × 14 · …`. */
@@ -84,7 +84,7 @@ function callsLine(tree: RunTree): readonly Line[] {
   return [[part(`  calls ${calls.length - open.length}/${calls.length} done`), part(` · ${names.join(' · ')}`, 'dim')]]
 }
 
-/** Many calls of one tool are a count. */
+/** Counts the calls of one tool when there are many. */
 function nameCalls(calls: readonly CallNode[]): readonly string[] {
   const counts = new Map<string, number>()
   for (const { tool } of calls) counts.set(tool, (counts.get(tool) ?? 0) + 1)
@@ -97,7 +97,7 @@ function nameCalls(calls: readonly CallNode[]): readonly string[] {
 
 const maxProgressLines = 3
 
-/** What tools say of their open calls. */
+/** The last milestones of open calls. */
 function toolProgressLines(tree: RunTree, milestones: ReadonlyMap<string, string>): readonly Line[] {
   const said = currentCalls(tree).flatMap(({ status, summary, progress, idempotencyKey = '' }) => {
     const text = milestones.get(idempotencyKey) ?? progress

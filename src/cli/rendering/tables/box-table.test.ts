@@ -4,7 +4,7 @@ import { renderBoxTable } from './box-table.js'
 import { summaryRows } from '../../demo/run-summary.js'
 import { displayWidth } from '../text/display-width.js'
 
-test('aligns amounts to the right and words to the left', () => {
+test('a box table aligns amounts to the right and words to the left', () => {
   const rows = [
     ['what', 'with code', 'remark'],
     ['tokens', '1,234', '東京'],
@@ -22,7 +22,7 @@ test('aligns amounts to the right and words to the left', () => {
   )
 })
 
-test('narrows the widest column of a table that is too wide', () => {
+test('a box table narrows its widest column when it is too wide', () => {
   const drawn = renderBoxTable(
     [
       ['a long label of a row', '1'],
@@ -35,7 +35,7 @@ test('narrows the widest column of a table that is too wide', () => {
   expect(drawn).toContain('␛[2J')
 })
 
-test('accepts rows of different length, and no rows', () => {
+test('a box table accepts rows of different lengths, and no rows', () => {
   expect(renderBoxTable([], { width: 80, color: false })).toBe('')
   expect(renderBoxTable([['a'], ['b', '2']], { width: 80, color: false }).split('\n')).toHaveLength(4)
 })

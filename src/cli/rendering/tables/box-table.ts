@@ -5,7 +5,7 @@ import { truncateToWidth, padEnd, padStart, displayWidth } from '../text/display
 interface BoxTableOptions {
   readonly width: number
   readonly color: boolean
-  /** The first row names the columns. Default false. */
+  /** The first row has the names of the columns. Default false. */
   readonly header?: boolean
 }
 

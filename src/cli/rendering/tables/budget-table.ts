@@ -3,7 +3,7 @@ import { budgetCommand } from '../../../common/runs/wait-commands.js'
 import { sinceTime } from '../text/waits.js'
 import { renderColumns } from './column-table.js'
 
-/** What a run has used, beside its budget. */
+/** The usage of a run next to its budget. */
 export function renderBudget(run: string, { budget, used, paused }: BudgetStatus): string {
   const rows = budgetItems.map((item) => {
     const amount = used[item]

@@ -7,7 +7,7 @@ const rows = [
   ['agent-x4k2m9pqrs', 'completed', '2m 3s ago', '1m 1s', 'Which engineers exceeded their travel budget?'],
 ]
 
-test('aligns columns at their natural width', () => {
+test('a table aligns columns at their natural width', () => {
   expect(renderColumns(rows, undefined)).toBe(
     [
       'ID                STATE      STARTED    LASTED  ABOUT',
@@ -21,7 +21,7 @@ test.each([
   [50, ['ID', 'STATE', 'STARTED', 'LASTED', 'ABOUT'], 'complet…'],
   [30, ['ID', 'STATE'], 'comp…'],
   [16, ['ID'], 'agent-x4k2m9pqrs'],
-])('on %i columns no heading is broken', (width, heading, cut) => {
+])('a table with %i columns cuts no heading', (width, heading, cut) => {
   const lines = renderColumns(rows, width).split('\n')
   expect(lines[0]?.split(/ +/)).toEqual(heading)
   expect(lines[1]).toContain(cut)

@@ -9,8 +9,8 @@ export type StyleCell = (text: string, row: number, column: number) => string
  * Rows with aligned columns, one per line; the first row is the heading.
  *
  * @param width columns of the terminal; undefined: unlimited. If the rows are too wide, columns are narrowed from the
- * last to the second, down to the width of their headings; then the last columns are dropped. The first column, a name
- * to type, is last.
+ *   last to the second, down to the width of their headings; then the last columns are dropped. The first column, which
+ *   has a name to type, is narrowed last.
  */
 export function renderColumns(
   rows: readonly (readonly string[])[],

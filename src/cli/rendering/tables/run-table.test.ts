@@ -17,7 +17,7 @@ const run: RunInfo = {
 }
 
 describe('renderRunTable', () => {
-  it('aligns columns under their headings, and passes no control character', () => {
+  it('the table of runs aligns columns under their headings, and prints no control character', () => {
     expect(
       renderRunTable(
         [
@@ -47,12 +47,12 @@ describe('renderRunTable', () => {
     )
   })
 
-  it('fits into the width', () => {
+  it('the table of runs fits into the width of the terminal', () => {
     for (const line of renderRunTable([run], { now, width: 30, color: false }).split('\n'))
       expect(line.length).toBeLessThanOrEqual(30)
   })
 
-  it('shows the outcome of a run that completed without success, in red', () => {
+  it('the table of runs shows in red the outcome of a run that completed without success', () => {
     const failed: RunInfo = {
       ...run,
       status: 'failed',

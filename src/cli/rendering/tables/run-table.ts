@@ -14,7 +14,6 @@ interface RunTableOptions {
 
 const heading = ['ID', 'STATUS', 'STARTED', 'LASTED', 'COST', 'ABOUT'] as const
 
-/** A table of runs with a heading. */
 export function renderRunTable(runs: readonly RunInfo[], { now, width, color }: RunTableOptions): string {
   const colors = createColors(color)
   const styleCell: StyleCell = (text, row, column) => {

@@ -5,7 +5,6 @@ import { renderColumns } from './column-table.js'
 
 const heading = ['NAME', 'OWNER', 'STATE', 'SANDBOX', 'CELLS', 'CALLS', 'USED', 'EXPIRES'] as const
 
-/** A table of sessions with a heading. */
 export function renderSessionTable(sessions: readonly SessionInfo[], now: Date, width: number | undefined): string {
   const rows = sessions.map((session) => [
     oneLine(session.name),

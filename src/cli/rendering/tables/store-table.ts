@@ -17,13 +17,12 @@ interface StoreStats {
   readonly store: string
   readonly count: number
   readonly bytes: number
-  /** When the least recently put value was put; null when there are none. */
+  /** When the value that was put longest ago was put; null when the store is empty. */
   readonly oldest: string | null
-  /** Values grouped by when they were last put. */
+  /** Number of values by the time at which they were put last. */
   readonly ages: readonly { readonly put: string; readonly count: number; readonly bytes: number }[]
 }
 
-/** Counts the values of a store. */
 export async function collectStoreStats(
   store: string,
   values: AsyncIterable<ValueStat>,

@@ -10,6 +10,6 @@ it.each([
   ],
   [{ tokensAfter: 161_000, problem: 'too\nfew' }, '161.0k to 161.0k tokens: no summary: too few'],
   [{ tokensAfter: 161_000 }, '161.0k to 161.0k tokens: nothing to shorten'],
-])('describes %o', (figures, text) => {
+])('describes the compaction %o', (figures, text) => {
   expect(describeCompaction({ tokensBefore: 161_000, ...figures })).toBe(text)
 })

@@ -13,7 +13,7 @@ test.each([
   ['🇨🇭', 2],
   ['❤️', 2],
   ['✓ → … │', 7],
-])('%s takes %i columns', (text, columns) => {
+])('the text %s takes %i columns', (text, columns) => {
   expect(displayWidth(text)).toBe(columns)
 })
 
@@ -26,7 +26,7 @@ test.each([
   ['👩‍👩‍👧👩‍👩‍👧', 3, '👩‍👩‍👧…'],
   ['ab', 1, '…'],
   ['ab', 0, ''],
-])('%s cut to %i columns is %s', (text, columns, expected) => {
+])('the text %s cut to %i columns is %s', (text, columns, expected) => {
   expect(truncateToWidth(text, columns)).toBe(expected)
   expect(displayWidth(truncateToWidth(text, columns))).toBeLessThanOrEqual(columns)
 })
@@ -45,21 +45,21 @@ test('wrap loses no text', () => {
   }
 })
 
-test('measures, truncates and wraps a long line in linear time', () => {
+test('measures, truncates and wraps a long line of text in linear time', () => {
   for (const character of ['é', '東', '👩‍👩‍👧', '🇨🇭', 'e\u0301\u0302', ' ', '\u0301']) {
     const text = character.repeat(200_000 / character.length)
     const began = process.cpuUsage()
     const width = displayWidth(text)
     expect(wrap(text, 80).join('').trim()).toBe(text.trim())
     expect(displayWidth(truncateToWidth(text, 80))).toBeLessThanOrEqual(80)
-    // With the whole line given to the segmenter this takes minutes.
+    // This takes minutes when the segmenter gets the whole line.
     expect(process.cpuUsage(began).user).toBeLessThan(20_000_000)
     expect(width).toBe((displayWidth(character.repeat(10)) / 10) * (text.length / character.length))
   }
 })
 
 describe('wrapWords', () => {
-  it('breaks between words only, and leaves a longer word whole', () => {
+  it('wrapWords breaks only between words, and keeps a longer word whole', () => {
     expect(wrapWords('read the next message', 10)).toEqual(['read the', 'next', 'message'])
     const url = 'http://127.0.0.1:8233/namespaces/default/workflows/r1'
     expect(wrapWords(`see ${url} there`, 20)).toEqual(['see', url, 'there'])
@@ -67,7 +67,7 @@ describe('wrapWords', () => {
     expect(wrapWords('', 10)).toEqual([''])
   })
 
-  it('keeps what stands in columns, and needs linear time', () => {
+  it('wrapWords keeps text in columns, and needs linear time', () => {
     expect(wrapWords('UI        http://x', 40)).toEqual(['UI        http://x'])
     expect(wrapWords('a '.repeat(100_000), 80).length).toBeGreaterThan(1_000)
   })

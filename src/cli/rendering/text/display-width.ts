@@ -15,7 +15,7 @@ export function displayWidth(text: string): number {
   return displayWidthUpTo(text, Infinity)
 }
 
-/** Columns of a text; counting stops above `max`, because a hostile line may be very long. */
+/** Columns of a text. Counting stops above `max`, because a hostile line may be very long. */
 export function displayWidthUpTo(text: string, max: number): number {
   if (ascii.test(text)) return text.length
   let width = 0

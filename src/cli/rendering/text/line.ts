@@ -3,7 +3,7 @@ import { truncateToWidth, displayWidth, displayWidthUpTo } from './display-width
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
-/** A part of a line in one style. Its text is sanitized. */
+/** A part of a line with one style. Its text is sanitized. */
 export interface Part {
   readonly text: string
   readonly style: Style
@@ -30,7 +30,7 @@ export function justify(left: Line, right: Line, columns: number): Line {
 
 const factSeparator = ' · '
 
-/** Drops facts that do not fit, as a whole: half a number is another number. */
+/** Drops facts that do not fit. It never cuts a fact, because half a number is another number. */
 function dropOverflowingFacts(line: Line, columns: number): Line {
   return line.map(({ text, style }) => {
     const facts = text.split(factSeparator)

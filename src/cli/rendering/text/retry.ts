@@ -3,14 +3,14 @@ import type { CallNode, ModelNode } from '../../../client/run-tree/index.js'
 import { formatDuration } from '../../../common/text/format.js'
 import { oneLine } from './sanitize.js'
 
-/** Not an attempt of the tool: the worker that took the call has no such tool. */
+/** This failure is not an attempt of the tool: the worker that took the call does not have the tool. */
 export const toolNotRegistered: ErrorCode = 'TOOL_NOT_REGISTERED'
 
 type Retried = Pick<CallNode | ModelNode, 'status' | 'attempts' | 'maxAttempts' | 'nextAttemptAt' | 'lastFailure'>
 
 /**
- * The failure that is being retried, such as `attempt 3 of 50 in 19s, after: no answer`. Undefined: no attempt of an
- * open node has failed.
+ * The failure that is being retried, such as `attempt 3 of 50 in 19s, after: no answer`. Undefined when no attempt of
+ * an open node has failed.
  */
 export function describeRetry(node: Retried, now: number): string | undefined {
   const { status, attempts, maxAttempts, nextAttemptAt, lastFailure } = node

@@ -12,7 +12,7 @@ test.each([
   ['invisible characters', 'pay\u200Bpal\uFEFF\u{E0041}', 'pay<U+200B>pal<U+FEFF><U+E0041>'],
   ['line separators', 'a\u2028b\u2029c\x85d', 'a<U+2028>b<U+2029>c<U+0085>d'],
   ['half a character', 'a\uD83Db', 'a\uFFFDb'],
-])('%s is shown, not sent', (_what, text, expected) => {
+])('shows %s instead of sending it to the terminal', (_what, text, expected) => {
   expect(sanitize(text)).toBe(expected)
 })
 
@@ -26,11 +26,11 @@ test('keeps ordinary text of any language', () => {
   expect(sanitize(emojiText)).toBe(emojiText)
 })
 
-test('limits stacked combining marks', () => {
+test('sanitizing limits stacked combining marks', () => {
   expect(sanitize(`a${'\u0301'.repeat(500)}b`)).toBe(`a${'\u0301'.repeat(4)}b`)
 })
 
-test('normalizes Windows line breaks and tabs', () => {
+test('sanitizing normalizes Windows line breaks and tabs', () => {
   expect(sanitize('a\r\n\tb')).toBe('a\n  b')
 })
 

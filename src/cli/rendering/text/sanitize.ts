@@ -21,12 +21,12 @@ export function sanitize(text: string): string {
 
 /** Sanitized text on one line. */
 export function oneLine(text: string): string {
-  // Line by line: a search for `\s*\n` takes quadratic time on a long run of spaces.
+  // Trims line by line: a search for `\s*\n` takes quadratic time on a long run of spaces.
   const lines = text.split('\n').map((line) => line.trim())
   return sanitize(lines.filter((line) => line !== '').join(' '))
 }
 
-/** U+001B as `␛`; the C1 controls, which have no pictures, by code point. */
+/** U+001B as `␛`; the C1 controls, which have no pictures, as code points. */
 function controlPicture(character: string): string {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x20) return String.fromCodePoint(0x2400 + code)

@@ -6,7 +6,7 @@ import { wrap } from './display-width.js'
 interface TextBlockOptions {
   readonly columns: number
   readonly style?: Style
-  /** Maximum number of lines; undefined: all, and long lines are wrapped instead of truncated. */
+  /** Maximum number of lines. Undefined: all lines, and long lines are wrapped instead of truncated. */
   readonly limit: number | undefined
   /** Which lines are kept under a limit. Default `head`. */
   readonly keep?: 'head' | 'tail'
@@ -21,7 +21,7 @@ export function textBlock(text: string, options: TextBlockOptions): readonly Lin
   if (sanitized === '') return []
   const lines = sanitized.split('\n').flatMap((line) => (prose || limit === undefined ? wrap(line, columns) : [line]))
   const toLines = (texts: readonly string[]): Line[] => texts.map((line) => [part(line, style)])
-  // A line that says "1 more line" could be that line.
+  // A line that says "1 more line" takes as much space as that line.
   if (limit === undefined || lines.length <= limit + 1) return toLines(lines)
   const missing: Line = [part(`… ${pluralize(lines.length - limit, 'more line')}`, 'dim')]
   return keep === 'head' ? [...toLines(lines.slice(0, limit)), missing] : [missing, ...toLines(lines.slice(-limit))]

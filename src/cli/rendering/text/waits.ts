@@ -13,16 +13,16 @@ import { type Line, part } from './line.js'
 import { oneLine } from './sanitize.js'
 import { textBlock } from './text-block.js'
 
-/** A run, or what is left of it for a list of waits. */
+/** The part of a run that a list of waits needs. */
 export type WaitingRun = Pick<RunTree, 'workflowId' | 'waitsFor'>
 
-/** What a run waits for. */
+/** Describes what a run waits for. */
 export function describeWait(wait: RunWait): string {
   if (wait.type === 'budget') return `paused: ${describeSpent(wait)}`
   return `${oneLine(wait.summary)} waits for ${waitNouns[wait.type]}`
 }
 
-/** `an answer`. */
+/** Nouns such as `an answer`. */
 export const waitNouns: Readonly<Record<CallWait['type'], string>> = {
   approval: 'approval',
   answer: 'an answer',
@@ -44,7 +44,7 @@ export function waitCommand({ workflowId: run, waitsFor }: WaitingRun, wait: Run
 const maxShownWaits = 8
 
 /**
- * What a run waits for, since when, and the commands with which it goes on.
+ * What a run waits for, since when, and the commands that continue it.
  *
  * @param formatSince such as `since 12:00`
  */
@@ -58,18 +58,18 @@ export function waitLines(run: WaitingRun, formatSince: (since: number) => strin
   ]
 }
 
-/** One line, or more where the terminal is narrow: a command is never cut. */
+/** One line, or more on a narrow terminal: a command is never cut. */
 export function waitLine(run: WaitingRun, wait: RunWait, since: string, columns: number): readonly Line[] {
   const text = `${describeWait(wait)}, ${since}: ${waitCommand(run, wait)}`
   return textBlock(text, { columns, style: 'yellow', limit: undefined, prose: true })
 }
 
-/** `since 2026-01-01 12:00 UTC`. */
+/** Text such as `since 2026-01-01 12:00 UTC`. */
 export function sinceTime(at: number): string {
   return `since ${formatTime(at)}`
 }
 
-/** `2026-01-01 12:00 UTC`. */
+/** Text such as `2026-01-01 12:00 UTC`. */
 export function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -4,14 +4,14 @@ import { type Line, part, formatLine } from '../text/line.js'
 /** A node of the drawing. Its lines depend on the columns left at its depth. */
 export interface Branch {
   readonly head: (columns: number) => Line
-  /** Under the head, before the children. */
+  /** Lines below the head and above the children. */
   readonly body?: (columns: number) => readonly Line[]
   readonly children?: readonly Branch[]
 }
 
 /** Columns of one level: `├─ `. */
 const indent = 3
-/** Minimum at any depth: a terminal may be narrower than the tree. */
+/** Minimum at any depth. A terminal may be narrower than the tree. */
 const minColumns = 16
 
 export function drawBranches(branches: readonly Branch[], columns: number, colors: Colors): readonly string[] {

@@ -11,14 +11,14 @@ import { formatTime } from '../text/waits.js'
 import { formatStatus, statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
 
-/** Calls shown per cell; further ones are only counted. */
+/** Calls shown for each cell; the others are only counted. */
 const maxShownCalls = 20
 /** Longer arguments (a file, a query) are truncated before layout. */
 const maxArgumentCharacters = 2_000
 
 /** The calls of a cell or turn. Unless `full`: the first ones, and all that failed. */
 export function callBranches(calls: readonly CallNode[], context: RenderContext): readonly Branch[] {
-  // A line that says "1 more call" could be that call.
+  // A line that says "1 more call" takes as much space as that call.
   const maxShown = calls.length === maxShownCalls + 1 ? calls.length : maxShownCalls
   const shown = calls.filter(
     ({ status, blocked, compensation }, index) =>
@@ -47,7 +47,7 @@ function callBranch(call: CallNode, context: RenderContext): Branch {
   }
 }
 
-/** `employee_id="ENG001", quarter="Q3"`: similar to the code. */
+/** Arguments as in code: `employee_id="ENG001", quarter="Q3"`. */
 export function formatArguments(args: JsonObject, full = false): string {
   const ref = parseRef(args)
   if (ref) return oneLine(`[${describeRef(ref)}] ${ref.preview}…`)
@@ -57,12 +57,12 @@ export function formatArguments(args: JsonObject, full = false): string {
   return oneLine(full ? text : takeStart(text, maxArgumentCharacters))
 }
 
-/** For `ptc show`. */
+/** The id of the workflow of a call, for `ptc show`. */
 function workflowLines({ workflowId }: CallNode): readonly Line[] {
   return workflowId === undefined ? [] : [[part(`workflow ${oneLine(workflowId)}`, 'dim')]]
 }
 
-/** The note about a blocked event loop, unless the failure of the call says the same. */
+/** The note about a blocked event loop, unless the failure of the call has the same text. */
 export function blockedLines({ blocked, message }: CallNode, columns: number): readonly Line[] {
   if (blocked === undefined || message?.includes('blocked the event loop')) return []
   return textBlock(oneLine(blocked), { columns, style: 'yellow', limit: 3, prose: true })

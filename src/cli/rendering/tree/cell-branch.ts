@@ -12,7 +12,7 @@ import { textBlock } from '../text/text-block.js'
 const maxCodeLines = 12
 const maxOutputLines = 10
 
-/** One cell: code, calls, output and error. */
+/** The code, calls, output and error of a cell. */
 export function cellBranch(cell: CellNode, context: RenderContext): Branch {
   const { number, code, status, output, error, calls, owner, rebuilds, wakes } = cell
   const callCount = owner?.toolCalls ?? calls.length

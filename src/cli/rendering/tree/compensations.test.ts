@@ -48,7 +48,7 @@ const unwinding = treeOf(
   ]),
 )
 
-it('shows at each call whether it was compensated, and that the run compensates', async () => {
+it('the tree shows at each call whether it was compensated, and that the run compensates', async () => {
   const tree = await unwinding
   expect(tree.phase).toEqual({ type: 'compensating' })
   const [first, second, third, fourth] = tree.turns[0]?.cells[0]?.calls ?? []
@@ -63,7 +63,7 @@ it('shows at each call whether it was compensated, and that the run compensates'
   expect(tree.turns[0]?.cells[0]?.calls).toHaveLength(4)
 })
 
-it('names each compensation that has ended in the progress of the run', async () => {
+it('the progress of a run names each compensation that has ended', async () => {
   const tree = await unwinding
   const lines = milestones(tree, 80)
     .filter(({ key }) => key.startsWith('compensation'))
@@ -74,7 +74,7 @@ it('names each compensation that has ended in the progress of the run', async ()
   ])
 })
 
-it('draws the compensations below their calls', async () => {
+it('the tree draws the compensations below their calls', async () => {
   const drawn = renderTree(await unwinding, { width: 80, color: false, now: 0 })
   expect(drawn).toMatch(/book\(n=2\).*\n.*→ "done"\n.*is being compensated\n/)
   expect(drawn).toMatch(/book\(n=3\).*\n.*→ "done"\n.*compensation failed: the desk is closed\n/)

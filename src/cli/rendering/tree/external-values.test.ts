@@ -88,7 +88,7 @@ const cellOf = (tree: RunTree) => tree.turns[0]?.cells[0]
 const drawn = (tree: RunTree, full = false) => renderTree(tree, { width: 120, color: false, full, now: tree.startedAt })
 
 describe('external values', () => {
-  test('are shown by preview, size and hash without a reader', async () => {
+  test('shows external values by preview, size and hash when there is no reader', async () => {
     const kept = new Kept()
     const tree = (await builderOf(kept)).tree()
     const cell = cellOf(tree)
@@ -109,7 +109,7 @@ describe('external values', () => {
     expect(picture).toContain('→ {"rows":[0,1,2')
   })
 
-  test('are fetched by the reader: code and output always, the rest if full', async () => {
+  test('fetches external values with the reader: code and output always, the others with --full', async () => {
     const kept = new Kept()
     const builder = await builderOf(kept)
     await builder.fetchValues(kept, false)
@@ -126,7 +126,7 @@ describe('external values', () => {
     expect(drawn(builder.tree(), true)).toContain('last')
   })
 
-  test('that are missing in the store are shown by preview', async () => {
+  test('shows values that are missing in the store by preview', async () => {
     const kept = new Kept()
     const builder = await builderOf(kept)
     const before = builder.tree()
@@ -135,7 +135,7 @@ describe('external values', () => {
     expect(builder.tree()).toEqual(before)
   })
 
-  test('are not requested again from an unavailable store', async () => {
+  test('does not request external values again from an unavailable store', async () => {
     const kept = new Kept()
     const builder = await builderOf(kept)
     const silent: ValueReader = {
@@ -149,12 +149,12 @@ describe('external values', () => {
     expect(kept.asked).toBe(asked)
   })
 
-  test('do not hide the outcome of a cell', async () => {
+  test('an unread value does not hide the outcome of a cell', async () => {
     const tree = (await builderOf(new Kept())).tree()
     expect(cellOf(tree)).toMatchObject({ status: 'timed_out', error: 'too slow' })
   })
 
-  test('count with their full size', async () => {
+  test('external values count with their full size', async () => {
     const tree = (await builderOf(new Kept())).tree()
     expect(tree.turns.map(({ model }) => model?.requestBytes)).toEqual([40, 50_000])
     expect(tree.turns[0]?.model).toMatchObject({ status: 'ok' })
@@ -171,7 +171,7 @@ describe('previewText', () => {
     [String.raw`"in an escape \u00`, 'in an escape '],
     [String.raw`"before a quote \"`, 'before a quote "'],
     [String.raw`"behind a backslash \\`.slice(0, -1), 'behind a backslash '],
-  ])('%s', (preview, text) => {
+  ])('the text of the preview %s', (preview, text) => {
     expect(previewText({ sha256: '', bytes: 9, preview })).toBe(text)
   })
 })

@@ -14,25 +14,25 @@ const plain = { width: 80, color: false, now: 0 } as const
 // oxlint-disable-next-line no-control-regex -- the test looks for control characters
 const escapes = /\x1b\[\d+m/g
 
-test('renders a run on 80 columns', async () => {
+test('the tree renders a run on 80 columns', async () => {
   await expect(renderTree(await recordedTree('answered'), plain)).toMatchFileSnapshot(
     '../../../../test/fixtures/run-tree/drawn/answered.txt',
   )
 })
 
-test('renders a continued run with external values', async () => {
+test('the tree renders a continued run with external values', async () => {
   await expect(renderTree(await recordedTree('continued'), plain)).toMatchFileSnapshot(
     '../../../../test/fixtures/run-tree/drawn/continued.txt',
   )
 })
 
-test('renders a cancelled run', async () => {
+test('the tree renders a cancelled run', async () => {
   await expect(renderTree(await recordedTree('cancelled'), plain)).toMatchFileSnapshot(
     '../../../../test/fixtures/run-tree/drawn/cancelled.txt',
   )
 })
 
-test('breaks no fact on 60 columns', async () => {
+test('the tree breaks no fact on 60 columns', async () => {
   const lines = renderTree(await recordedTree('answered'), { ...plain, width: 60 }).split('\n')
   expect(lines.slice(1, 4)).toEqual([
     '  3.9s · 3 turns · 2 cells · 6 tool calls',
@@ -43,7 +43,7 @@ test('breaks no fact on 60 columns', async () => {
   expect(narrow).toMatch(/ turn 1 {2}140ms · 949 in · 79 out$/m)
 })
 
-test('marks a run that completed without success as failed', async () => {
+test('the tree marks a run that completed without success as failed', async () => {
   const tree = await recordedTree('answered')
   if (tree.type !== 'agent' || tree.result === undefined) throw new Error('it was answered')
   expect(renderTree(tree, plain)).toMatch(/^✓ .* agent · answered\n/)
@@ -51,7 +51,7 @@ test('marks a run that completed without success as failed', async () => {
   expect(renderTree(cut, plain)).toMatch(/^✗ .* agent · turn limit\n/)
 })
 
-test('names the plan step of a turn, and marks a run that the model gave up', async () => {
+test('the tree names the plan step of a turn, and marks a run in which the model gave up', async () => {
   const tree = await recordedTree('answered')
   if (tree.type !== 'agent' || tree.result === undefined) throw new Error('it was answered')
   const turns = tree.turns.map((turn) => ({ ...turn, planStep: 'left' }))
@@ -60,7 +60,7 @@ test('names the plan step of a turn, and marks a run that the model gave up', as
   expect(renderTree(gaveUp, plain)).toMatch(/ turn 1 · step left /)
 })
 
-test('says how many tokens the provider cleared before a turn', async () => {
+test('the tree says how many tokens the provider cleared before a turn', async () => {
   const tree = await recordedTree('answered')
   const contextEdits = [{ cleared_input_tokens: 20_000 }, { cleared_input_tokens: 1_500 }, { type: 'of another API' }]
   const turns = tree.turns.map((turn) => ({ ...turn, model: turn.model && { ...turn.model, contextEdits } }))
@@ -68,7 +68,7 @@ test('says how many tokens the provider cleared before a turn', async () => {
 })
 
 describe.each(recordedNames)('renderTree of %s', (name) => {
-  test('never exceeds the width, after every event', async () => {
+  test('no line of the tree exceeds the width, after every event', async () => {
     const events = recordedEvents(name)
     for (let count = 1; count <= events.length; count += 3) {
       const tree = await treeOf(events.slice(0, count))
@@ -81,7 +81,7 @@ describe.each(recordedNames)('renderTree of %s', (name) => {
     }
   })
 
-  test('has the same text with and without colours', async () => {
+  test('the tree has the same text with and without colours', async () => {
     const tree = await recordedTree(name)
     const colored = renderTree(tree, { ...plain, color: true })
     expect(colored).toMatch(escapes)
@@ -108,7 +108,7 @@ function hostile(text: string) {
   )
 }
 
-test('passes no control character of a run to the terminal', async () => {
+test('the tree prints no control character of a run', async () => {
   const text = 'x\x1b[2J\x1b]52;c;b3duZWQ=\x07\rover\b\0\x9b31m\u202Egnp.exe\u2066 end'
   const drawn = renderTree(await hostile(text), plain)
   expect(drawn).toContain('␛[2J')
@@ -120,7 +120,7 @@ test.each([
   ['accented letters', 'é'],
   ['spaces', ' '],
   ['spaces that are not ASCII', '\u00A0'],
-])('a line of 190,000 %s is drawn and followed in seconds', async (_what, character) => {
+])('draws and follows a line of 190,000 %s in seconds', async (_what, character) => {
   const tree = await hostile(`x${character.repeat(190_000)}x`)
   const began = process.cpuUsage()
   for (const full of [false, true]) expect(renderTree(tree, { ...plain, full })).toContain('printed')
@@ -166,7 +166,7 @@ function large(lines: number, calls: number, failing: number) {
   )
 }
 
-test('truncates long code, calls and results with counts, unless full', async () => {
+test('the tree truncates long code, calls and results with counts, unless full', async () => {
   const tree = await large(50, 60, 55)
   const short = renderTree(tree, plain)
   expect(short).toContain('line_12()')
@@ -182,12 +182,12 @@ test('truncates long code, calls and results with counts, unless full', async ()
   expect(full).not.toContain('more')
 })
 
-test('shows a single remaining call instead of a count', async () => {
+test('the tree shows a single remaining call instead of a count', async () => {
   expect(renderTree(await large(1, 21, 0), plain)).toMatch(/get\(index=21\)(?![^]*more call)/)
   expect(renderTree(await large(1, 22, 0), plain)).toContain('… 2 more calls')
 })
 
-test('always shows failed calls', async () => {
+test('the tree always shows failed calls', async () => {
   const drawn = renderTree(await large(1, 60, 55), plain)
   expect(drawn).toContain('✗ get(index=55)')
   expect(drawn).toContain('tool error: no')

@@ -19,7 +19,7 @@ interface RenderTreeOptions {
   readonly color: boolean
   /** Shows code, output and results untruncated. */
   readonly full?: boolean
-  /** End of open spans; default: now. */
+  /** The time at which open spans end. Default: now. */
   readonly now?: number
 }
 
@@ -39,7 +39,7 @@ export function renderTree(tree: RunTree, options: RenderTreeOptions): string {
   ].join('\n')
 }
 
-/** The turns, each after the compactions before it. */
+/** The turns, each after the compactions that precede it. */
 function turnBranches(
   { turns, compactions }: RunTree,
   answer: string | undefined,
@@ -82,7 +82,7 @@ function headerLines(tree: RunTree, context: RenderContext, columns: number): re
   ]
 }
 
-/** `asked by ada of acme`; empty when the context of the run names nobody. */
+/** `asked by ada of acme`; empty when the context of the run has neither. */
 function describeRequester({ user, tenant }: NonNullable<RunTree['requester']> = {}): string {
   if (user === undefined) return tenant === undefined ? '' : `asked by ${oneLine(tenant)}`
   return `asked by ${oneLine(user)}${tenant === undefined ? '' : ` of ${oneLine(tenant)}`}`
@@ -93,7 +93,7 @@ const missingHistoryNotice = 'Earlier histories of this run were deleted (retent
 /** Title of a failure that does not end the run. */
 const taskFailureTitle = 'workflow task keeps failing; Temporal retries it'
 
-/** The status of the workflow, or that of its result if it says more. */
+/** The status of the workflow, or the status of its result when that says more. */
 function displayStatusOf(tree: RunTree): DisplayStatus {
   const own =
     tree.type === 'agent' ? tree.result?.status : tree.type === 'program' ? tree.result?.outcome.status : undefined

@@ -12,7 +12,7 @@ import { statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
 
 const maxTextLines = 4
-/** Stop reasons that are not shown. */
+/** Stop reasons that the tree does not show. */
 const ordinaryStopReasons = new Set(['end_turn', 'tool_use'])
 
 /**

@@ -54,7 +54,7 @@ const approveText =
   'pay X waits for approval, since 2026-11-26 12:00 UTC: ptc approve run-1, or ptc deny run-1 --reason TEXT'
 
 describe('what a run waits for', () => {
-  it('is in the live lines, in the lines of a pipe and in the tree, with the command', async () => {
+  it('a wait is in the live lines, in the lines of a pipe and in the tree, with its command', async () => {
     const phase = { type: 'waiting_for_calls', open: 1 } as const
     const tree = await waiting({ phase, waitsFor: [call(1, 'approval', 'pay X')] })
     expect(live(tree)).toMatch(/^▸ waiting for approval /)
@@ -63,7 +63,7 @@ describe('what a run waits for', () => {
     expect(renderTree(tree, { width: 200, color: false })).toContain(`  ${approveText}\n`)
   })
 
-  it('of several calls names each call, and that other calls run', async () => {
+  it('the wait for several calls names each call, and says that other calls run', async () => {
     const waitsFor = [call(1, 'approval', 'pay X'), call(2, 'approval', 'pay Y'), call(3, 'answer', 'Which?')]
     const tree = await waiting({ phase: { type: 'waiting_for_calls', open: 4 }, waitsFor })
     expect(live(tree)).toMatch(/^▸ waiting for tools /)
@@ -97,21 +97,21 @@ describe('what a run waits for', () => {
     expect(live(unpriced)).toContain('the cost is unknown, because the price of a model is')
   })
 
-  it('quotes the id of a run for the shell, and passes no control character', async () => {
+  it('the command for a wait quotes the id of a run for the shell, and has no control character', async () => {
     const tree = await waiting({ workflowId: "a;b'c", waitsFor: [call(1, 'result', 'x\u001B[2J')] })
     expect(live(tree)).toContain(
       String.raw`x␛[2J waits for its result, for 33.0s: ptc calls complete 'a;b'\''c' --result JSON`,
     )
   })
 
-  it('of many calls is cut to a few lines', async () => {
+  it('the wait for many calls is cut to a few lines', async () => {
     const waitsFor = Array.from({ length: 50 }, (_, index) => call(index, 'approval', `pay ${index}`))
     const shown = live(await waiting({ waitsFor }))
     expect(shown.split('\n').length).toBeLessThan(15)
     expect(shown).toContain('and 42 more waits: ptc approvals')
   })
 
-  it('is listed for all runs, with the requester', () => {
+  it('the list of waits has all runs, with their requesters', () => {
     const run = { workflowId: 'run-1', requester: { user: 'ada', tenant: 'acme' } } as RunInfo
     const table = renderWaits(
       [
@@ -153,27 +153,27 @@ describe('retries', () => {
     lastFailure: { code: 'TOOL_FAILED', message: 'no\nanswer' },
   })
 
-  it('say which attempt begins when, and the last error', async () => {
+  it('the line of a retry says which attempt begins when, and the last error', async () => {
     const tree = await waiting({}, [failing])
     expect(live(tree)).toContain('attempt 3 of 50 in 19.0s, after: no answer')
     expect(renderTree(tree, { width: 200, color: false, now: since + 33_000 })).toContain('attempt 3 of 50 in 19.0s')
     expect(lines(tree).join('\n')).toContain('slow 4: attempt 3 of 50')
   })
 
-  it('do not count an attempt in progress twice, nor name a limit that is passed', async () => {
+  it('the line of a retry does not count an attempt in progress twice, and names no limit that is exceeded', async () => {
     const running = { ...failing, status: 'running', attempts: 51 } as const
     expect(live(await waiting({}, [running]))).toContain('attempt 51, after: no answer')
   })
 })
 
 describe('open calls', () => {
-  it('of one tool are counted when they are many', async () => {
+  it('progress counts the open calls of one tool when there are many', async () => {
     const calls = Array.from({ length: 14 }, (_, index) => openCall({ summary: `slow ${index}` }))
     const tree = await waiting({}, [...calls, openCall({ tool: 'fetch', summary: 'fetch a' })])
     expect(live(tree)).toContain('calls 0/15 done · slow × 14 · fetch a')
   })
 
-  it('show the milestone of the live stream, else that of the heartbeat', async () => {
+  it('open calls show the milestone of the live stream, or else that of the heartbeat', async () => {
     const tree = await waiting({}, [openCall({ progress: 'step 2 of 9' })])
     expect(live(tree)).toContain('slow 4: step 2 of 9')
     const milestoneByKey = new Map([['k', 'step 3 of 9']])
@@ -184,7 +184,7 @@ describe('open calls', () => {
 })
 
 describe('a decision', () => {
-  it('says who made it, and which arguments it replaced', async () => {
+  it('a decision is shown with the person who made it, and the arguments that it replaced', async () => {
     const decision = {
       decision: 'approved',
       by: 'ada',
@@ -200,7 +200,7 @@ describe('a decision', () => {
   })
 })
 
-it('the requester of a run is in its tree', async () => {
+it('the tree of a run shows its requester', async () => {
   const tree = await waiting({ requester: { user: 'ada', tenant: 'acme' } })
   expect(renderTree(tree, { width: 80, color: false })).toContain('  asked by ada of acme\n')
 })
@@ -208,13 +208,13 @@ it('the requester of a run is in its tree', async () => {
 describe('a budget', () => {
   const used = { turns: 2, tokens: 10, toolCalls: 0, seconds: 3 }
 
-  it('that is spent has the command that raises it', () => {
+  it('a spent budget is shown with the command that raises it', () => {
     const shown = renderBudget('run-1', { budget: { turns: 2 }, used, paused: { item: 'turns', since } })
     expect(shown).toMatch(/2 turns +of 2 turns +spent: paused since 2026-11-26 12:00 UTC/)
     expect(shown).toMatch(/\nRaise it: ptc budget run-1 --turns NUMBER$/)
   })
 
-  it('that was raised, or of a run that has ended, names no pause', () => {
+  it('a budget that was raised, or that belongs to an ended run, shows no pause', () => {
     const raised = renderBudget('run-1', { budget: { turns: 9 }, used, paused: null })
     expect(raised).toMatch(/2 turns +of 9 turns$/m)
     expect(raised).not.toMatch(/paused|spent|Raise/)

@@ -62,7 +62,7 @@ export type FinalResponse = z.infer<typeof finalResponse>
 const knownTypes: ReadonlySet<unknown> = new Set(event.options.flatMap((option) => [...option.shape.type.values]))
 
 /**
- * Parses one event; undefined for event types that contribute nothing, or are unknown.
+ * Parses one event; undefined for unknown event types, and for those that contribute nothing.
  *
  * @throws PtcError MODEL_REPLY_INVALID for an event of another form
  */

@@ -5,14 +5,14 @@ import { parseResponseEvent } from './events.js'
 import { ResponseBuilder } from './reply.js'
 
 /**
- * Reads a whole reply from a stream of the responses API.
+ * Reads a complete reply from a stream of the responses API.
  *
  * @throws PtcError MODEL_STREAM, MODEL_REPLY_INVALID; APIError for a failed response; errors of the connection
  */
 export async function readResponse(response: Response, options: ReadOptions): Promise<StreamedReply> {
   const reply = new ResponseBuilder(options)
   for await (const value of jsonEvents(dataOf(response, options))) {
-    // Some compatible servers end their streams as those of chat completions.
+    // Some compatible servers end these streams like those of chat completions.
     if (value === streamEnd) return reply.finish(true)
     const event = parseResponseEvent(value)
     if (event === undefined) continue

@@ -29,7 +29,7 @@ export class ResponseBuilder {
     this.#asked = { provider, model }
   }
 
-  /** True after the last event. */
+  /** Whether the last event has arrived. */
   get isComplete(): boolean {
     return this.#final !== undefined
   }
@@ -38,7 +38,7 @@ export class ResponseBuilder {
     return { phase: this.#phase, outputCharacters: this.#outputCharacters }
   }
 
-  /** Returns the text or code that the event adds. */
+  /** @returns the text or code that the event adds */
   add(event: ReplyEvent): readonly ModelDelta[] {
     switch (event.type) {
       case 'response.output_item.added':
@@ -58,7 +58,7 @@ export class ResponseBuilder {
         this.#outputCharacters += (event.delta ?? '').length
         return []
       default:
-        // An incomplete response has the reason; see finish.
+        // An incomplete response contains the reason; see `finish`.
         this.#final = event.response
         this.#isIncomplete = event.type === 'response.incomplete'
         return []

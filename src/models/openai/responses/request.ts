@@ -24,7 +24,7 @@ interface ResponseForm extends Pick<Dialect, 'includesReasoning'> {
 
 /**
  * The request for the responses API. The server stores nothing: it returns its reasoning encrypted, and gets all items
- * of a reply back as they were. Replies of other models are translated.
+ * of a reply back unchanged. Replies of other models are translated.
  *
  * @param provider name of the provider
  */
@@ -40,9 +40,9 @@ export function toResponseParams(
     })
   const system = toolsInSystemPrompt ? withDescribedTools(request) : request.system
   const { serverTools = [] } = request
-  // From the configuration, in the form of the API.
+  // The configuration has them in the form of the API.
   const tools = [
-    // In a strict schema each property would have to be required.
+    // A strict schema must require each property.
     ...request.tools.map((tool) => ({ type: 'function', ...toFunction(tool), strict: false }) as const),
     ...(serverTools as unknown as readonly Tool[]),
   ]
@@ -103,7 +103,7 @@ function toMediaPart({ url, filename }: Media): ResponseInputContent {
 
 function toAssistantItems(asked: Asked, content: readonly AssistantBlock[]): readonly ResponseInputItem[] {
   const items = itemsOf(asked, content)
-  // From the API.
+  // The items come from the API.
   if (items !== undefined) return withCalls(items, content) as unknown as readonly ResponseInputItem[]
   const { text, calls } = toReplyParts(content, toFunctionCall)
   return [...(text === '' ? [] : [{ role: 'assistant', content: text } as const]), ...calls]
@@ -113,7 +113,9 @@ function toFunctionCall({ id, ...called }: { readonly id: string; readonly name:
   return { type: 'function_call', call_id: id, ...called } as const
 }
 
-/** Items go back unchanged, but for what requests may not have: the ids of calls are those of their results. */
+/**
+ * Items go back unchanged, except for fields that requests must not have. The ids of calls must match their results.
+ */
 function withCalls(items: readonly JsonObject[], content: readonly AssistantBlock[]): readonly JsonObject[] {
   const { calls } = toReplyParts(content, toFunctionCall)
   let position = 0

@@ -15,7 +15,7 @@ export function toBlocks(content: unknown): unknown {
   return content === '' ? [] : [{ type: 'text', text: content }]
 }
 
-/** A block whose `type` is known and whose fields are not checked. */
+/** A block with a known `type` and unchecked fields. */
 export function looseBlock(type: string) {
   return z.looseObject({ type: z.literal(type) })
 }

@@ -28,7 +28,7 @@ const ended = {
 }
 const answered = { role: 'user', content: [result] }
 
-/** A container that lives and one that does not. */
+/** A container that exists and one that has expired. */
 const expiries = new Map([
   ['container_1', Date.parse('2999-01-01')],
   ['container_0', 0],
@@ -39,18 +39,18 @@ function check(change: object): void {
   checkCodeCalls(schema.parse(body), (id) => expiries.get(id))
 }
 
-describe('accepts', () => {
+describe('accepted requests', () => {
   it.each([
     ['the first request', {}],
     ['results for code, with its container', { messages: [question, paused, answered], container: 'container_1' }],
     ['the container as an object', { messages: [question, paused, answered], container: { id: 'container_1' } }],
     ['a text after code that has ended', { messages: [question, paused, answered, ended, question] }],
-  ])('%s', (_what, change) => {
+  ])('the scripted server accepts %s', (_what, change) => {
     expect(() => check(change)).not.toThrow()
   })
 })
 
-describe('rejects', () => {
+describe('rejected requests', () => {
   const waiting = { messages: [question, paused, answered], container: 'container_1' }
   const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
   it.each([
@@ -81,7 +81,7 @@ describe('rejects', () => {
       { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
       'disable_parallel_tool_use',
     ],
-  ])('%s', (_what, change, message) => {
+  ])('the scripted server rejects %s', (_what, change, message) => {
     expect(() => check(change)).toThrow(message)
   })
 })

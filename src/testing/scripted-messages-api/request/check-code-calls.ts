@@ -1,14 +1,14 @@
 import { invalidRequest } from './api-error.js'
 import { isToolResult, isToolUse, type MessagesRequest, type RequestMessage } from './request-schema.js'
 
-/** What programmatic tool calling needs beside the messages. */
+/** The parts of a request that programmatic tool calling needs in addition to the messages. */
 interface CodeRequest extends Pick<MessagesRequest, 'tool_choice' | 'tools' | 'messages'> {
   readonly container?: MessagesRequest['container']
 }
 
 /**
- * Checks the rules of programmatic tool calling. Where no public source quotes the API's text, the text is this
- * server's own.
+ * Checks the rules of programmatic tool calling. When no public source quotes the API's text, the text is this server's
+ * own.
  *
  * @param expiryOf when a container of this server expires, in milliseconds since the epoch; undefined for any other id
  * @throws ApiError
@@ -28,7 +28,7 @@ export function checkCodeCalls(request: CodeRequest, expiryOf: (container: strin
   if (expiry <= Date.now()) throw invalidRequest(`container: container ${container} has expired`)
 }
 
-/** True when the last message answers calls of code. */
+/** Whether the last message answers calls of code. */
 export function answersCode(messages: readonly RequestMessage[]): boolean {
   const last = messages.at(-1)
   const uses = new Set(messages.flatMap(codeCallsOf))
@@ -63,7 +63,7 @@ function isCallableByCode(tool: Readonly<Record<string, unknown>>): boolean {
   return Array.isArray(callers) && callers.some((caller) => String(caller).startsWith('code_execution_'))
 }
 
-/** Follows references into `$defs` only. */
+/** Whether a schema is recursive. Follows only references into `$defs`. */
 function isCircular(schema: unknown): boolean {
   const definitions = (schema as { readonly $defs?: Readonly<Record<string, unknown>> }).$defs ?? {}
   const visit = (value: unknown, path: readonly string[]): boolean =>
@@ -73,7 +73,7 @@ function isCircular(schema: unknown): boolean {
   return visit({ ...(schema as object), $defs: undefined }, [])
 }
 
-/** Returns whether the last message answers code that waits. */
+/** @returns whether the last message answers code that waits */
 function checkAnswers(messages: readonly RequestMessage[]): boolean {
   const open = new Set<string>()
   let waiting = false

@@ -109,7 +109,7 @@ function checkPrefill(messages: Messages, model: string): void {
   const last = messages.at(-1)
   const block = last?.content.at(-1)
   if (last?.role !== 'assistant' || block === undefined || !isTextBlock(block)) return
-  // Sending back the message of a paused server tool resumes it, and is no prefill.
+  // Sending back the message of a paused server tool resumes it, and is not a prefill.
   if (last.content.some(({ type }) => type === 'server_tool_use')) return
   if (!supportsPrefill(model)) {
     throw invalidRequest(

@@ -59,7 +59,7 @@ function checkTools({ tools = [], tool_choice: choice, messages }: PromptRequest
   }
 }
 
-/** Where no public source quotes the API's text, the text is this server's own. */
+/** Checks deferred tools. When no public source quotes the API's text, the text is this server's own. */
 function checkDeferredTools(tools: NonNullable<PromptRequest['tools']>, messages: PromptRequest['messages']): void {
   const deferred = tools.filter((tool) => tool['defer_loading'] === true)
   if (deferred.length > 0 && deferred.length === tools.length)

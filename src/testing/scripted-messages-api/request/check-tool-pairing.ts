@@ -58,7 +58,7 @@ function checkUniqueIds(messages: readonly RequestMessage[]): void {
   }
 }
 
-/** Only results before any other block count. */
+/** Checks that all results are present. Only results that precede every other block count. */
 function checkResultsPresent(asked: readonly string[], next: readonly LocatedBlock[], message: number): void {
   const end = next.findIndex(({ block }) => !isToolResult(block))
   const leading = end === -1 ? next : next.slice(0, end)

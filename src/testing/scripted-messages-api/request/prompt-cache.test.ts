@@ -21,7 +21,7 @@ function text(value: string, more: object = {}): object {
 
 const ask = { role: 'user', content: 'Hello, Claude' }
 
-test('writes a marked prefix once and then reads it', () => {
+test('the prompt cache writes a marked prefix once and then reads it', () => {
   const cache = new PromptCache(100)
   const asked = request([text(long, mark)], [ask])
   const rest = countTokens(asked) - 100
@@ -30,7 +30,7 @@ test('writes a marked prefix once and then reads it', () => {
   expect(cache.use(asked)).toEqual({ uncached: rest, cacheRead: 100, written5m: 0, written1h: 0 })
 })
 
-test('reads the earlier part of a growing conversation and writes the new part', () => {
+test('the prompt cache reads the earlier part of a growing conversation and writes the new part', () => {
   const cache = new PromptCache(50)
   const first = request([text(long)], [{ role: 'user', content: [text(long, mark)] }])
   const second = request(
@@ -54,7 +54,7 @@ test('reads the earlier part of a growing conversation and writes the new part',
   })
 })
 
-test('does not cache a prefix below the minimum', () => {
+test('the prompt cache does not keep a prefix below the minimum', () => {
   const cache = new PromptCache(101)
   const asked = request([text(long, mark)], [ask])
 
@@ -63,7 +63,7 @@ test('does not cache a prefix below the minimum', () => {
   expect(cache.use(asked)).toEqual({ uncached: countTokens(asked), cacheRead: 0, written5m: 0, written1h: 0 })
 })
 
-test('misses with another model or a changed tool', () => {
+test('the prompt cache misses with another model or a changed tool', () => {
   const cache = new PromptCache(10)
   const tools = [{ name: 'x', input_schema: { type: 'object' } }]
   cache.use(request([text(long, mark)], [ask]))
@@ -72,7 +72,7 @@ test('misses with another model or a changed tool', () => {
   expect(cache.use(request([text(long, mark)], [ask], { tools })).cacheRead).toBe(0)
 })
 
-test('keeps a prefix for five minutes after its last use, or an hour', () => {
+test('the prompt cache keeps a prefix for five minutes after its last use, or an hour', () => {
   let now = 0
   const cache = new PromptCache(10, () => now)
   const short = request([text(long, mark)], [ask])
@@ -89,14 +89,14 @@ test('keeps a prefix for five minutes after its last use, or an hour', () => {
   expect(cache.use(lasting).cacheRead).toBe(100)
 })
 
-test('caches the whole prompt with a top-level cache_control', () => {
+test('the prompt cache keeps the whole prompt with a top-level cache_control', () => {
   const cache = new PromptCache(10)
   const asked = request([text(long)], [ask], mark)
 
   expect(cache.use(asked)).toMatchObject({ uncached: 0, written5m: countTokens(asked) })
 })
 
-test('ignores cache_control and the order of keys in counts and prefixes', () => {
+test('the prompt cache ignores cache_control and the order of keys in counts and prefixes', () => {
   const tool = { name: 'x', description: 'y', input_schema: { type: 'object' } }
   const turned = { input_schema: { type: 'object' }, description: 'y', name: 'x', ...mark }
 

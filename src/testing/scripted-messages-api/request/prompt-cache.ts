@@ -17,13 +17,13 @@ interface Boundary {
   readonly cacheSeconds: number | null
 }
 
-/** Number of boundaries before a mark where the API looks for a cached prefix. */
+/** Number of boundaries before a mark at which the API looks for a cached prefix. */
 const lookbackBoundaries = 20
 
 /**
  * Prompt caching as the API documents it. The prompt up to each `cache_control` is cached for five minutes or an hour,
- * renewed when read. A later request reads the longest cached prefix of its prompt. Prefixes below the model's minimum
- * are not cached.
+ * renewed when it is read. A later request reads the longest cached prefix of its prompt. Prefixes below the model's
+ * minimum are not cached.
  */
 export class PromptCache {
   readonly #minimumTokens: number
@@ -35,7 +35,7 @@ export class PromptCache {
     this.#now = now
   }
 
-  /** Returns the tokens that a request reads and writes, and caches what it writes. */
+  /** Returns the tokens that a request reads and writes, and caches the written ones. */
   use(request: PromptRequest): InputUsage {
     const boundaries = boundariesOf(request)
     const total = boundaries.at(-1)?.tokens ?? 0

@@ -22,7 +22,6 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** @throws ApiError */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

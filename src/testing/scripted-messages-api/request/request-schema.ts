@@ -73,7 +73,7 @@ export function requestSchema(knownBlockTypes: readonly string[]) {
     model: z.string().min(1),
     messages: z.array(message),
     cache_control: cacheControlSchema,
-    // A beta: see checkBetas.
+    // A beta field: see checkBetas.
     context_management: z.looseObject({ edits: z.array(contextEdit).optional() }).nullish(),
     output_config: z.looseObject({}).nullish(),
     speed: z.enum(['standard', 'fast']).nullish(),

@@ -38,7 +38,7 @@ function withPath(path: Path, body: unknown, message: string): string {
   return path.length === 0 ? message : `${pathWithTypes(path, body).join('.')}: ${message}`
 }
 
-/** Fields with values discriminated by `type`. The API adds that type to the path, after the value. */
+/** Fields whose values are discriminated by `type`. The API adds that type to the path, after the value. */
 const taggedFields = new Set<PropertyKey>(['cache_control', 'thinking', 'tool_choice', 'source'])
 
 function pathWithTypes(path: Path, body: unknown): string[] {

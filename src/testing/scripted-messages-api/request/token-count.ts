@@ -31,7 +31,7 @@ export function countTokens(request: PromptRequest): number {
 /** Splits the prompt into pieces. `cache_control` counts no tokens and changes no prefix. */
 export function promptSegments(request: PromptRequest): readonly PromptSegment[] {
   const { tools = [], system = [], messages } = request
-  // Deferred tools are no part of the prompt, until a search has found them.
+  // Deferred tools are not part of the prompt until a search has found them.
   const [deferred, present] = [tools.filter(isDeferred), tools.filter((tool) => !isDeferred(tool))]
   const segments = [
     ...present.map((tool) => segment(json(tool), cacheControlOf(tool))),

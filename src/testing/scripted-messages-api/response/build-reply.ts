@@ -26,7 +26,7 @@ export interface Reply {
   readonly container: JsonValue | undefined
   readonly usage: JsonObject
   readonly contextManagement: JsonObject | undefined
-  /** Code goes on with results and makes more calls: the model was not asked. */
+  /** Code continues with results and makes more calls: the model was not called. */
   readonly continuesCode: boolean
 }
 
@@ -57,7 +57,7 @@ export function buildReply(
   }
 }
 
-/** Milliseconds. */
+/** Milliseconds after which a container expires. */
 const containerLifetime = 300_000
 
 function expiryOf(container: JsonObject): JsonObject {

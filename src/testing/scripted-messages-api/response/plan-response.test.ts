@@ -30,7 +30,7 @@ function sent(steps: readonly ResponseStep[]): string {
   return Buffer.concat(steps.flatMap((step) => (step.type === 'write' ? [step.bytes] : []))).toString()
 }
 
-test('sends everything and ends the response without faults', () => {
+test('a response without faults is sent completely and then ended', () => {
   const steps = plan([])
 
   expect(steps[0]).toMatchObject({ type: 'head', status: 200 })
@@ -38,7 +38,7 @@ test('sends everything and ends the response without faults', () => {
   expect(steps.at(-1)).toEqual({ type: 'finish', mode: 'end' })
 })
 
-test('msPerChunk waits before each event', () => {
+test('msPerChunk waits before each event of a stream', () => {
   expect(plan([], 5).filter(({ type }) => type === 'wait')).toHaveLength(events.length)
 })
 
@@ -50,7 +50,7 @@ test.each([
   ['before an event', { before: 'message_stop' }, all.slice(0, -'<message_stop>'.length)],
   ['before an event that never comes', { before: 'message_delta' }, all],
   ['inside a block that does not exist', { insideBlock: 7 }, all],
-])('a cut %s', (_name, at, expected) => {
+])('cuts a response %s', (_name, at, expected) => {
   const steps = plan([{ type: 'cut', at }])
 
   expect(sent(steps)).toBe(expected)
@@ -86,7 +86,7 @@ test('a status fault has the error type, text and retry header of the API', () =
   )
 })
 
-test('garbage is inserted and the rest follows', () => {
+test('garbage is inserted, and the rest of the response follows', () => {
   const steps = plan([{ type: 'garbage', at: { before: 'message_stop' }, text: '???' }])
 
   expect(sent(steps)).toBe(all.replace('<message_stop>', '???<message_stop>'))

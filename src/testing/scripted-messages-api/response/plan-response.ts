@@ -114,7 +114,7 @@ interface SplitChunks {
   readonly after: readonly Chunk[]
 }
 
-/** Splits the chunks at a position; a position that does not exist is the end. */
+/** Splits the chunks at a position. A missing position is the end. */
 function splitAt(place: FaultPosition, chunks: readonly Chunk[]): SplitChunks {
   if ('bytes' in place) return splitAtByte(chunks, place.bytes)
   if (chunks.length === 1) return splitAtByte(chunks, Math.floor((chunks[0]?.bytes.length ?? 0) / 2))

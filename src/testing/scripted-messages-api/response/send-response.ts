@@ -52,7 +52,7 @@ async function runStep(
   }
 }
 
-/** Waits until the bytes have left this process, since a reset may follow. */
+/** Waits until the bytes have left this process, because a reset may follow. */
 function write(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason as Error)

@@ -25,14 +25,14 @@ function chosen(script: readonly ScriptedConversation[], at: ConversationState):
   return chooseTurn(script, at).reply.content[0]
 }
 
-test('chooses turns without conditions by the number of assistant messages', () => {
+test('a script chooses turns without conditions by the number of assistant messages', () => {
   const script = [{ turns: [turn('one'), turn('two')] }]
 
   expect(chosen(script, state())).toMatchObject({ text: 'one' })
   expect(chosen(script, state({ assistantMessages: 1 }))).toMatchObject({ text: 'two' })
 })
 
-test('prefers a turn whose conditions hold, and does not count it among the others', () => {
+test('a script prefers a turn whose conditions hold, and does not count it among the others', () => {
   const script = [{ turns: [turn('one'), turn('sorry', { lastToolResult: 'Traceback' }), turn('two')] }]
 
   expect(chosen(script, state({ assistantMessages: 1, lastToolResult: 'Traceback …' }))).toMatchObject({
@@ -41,7 +41,7 @@ test('prefers a turn whose conditions hold, and does not count it among the othe
   expect(chosen(script, state({ assistantMessages: 1, lastToolResult: '42' }))).toMatchObject({ text: 'two' })
 })
 
-test('requires all conditions of a turn', () => {
+test('a script requires all conditions of a turn', () => {
   const match = { assistantMessages: 2, lastUserText: { equals: 'And Q4?' } }
   const script = [{ turns: [turn('other'), turn('other'), turn('other'), turn('Q4', match)] }]
 
@@ -50,7 +50,7 @@ test('requires all conditions of a turn', () => {
   expect(chosen(script, state({ assistantMessages: 2, lastUserText: 'And Q4? ' }))).toMatchObject({ text: 'other' })
 })
 
-test('chooses a conversation by its first user message, else the one without match', () => {
+test('a script chooses a conversation by its first user message, else the one without match', () => {
   const script = [
     { turns: [turn('rest')] },
     { match: { firstUserText: { pattern: '^Who' } }, turns: [turn('who')] },
@@ -62,7 +62,7 @@ test('chooses a conversation by its first user message, else the one without mat
   expect(chosen(script, state({ firstUserText: 'Why?' }))).toMatchObject({ text: 'rest' })
 })
 
-test('rejects a conversation without a turn, without retry', () => {
+test('rejects a conversation without a scripted turn, without retry', () => {
   const script = [{ match: { firstUserText: 'Who' }, turns: [turn('one')] }]
 
   expect(() => chooseTurn(script, state({ assistantMessages: 1 }))).toThrowError(

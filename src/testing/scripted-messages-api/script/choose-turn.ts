@@ -3,7 +3,7 @@ import { invalidRequest } from '../request/api-error.js'
 import type { ScriptedConversation, ScriptedTurn, TextMatch, TurnMatch } from './script.js'
 
 /**
- * Chooses the turn for a conversation. It depends on the conversation alone, not on earlier requests. So a retry gets
+ * Chooses the turn for a conversation. It depends only on the conversation, not on earlier requests. So a retry gets
  * the same reply, and any number of runs can share a server.
  *
  * @throws ApiError a 400, which clients don't retry, when the script has no turn

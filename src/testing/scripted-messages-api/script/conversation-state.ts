@@ -4,7 +4,7 @@ import { answersCode } from '../request/check-code-calls.js'
 import { isTextBlock, isToolResult, type MessagesRequest, type RequestMessage } from '../request/request-schema.js'
 import { withoutCacheControl } from '../request/token-count.js'
 
-/** State of a conversation, by which a script chooses a turn. */
+/** State of a conversation, from which a script chooses a turn. */
 export interface ConversationState {
   /**
    * Digest of the messages and `metadata.user_id`, the same for all attempts of a turn. Two runs with the same messages
@@ -22,7 +22,7 @@ export interface ConversationState {
   readonly lastToolUseId: string | undefined
   /** Text of the last tool result in the last message; undefined without a tool result. */
   readonly lastToolResult: string | undefined
-  /** The last message answers calls of code that the API executes. */
+  /** Whether the last message answers calls of code that the API executes. */
   readonly answersCode: boolean
 }
 

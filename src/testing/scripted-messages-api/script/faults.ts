@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Position of a fault in a response. Without streaming, every position but `bytes` is the middle of the body. */
+/** Position of a fault in a response. Without streaming, every position except `bytes` is the middle of the body. */
 export type FaultPosition =
   /** After this many bytes of the body. */
   | { readonly bytes: number }

@@ -3,7 +3,7 @@ import { parseScript } from './script.js'
 
 const reply = { content: [{ type: 'text', text: 'Hi' }] }
 
-test('uses an array of turns for every conversation', () => {
+test('a script with an array of turns applies to every conversation', () => {
   expect(parseScript([{ reply }])).toEqual([{ turns: [{ reply }] }])
 })
 

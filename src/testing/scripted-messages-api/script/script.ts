@@ -32,7 +32,10 @@ export type ScriptedToolUse = {
   readonly type: 'tool_use'
   readonly name: string
   readonly id?: string
-  /** Code that the API executes made the call: `tool_id` is the id of its `server_tool_use`. Default: `direct`. */
+  /**
+   * The code that made the call, if the API executes it: `tool_id` is the id of its `server_tool_use`. Default:
+   * `direct`.
+   */
   readonly caller?: { readonly type: string; readonly tool_id?: string }
 } & ({ readonly input: JsonObject } | { readonly partial_json: string })
 
@@ -59,7 +62,7 @@ export interface ScriptedReply {
    * reply.
    */
   readonly container?: JsonObject | null
-  /** What the API has cleared: `{ applied_edits: [...] }`. Default: nothing. */
+  /** The edits that the API has applied: `{ applied_edits: [...] }`. Default: none. */
   readonly context_management?: JsonObject
   /** Overrides single fields of the counted usage. */
   readonly usage?: JsonObject
@@ -68,7 +71,10 @@ export interface ScriptedReply {
 /** One turn of the model. */
 export interface ScriptedTurn {
   readonly reply: ScriptedReply
-  /** A turn with conditions is used whenever they hold; one without, by its position among such turns. */
+  /**
+   * A turn with conditions is used whenever they hold. A turn without conditions is used by its position among such
+   * turns.
+   */
   readonly match?: TurnMatch
   readonly faults?: readonly ScriptedFault[]
   /** Milliseconds to wait before each event of a stream. */
@@ -76,7 +82,7 @@ export interface ScriptedTurn {
 }
 
 export interface ScriptedConversation {
-  /** Selects conversations by the text of their first user message; absent: all that no other entry selects. */
+  /** Selects conversations by the text of their first user message. Absent: all that no other entry selects. */
   readonly match?: { readonly firstUserText: TextMatch }
   readonly turns: readonly ScriptedTurn[]
 }

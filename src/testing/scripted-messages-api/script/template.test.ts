@@ -13,14 +13,14 @@ const state: ConversationState = {
   answersCode: false,
 }
 
-test('fills placeholders in every string, but not in the filled-in text', () => {
+test('fills placeholders in every string of a reply, but not in the filled-in text', () => {
   expect(fillTemplate({ code: ['{{first_user_text}} {{last_tool_result}}'], n: 1 }, state)).toEqual({
     code: ['Who? two $& {{first_user_text}}'],
     n: 1,
   })
 })
 
-test('keeps braces that are no placeholder', () => {
+test('keeps braces in a reply that are not a placeholder', () => {
   expect(fillTemplate('f"{{name}} {{ last_tool_result }}"', state)).toBe('f"{{name}} {{ last_tool_result }}"')
 })
 

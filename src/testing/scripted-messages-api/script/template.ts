@@ -6,7 +6,7 @@ import type { ConversationState } from './conversation-state.js'
 const placeholders: Readonly<Record<string, (state: ConversationState) => string | undefined>> = {
   /** Text of the last tool result of the whole conversation. */
   last_tool_result: ({ toolResults }) => toolResults.at(-1),
-  /** The id under which `read_more` has it. */
+  /** The id by which `read_more` finds the result. */
   last_tool_use_id: ({ lastToolUseId }) => lastToolUseId,
   first_user_text: ({ firstUserText }) => firstUserText,
   last_user_text: ({ lastUserText }) => lastUserText,
@@ -15,7 +15,7 @@ const placeholders: Readonly<Record<string, (state: ConversationState) => string
 const anyPlaceholder = /\{\{([a-z_]+)\}\}/g
 
 /**
- * Fills in the placeholders in every string of a value. Other text in braces stays: code may contain `{{x}}`.
+ * Fills in the placeholders in every string of a value. Other text in braces stays unchanged: code may contain `{{x}}`.
  *
  * @throws ApiError when the conversation has no value for a placeholder
  */
@@ -40,7 +40,7 @@ function fillText(text: string, state: ConversationState): string {
   })
 }
 
-/** Names in `{{…}}` that are no placeholders. In a text block they are mistakes. */
+/** Names in `{{…}}` that are not placeholders. In a text block they are mistakes. */
 export function unknownPlaceholders(text: string): readonly string[] {
   return [...text.matchAll(anyPlaceholder)].map(([, name]) => name ?? '').filter((name) => !(name in placeholders))
 }

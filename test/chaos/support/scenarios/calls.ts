@@ -18,9 +18,9 @@ const config = fileURLToPath(new URL('../../../fixtures/chaos.config.ts', import
 /**
  * The scenario: sequential, parallel and local calls, a tool that fails with ToolError, a large value, an approval that
  * takes longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by
- * cells, a direct call beside a cell, a `once` call, a deferred call, a call of another worker, a call that a person
- * approves, a budget that pauses the run after the second turn until it is raised, and input data. Its live stream is
- * read meanwhile.
+ * cells, a direct call together with a cell, a `once` call, a deferred call, a call of another worker, a call that a
+ * person approves, a budget that pauses the run after the second turn until it is raised, and input data. Its live
+ * stream is read at the same time.
  */
 const cells = [
   `
@@ -74,7 +74,7 @@ const agentInput = {
 
 const sequentialEffects = ['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7'] as const
 
-/** After it the run soon pauses. */
+/** The run pauses soon after this effect. */
 const lastSequentialEffect = 'e7'
 
 const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g', 'h', 'i', 'ask j', 'j'] as const
@@ -82,7 +82,7 @@ const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g', 'h', 'i', '
 /** Name of the deferred effect. */
 const deferredEffect = 'h'
 
-/** Name of the effect that tells people of a call that waits for approval. */
+/** Name of the effect that notifies people of a call that waits for approval. */
 const approvalRequest = 'ask j'
 
 /** Name of the `once` effect: applied once, or its outcome is unknown. */
@@ -102,9 +102,9 @@ const historyEvents = 100
 const approvedEffect = 'd'
 
 /**
- * The minimum number of hits of each failpoint in the scenario without faults: all of them but one or two, because the
- * number of steps for parallel results may differ between runs. `no-faults.test.ts` asserts this. 0: the failpoint is
- * hit only after another fault, or not by this scenario.
+ * The minimum number of hits of each failpoint in the scenario without faults: all of them except one or two, because
+ * the number of steps for parallel results may differ between runs. `no-faults.test.ts` asserts this. 0: the failpoint
+ * is hit only after another fault, or not in this scenario.
  */
 const minimumHits: Readonly<Record<Failpoint, number>> = {
   'config.loaded': 1,
@@ -142,7 +142,7 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
 }
 
 interface CallsOptions {
-  /** The scenario is the first message of a conversation. Default: a run of its own. */
+  /** The scenario is the first message of a conversation. Default: it is its own run. */
   readonly isConversation?: boolean
   /** Number of steps between snapshots; default: more than the scenario has. */
   readonly snapshotSteps?: number

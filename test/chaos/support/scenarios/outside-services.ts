@@ -5,7 +5,7 @@ import type { PtcClient, RunHandle } from '../../../../src/client/index.js'
 import type { Ledger } from '../../../support/ledger.js'
 import { sharedServer } from '../../../support/temporal/shared-server.js'
 
-/** Starts the worker of the remote tool, which survives all faults. It ends with the test. */
+/** Starts the worker of the remote tool, which survives all faults. The worker ends with the test. */
 export async function startOtherWorker(runTaskQueue: string, ledgerUrl: string): Promise<void> {
   const { address, namespace } = sharedServer()
   const connection = await NativeConnection.connect({ address })
@@ -30,7 +30,7 @@ export async function approveCall(ledger: Ledger, ptc: PtcClient, request: strin
   await ptc.approveCall(await tokenOf(ledger, request))
 }
 
-/** Completes a deferred call as soon as its tool has told the ledger its token. */
+/** Completes a deferred call as soon as its tool has sent its token to the ledger. */
 export async function completeDeferredCall(ledger: Ledger, ptc: PtcClient, name: string): Promise<void> {
   await ptc.completeCall(await tokenOf(ledger, name), { done: name })
 }
@@ -38,7 +38,7 @@ export async function completeDeferredCall(ledger: Ledger, ptc: PtcClient, name:
 /**
  * Raises the budget of a run as soon as it has paused.
  *
- * @param onPaused called before that
+ * @param onPaused called before the raise
  */
 export async function raiseBudget(
   handle: Pick<RunHandle<unknown>, 'budget' | 'describe'>,
@@ -52,7 +52,7 @@ export async function raiseBudget(
     if (paused) await handle.budget({ turns: 100 })
     return paused === null
   }
-  // Each is a request to the run, and its worker may be dead.
+  // Each call sends a request to the run, and its worker may be dead.
   const until = (work: () => Promise<boolean>) =>
     vi.waitUntil(() => work().catch(() => false), { timeout: 300_000, interval: 250 })
   await until(isPaused)

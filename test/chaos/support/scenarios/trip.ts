@@ -12,21 +12,21 @@ import { recordedTurnsBefore, remainingContainers } from '../oracle.js'
 import { approveCall, raiseBudget } from './outside-services.js'
 import type { Scenario, ScenarioResult, ScenarioServices } from './scenario.js'
 
-/** Further calls of the first and the last cell. */
+/** Number of additional calls in the first and the last cell. */
 interface Fees {
   readonly before: number
   readonly after: number
 }
 
-/** Of the first two cells: what a summary takes the place of. */
+/** Characters of output of the first two cells, which a summary replaces. */
 const outputCharacters = 8_000
 
 /**
  * The scenario of a trip that is cancelled: all features of agents in one run. Code books in parallel, a sub-agent with
  * a lease works while a call waits for approval and the sandbox is parked, the budget pauses the run until it is
  * raised, the messages are compacted with a summary, and snapshots shorten rebuilds. Then the model gives up, and the
- * bookings are compensated. Those of the sub-agent are kept, because it has answered. The live stream is read
- * meanwhile.
+ * bookings are compensated. Bookings of the sub-agent are kept, because it has answered. The live stream is read at the
+ * same time.
  */
 function cellsWith(fees: Fees): readonly string[] {
   return [
@@ -82,22 +82,22 @@ const scriptWith = (turns: readonly ScriptedTurn[]): Script => ({
   ],
 })
 
-/** In the order in which the calls are completed. Those of the sub-agent are not compensated. */
+/** Bookings in the order in which their calls are completed. Those of the sub-agent are not compensated. */
 const bookings = ['flight', 'hotel', 'car', 'insurance', 'dinner'] as const
 
 const compensations = bookings.toReversed().map((name) => `undo ${name}`)
 
 const approvalRequest = 'ask car'
 
-/** Of the sub-agent: its reply comes when the sandbox of the run is parked. */
+/** Effect of the sub-agent. Its reply comes when the sandbox of the run is parked. */
 const effectOfClerk = 'visa'
 
 const effectsBefore = ['flight', 'hotel', 'fee'] as const
 
-/** The first one is applied when the sub-agent and the approval have ended. */
+/** The first effect is applied when the sub-agent and the approval have ended. */
 const effectsAfter = ['insurance', 'dinner'] as const
 
-/** After it the run pauses: it has taken three turns, and its sub-agent too. */
+/** After this effect the run pauses: the run and its sub-agent have taken three turns each. */
 const effectBeforePause = 'insurance'
 
 /** The budget of the configuration, and the part of it that the sub-agent gets. */
@@ -141,17 +141,17 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
 interface TripOptions {
   /** Code makes more calls, and the run continues as new as often as it may. */
   readonly continuesAsNew?: boolean
-  /** While the last cell waits, the run is reset to before its first activity of this type. */
+  /** While the last cell waits, the run is reset to a point before its first activity of this type. */
   readonly resetTo?: keyof typeof repliesAfterReset
 }
 
-/** Model replies that are paid again after a reset to an activity, a summary and those of the sub-agent included. */
+/** Model replies that are paid again after a reset to an activity, including a summary and those of the sub-agent. */
 const repliesAfterReset = { 'tool.approval': 6, insure: 2 } as const
 
-/** The fewest that the configuration allows. */
+/** The minimum that the configuration allows. */
 const fewestHistoryEvents = 100
 
-/** Those before bring the first execution to its end, so that the next one has room for the work of the sub-agent. */
+/** The calls of `before` fill the first execution, so that the next one has room for the work of the sub-agent. */
 const manyFees: Fees = { before: 9, after: 40 }
 
 const heldByReset = 'dinner'

@@ -29,7 +29,7 @@ export async function inTwoSessions(cell: string, isContinued = false): Promise<
   return outcomes
 }
 
-/** Executions that were queued when the session was closed, and one that comes later. */
+/** Executions that were queued when the session was closed, and a later one. */
 export async function afterClose(): Promise<string[]> {
   const session = await openSession()
   const running = session.execute('import asyncio\nawait asyncio.sleep(3600)')
@@ -39,7 +39,7 @@ export async function afterClose(): Promise<string[]> {
   return all.map((each) => (each.status === 'rejected' ? String(each.reason.type) : each.value.status))
 }
 
-/** Says how its session ended when the workflow was cancelled. */
+/** Reports how its session ended after a cancellation of the workflow. */
 export async function untilCancelled(): Promise<string> {
   const session = await openSession()
   try {

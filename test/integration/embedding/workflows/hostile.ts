@@ -20,13 +20,13 @@ type Activities<Name extends string> = Readonly<Record<Name, Activity>>
 
 const once = { startToCloseTimeout: '1m', retry: { maximumAttempts: 1 } } as const
 
-/** Throws each of the texts in an activity. Returns what the workflow read. */
+/** Throws each of the texts in an activity. Returns the texts that the workflow read. */
 export async function throwTexts(texts: readonly string[]): Promise<readonly unknown[]> {
   const { throwText } = proxyActivities<Activities<'throwText'>>(once)
   return Promise.all(texts.map((text) => throwText(text).catch(causeOf)))
 }
 
-/** Calls the activities of the names, and returns how each failed. */
+/** Calls the activities with these names, and returns the failure of each. */
 export async function throwEach(names: readonly string[]): Promise<readonly unknown[]> {
   const activities = proxyActivities<Activities<string>>({ ...once, heartbeatTimeout: '5s' })
   return Promise.all(names.map(async (name) => activities[name]?.().catch(causeOf)))
@@ -74,7 +74,7 @@ export async function commands(text: string): Promise<string> {
   return String(ended)
 }
 
-/** Takes any signal, and answers updates and queries with failures of the text. */
+/** Accepts any signal, and answers updates and queries with failures that have the text. */
 export async function waiting(text: string): Promise<void> {
   const fail = (): never => {
     throw ApplicationFailure.create({ message: text, type: text, details: [text], nonRetryable: true })

@@ -16,7 +16,7 @@ export async function welcome(name: string): Promise<{ greeting: string; program
   return { greeting, program }
 }
 
-/** Tries the activity once. */
+/** Calls the activity without retries. */
 export async function greetOnce(name: string): Promise<string> {
   const impatient = proxyActivities<{ greet(name: string): Promise<string> }>({
     startToCloseTimeout: '10s',

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 
 type TextOfSize = Tool<z.ZodObject<{ characters: z.ZodInt }>, z.ZodString>
 
-/** Calls tools of every kind at once; returns what each returned. */
+/** Calls tools of every kind at once; returns their results. */
 export async function ofEveryKind(): Promise<[unknown, number, unknown, unknown]> {
   const [sum, text, who, answer] = await Promise.all([
     callTool('plus', { a: 1, b: 2 }),
@@ -34,7 +34,7 @@ export async function failing(): Promise<string[]> {
   })
 }
 
-/** The same call twice, and again in the next execution of the chain. */
+/** Makes the same call twice, and again in the next execution of the chain. */
 export async function repeated(isContinued = false): Promise<void> {
   await callTool('look', {})
   await callTool('look', {})

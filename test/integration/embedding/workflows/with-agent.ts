@@ -1,4 +1,4 @@
-/** A workflow of a user that has the name of one of ours. */
+/** A workflow of a user with the name of a workflow of the engine. */
 export async function agent(): Promise<void> {
   // Never runs.
 }

@@ -24,13 +24,13 @@ function spentInQ3(id: string): number {
 }
 
 describe('the expense data', () => {
-  it('have 8 engineers, 6 in sales and 5 in marketing', () => {
+  it('the expense data have 8 people in engineering, 6 in sales and 5 in marketing', () => {
     expect(departments.map((department) => employeesOf(department).length)).toEqual([8, 6, 5])
     expect(new Set(everybody.map(({ id }) => id)).size).toBe(19)
     expect(expensesOf('ENG009', 'Q3')).toBeUndefined()
   })
 
-  it('have 20 to 50 lines for each person and quarter, ordered by date and within the quarter', () => {
+  it('the expense data have 20 to 50 lines for each person and quarter, by date and within the quarter', () => {
     for (const { quarter, lines } of books) {
       expect(lines.length).toBeGreaterThanOrEqual(20)
       expect(lines.length).toBeLessThanOrEqual(50)
@@ -41,24 +41,24 @@ describe('the expense data', () => {
     expect(new Set(allLines.map(({ expense_id }) => expense_id)).size).toBe(allLines.length)
   })
 
-  it('have 23 kinds of expenses in 8 categories, and each of them occurs', () => {
+  it('the expense data have 23 kinds of expenses in 8 categories, and each of them occurs', () => {
     expect(new Set(expenseKinds.map(({ description }) => description)).size).toBe(23)
     expect(new Set(expenseKinds.map(({ category }) => category)).size).toBe(8)
     expect(new Set(allLines.map(({ description }) => description)).size).toBe(23)
   })
 
-  it('have 85 % approved, 10 % pending and 5 % rejected lines', () => {
+  it('the expense data have 85 % approved, 10 % pending and 5 % rejected lines', () => {
     const share = (status: string) => (100 * allLines.filter((line) => line.status === status).length) / allLines.length
     expect(Math.abs(share('approved') - 85)).toBeLessThan(2)
     expect(Math.abs(share('pending') - 10)).toBeLessThan(2)
     expect(Math.abs(share('rejected') - 5)).toBeLessThan(2)
   })
 
-  it('have whole cents only', () => {
+  it('the expense data have only whole cents', () => {
     expect(allLines.every(({ cents }) => Number.isInteger(cents) && cents > 0)).toBe(true)
   })
 
-  it('are deterministic over machines and processes', () => {
+  it('the expense data are the same on all machines and in all processes', () => {
     const digest = createHash('sha256')
       .update(JSON.stringify([everybody, books]))
       .digest('hex')
@@ -69,7 +69,7 @@ describe('the expense data', () => {
 describe('the answer', () => {
   const spent = employeesOf('engineering').map(({ id }) => ({ id, cents: spentInQ3(id) }))
 
-  it('has these three people, with amounts to the cent', () => {
+  it('the answer of the example has these three people, with amounts to the cent', () => {
     expect(budgetOverruns('engineering', 'Q3')).toEqual([
       { id: 'ENG001', name: 'Amara Okafor', spentCents: 590_733, budgetCents: 500_000 },
       { id: 'ENG003', name: 'Chiara Rossi', spentCents: 616_796, budgetCents: 500_000 },
@@ -78,14 +78,14 @@ describe('the answer', () => {
     expect(spentInQ3('ENG003')).toBe(616_796)
   })
 
-  it('depends on budget exceptions: two engineers exceed the standard budget but not their own', () => {
+  it('the answer of the example depends on budget exceptions: two people exceed only the standard budget', () => {
     const saved = spent.filter(
       ({ id, cents }) => cents > standardBudgetCents && cents <= (customBudgets.get(id)?.cents ?? 0),
     )
     expect(saved.map(({ id }) => id)).toEqual(['ENG002', 'ENG004'])
   })
 
-  it('depends on lodging and status: without either, each of the three sums differs', () => {
+  it('the answer of the example depends on lodging and status: each of the three sums differs', () => {
     for (const { id, spentCents } of budgetOverruns('engineering', 'Q3')) {
       const lines = (expensesOf(id, 'Q3') ?? []).filter(({ category }) => ['travel', 'lodging'].includes(category))
       const sum = (some: typeof lines) => some.reduce((total, { cents }) => total + cents, 0)
@@ -96,7 +96,7 @@ describe('the answer', () => {
     }
   })
 
-  it('does not depend on rounding: no total is within 50 euros of its budget', () => {
+  it('the answer of the example does not depend on rounding: no total is within 50 euros of its budget', () => {
     for (const { id, cents } of spent) {
       for (const line of [standardBudgetCents, customBudgets.get(id)?.cents ?? standardBudgetCents]) {
         expect(Math.abs(cents - line)).toBeGreaterThan(50_00)

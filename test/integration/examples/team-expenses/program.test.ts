@@ -49,17 +49,17 @@ async function runProgram(source: string): Promise<string> {
 }
 
 describe('the tools of the example', () => {
-  it('are the tools of the configuration', () => {
+  it('the tools of the example are those of its configuration', () => {
     expect(config.tools.map(({ name }) => name)).toEqual(['get_team_members', 'get_expenses', 'get_custom_budget'])
   })
 
-  it('return amounts with cents, and only lines of the schema', async () => {
+  it('the tools of the example return amounts with cents, and only lines of the schema', async () => {
     const lines = await call('get_expenses', { employee_id: 'ENG001', quarter: 'Q3' })
     expect(lines).toHaveLength(37)
     expect(Object.keys((lines as readonly JsonObject[])[0] ?? {})).toHaveLength(15)
   })
 
-  it('fail without retry for an unknown person', async () => {
+  it('the tools of the example fail without retry for an unknown person', async () => {
     for (const [tool, args] of [
       ['get_expenses', { employee_id: 'ENG999', quarter: 'Q1' }],
       ['get_custom_budget', { user_id: 'ENG999' }],
@@ -71,13 +71,13 @@ describe('the tools of the example', () => {
     }
   })
 
-  it('do not expose expense lines to direct calls of the model', async () => {
+  it('the tools of the example do not expose expense lines to direct calls of the model', async () => {
     await expect(call('get_expenses', { employee_id: 'ENG001', quarter: 'Q3' }, 'direct')).rejects.toMatchObject({
       code: 'TOOL_NOT_ALLOWED',
     })
   })
 
-  it('document for the model that lodging counts', () => {
+  it('the tools of the example document for the model that lodging counts', () => {
     const stub = registry.documentation().find(({ name }) => name === 'get_expenses')?.stub
     expect(stub).toContain('travel AND lodging')
     expect(stub).toContain("await get_expenses(employee_id='ENG001', quarter='Q3')")
@@ -88,12 +88,12 @@ describe('the tools of the example', () => {
 describe('a program that uses them', () => {
   const right = budgetOverruns('engineering', 'Q3')
 
-  it('finds the same people and amounts as the data', async () => {
+  it('a program with the tools of the example finds the same people and amounts as the data', async () => {
     const program = readFileSync(new URL('../../../../examples/team-expenses/program.py', import.meta.url), 'utf8')
     expect(parseExpenseTable(await runProgram(program))).toEqual(right)
   })
 
-  it('prints the same when the scripted model writes it', async () => {
+  it("a program of the scripted model prints the same as the example's own", async () => {
     const codes = script.flatMap(({ reply }) =>
       reply.content.flatMap((block) => ('input' in block ? [block.input.code] : [])),
     )

@@ -11,12 +11,12 @@ const script = [turn(code('x = 1\nprint(await ping())')), turn(call('ping')), tu
 /** Settles when the run has paused. */
 function waitForPause(handle: ReturnType<TestEnvironment['ptc']['handle']>) {
   return vi.waitUntil(async () => {
-    const status = await handle.budget().catch(() => undefined) // the run has yet to begin
+    const status = await handle.budget().catch(() => undefined) // the run has not begun yet
     return status?.paused ? status : undefined
   }, pollOptions)
 }
 
-it('pauses when the budget is spent, says why, and goes on when it is raised, with its variables', async () => {
+it('a run pauses when its budget is spent, reports why, and continues when it is raised', async () => {
   const env = await TestEnvironment.start({ tools: [ping], script })
   const started = await env.startAgent({ budget: { turns: 1, tokens: 1_000_000 } })
   const handle = env.ptc.handle(started.workflowId)
@@ -34,7 +34,7 @@ it('pauses when the budget is spent, says why, and goes on when it is raised, wi
   expect(await handle.describe()).toMatchObject({ status: 'running', state: 'paused' })
   const waits = () => env.ptc.waits()
   await expect.poll(waits).toMatchObject([{ run: { workflowId: handle.workflowId }, wait: { type: 'budget' } }])
-  // The response says what is true after the raise.
+  // The response describes the state after the raise.
   expect(await handle.budget({ turns: 2 })).toMatchObject({ budget: { turns: 2 }, paused: null })
   await vi.waitUntil(async () => (await handle.budget()).used.turns === 2, pollOptions)
   await expect(handle.budget({ turns: 0 })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
@@ -51,7 +51,7 @@ it('pauses when the budget is spent, says why, and goes on when it is raised, wi
   await env.expectCleanEnd(started)
 })
 
-it('ends with what it has when it is to end, and counts calls and time, too', async () => {
+it('a run with a budget that ends it returns what it has, and counts calls and time, too', async () => {
   const env = await TestEnvironment.start({ tools: [ping], script, budget: { toolCalls: 2, whenSpent: 'end' } })
   expect(await env.runAgent()).toMatchObject({ status: 'budget_spent', turns: 2, toolCalls: 2 })
   // The amounts of a run replace those of the configuration.
@@ -61,7 +61,7 @@ it('ends with what it has when it is to end, and counts calls and time, too', as
   })
 })
 
-it('refuses a budget of a cost that nobody knows', async () => {
+it('refuses a budget in US dollars for a model without a known price', async () => {
   const env = await TestEnvironment.start({ script })
   const handle = await env.ptc.startAgent({ question: 'go', budget: { costUsd: 1 } })
   await expect(handle.result()).rejects.toMatchObject({
@@ -73,7 +73,7 @@ it('refuses a budget of a cost that nobody knows', async () => {
   })
 })
 
-it('bounds a conversation as a whole, which can be interrupted while it is paused', async () => {
+it('a budget bounds a whole conversation, which can be interrupted while it is paused', async () => {
   const talk = await TestConversation.start(
     { script: [turn(text('one')), turn(text('two'))] },
     { budget: { turns: 1 } },
@@ -90,7 +90,7 @@ it('bounds a conversation as a whole, which can be interrupted while it is pause
   await talk.close()
 })
 
-it('keeps a raised budget over continue-as-new', async () => {
+it('a run keeps a raised budget over continue-as-new', async () => {
   const loops = turn(
     code('import asyncio\nfor n in range(40):\n    await ping()\n    await asyncio.sleep(0)\nprint("done")'),
   )

@@ -6,7 +6,7 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { Barrier, tool } from '../../../support/tools.js'
 
 describe('several tool_use blocks in one reply', () => {
-  it('run in parallel and beside code, and their results keep the order of the calls', async () => {
+  it('several tool uses in one reply run in parallel with code, and their results keep the order', async () => {
     const barrier = new Barrier(3)
     const meet = tool('meet', async ({ name }) => {
       await barrier.arrive()
@@ -23,7 +23,7 @@ describe('several tool_use blocks in one reply', () => {
     expect(env.lastUserContent()).toMatchObject([{ content: 'a' }, { content: 'b' }, { content: 'c' }])
   })
 
-  it('of execute_code share the session and run sequentially', async () => {
+  it('several uses of execute_code in one reply share the session and run sequentially', async () => {
     const env = await TestEnvironment.start({ script: [turn(code('x = 1'), code('x += 41\nprint(x)')), answerResult] })
     expect(await env.runAgent()).toMatchObject({ answer: expect.stringContaining('42'), cells: 2 })
     expect(env.lastUserContent()).toMatchObject([
@@ -54,39 +54,42 @@ describe('a direct call', () => {
   const strict = tool('strict', () => 'ran', { input: z.object({ n: z.int() }) })
   const codeOnly = tool('code_only', () => 'ran', { allowedCallers: ['code_execution'] })
 
-  it('of a tool that fails gives a tool_result with is_error', async () => {
+  it('a direct call of a tool that fails gives a tool_result with is_error', async () => {
     const result = await resultOf([failing], call('failing'))
     expect(result).toMatchObject({ is_error: true, content: '[tool_error] the database is down' })
   })
 
-  it('that violates the input schema is refused with the invalid field, and runs nothing', async () => {
+  it('a direct call that violates the input schema is refused with the invalid field, and runs nothing', async () => {
     const result = await resultOf([strict], call('strict', { n: 'one' }))
     expect(result).toMatchObject({ is_error: true, content: expect.stringContaining('n: expected number') })
     expect(result.activities).not.toContain('strict')
   })
 
-  it('of a code-only tool is refused by the host', async () => {
+  it('the host refuses a direct call of a code-only tool', async () => {
     const result = await resultOf([codeOnly], call('code_only'))
     expect(result).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[denied\].*only code/) })
     expect(result.activities).not.toContain('code_only')
   })
 
-  it.each(['no_such_tool', 'constructor', '__proto__'])('of an unknown tool (%s) is refused', async (name) => {
-    const result = await resultOf([strict], call(name))
-    expect(result).toMatchObject({ is_error: true, content: expect.stringContaining(`"${name}"`) })
-  })
+  it.each(['no_such_tool', 'constructor', '__proto__'])(
+    'a direct call of an unknown tool (%s) is refused',
+    async (name) => {
+      const result = await resultOf([strict], call(name))
+      expect(result).toMatchObject({ is_error: true, content: expect.stringContaining(`"${name}"`) })
+    },
+  )
 
-  it('of execute_code without code is refused, and opens no sandbox', async () => {
+  it('a direct call of execute_code without code is refused, and opens no sandbox', async () => {
     const result = await resultOf([], call('execute_code', { source: 'print(1)' }))
     expect(result).toMatchObject({ is_error: true, content: 'execute_code takes {"code": "..."}' })
     expect(result.activities).not.toContain('session.open')
   })
 
-  it('with an empty result gives a placeholder text, because the API accepts no empty text', async () => {
+  it('a direct call with an empty result gives a placeholder text, because the API accepts no empty text', async () => {
     expect(await resultOf([tool('empty', () => '')], call('empty'))).toMatchObject({ content: '(empty)' })
   })
 
-  it('with a long result is truncated in the middle for the model', async () => {
+  it('a direct call with a long result is truncated in the middle for the model', async () => {
     const { content } = await resultOf([tool('long', () => 'x'.repeat(100_000))], call('long'))
     expect(content.length).toBeLessThan(20_200)
     expect(content).toContain('80000 characters cut')

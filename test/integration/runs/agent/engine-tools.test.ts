@@ -10,7 +10,7 @@ function toolNames({ api }: TestEnvironment): readonly string[] {
   return body?.tools.map(({ name }) => name) ?? []
 }
 
-it('reads results of calls and of code that were cut, in pages, and only those of its conversation', async () => {
+it('reads cut results of calls and of code in pages, and only those of its own conversation', async () => {
   const talk = await TestConversation.start({
     tools: [tool('book', () => `${'a'.repeat(30_000)}MIDDLE${'b'.repeat(30_000)}`, { allowedCallers: ['direct'] })],
     script: [
@@ -34,12 +34,12 @@ it('reads results of calls and of code that were cut, in pages, and only those o
   expect(page).toMatch(/aMIDDLEb.*\(characters 20000 to 40000\. read_more\(.* has more\)/)
   expect(refused).toContain('no result')
   expect(toolNames(talk.env)).toEqual(['execute_code', 'book', 'read_more'])
-  // What is exported has no references.
+  // Exported messages have no references.
   expect(JSON.stringify(await conversation.history())).not.toContain('ptc.value')
   await talk.close()
 })
 
-it('searches the documentation of many tools, and calls what it has found from code', async () => {
+it('searches the documentation of many tools, and calls a found tool from code', async () => {
   const env = await TestEnvironment.start({
     tools: [tool('ping_server', () => 'pong'), tool('pay', () => 'paid'), tool('ask', () => 'yes')],
     model: { documentedTools: 2 },

@@ -29,7 +29,7 @@ function cellsOf(tree: RunTree) {
   return tree.turns.flatMap(({ cells }) => cells)
 }
 
-it('executes the calls of code at the API as activities, and answers with results and the container', async () => {
+it('executes the calls of hosted code as activities, and answers with results and the container', async () => {
   const script = [...pauses, hostedTurn([hostedResult('s1', '12\n'), text('It is 12.')])]
   // Turns that only continue the code do not count.
   const env = await start({ tools: [double], script, limits: { turns: 1 } })
@@ -59,7 +59,7 @@ it('executes the calls of code at the API as activities, and answers with result
   })
 })
 
-it('shows the code and its calls in the run tree', async () => {
+it('shows hosted code and its calls in the run tree', async () => {
   const script = [...pauses, hostedTurn([hostedResult('s1', '12\n'), text('It is 12.')])]
   const env = await start({ tools: [double], script })
   await env.runAgent({ sandbox })
@@ -85,7 +85,7 @@ it('shows the code and its calls in the run tree', async () => {
   ])
 })
 
-it('gives code the outcome of calls that fail, and refuses calls over the limit of a cell', async () => {
+it('gives hosted code the outcome of failed calls, and refuses calls over the limit of a cell', async () => {
   const failing = tool('failing', () => Promise.reject(new Error('down')), { retry: { attempts: 1 } })
   const direct = tool('direct_only', () => 'ran', { allowedCallers: ['direct'] })
   const calls = ['failing', 'direct_only', 'gone', 'double'].map((name) => hostedCall('s1', name))
@@ -103,7 +103,7 @@ it('gives code the outcome of calls that fail, and refuses calls over the limit 
   ])
 })
 
-it('resumes a paused turn with its container', async () => {
+it('resumes a paused turn of hosted code with its container', async () => {
   const script = [
     hostedTurn([hostedCode('s1', 'long()')], { stop_reason: 'pause_turn' }),
     hostedTurn([hostedResult('s1', ''), text('Done.')]),
@@ -113,7 +113,7 @@ it('resumes a paused turn with its container', async () => {
   expect(bodies(env)[1]).toMatchObject({ container: container.id, messages: [{ role: 'user' }, { role: 'assistant' }] })
 })
 
-it('keeps the container over continue-as-new while code waits', async () => {
+it('keeps the container of hosted code over continue-as-new while code waits', async () => {
   const calls = Array.from({ length: 40 }, (_, n) => hostedCall('s1', 'double', { n }))
   const env = await start({
     tools: [double],
@@ -128,7 +128,7 @@ it('keeps the container over continue-as-new while code waits', async () => {
   expect(bodies(env)[1]).toMatchObject({ container: container.id })
 })
 
-describe('when the container is gone', () => {
+describe('a lost container', () => {
   const again = { ...turn(text('I saw it.')), match: { lastUserText: '[container_expired]' } }
 
   /** A run whose code makes one call and never gets the result. */
@@ -165,18 +165,18 @@ describe('when the container is gone', () => {
     turn(text('unused')),
   )
 
-  it('results that come too late are read by the model, and the code is not continued', async () => {
+  it('the model reads results that come too late for a lost container, and the code is not continued', async () => {
     const env = await runLost({ container: { ...container, expires_at: '2020-01-01T00:00:00Z' } })
     expect(env.api.requests).toHaveLength(2)
   })
 
-  it('a request that the API refuses is repeated without the container', async () => {
+  it('a request that the API refuses because of a lost container is repeated without it', async () => {
     const env = await runLost({}, {})
     expect(env.api.requests.map(({ outcome }) => outcome)).toEqual(['answered', 'faulted', 'answered'])
   })
 })
 
-it('fails a program, which has no model, before it begins', async () => {
+it('a program, which has no model, fails before it begins with hosted code', async () => {
   const env = await start()
   const handle = await env.startProgram('print(1)', { sandbox })
   await expect(env.ptc.handle(handle.workflowId).result()).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })

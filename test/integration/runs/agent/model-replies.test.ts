@@ -28,14 +28,17 @@ describe('max_tokens', () => {
   it.each([
     ['text', [turn(text('word '.repeat(1_000)))], 'word '.repeat(1_000)],
     ['code', [turn(code(`print("ok")  # ${'x'.repeat(5_000)}`)), answerResult], 'ok'],
-  ] as const)('F27: in the middle of %s is recovered by twice the token limit', async (_what, script, answer) => {
-    const env = await TestEnvironment.start({ model: { maxTokens: 1_000 }, script })
-    const result = await env.runAgent()
-    expect(result).toMatchObject({ status: 'answered', turns: script.length + 1 })
-    expect(result.answer.trim()).toBe(answer.trim())
-    const activities = (await env.activities()).filter(({ type }) => type === 'model.turn')
-    expect(activities).toHaveLength(script.length + 1)
-  })
+  ] as const)(
+    'F27: max_tokens in the middle of %s is recovered by twice the token limit',
+    async (_what, script, answer) => {
+      const env = await TestEnvironment.start({ model: { maxTokens: 1_000 }, script })
+      const result = await env.runAgent()
+      expect(result).toMatchObject({ status: 'answered', turns: script.length + 1 })
+      expect(result.answer.trim()).toBe(answer.trim())
+      const activities = (await env.activities()).filter(({ type }) => type === 'model.turn')
+      expect(activities).toHaveLength(script.length + 1)
+    },
+  )
 
   const truncatedToolUse = {
     type: 'tool_use' as const,
@@ -43,7 +46,7 @@ describe('max_tokens', () => {
     partial_json: '{"code": "await ping()\\nprint(',
   }
 
-  it('F27: inside code runs nothing of the code, and repeats the request with twice the token limit', async () => {
+  it('F27: max_tokens inside code runs none of it, and repeats the request with twice the limit', async () => {
     let runs = 0
     const env = await TestEnvironment.start({
       tools: [tool('ping', () => (runs += 1))],
@@ -56,7 +59,7 @@ describe('max_tokens', () => {
     expect(runs).toBe(0)
   })
 
-  it('F27: does not run complete calls of the truncated reply either, and keeps its text for the answer', async () => {
+  it('F27: max_tokens runs no complete calls of the truncated reply either, and keeps its text', async () => {
     const env = await TestEnvironment.start({
       tools: [tool('ping', () => 'pong')],
       script: [replyWithStopReason('max_tokens', text('I will'), call('ping'))],
@@ -78,7 +81,7 @@ it('F27: a refusal ends the run with a typed status', async () => {
 })
 
 describe('empty content', () => {
-  it('F27: prompts the model once more, and the run continues', async () => {
+  it('F27: an empty reply prompts the model once more, and the run continues', async () => {
     const env = await TestEnvironment.start({
       script: [
         { reply: { content: [] }, match: { lastUserText: { equals: 'go' } } },
@@ -89,7 +92,7 @@ describe('empty content', () => {
     expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'here', turns: 2 })
   })
 
-  it('F27: after tool results adds the prompt after them', async () => {
+  it('F27: an empty reply after tool results adds the prompt after them', async () => {
     const env = await TestEnvironment.start({
       tools: [tool('ping', () => 'pong')],
       script: [
@@ -102,7 +105,7 @@ describe('empty content', () => {
     expect(env.lastUserContent()).toMatchObject([{ type: 'tool_result' }, { type: 'text' }])
   })
 
-  it('F27: twice ends the run without an answer and with a typed status', async () => {
+  it('F27: a second empty reply ends the run without an answer and with a typed status', async () => {
     const env = await TestEnvironment.start({ script: [turn()] })
     expect(await env.runAgent()).toMatchObject({ status: 'no_answer', answer: '', turns: 2 })
   })

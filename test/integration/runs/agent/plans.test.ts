@@ -24,7 +24,7 @@ function sent(env: TestEnvironment): readonly string[] {
   return env.api.requests.map(({ body }) => JSON.stringify(requestMessages(body)))
 }
 
-it('asks for a valid plan, does its steps in the order of their dependencies, and answers', async () => {
+it('mode plan asks for a valid plan, does its steps in the order of their dependencies, and answers', async () => {
   const look = tool('look', ({ at }) => `seen ${at as string}`)
   const env = await TestEnvironment.start({
     tools: [look],
@@ -53,7 +53,7 @@ it('asks for a valid plan, does its steps in the order of their dependencies, an
   const requests = sent(env)
   expect(requests[1]).toContain('a text is not a plan')
   expect(requests[3]).toContain('these steps depend on each other in a circle: a, b')
-  // A step has the messages of the planning, and of its dependencies only the results.
+  // A step has the messages of the planning, and only the results of its dependencies.
   const right = requests.find((request) => request.includes('Do step right now'))
   expect(right).toContain('seen first')
   expect(right).toContain('root says 1')
@@ -74,7 +74,7 @@ it('asks for a valid plan, does its steps in the order of their dependencies, an
     'join',
     '-',
   ])
-  // A query that comes between two workflow tasks is refused.
+  // A query between two workflow tasks is refused.
   const details = () => handle.query('__temporal_workflow_metadata')
   expect(await details().catch(details)).toMatchObject({
     currentDetails: expect.stringContaining('3. `right` done: `Do right.`') as string,
@@ -82,7 +82,7 @@ it('asks for a valid plan, does its steps in the order of their dependencies, an
   await env.expectCleanEnd(handle)
 })
 
-it('skips the steps after one that was given up or failed, and tells the model', async () => {
+it('mode plan skips the steps after one that was given up or failed, and tells the model', async () => {
   const ping = tool('ping', () => 'pong')
   const env = await TestEnvironment.start({
     tools: [ping],
@@ -110,7 +110,7 @@ it('skips the steps after one that was given up or failed, and tells the model',
   expect(sent(env).at(-1)).toContain('[left: gave up]\\nNo access.')
 })
 
-it('ends without a valid plan after as many attempts as answers have, and with the budget', async () => {
+it('mode plan ends without a valid plan after as many attempts as answers have, and with the budget', async () => {
   const two = submit(step('a'), step('b'))
   const env = await TestEnvironment.start({
     script: [turn(two), turn(text('No.')), turn(call('submit_plan')), inStep('a', turn(text('ok')))],
@@ -125,7 +125,7 @@ it('ends without a valid plan after as many attempts as answers have, and with t
   })
 })
 
-it('continues as new within a step, with the plan and its results', async () => {
+it('mode plan continues as new within a step, with the plan and its results', async () => {
   const seen: unknown[] = []
   const look = tool('look', ({ at }) => {
     seen.push(at)

@@ -5,7 +5,7 @@ import { resetToCall } from '../../../support/environment/reset.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-it('F31: a run that is reset to the middle of a cell gives the same answer with the same idempotency keys, and repeats only lost model turns', async () => {
+it('F31: a run reset to the middle of a cell gives the same answer, and repeats only lost model turns', async () => {
   const keys: string[] = []
   const charge = tool(
     'charge',
@@ -21,7 +21,7 @@ it('F31: a run that is reset to the middle of a cell gives the same answer with 
   })
   const handle = await env.startAgent()
   await handle.result()
-  // To the moment of the first cell's call. The sandbox of that moment no longer exists.
+  // Resets to the moment of the first cell's call, whose sandbox no longer exists.
   await resetToCall(env, handle, 'charge')
   const again = env.client.workflow.getHandle(handle.workflowId)
   expect((await again.result()) as AgentResult).toMatchObject({
@@ -55,7 +55,7 @@ it('F31: a run that is reset while it waits gets a sandbox in the state of the r
   await env.expectCleanEnd(again)
 })
 
-it('F31: a run that is reset by one step continues with the new result, not with the effects of the earlier one in its sandbox', async () => {
+it('F31: a run reset by one step continues with the new result, not with effects in its old sandbox', async () => {
   const called = [new Deferred(), new Deferred()]
   const go = new Deferred<null>()
   let looks = 0

@@ -23,7 +23,7 @@ const mine = defineBackend({
   },
 })
 
-it('a run waits for a worker that has its backend, says so, and continues with its state on such a worker', async () => {
+it('a run waits for a worker that has its backend, reports that, and continues there with its state', async () => {
   const called = new Deferred()
   const released = new Deferred<string>()
   const pay = (): Promise<string> => {
@@ -46,7 +46,7 @@ it('a run waits for a worker that has its backend, says so, and continues with i
   const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')
   expect(currentDetails).toMatch(/Waits for a worker with the sandbox `mine` since/)
 
-  // Without tools, so that the call goes to the first worker, which lives.
+  // This worker has no tools, so that the call goes to the first worker, which is alive.
   const capable = await env.workers.start({ sandbox: { backend: mine }, roles: ['sandbox'] })
   await called.promise
   await capable.shutdown()

@@ -18,8 +18,8 @@ function startWorkerWith(sandbox: object, address = sharedServer().address) {
   })
 }
 
-describe('a worker that can not start reports the reason and the remedy', () => {
-  it('when Temporal does not answer', async () => {
+describe("a worker that can't start", () => {
+  it("a worker that can't start reports the reason and the remedy when Temporal does not answer", async () => {
     await expect(startWorkerWith({ backend: 'wasm' }, unusedAddress)).rejects.toMatchObject({
       code: 'TEMPORAL_UNREACHABLE',
       message: expect.stringContaining(`Temporal at ${unusedAddress} does not answer`),
@@ -27,7 +27,7 @@ describe('a worker that can not start reports the reason and the remedy', () => 
     })
   })
 
-  it('when the workflow bundle was not built', () => {
+  it("a worker that can't start reports the reason and the remedy when the workflow bundle was not built", () => {
     expect(() => workflowBundle('plain', '/nowhere/workflow-bundle.js')).toThrowError(
       expect.objectContaining({ message: 'the workflow bundle /nowhere/workflow-bundle.js is missing' }),
     )
@@ -35,7 +35,7 @@ describe('a worker that can not start reports the reason and the remedy', () => 
 })
 
 describeDocker('a worker with Docker', () => {
-  it('reports a missing image at its start', async () => {
+  it('a worker with Docker reports a missing image at its start', async () => {
     await expect(
       startWorkerWith({ backend: 'docker', docker: { image: 'durable-ptc-no-such-image:1' } }),
     ).rejects.toMatchObject({
@@ -46,7 +46,7 @@ describeDocker('a worker with Docker', () => {
   })
 })
 
-it('a worker with the embedded sandbox executes the same run', async () => {
+it('a worker with the embedded sandbox executes the same run as one with Docker', async () => {
   const env = await TestEnvironment.start({
     backend: 'wasm',
     script: [turn(code('x = 20')), turn(code('print(x + 22)')), answerResult],

@@ -11,7 +11,7 @@ interface SentPrompt {
   readonly tools: readonly { readonly name: string; readonly description: string }[]
 }
 
-/** The prompts that the model got. */
+/** The prompts that the model received. */
 function prompts(env: TestEnvironment): readonly SentPrompt[] {
   return env.api.requests.map(({ body }) => body as SentPrompt)
 }
@@ -58,7 +58,7 @@ const analyst = defineAgent({
   output: z.object({ total: z.int().min(1), note: z.string().default('none') }),
 })
 
-it('asks again for an answer that does not fit the schema, and the client gets the output with its type', async () => {
+it('asks again for an answer that does not fit the schema, and the client gets the typed output', async () => {
   const script = [
     turn(text('The total is 3.')),
     turn(call('submit_answer', { total: 0 })),
@@ -78,7 +78,7 @@ it('asks again for an answer that does not fit the schema, and the client gets t
   await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
 })
 
-it('ends with a status of its own after too many answers that do not fit', async () => {
+it('an agent ends with its own status after too many answers that do not fit the schema', async () => {
   const script = [turn(call('submit_answer', {}), code('print(1)')), turn(text('Three.'), call('submit_answer', {}))]
   const env = await TestEnvironment.start({ agents: [analyst], script })
   const result = await env.runAgent({ agent: 'analyst', limits: { answerAttempts: 2 } })
@@ -107,6 +107,6 @@ it('code has the input of the run in every cell, and the model sees its type', a
   expect(prompts(env)[0]?.tools[0]?.description).toContain(
     'input_data` has the data that came with the question: a list of 3000 items; the first is a dict with the keys "id".',
   )
-  // The start and activity `run.config` have the value of 35 KB, all later events a reference.
+  // The start and activity `run.config` have the value of 35 KB. All later events have a reference.
   expect(await env.historyBytes()).toBeLessThan(100_000)
 })

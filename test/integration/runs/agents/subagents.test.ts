@@ -21,7 +21,7 @@ function chief(...agents: readonly { readonly name: string }[]) {
   return defineAgent({ name: 'chief', ...about, agents })
 }
 
-/** The turns of the agent whose question, or task, is this. */
+/** The turns of the agent with this question or task. */
 function answering(question: string, ...turns: readonly ScriptedTurn[]): ScriptedConversation {
   return { match: { firstUserText: { equals: question } }, turns }
 }
@@ -46,7 +46,7 @@ async function children(env: TestEnvironment, handle: WorkflowHandle): Promise<W
   )
 }
 
-it('code runs two sub-agents at once, with typed answers, and the run counts what they use', async () => {
+it('code runs two sub-agents at once, with typed answers, and the run counts their usage', async () => {
   const whoami = tool('whoami', (_input, { context, run }) => `${JSON.stringify(context)} ${run.agent ?? ''}`)
   const analyst = defineAgent({ name: 'analyst', ...about, tools: [whoami], output: z.object({ total: z.int() }) })
   const source = `
@@ -82,7 +82,7 @@ print(first, second["total"] + 1)`
   for (const each of [handle, ...started]) await env.expectCleanEnd(each)
 })
 
-it('the model starts a sub-agent directly, which has no sub-agents of its own without `agents`', async () => {
+it('the model starts a sub-agent directly, which has no sub-agents without `agents`', async () => {
   const writer = defineAgent({ name: 'writer', ...about, tools: [] })
   const env = await start(
     { agents: [researcher, writer, chief(researcher, writer)] },
@@ -101,7 +101,7 @@ it('the model starts a sub-agent directly, which has no sub-agents of its own wi
   ])
 })
 
-it('a sub-agent that does not answer is a ToolError that says why, and what it used counts', async () => {
+it('a sub-agent that does not answer is a ToolError with the reason, and its usage counts', async () => {
   const short = defineAgent({ name: 'short', ...about, tools: [], limits: { turns: 1 } })
   const refused = { type: 'status', attempt: 'every', status: 401 } as const
   const source = `${attempt}
@@ -143,7 +143,7 @@ function blockingTool() {
 const waiter = defineAgent({ name: 'waiter', ...about, tools: ['wait'] })
 const waits = answering('wait', turn(code('await wait()')), turn(text('unused')))
 
-it('is cancelled with its parent, which shows meanwhile which run it waits for', async () => {
+it('a sub-agent is cancelled with its parent, which shows meanwhile which run it waits for', async () => {
   const { wait, called } = blockingTool()
   const env = await start(
     { tools: [wait], agents: [waiter, chief(waiter)] },
@@ -163,7 +163,7 @@ it('is cancelled with its parent, which shows meanwhile which run it waits for',
   await env.expectCleanEnd(child)
 })
 
-it('is cancelled with the code that waits for it, and the conversation counts what it used', async () => {
+it('a sub-agent is cancelled with the code that waits for it, and the conversation counts its usage', async () => {
   const { wait, called } = blockingTool()
   const talk = await TestConversation.start(
     {
@@ -189,7 +189,7 @@ it('is cancelled with the code that waits for it, and the conversation counts wh
   await talk.close()
 })
 
-it('sub-agents that run at once have leases within the budget, and end when they are spent', async () => {
+it('concurrent sub-agents have leases within the budget, and end when these are spent', async () => {
   const pinger = defineAgent({ name: 'pinger', ...about, tools: [ping] })
   const loops = Array.from({ length: 8 }, () => turn(call('ping')))
   const source = `${attempt}
@@ -203,7 +203,7 @@ print("\\n".join(results))`
   )
   const handle = await env.startAgent({ agent: 'chief', budget: { turns: 8, whenSpent: 'end' } })
   const result = await env.agentResult(handle)
-  // Of 8 turns, the parent has used one: the leases are 4, 2 and 1 turns, and the fourth sub-agent gets none.
+  // The parent has used one of 8 turns: the leases are 4, 2 and 1 turns, and the fourth sub-agent gets none.
   const started = await children(env, handle)
   expect(await Promise.all(started.map(async (child) => (await env.agentResult(child)).turns))).toEqual([4, 2, 1])
   expect(result).toMatchObject({ status: 'budget_spent', turns: 1, subagents: { runs: 3, turns: 7 } })
@@ -215,7 +215,7 @@ print("\\n".join(results))`
   ])
 })
 
-it('has a budget that nobody raises, and that counts as used when the sub-agent is terminated', async () => {
+it("a sub-agent has a budget that can't be raised, and that counts as used after a termination", async () => {
   const { wait, called } = blockingTool()
   const env = await start(
     { tools: [wait], agents: [waiter, chief(waiter)] },
@@ -233,7 +233,7 @@ it('has a budget that nobody raises, and that counts as used when the sub-agent 
   expect((await env.ptc.handle(handle.workflowId).budget()).used.turns).toBe(2 + 2)
 })
 
-it('starts once when the sandbox of its parent is rebuilt', async () => {
+it('a sub-agent starts once when the sandbox of its parent is rebuilt', async () => {
   const called = new Deferred()
   const opened = new Deferred()
   const gate = tool('gate', async () => {

@@ -11,8 +11,8 @@ import { Deferred, tool } from '../../../support/tools.js'
 const refusedKey: ScriptedFault = { type: 'status', attempt: 'every', status: 401 }
 const book = (what: string) => call('book', { what })
 
-describe('the calls of an agent', () => {
-  it('are compensated when the engine fails, direct calls and calls of code alike', async () => {
+describe('calls of an agent', () => {
+  it('calls of an agent are compensated when the engine fails, direct calls and calls of code alike', async () => {
     const bookings = new Bookings()
     const env = await TestEnvironment.start({
       tools: [bookings.tool()],
@@ -28,7 +28,7 @@ describe('the calls of an agent', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('are compensated when it ends without an answer, and kept when it answers', async () => {
+  it('calls of an agent are compensated when it ends without an answer, and kept when it answers', async () => {
     const bookings = new Bookings()
     const script = [turn(book('flight')), turn(book('hotel')), turn(text('booked'))]
     const env = await TestEnvironment.start({ tools: [bookings.tool()], script })
@@ -41,7 +41,7 @@ describe('the calls of an agent', () => {
     expect(bookings.all).toEqual(['flight', 'hotel'])
   })
 
-  it('are compensated after a call in progress has ended, when it is cancelled', async () => {
+  it('calls of an agent are compensated when it is cancelled, after a call in progress has ended', async () => {
     const bookings = new Bookings()
     const begun = new Deferred()
     const onBooked = async (signal: AbortSignal) => {
@@ -62,8 +62,8 @@ describe('the calls of an agent', () => {
   })
 })
 
-describe('the calls of a message', () => {
-  it('are compensated when it fails, and the model reads that with the next message', async () => {
+describe('calls of a message', () => {
+  it('calls of a failed message are compensated, and the model reads that with the next message', async () => {
     const bookings = new Bookings()
     const talk = await TestConversation.start({
       tools: [bookings.tool()],
@@ -81,7 +81,7 @@ describe('the calls of a message', () => {
     await talk.close()
   })
 
-  it('are compensated when it is interrupted; those of answered messages are kept', async () => {
+  it('calls of an interrupted message are compensated; those of answered messages are kept', async () => {
     const bookings = new Bookings()
     const called = new Deferred()
     const wait = tool('wait', async (_input, { signal }) => {

@@ -46,8 +46,8 @@ afterAll(() => end?.())
 const treeCalls = async (workflowId: string) =>
   (await env.ptc.handle(workflowId).tree()).turns[0]?.cells[0]?.calls ?? []
 
-describe('the calls of a program', () => {
-  it('are compensated in reverse, each once, when it fails', async () => {
+describe('calls of a program', () => {
+  it('calls of a failed program are compensated in reverse, each once', async () => {
     const source = 'await book(what="f1")\nawait book(what="f2")\nawait book(what="f3")\nraise ValueError("no")'
     const { outcome, compensation } = await env.runProgram(source)
     expect(outcome).toMatchObject({ status: 'code_error', error: expect.stringContaining('ValueError: no') })
@@ -65,7 +65,7 @@ describe('the calls of a program', () => {
     ])
   })
 
-  it('are compensated when it is cancelled after two of three', async () => {
+  it('calls of a program that is cancelled after two of three are compensated', async () => {
     called = new Deferred()
     const handle = await env.startProgram('await book(what="c1")\nawait book(what="c2")\nawait wait()\nbook(what="c3")')
     await called.promise
@@ -76,7 +76,7 @@ describe('the calls of a program', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('are kept when it succeeds', async () => {
+  it('calls of a successful program are kept', async () => {
     const result = await env.runProgram(
       'await book(what="s1")\ntry: await book(what="s2", ending="refuse")\nexcept ToolError: pass',
     )
@@ -85,7 +85,7 @@ describe('the calls of a program', () => {
     expect(bookings.of('s')).toEqual(['s1'])
   })
 
-  it('are compensated without a result when their outcome is unknown, and not at all when nothing happened', async () => {
+  it('calls with an unknown outcome are compensated without a result, and calls without an effect are not', async () => {
     const source = `
 for tool, what, ending in [(book, "u1", "refuse"), (book, "u2", "lose"), (book_once, "u3", "lose")]:
     try: await tool(what=what, ending=ending)
@@ -97,7 +97,7 @@ for tool, what, ending in [(book, "u1", "refuse"), (book, "u2", "lose"), (book_o
     expect(compensation).toMatchObject({ compensated: 2, failed: 0 })
   })
 
-  it('are compensated after all attempts that are needed; one that fails for good does not keep the others', async () => {
+  it('compensations are retried as often as needed; one that fails permanently does not stop the others', async () => {
     const source = 'await book(what="r1")\nawait book(what="r2", attempts=0)\nawait book(what="r3", attempts=3)\n1/0'
     const { compensation } = await env.runProgram(source)
     expect(bookings.of('r')).toEqual(['r1', 'r2', 'r3', '-r3', '-r1'])
@@ -120,7 +120,7 @@ for tool, what, ending in [(book, "u1", "refuse"), (book, "u2", "lose"), (book_o
     ])
   })
 
-  it('are refused over limits.compensations, and compensated over continue-as-new', async () => {
+  it('calls over limits.compensations are refused, and compensation works over continue-as-new', async () => {
     const source = `
 refused = 0
 for n in range(45):
@@ -143,7 +143,7 @@ print(refused)
 })
 
 describe('the denial of a call', () => {
-  it('that code does not handle ends a program, whose calls are compensated', async () => {
+  it('a denied call that code does not handle ends a program, whose calls are compensated', async () => {
     requested = new Deferred()
     const handle = await env.startProgram('await book(what="d1")\nawait book_approved(what="d2")')
     await requested.promise
@@ -153,7 +153,7 @@ describe('the denial of a call', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('compensates the calls before it at once, if the person wants that', async () => {
+  it('a denial compensates the calls before it at once, if the person wants that', async () => {
     requested = new Deferred()
     const source = `
 await book(what="e1"); await book(what="e2")

@@ -6,7 +6,7 @@ import { TestConversation } from '../../../support/environment/test-conversation
 import { fastPollOptions } from '../../../support/poll-options.js'
 import { answerResult, call, code, turn } from '../../../support/script.js'
 
-it('remembers an approval for all later messages, and a message that waits for one can be interrupted', async () => {
+it('a conversation remembers an approval for later messages, and a waiting message can be interrupted', async () => {
   const requests: ApprovalRequest[] = []
   const paid: number[] = []
   const pay = defineTool({

@@ -3,7 +3,7 @@ import { TestConversation } from '../../../support/environment/test-conversation
 import { answerResult, code, faulty, text, turn } from '../../../support/script.js'
 import { tool } from '../../../support/tools.js'
 
-it('keeps messages, answers, variables and counts over continue-as-new, also during a message', async () => {
+it('a conversation keeps messages, answers, variables and counts over continue-as-new', async () => {
   const talk = await TestConversation.start({
     tools: [tool('ping', ({ number }) => number)],
     limits: { historyEvents: 100 },
@@ -36,7 +36,7 @@ it('keeps messages, answers, variables and counts over continue-as-new, also dur
   expect((await talk.env.executionHistories(talk.handle)).length).toBeGreaterThan(2)
 })
 
-it('keeps what was done for a message before its continue-as-new when the message then fails', async () => {
+it('a conversation keeps the work for a message before a continue-as-new when the message then fails', async () => {
   const talk = await TestConversation.start({
     tools: [tool('ping', ({ number }) => number)],
     limits: { historyEvents: 100 },

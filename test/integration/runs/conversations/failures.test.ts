@@ -6,7 +6,7 @@ import { Deferred, tool } from '../../../support/tools.js'
 
 const refusedKey: ScriptedFault = { type: 'status', attempt: 'every', status: 401 }
 
-it('takes a message back that failed before the model had read it, and the conversation goes on', async () => {
+it('takes back a message that failed before the model had read it, and the conversation continues', async () => {
   const talk = await TestConversation.start({
     script: [
       turn(text('one')),
@@ -32,7 +32,7 @@ it('takes a message back that failed before the model had read it, and the conve
   await talk.close()
 })
 
-it('keeps what was done for a message that fails later', async () => {
+it('keeps the work for a message that fails later', async () => {
   let payments = 0
   const talk = await TestConversation.start({
     tools: [tool('pay', () => (payments += 1))],
@@ -54,7 +54,7 @@ it('keeps what was done for a message that fails later', async () => {
   await talk.close()
 })
 
-it('ends a message at its turn limit, and the next one goes on from there', async () => {
+it('a message ends at its turn limit, and the next one continues from there', async () => {
   const talk = await TestConversation.start({
     tools: [tool('ping', () => 'pong')],
     limits: { turns: 1 },
@@ -65,7 +65,7 @@ it('ends a message at its turn limit, and the next one goes on from there', asyn
   await talk.close()
 })
 
-it('fails the first message with the reason when the conversation cannot begin', async () => {
+it("fails the first message with the reason when the conversation can't begin", async () => {
   const talk = await TestConversation.start({ script: [turn(text('unused'))] }, { agent: 'nobody' })
   await expect(talk.conversation.ask('Hi.')).rejects.toMatchObject({
     code: 'AGENT_UNKNOWN',
@@ -74,7 +74,7 @@ it('fails the first message with the reason when the conversation cannot begin',
   await expect(talk.conversation.status()).rejects.toMatchObject({ code: 'CONVERSATION_CLOSED' })
 })
 
-it('refuses what it cannot take, and stays as it is', async () => {
+it('a conversation refuses invalid requests, and stays unchanged', async () => {
   const talk = await TestConversation.start(
     { script: [turn(text('one')), turn(text('two'))] },
     { context: { user: 'a' } },
@@ -97,7 +97,7 @@ it('refuses what it cannot take, and stays as it is', async () => {
   await expect(conversation.interrupt()).rejects.toMatchObject({ code: 'CONVERSATION_CLOSED' })
 })
 
-it('refuses waiting messages when it is closed, and the next message starts a new conversation', async () => {
+it('refuses waiting messages when the conversation is closed, and the next message starts a new one', async () => {
   const called = new Deferred()
   const talk = await TestConversation.start({
     tools: [

@@ -8,7 +8,7 @@ const imported = [
   { role: 'assistant', content: [{ type: 'text', text: 'Hello Ada.' }] },
 ] as const
 
-it('begins with messages from elsewhere, and exports all messages in the same format', async () => {
+it('a conversation begins with messages of another source, and exports all messages in the same format', async () => {
   const talk = await TestConversation.start(
     { tools: [tool('ping', () => 'pong')], script: [turn(text('unused')), turn(call('ping')), turn(text('Ada.'))] },
     { messages: imported },
@@ -28,7 +28,7 @@ it('begins with messages from elsewhere, and exports all messages in the same fo
   expect(await talk.another().history()).toEqual(history)
 })
 
-it('forgets all messages, or replaces them, but not while it works', async () => {
+it('a conversation forgets or replaces all messages, but not while it works', async () => {
   const called = new Deferred()
   const opened = new Deferred()
   const talk = await TestConversation.start({

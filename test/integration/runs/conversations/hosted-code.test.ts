@@ -6,7 +6,7 @@ import { fastPollOptions } from '../../../support/poll-options.js'
 import { text } from '../../../support/script.js'
 import { tool } from '../../../support/tools.js'
 
-it('gives up code that waits when a message follows an interruption, and asks for approval of calls of code', async () => {
+it('gives up waiting hosted code when a message follows an interruption, and asks for approvals', async () => {
   const requests: ApprovalRequest[] = []
   const pay = tool('pay', () => 'paid', { effect: 'once', approval: 'always' })
   const again = hostedTurn([hostedCode('s2', 'await pay({})'), hostedCall('s2', 'pay')], {

@@ -64,7 +64,7 @@ it('interrupts direct calls, whose tools are cancelled, and tells the model', as
 })
 
 describe.each(backends)('in %s', (backend) => {
-  it('interrupts only the code, and the model goes on with what it printed', async () => {
+  it('interrupts only the code of a conversation, and the model continues with its output', async () => {
     const { wait, called, cancelled } = blockingTool()
     const talk = await TestConversation.start({
       backend,
@@ -110,7 +110,7 @@ describe.each(backends)('in %s', (backend) => {
   })
 })
 
-it('does nothing when the conversation waits', async () => {
+it('an interrupt does nothing when the conversation waits', async () => {
   const talk = await TestConversation.start({ script: [turn(text('one')), turn(text('two'))] })
   await talk.conversation.ask('1')
   await talk.conversation.interrupt()

@@ -7,7 +7,7 @@ import { Deferred, tool } from '../../../support/tools.js'
 const user = (...texts: readonly string[]) => ({ role: 'user', content: texts.map(text) })
 const assistant = (answer: string) => ({ role: 'assistant', content: [text(answer)] })
 
-/** A tool that returns when the test says so. */
+/** A tool that returns when the test opens the gate. */
 function gate() {
   const called = new Deferred()
   const opened = new Deferred()
@@ -20,7 +20,7 @@ function gate() {
 }
 
 describe.each(backends)('a conversation, in %s', (backend) => {
-  it('answers messages with the variables of the messages before, until it is closed', async () => {
+  it('a conversation answers messages with the variables of earlier messages, until it is closed', async () => {
     const talk = await TestConversation.start({
       backend,
       script: [turn(code('x = 20 + 1\nprint("set")')), answerResult, turn(code('print(x * 2)')), answerResult],
@@ -48,7 +48,7 @@ describe.each(backends)('a conversation, in %s', (backend) => {
   })
 })
 
-it('queues messages, and answers each with the answers before it in sight', async () => {
+it('a conversation queues messages, and answers each with the earlier answers in view', async () => {
   const { wait, called, open } = gate()
   const talk = await TestConversation.start({
     tools: [wait],
@@ -71,7 +71,7 @@ it('queues messages, and answers each with the answers before it in sight', asyn
   await talk.close()
 })
 
-it('lets the model read a message that steers with its next turn, and answers both together', async () => {
+it('the model reads a steering message with its next turn, and answers both messages together', async () => {
   const { wait, called, open } = gate()
   const talk = await TestConversation.start({ tools: [wait], script: [turn(call('wait')), turn(text('both'))] })
   const first = talk.conversation.ask('Look for A.')
@@ -89,7 +89,7 @@ it('lets the model read a message that steers with its next turn, and answers bo
   await talk.close()
 })
 
-it('works on a message once, whoever sends it under the same id and asks for its answer', async () => {
+it('a conversation works once on a message with one id, from any number of senders', async () => {
   const talk = await TestConversation.start({ script: [turn(text('hello')), turn(text('again'))] })
   const { conversation } = talk
   const sent = await conversation.send('Hi.', { id: 'delivery-7' })
@@ -101,7 +101,7 @@ it('works on a message once, whoever sends it under the same id and asks for its
   await talk.close()
 })
 
-it('ends the waiting for an answer, and not the work, when the signal is aborted', async () => {
+it('an aborted signal ends the wait for an answer, and not the work', async () => {
   const { wait, called, open } = gate()
   const talk = await TestConversation.start({ tools: [wait], script: [turn(call('wait')), turn(text('done'))] })
   const sent = await talk.conversation.send('Go.', { id: 'go' })

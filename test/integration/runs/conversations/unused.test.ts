@@ -3,7 +3,7 @@ import { checkConversationOptions } from '../../../../src/client/conversations/c
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { text, turn } from '../../../support/script.js'
 
-it('closes itself when nobody has used it for as long as it was started with', async () => {
+it('an unused conversation closes itself after the time of its start options', async () => {
   const closeAfterMs = 1_500
   const { conversation, env, handle } = await TestConversation.start(
     { backend: 'wasm', script: [turn(text('one')), turn(text('two'))] },
@@ -18,7 +18,7 @@ it('closes itself when nobody has used it for as long as it was started with', a
   await env.expectCleanEnd(handle)
 })
 
-it('refuses another time than milliseconds above 0', () => {
+it('refuses a closing time that is not a positive number of milliseconds', () => {
   for (const wrong of [0, -1, 1.5, Number.NaN])
     expect(() => checkConversationOptions({ closeAfterMs: wrong })).toThrow('closeAfterMs')
 })

@@ -14,7 +14,7 @@ const requests: ApprovalRequest[] = []
 const paid: unknown[] = []
 let failuresOfHook = 0
 
-/** Pays, after an approval as the policy says. */
+/** A payment with the approval rule of this tool. */
 function payment(name: string, approval: 'always' | ApprovalRule<{ euros: number }>, effect: Effect = 'once') {
   return defineTool({
     name,
@@ -75,7 +75,7 @@ const approve = async (id: number, options?: Parameters<typeof env.ptc.approveCa
 const payments = (id: number) => paid.filter((each) => (each as number[])[0] === id)
 
 describe('a call that needs approval', () => {
-  it('starts after its approval, and not before', async () => {
+  it('a call that needs approval starts after its approval, and not before', async () => {
     const handle = await env.startProgram('print(await pay(id=11, euros=5))', { context: { user: 'ada' } })
     expect(await request(11)).toMatchObject({
       tool: 'pay',
@@ -98,7 +98,7 @@ describe('a call that needs approval', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('is denied with a reason, which its code gets', async () => {
+  it('a call is denied with a reason, which its code gets', async () => {
     const source = 'try: await pay(id=21, euros=5)\nexcept ToolDenied as error: print(error)'
     const handle = await env.startProgram(source)
     await env.ptc.denyCall((await request(21)).token, 'too late')
@@ -107,7 +107,7 @@ describe('a call that needs approval', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('runs with the arguments of the approval, which the tool must accept', async () => {
+  it('a call runs with the arguments of the approval, which the tool must accept', async () => {
     const handle = await env.startProgram('print(await pay(id=31, euros=500))')
     await expect(approve(31, { arguments: { id: 31, euros: 20_000 } })).rejects.toMatchObject({
       code: 'TOOL_INPUT_INVALID',
@@ -119,7 +119,7 @@ describe('a call that needs approval', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('is asked for once each among ten parallel calls, which wait for their own approval', async () => {
+  it('approval is requested once for each of ten parallel calls, which wait for their own approval', async () => {
     const source = `
 import asyncio
 print(await asyncio.gather(*(pay(id=n, euros=n) for n in range(400, 410)), return_exceptions=True))`
@@ -134,7 +134,7 @@ print(await asyncio.gather(*(pay(id=n, euros=n) for n in range(400, 410)), retur
     await env.expectCleanEnd(handle)
   })
 
-  it('is remembered for the arguments that a person saw and the run', async () => {
+  it('an approval is remembered for the run and the arguments that a person saw', async () => {
     const source = 'print(await pay(id=51, euros=1), await pay(id=51, euros=1), await pay(id=52, euros=999))'
     const handle = await env.startProgram(source)
     await approve(51, { remember: true })
@@ -146,7 +146,7 @@ print(await asyncio.gather(*(pay(id=n, euros=n) for n in range(400, 410)), retur
     expect(await next.result()).toMatchObject({ outcome: { output: 'paid 3\n' } })
   })
 
-  it('depends on a function of arguments and context, and a function that throws asks', async () => {
+  it('a function of arguments and context decides on the approval, and requires it when it throws', async () => {
     const small = await env.startProgram('print(await pay_much(id=61, euros=100))')
     expect(await small.result()).toMatchObject({ outcome: { output: 'paid 100\n' } })
     const source = 'print(await pay_much(id=62, euros=101))'
@@ -161,7 +161,7 @@ print(await asyncio.gather(*(pay(id=n, euros=n) for n in range(400, 410)), retur
     }
   })
 
-  it('of a model waits, too, and the model reads why it was denied', async () => {
+  it('a direct call waits for approval, too, and the model reads why it was denied', async () => {
     const handle = await env.startAgent()
     await env.ptc.denyCall((await request(72)).token, 'not today')
     await approve(71)
@@ -173,14 +173,14 @@ print(await asyncio.gather(*(pay(id=n, euros=n) for n in range(400, 410)), retur
     await env.expectCleanEnd(handle)
   })
 
-  it('is asked for again when people could not be told', async () => {
+  it('an approval is requested again when people could not be notified', async () => {
     failuresOfHook = 2
     const handle = await env.startProgram('print(await pay(id=81, euros=8))')
     await approve(81)
     expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 8\n' } })
   })
 
-  it('has a token that approves this call only, once, and is no token of a deferred call', async () => {
+  it('the token of a call that needs approval approves only this call, once, and completes none', async () => {
     const handle = await env.startProgram('print(await pay(id=91, euros=9), await approve(id=92))')
     const { token } = await request(91)
     await expect(env.ptc.completeCall(token, { approved: false })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
@@ -194,7 +194,7 @@ print(await asyncio.gather(*(pay(id=n, euros=n) for n in range(400, 410)), retur
     expect(payments(91)).toEqual([[91, 9]])
   })
 
-  it('is refused at the limit of waiting calls, and does not start later without an approval', async () => {
+  it('a call over the limit of waiting calls is refused, and does not start later without an approval', async () => {
     const source = `
 import asyncio
 first = asyncio.ensure_future(pay(id=96, euros=1))
@@ -212,7 +212,7 @@ print(await asyncio.gather(first, hold(), pay(id=97, euros=2), return_exceptions
     await env.expectCleanEnd(handle)
   })
 
-  it('is not asked for again after a reset', async () => {
+  it('an approval is not requested again after a reset', async () => {
     const handle = await env.startProgram('print(await pay(id=95, euros=9))')
     await approve(95)
     await handle.result()
@@ -224,14 +224,14 @@ print(await asyncio.gather(first, hold(), pay(id=97, euros=2), return_exceptions
   })
 })
 
-it('a call that nobody approves is denied when its time is over', async () => {
+it('a call without a decision is denied when its time is over', async () => {
   const own = await TestEnvironment.start({ tools: [payment('pay', 'always')], approvals: { expires: '1s' } })
   const handle = await own.startProgram('try: await pay(id=1, euros=1)\nexcept ToolDenied as error: print(error)')
   expect(await handle.result()).toMatchObject({ outcome: { output: 'nobody approved pay within 1.0s\n' } })
   await own.expectCleanEnd(handle)
 })
 
-it('calls that wait for approval keep waiting while their run continues as new, and hold nothing', async () => {
+it('calls that wait for approval keep waiting while their run continues as new, and use no worker slot', async () => {
   const own = await TestEnvironment.start({
     tools: [payment('pay', 'always'), payment('note', () => false, 'idempotent')],
     limits: { historyEvents: 100 },
@@ -256,7 +256,7 @@ print(await first, await pay(id=902, euros=8))`
   await own.expectCleanEnd(handle)
 })
 
-it('a call that waits keeps waiting while its run continues as new, though its tool was approved meanwhile', async () => {
+it('a waiting call keeps waiting over continue-as-new, even if its tool was approved meanwhile', async () => {
   const own = await TestEnvironment.start({
     tools: [payment('pay', 'always'), payment('note', () => false, 'idempotent'), deferred.tool('approve')],
     limits: { historyEvents: 100 },

@@ -14,19 +14,19 @@ async function outputOf(source: string, tools = [echo]): Promise<string> {
 }
 
 describe('a program', () => {
-  it('outputs only what it prints', async () => {
+  it('a program outputs only what it prints', async () => {
     expect(await outputOf('x = await echo(value=[1, {"a": None}])\n"unseen"\nprint(x[1]["a"], len(x))\nx')).toBe(
       'None 2\n',
     )
   })
 
-  it('that forgets an await gets a hint', async () => {
+  it('a program that forgets an await gets a hint', async () => {
     expect(await outputOf('echo(value=1)\nprint("end")')).toMatch(
       /^end\n\[hint\] echo\(\) was called but never awaited/,
     )
   })
 
-  it('that raises gets a traceback of its own lines', async () => {
+  it('a program that raises gets a traceback of its own lines', async () => {
     const env = await TestEnvironment.start({ tools: [echo] })
     const { outcome } = await env.runProgram(
       'print("before")\nasync def inner():\n    return (await echo(value={}))["no"]\nawait inner()',
@@ -41,7 +41,7 @@ describe('a program', () => {
     expect(outcome).not.toMatchObject({ error: expect.stringContaining('ptc_runner') })
   })
 
-  it('nests gather, as_completed and loops around calls', async () => {
+  it('a program nests gather, as_completed and loops around calls', async () => {
     const source = `
 import asyncio
 async def pair(n):
@@ -56,7 +56,7 @@ print(total, rows[2][1])
     expect(await outputOf(source)).toBe('495 [2, 1]\n')
   })
 
-  it('makes 100 calls in parallel', async () => {
+  it('a program makes 100 calls in parallel', async () => {
     const arrived = new Set<unknown>()
     const all = new Deferred()
     const meet = async (value: unknown) => {
@@ -70,7 +70,7 @@ print(total, rows[2][1])
     expect(await env.runProgram(source)).toMatchObject({ outcome: { status: 'ok', output: '4950\n' }, toolCalls: 100 })
   })
 
-  it('continues with the first result while a slower call is open (as_completed)', async () => {
+  it('a program continues with the first result while a slower call is open (as_completed)', async () => {
     const released = new Deferred<null>()
     const slow = tool('slow', () => released.promise)
     const release = tool('release', () => released.resolve(null))
@@ -88,7 +88,7 @@ print(order)
     expect(await outputOf(source, [echo, slow, release])).toBe("['echo', 'slow']\n")
   })
 
-  it('parks while it sleeps: a durable timer, no activity', async () => {
+  it('a program parks while it sleeps: a durable timer, no activity', async () => {
     const env = await TestEnvironment.start({ tools: [echo] })
     const { outcome } = await env.runProgram(
       'import asyncio, time\na = time.time()\nawait asyncio.sleep(3)\nprint("slept")',
@@ -100,7 +100,7 @@ print(order)
     expect(Number(timers[0]?.startToFireTimeout?.seconds)).toBeGreaterThanOrEqual(2)
   })
 
-  it('can cancel a slow tool with asyncio.timeout, and continues', async () => {
+  it('a program can cancel a slow tool with asyncio.timeout, and continues', async () => {
     const never = tool(
       'never',
       (_input, { signal }) =>
@@ -119,7 +119,7 @@ except TimeoutError:
     expect(await outputOf(source, [echo, never])).toBe('gave up 1\n')
   })
 
-  it('that prints endlessly outputs head and tail', async () => {
+  it('a program that prints endlessly outputs head and tail', async () => {
     const env = await TestEnvironment.start({ limits: { outputCharacters: 1_000 } })
     const { outcome } = await env.runProgram('print("HEAD")\nfor _ in range(200_000): print("x" * 80)\nprint("TAIL")')
     expect(outcome).toMatchObject({ status: 'ok' })
@@ -127,12 +127,12 @@ except TimeoutError:
     expect(outcome.output).toMatch(/^HEAD\n[^]*characters cut[^]*TAIL\n$/)
   })
 
-  it('can print lone surrogates, control characters and text that looks like a frame', async () => {
+  it('a program can print lone surrogates, control characters and text that looks like a frame', async () => {
     const source = 'print("\\ud800 \\x00\\x1b[31m")\nprint(\'\\x00\\x00\\x00\\x02{}\', flush=True)'
     expect(await outputOf(source)).toContain('{}')
   })
 
-  it('that is larger than the limit is refused before a sandbox is opened', async () => {
+  it('a program over the size limit is refused before a sandbox is opened', async () => {
     const env = await TestEnvironment.start({ limits: { sourceBytes: 100 } })
     const { outcome } = await env.runProgram(`# ${'é'.repeat(60)}`)
     expect(outcome).toMatchObject({
@@ -142,7 +142,7 @@ except TimeoutError:
     expect((await env.activities()).map(({ type }) => type)).toEqual(['run.config'])
   })
 
-  it('that is invalid Python, or empty, reports that', async () => {
+  it('a program that is invalid Python, or empty, reports that', async () => {
     const env = await TestEnvironment.start()
     expect((await env.runProgram('def (:')).outcome).toMatchObject({
       status: 'code_error',
@@ -151,7 +151,7 @@ except TimeoutError:
     expect((await env.runProgram('')).outcome).toEqual({ status: 'ok', output: '' })
   })
 
-  it('that ends its own process is repeated once, and reports that', async () => {
+  it('a program that ends its own process is repeated once, and reports that', async () => {
     const env = await TestEnvironment.start({ tools: [echo] })
     const handle = await env.startProgram('import os\nawait echo(value=1)\nos._exit(3)')
     const reason = 'the code ended its process with exit code 3, as os._exit() does; exit() ends only the cell'
@@ -163,7 +163,7 @@ except TimeoutError:
     expect(opened).toHaveLength(2)
   })
 
-  it('that awaits a future that nothing resolves ends, and does not hang', async () => {
+  it('a program that awaits a future without a result ends, and does not hang', async () => {
     const env = await TestEnvironment.start()
     const { outcome } = await env.runProgram('import asyncio\nawait asyncio.get_running_loop().create_future()')
     expect(outcome).toMatchObject({ status: 'code_error', error: expect.stringContaining('can never happen') })
@@ -171,7 +171,7 @@ except TimeoutError:
 })
 
 describe('state', () => {
-  it('is shared by the cells of a run', async () => {
+  it('the cells of a run share their state', async () => {
     const env = await TestEnvironment.start({
       tools: [echo],
       script: [
@@ -183,7 +183,7 @@ describe('state', () => {
     expect(await env.runAgent()).toMatchObject({ answer: '[1, 4]', cells: 2 })
   })
 
-  it('includes a background task that a later cell awaits', async () => {
+  it('a later cell can await a background task of an earlier cell', async () => {
     const released = new Deferred<string>()
     const slow = tool('slow', () => released.promise)
     const release = tool('release', () => released.resolve('the late result'))

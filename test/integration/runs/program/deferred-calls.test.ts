@@ -42,7 +42,7 @@ async function complete(id: number, value: JsonValue): Promise<void> {
 }
 
 describe('a call of a deferred tool', () => {
-  it('waits for a result that fits the output schema of the tool, and returns it to the code', async () => {
+  it('a deferred call waits for a result that fits the output schema, and returns it to the code', async () => {
     const handle = await env.startProgram('print(await approve(id=11))')
     await expect(complete(11, { approved: 'yes' })).rejects.toMatchObject({
       code: 'TOOL_OUTPUT_INVALID',
@@ -53,7 +53,7 @@ describe('a call of a deferred tool', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('raises an exception in the code when it is failed', async () => {
+  it('a deferred call that is failed raises an exception in the code', async () => {
     const source = 'try: await approve(id=21)\nexcept ToolError as error: print(type(error).__name__, error)'
     const handle = await env.startProgram(source)
     await env.ptc.failCall(await calls.token(21), 'the budget is spent')
@@ -61,7 +61,7 @@ describe('a call of a deferred tool', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('keeps a result that arrives before the tool has returned', async () => {
+  it('a deferred call keeps a result that arrives before the tool has returned', async () => {
     const handle = await env.startProgram('print(await approve_slowly(id=31))')
     await complete(31, approved)
     release.resolve()
@@ -69,7 +69,7 @@ describe('a call of a deferred tool', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('takes the same result twice, and no other, until its run has ended', async () => {
+  it('a deferred call accepts the same result twice, and no other, until its run has ended', async () => {
     const handle = await env.startProgram('print(await approve(id=41), await approve(id=42))')
     await complete(41, approved)
     await complete(41, approved)
@@ -79,7 +79,7 @@ describe('a call of a deferred tool', () => {
     await expect(complete(42, approved)).rejects.toMatchObject({ code: 'CALL_NOT_FOUND' })
   })
 
-  it('raises an exception when it expires, which says whether its effect is known', async () => {
+  it('a deferred call that expires raises an exception that says whether its effect is known', async () => {
     const source = `
 for tool, id in (approve_soon, 51), (pay_soon, 52):
     try: await tool(id=id)
@@ -102,7 +102,7 @@ await approve(id=53)
     await env.expectCleanEnd(handle)
   })
 
-  it('of a model returns its result to the model', async () => {
+  it('a deferred call of a model returns its result to the model', async () => {
     const handle = await env.startAgent()
     await complete(62, { approved: false })
     await complete(61, approved)
@@ -111,7 +111,7 @@ await approve(id=53)
     await env.expectCleanEnd(handle)
   })
 
-  it('is refused when as many calls wait as the run may have', async () => {
+  it('a deferred call is refused when the maximum number of calls of the run wait', async () => {
     const source = `
 import asyncio
 first = asyncio.ensure_future(approve(id=71))
@@ -124,7 +124,7 @@ except ToolDenied as error: print(error)
     expect(outcome).toMatchObject({ status: 'ok', output })
   })
 
-  it('is dropped when its code ends', async () => {
+  it('a deferred call is dropped when its code ends', async () => {
     const handle = await env.startProgram(
       'import asyncio\nfirst = asyncio.ensure_future(approve(id=81))\nawait approve(id=82)',
     )
@@ -135,7 +135,7 @@ except ToolDenied as error: print(error)
     await env.expectCleanEnd(handle)
   })
 
-  it('is not found when its run is terminated while the result is checked', async () => {
+  it('a deferred call is not found when its run is terminated while the result is checked', async () => {
     const handle = await env.startProgram('await approve_checked(id=85)')
     const refused = expect(complete(85, approved)).rejects.toMatchObject({ code: 'CALL_NOT_FOUND' })
     await checking.promise
@@ -144,7 +144,7 @@ except ToolDenied as error: print(error)
     checked.resolve()
   })
 
-  it('keeps its token when its run is reset', async () => {
+  it('a deferred call keeps its token when its run is reset', async () => {
     const handle = await env.startProgram('print(await approve(id=86))')
     const token = await calls.token(86)
     await complete(86, approved)
@@ -161,7 +161,7 @@ except ToolDenied as error: print(error)
     await env.expectCleanEnd(again)
   })
 
-  it('of a named session is dropped with its interrupted code, and the next one waits', async () => {
+  it('a deferred call of a named session is dropped with its interrupted code, and the next one waits', async () => {
     const controller = new AbortController()
     const options = { signal: controller.signal }
     const interrupted = env.ptc.sessions.execute('deferred', 'x = 1\nawait approve(id=91)', options)
@@ -180,7 +180,7 @@ describe('a deferred call of a run that continues as new', () => {
   const limits = { historyEvents: 100 }
   const continueAsNew = 'for n in range(40): await count()'
 
-  it('keeps its result: the same one is taken again, and no other', async () => {
+  it('a deferred call keeps its result over continue-as-new: the same one is accepted again, and no other', async () => {
     const handle = await env.startProgram(
       `
 import asyncio
@@ -212,7 +212,7 @@ await approve(id=125)
     await env.expectCleanEnd(handle)
   })
 
-  it('stays expired', async () => {
+  it('a deferred call stays expired over continue-as-new', async () => {
     const handle = await env.startProgram(
       `
 try: await approve_soon(id=131)
@@ -234,7 +234,7 @@ await approve(id=132)
 })
 
 describe('a completion token', () => {
-  it('is refused when it is no token, or of another namespace', async () => {
+  it('an invalid completion token, or one of another namespace, is refused', async () => {
     await env.startProgram('await approve(id=101)')
     const invalid = { code: 'COMPLETION_TOKEN_INVALID' }
     await expect(env.ptc.completeCall('abc', approved)).rejects.toMatchObject(invalid)
@@ -243,7 +243,7 @@ describe('a completion token', () => {
     await expect(env.ptc.completeCall(elsewhere, approved)).rejects.toMatchObject(invalid)
   })
 
-  it('does not give the token of another call, run or workflow', async () => {
+  it('a completion token does not give access to another call, run or workflow', async () => {
     await env.startProgram('import asyncio\nawait asyncio.gather(approve(id=111), approve(id=112))')
     const own = decodeCompletionToken(await calls.token(111))
     const { idempotencyKey } = decodeCompletionToken(await calls.token(112))

@@ -5,7 +5,7 @@ import { Deferred, tool } from '../../../support/tools.js'
 it.each([
   ['a small value', { limit: 7 }],
   ['a large value', { limit: 7, rows: Array.from({ length: 3_000 }, (_, id) => id) }],
-])('a rebuilt sandbox has %s again, as the code changed it', async (_name, input) => {
+])('a rebuilt sandbox has %s again, with the changes of the code', async (_name, input) => {
   const called = new Deferred()
   const opened = new Deferred()
   const gate = tool('gate', async () => {
@@ -28,7 +28,7 @@ it.each([
   await env.expectCleanEnd(handle)
 })
 
-it('the cell that lost its sandbox for good leaves the input to the next one', async () => {
+it('a cell that lost its sandbox permanently leaves the input to the next one', async () => {
   const env = await TestEnvironment.start({
     script: [
       { reply: { content: [{ type: 'tool_use', name: 'execute_code', input: { code: 'import os\nos._exit(1)' } }] } },

@@ -3,7 +3,7 @@ import { answerResult, call, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { tool } from '../../../support/tools.js'
 
-/** Who the tool was called for. */
+/** The context that the tool gets. */
 const options = { execution: 'local' } as const
 const whoami = tool('whoami', (_input, { context, run }) => ({ ...context, ...run }))
 const whoamiLocal = tool('whoami_local', (_input, { context, run }) => ({ ...context, ...run }), options)
@@ -24,7 +24,7 @@ it('tools get the context and the identity of the run: direct calls, calls of co
   const sent = JSON.stringify(env.api.requests.map(({ body }) => body))
   expect(sent).toContain('acme') // the results of the tools
   expect(JSON.stringify(env.api.requests[0]?.body)).not.toContain('acme')
-  // The local call was made by the worker itself.
+  // The worker itself made the local call.
   expect((await env.activities()).map(({ type }) => type)).not.toContain('whoami_local')
   await env.expectCleanEnd(handle)
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-/** Blocks this thread, and with it its heartbeats. */
+/** Blocks this thread and its heartbeats. */
 function blockThread(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
@@ -16,7 +16,7 @@ it('of the retries that a stalled worker receives together only the last one run
     async (_input, { attempt }) => {
       ran.push({ attempt, at: performance.now() })
       begun.resolve()
-      // The first attempt runs when the worker stalls, however late the other call has begun.
+      // The first attempt is running when the worker stalls, even when the other call begins late.
       await stalling.promise
       await new Promise((resolve) => setTimeout(resolve, 500))
       return attempt

@@ -2,9 +2,9 @@ import { expect } from 'vitest'
 import { createPtcClient } from '../../../../src/client/index.js'
 import { temporalTest as test, terminateAfterTest } from '../../../support/temporal/shared-server.js'
 
-// No worker is needed: the server does all of it.
+// The server does all of this, so no worker is needed.
 
-test('a start has the options of Temporal', async ({ client, taskQueue, workflowId }) => {
+test('starting a run accepts the options of Temporal', async ({ client, taskQueue, workflowId }) => {
   const ptc = createPtcClient({ client, taskQueue })
   terminateAfterTest(client, workflowId)
   const options = {

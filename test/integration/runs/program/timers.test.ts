@@ -7,7 +7,7 @@ import { limitedTool } from '../../../support/limited-tool.js'
 import { call, code, text, turn } from '../../../support/script.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-it('every timer of our workflows has a summary in the history', async () => {
+it("every timer of the engine's workflows has a summary in the history", async () => {
   const calls = new DeferredToolCalls()
   const limited = limitedTool('limited', 1)
   const go = new Deferred<string>()

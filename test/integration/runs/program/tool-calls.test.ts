@@ -24,7 +24,7 @@ const cyclic: Record<string, unknown> = {}
 cyclic['self'] = { cyclic }
 const once = { retry: { attempts: 1 } } as const
 
-describe('an invalid result is an exception in the code, and the worker survives', () => {
+describe('invalid results of tools', () => {
   it.each<[string, unknown, RegExp]>([
     ['F29: 65 MB of text', 'x'.repeat(68_000_000), /^ToolError tool_error .*67108864/],
     ['F29: bytes', Buffer.from([0, 255, 1]), /^ToolError tool_error /],
@@ -34,18 +34,21 @@ describe('an invalid result is an exception in the code, and the worker survives
     ['a function in an object', { f: () => 1 }, /^ToolError tool_error /],
     ['NaN', Number.NaN, /^ToolError tool_error /],
     ['a bigint', 1n, /^ToolError tool_error /],
-  ])('%s', async (_what, value, expected) => {
-    expect(await observedByCode(tool('give', () => value))).toMatch(expected)
-  })
+  ])(
+    'an invalid result of a tool is an exception in the code, and the worker survives: %s',
+    async (_what, value, expected) => {
+      expect(await observedByCode(tool('give', () => value))).toMatch(expected)
+    },
+  )
 
-  it('a result that violates the output schema', async () => {
+  it('a result that violates the output schema is an exception in the code', async () => {
     const give = tool('give', () => ({ total: 'much' }), { output: z.object({ total: z.number() }) })
     expect(await observedByCode(give)).toMatch(/^ToolError tool_error .*give[^]*total: expected number/)
   })
 })
 
 describe('a result just under the limit', () => {
-  it('reaches the code unchanged, also several in one step', async () => {
+  it('a result just under the limit reaches the code unchanged, also several in one step', async () => {
     const env = await TestEnvironment.start({ tools: [tool('give', () => 'é'.repeat(500_000))] })
     const source = 'import asyncio\nprint([len(r) for r in await asyncio.gather(*(give() for _ in range(4)))])'
     expect((await env.runProgram(source)).outcome).toMatchObject({
@@ -61,7 +64,7 @@ describe('a tool that fails', () => {
     ['F29: with text', 'just text', 'just text'],
     ['F29: with undefined', undefined, 'undefined was thrown'],
     ['F29: with an object', { code: 7 }, 'an object without a message was thrown'],
-  ])('%s raises an exception that code can catch', async (_how, thrown, message) => {
+  ])('a tool that fails %s raises an exception that code can catch', async (_how, thrown, message) => {
     const fail = tool(
       'fail',
       () => {
@@ -72,7 +75,7 @@ describe('a tool that fails', () => {
     expect(await observedByCode(fail)).toBe(`ToolError tool_error ${message}`)
   })
 
-  it('a few times is retried with the same idempotency key', async () => {
+  it('a tool that fails a few times is retried with the same idempotency key', async () => {
     const keys: string[] = []
     const flaky = tool(
       'flaky',
@@ -88,7 +91,7 @@ describe('a tool that fails', () => {
     expect(new Set(keys).size).toBe(1)
   })
 
-  it('each time fails after its maximum attempts', async () => {
+  it('a tool that fails each time fails after its maximum attempts', async () => {
     let attempts = 0
     const broken = tool(
       'broken',
@@ -102,7 +105,7 @@ describe('a tool that fails', () => {
     expect(attempts).toBe(2)
   })
 
-  it('with a ToolError is not retried', async () => {
+  it('a tool that fails with a ToolError is not retried', async () => {
     let attempts = 0
     const refusing = tool(
       'refusing',
@@ -118,12 +121,12 @@ describe('a tool that fails', () => {
 })
 
 describe('a tool that exceeds its timeout', () => {
-  it('F28: times out even when it ignores its signal', async () => {
+  it('F28: a tool times out even when it ignores its signal', async () => {
     const deaf = tool('deaf', () => new Promise(() => undefined), { timeout: '300ms', ...once })
     expect(await observedByCode(deaf)).toBe('ToolTimedOut timed_out deaf did not answer within 300 ms')
   })
 
-  it("F28: has an unknown outcome when it is 'once', and is not retried", async () => {
+  it("F28: a 'once' tool that times out has an unknown outcome, and is not retried", async () => {
     let calls = 0
     const send = tool(
       'send',
@@ -141,14 +144,14 @@ describe('a tool that exceeds its timeout', () => {
 describe("a tool that is 'once' and throws", () => {
   const unrepeatable = { effect: 'once' } as const
 
-  it('has an unknown outcome, because the effect may have happened before the error', async () => {
+  it("a 'once' tool that throws has an unknown outcome: the effect may have happened before the error", async () => {
     const send = tool('send', () => Promise.reject(new Error('socket hang up')), unrepeatable)
     expect(await observedByCode(send)).toBe(
       'ToolOutcomeUnknown outcome_unknown send may or may not have happened: socket hang up. It is not repeated by itself.',
     )
   })
 
-  it('has failed without effect when it throws a ToolError', async () => {
+  it("a 'once' tool that throws a ToolError has failed without effect", async () => {
     const send = tool('send', () => Promise.reject(new ToolError('the address is unknown')), unrepeatable)
     expect(await observedByCode(send)).toBe('ToolError tool_error the address is unknown')
   })
@@ -183,7 +186,7 @@ describe('limits of calls', () => {
     expect(most).toBe(3)
   })
 
-  it('callsPerCell ends the cell', async () => {
+  it('a cell over callsPerCell ends', async () => {
     const env = await TestEnvironment.start({ tools: [tool('ping', () => 'pong')], limits: { callsPerCell: 5 } })
     const { outcome, toolCalls } = await env.runProgram('for n in range(10):\n    await ping()\n    print(n)')
     expect(outcome).toMatchObject({
@@ -195,7 +198,7 @@ describe('limits of calls', () => {
     expect(toolCalls).toBe(5)
   })
 
-  it('callsPerRun refuses the call, which code can catch', async () => {
+  it('a call over callsPerRun is refused, which code can catch', async () => {
     const env = await TestEnvironment.start({ tools: [tool('ping', () => 'pong')], limits: { callsPerRun: 2 } })
     const source =
       'for n in range(3):\n    try:\n        print(await ping())\n    except ToolDenied as error:\n        print(error)'
@@ -227,7 +230,7 @@ describe('limits of calls', () => {
   })
 })
 
-it('arguments over their limit are refused at the call', async () => {
+it('arguments over their limit are refused in the call', async () => {
   const env = await TestEnvironment.start({ tools: [tool('take', () => null)], limits: { argumentBytes: 1_000 } })
   const { outcome } = await env.runProgram(
     'try:\n    await take(text="x" * 2000)\nexcept ValueError as error:\n    print(error)',
@@ -235,7 +238,7 @@ it('arguments over their limit are refused at the call', async () => {
   expect(outcome.output).toContain('the limit is 1000')
 })
 
-it('a call gets its arguments as they were when the code made it; later changes have no effect', async () => {
+it('a call gets its arguments from the moment of the call; later changes have no effect', async () => {
   const got = new Deferred<unknown>()
   const env = await TestEnvironment.start({ tools: [tool('take', ({ rows }) => got.resolve(rows))] })
   await env.runProgram(

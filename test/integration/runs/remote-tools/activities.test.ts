@@ -6,7 +6,7 @@ import { startOtherWorker } from '../../../support/environment/other-worker.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { uniqueName } from '../../../support/temporal/shared-server.js'
 
-it('a remote activity without heartbeat that never ends ends with the timeout of its tool', async () => {
+it('a remote activity without heartbeats that never ends is stopped by the timeout of its tool', async () => {
   const taskQueue = uniqueName('elsewhere')
   const common = { description: 'Of a test.', input: z.looseObject({}), output: z.null(), timeout: '2s' } as const
   const activity = { type: 'hang', taskQueue } as const
@@ -25,7 +25,7 @@ it('a remote activity without heartbeat that never ends ends with the timeout of
   const startedIds: string[] = []
   const hang = (): Promise<never> => {
     startedIds.push(Context.current().info.activityId)
-    // Rejects when the worker is shut down: nothing else tells an activity that does not heartbeat.
+    // Rejects when the worker is shut down. An activity without heartbeats gets no other notice.
     return Context.current().cancelled
   }
   await startOtherWorker({ taskQueue, activities: { hang } })

@@ -6,7 +6,7 @@ import { startOtherWorker } from '../../../support/environment/other-worker.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { uniqueName } from '../../../support/temporal/shared-server.js'
 
-it('tools have names that code can not call, get floats as floats, and return them', async () => {
+it("tools may have names that code can't use, get floats as floats, and return them", async () => {
   const taskQueue = uniqueName('elsewhere')
   const any = { type: 'object', additionalProperties: true } as const
   const common = { description: 'Of a test.', effect: 'read' } as const
@@ -25,7 +25,7 @@ it('tools have names that code can not call, get floats as floats, and return th
       }),
     ],
   })
-  // As a worker in Python writes it.
+  // The payload has the format of a worker in Python.
   const data = new TextEncoder().encode('{"total": 31.0, "count": 2, "rows": [{"price": 1.0}, {"price": 2.0}]}')
   const payload = { metadata: { encoding: new TextEncoder().encode('json/plain') }, data }
   await startOtherWorker({ taskQueue, activities: { total: () => Promise.resolve(RawValue.fromPayload(payload)) } })

@@ -33,19 +33,19 @@ describeDependency('PTC_TEST_PYTHON', 'tools of a worker in Python', missing, ()
   })
   const outputOf = async (source: string) => (await env.runProgram(source)).outcome.output.trimEnd().split('\n')
 
-  it('get arguments as a dict or a dataclass, with the defaults of the schema', async () => {
+  it('tools in Python get arguments as a dict or a dataclass, with the defaults of the schema', async () => {
     const output = await outputOf(`
 result = await describe(text="a", list=[1, None])
 print(result["args"], result["activity_id"], result["fairness"])
 print(await total(article="bolt"), await total(article="bolt", count=2))`)
     expect(output).toEqual(["{'list': [1, None], 'text': 'a'} turn-0.cell-1.call-1 python", '12 8'])
-    // Only a default makes an activity of ours necessary before the call.
+    // Only a default requires an activity of the engine before the call.
     const names = (await env.activities()).map(({ type }) => type)
     expect(names.filter((name) => name === 'tool.arguments')).toHaveLength(1)
     expect(names.filter((name) => name === 'total')).toHaveLength(2)
   })
 
-  it('get the call only if they ask for it', async () => {
+  it('tools in Python get the call only if they ask for it', async () => {
     const [output = ''] = await outputOf('import json\nprint(json.dumps(await with_call(q=1)))')
     expect(JSON.parse(output)).toEqual({
       args: { q: 1 },
@@ -58,7 +58,7 @@ print(await total(article="bolt"), await total(article="bolt", count=2))`)
     })
   })
 
-  it('fail with typed exceptions: a wrong result, a refusal, a failure after its attempts, an unknown activity', async () => {
+  it('tools in Python fail with typed exceptions: wrong result, refusal, failure, unknown activity', async () => {
     const output = await outputOf(`
 async def attempt(call):
     try:
@@ -101,7 +101,7 @@ print(await attempt(not_there_once()))`)
     expect(calls[0]).toMatchObject({ status: 'tool_error', message: expect.stringContaining('output schema') })
   })
 
-  it('may return protobuf messages; what is not JSON, and a failure with unknown details, is an outcome', async () => {
+  it('tools in Python may return protobuf messages; other results and unknown failures are outcomes', async () => {
     const output = await outputOf(`
 print(await protobuf(seconds=0))
 for call in [raw_bytes(), raw_bytes_once(), protobuf(fail=True)]:
@@ -118,7 +118,7 @@ for call in [raw_bytes(), raw_bytes_once(), protobuf(fail=True)]:
     await env.expectCleanEnd(env.lastRun)
   })
 
-  it('get large arguments up to a limit, and their large results are stored', async () => {
+  it('tools in Python get large arguments up to a limit, and their large results are stored', async () => {
     const output = await outputOf(`
 import asyncio
 print([len((await describe(text="x" * size))["args"]["text"]) for size in [5_000, 120_000]])
@@ -138,7 +138,7 @@ print(sum(len(part) for part in await asyncio.gather(*[grow(size=50_000) for _ i
     expect(last?.resultRef).toBeDefined()
   })
 
-  it('are called again when their worker is killed, except for effect once', async () => {
+  it('tools in Python are called again when their worker is killed, except for effect once', async () => {
     const queue = uniqueName('killed')
     const activity = { taskQueue: queue, type: 'hang', heartbeatTimeout: '1s' } as const
     const tools = [

@@ -105,7 +105,7 @@ for kind in ["final", "again"]:
   })
 })
 
-/** What a worker with role `workflow` reports about a task queue of tools, by role: only tasks that wait. */
+/** The report of a worker with role `workflow` about a task queue of tools, by role. It covers only waiting tasks. */
 async function sampledAges(
   { client, taskQueue }: TestEnvironment,
   tools: PtcConfig['tools'],

@@ -1,6 +1,6 @@
 import { ApplicationFailure, condition, sleep } from '@temporalio/workflow'
 
-/** Workflows of somebody else, as tools of a test. */
+/** Workflows of another team, used as tools in a test. */
 export async function review(args: { readonly text: string }, call?: unknown): Promise<unknown> {
   return { verdict: args.text.toUpperCase(), call: call ?? null }
 }
@@ -10,7 +10,7 @@ export async function failing(args: { readonly kind: string }): Promise<never> {
   throw ApplicationFailure.create({ message: `no ${args.kind}`, type: args.kind })
 }
 
-/** Ends when it is cancelled. */
+/** A workflow that ends only when it is cancelled. */
 export async function endless(): Promise<void> {
   await condition(() => false)
 }

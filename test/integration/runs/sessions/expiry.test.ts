@@ -6,7 +6,7 @@ import { TestSession } from '../../../support/environment/test-session.js'
 const idle = '4s'
 
 describeDocker('an idle session', () => {
-  it('ends, removes its container, and the next execution reports the expiry', async () => {
+  it('an idle session ends, removes its container, and the next execution reports the expiry', async () => {
     const session = await TestSession.start({ sessions: { idle } })
     await session.outputOf('x = 1')
     expect(await session.env.containers(session.handle)).toHaveLength(1)
@@ -24,7 +24,7 @@ describeDocker('an idle session', () => {
     await session.close()
   })
 
-  it('ends although no worker ran at its expiry', async () => {
+  it('an idle session ends although no worker ran at its expiry', async () => {
     const session = await TestSession.start({ sessions: { idle } })
     await session.outputOf('x = 1')
     await session.env.workers.stop()
@@ -39,7 +39,7 @@ describeDocker('an idle session', () => {
     await session.env.expectCleanEnd(session.handle)
   })
 
-  it('does not expire during an execution; the time starts again at its end', async () => {
+  it('a session does not expire during an execution; the time starts again at its end', async () => {
     const begun = new Deferred()
     const released = new Deferred<null>()
     const hold = tool('hold', () => {

@@ -16,7 +16,7 @@ function blockingTool() {
 }
 
 describe('the sandbox of a run', () => {
-  it('is listed and shown while the run is open, and can not be closed', async () => {
+  it("the sandbox of a run is listed and shown while the run is open, and can't be closed", async () => {
     const { called, answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools })
     const { sessions } = env.ptc
@@ -49,7 +49,7 @@ describe('the sandbox of a run', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('of an agent does not exist before the first cell', async () => {
+  it('the sandbox of an agent does not exist before the first cell', async () => {
     const { called, answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools, script: [turn(call('wait')), answerResult] })
     const handle = await env.startAgent()
@@ -62,7 +62,7 @@ describe('the sandbox of a run', () => {
     await handle.result()
   })
 
-  it('of an agent is idle between two cells', async () => {
+  it('the sandbox of an agent is idle between two cells', async () => {
     const { called, answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools, script: [turn(code('x = 1')), turn(call('wait')), answerResult] })
     const handle = await env.startAgent()
@@ -75,7 +75,7 @@ describe('the sandbox of a run', () => {
 })
 
 describeDocker('the sandbox of a parked run', () => {
-  it('is listed as parked', async () => {
+  it('the sandbox of a parked run is listed as parked', async () => {
     const { answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools, timeouts: { park: '1s' } })
     const handle = await env.startProgram('print(await wait())')

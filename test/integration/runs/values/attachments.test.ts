@@ -17,7 +17,7 @@ import { helloReply, startChatStream } from '../../models/openai-harness.js'
 isolateTests()
 
 const { History } = proto.temporal.api.history.v1
-// Small enough for a history, if it were not kept out of it.
+// Small enough for a history, if attachments were stored there.
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(600, 'pixel')])
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(400_000, 'page')])
 const base64 = (bytes: Buffer) => bytes.toString('base64')
@@ -55,7 +55,7 @@ it('the model sees images and PDFs of a question in each turn, and no history ha
     expect(bytesOf(histories).includes(base64(bytes).slice(-100))).toBe(false)
   }
 
-  // The stored messages refer to them: they are in use while the run is kept.
+  // The stored messages refer to the values, which are therefore in use while the run is kept.
   const roots = async function* () {
     yield bytesOf(histories)
   }
@@ -98,7 +98,7 @@ it('a conversation takes back a message whose image the model refuses, and keeps
   await talk.close()
 })
 
-it('a compatible server gets them as parts of the message', async () => {
+it('a compatible server gets attachments as parts of the message', async () => {
   const server = await startServer((response) => {
     startChatStream(response)
     response.end(helloReply)

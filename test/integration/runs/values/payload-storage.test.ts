@@ -14,7 +14,7 @@ async function withoutStore(env: TestEnvironment) {
 }
 
 describe('a question of 5 MB', () => {
-  it('is answered, shown and replayed, and the history has a reference and a preview', async () => {
+  it('a question of 5 MB is answered, shown and replayed, and the history has a reference and a preview', async () => {
     const env = await TestEnvironment.start({
       contextTokens: 4_000_000,
       script: [turn(code("print('a million')")), answerResult],
@@ -38,7 +38,7 @@ describe('a question of 5 MB', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('is refused by a client without the store, before anything starts', async () => {
+  it('a client without the store refuses a question of 5 MB before anything starts', async () => {
     const env = await TestEnvironment.start()
     const ptc = await withoutStore(env)
     await expect(ptc.startAgent({ question })).rejects.toMatchObject({
@@ -50,7 +50,7 @@ describe('a question of 5 MB', () => {
 })
 
 describe('a result that is stored externally', () => {
-  it('can be read by a client with the store, and is a typed error for one without it', async () => {
+  it('a client with the store can read an external result, and one without it gets a typed error', async () => {
     const env = await TestEnvironment.start({ limits: { capturedCharacters: 200_000, outputCharacters: 200_000 } })
     // Four bytes per character: over the limit of inline values.
     const handle = await env.startProgram("print('🎈' * 190_000)")

@@ -23,7 +23,7 @@ describe.skipIf((await s3Available) === undefined)('a run whose values are in a 
   })
   afterAll(() => server.close())
 
-  it('delivers a result of 10 MB to code, stores none of it in the history, and replays', async () => {
+  it('a run with a bucket delivers a result of 10 MB, stores none of it in the history, and replays', async () => {
     const { bucket, endpoint, region = '', forcePathStyle } = server.settings()
     const store = { kind: 's3', bucket, prefix: 'runs', ...(endpoint && { endpoint }), region, forcePathStyle } as const
     const env = await TestEnvironment.start({ tools: [rows], values: { store } })
@@ -36,7 +36,7 @@ describe.skipIf((await s3Available) === undefined)('a run whose values are in a 
     expect(Math.max(...kept.map(({ bytes }) => bytes))).toBeGreaterThan(10_000_000)
   })
 
-  it('encrypts the values in the bucket, and a second run reads them again', async () => {
+  it('a run with a bucket encrypts the values in it, and a second run reads them again', async () => {
     const { bucket, endpoint, region = '', forcePathStyle } = server.settings()
     const prefix = 'encrypted'
     const store = { kind: 's3', bucket, prefix, ...(endpoint && { endpoint }), region, forcePathStyle } as const

@@ -4,7 +4,7 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { pollOptions } from '../../../support/poll-options.js'
 import { tool } from '../../../support/tools.js'
 
-it('a run whose value folder is missing says so while its activity tries again, and continues when it is back', async () => {
+it('a run whose value folder is missing reports that, and continues when the folder exists again', async () => {
   const env = await TestEnvironment.start({ tools: [tool('big', () => 'x'.repeat(10_000))] })
   await env.runProgram('print(len(await big()))')
   const folder = env.valuesDirectory

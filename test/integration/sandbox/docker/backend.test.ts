@@ -21,14 +21,14 @@ describeDocker('a sandbox in Docker', () => {
   })
   afterAll(() => environment.close())
 
-  test('loses no output of its start, and responds', async () => {
+  test('a sandbox in Docker loses no output of its start, and responds', async () => {
     const client = new RunnerClient(await backend.open(environment.spec(), neverAborted))
     expect(await client.readLine()).toBe('ready')
     expect(await client.evaluate('print(6 * 7)')).toBe('42')
     expect(client.connection.description).toContain(backend.image)
   })
 
-  test('transfers 20 MB both ways without buffering them in this process', async () => {
+  test('a sandbox in Docker transfers 20 MB both ways without buffering them in this process', async () => {
     const client = await openRunnerClient(backend, environment.spec())
     const megabytes = 20
     await client.send(`for _ in range(${megabytes}): stdout.write(stdin.read(1 << 20))`)
@@ -50,7 +50,7 @@ describeDocker('a sandbox in Docker', () => {
     expect(peak - before).toBeLessThan(60 << 20)
   })
 
-  test('has to wait when its output is not read', async () => {
+  test('a sandbox in Docker has to wait when its output is not read', async () => {
     const spec = environment.spec()
     const client = await openRunnerClient(backend, spec)
     // The output is finite, so that a worker that buffers all of it fails an assertion and does not hang.
@@ -64,7 +64,7 @@ open('/tmp/stopped', 'x').close()
 os.set_blocking(1, True)
 os.write(1, b'\\n%d\\n' % sent)
 `)
-    // Do not read before the program has found its pipe full.
+    // Starts to read only after the program has found its pipe full.
     await expect.poll(() => execInContainer(containerName(spec), ['test', '-e', '/tmp/stopped'])).toBe(0)
     const flood = await client.readLine()
     const sent = Number(await client.readLine())
@@ -73,7 +73,7 @@ os.write(1, b'\\n%d\\n' % sent)
     expect(sent).toBeLessThan(16 << 20)
   })
 
-  test('keeps its variables when another worker attaches', async () => {
+  test('a sandbox in Docker keeps its variables when another worker attaches', async () => {
     const spec = environment.spec()
     const first = await openRunnerClient(backend, spec)
     await first.evaluate('kept = 17; print(0)')
@@ -85,7 +85,7 @@ os.write(1, b'\\n%d\\n' % sent)
     expect(await new RunnerClient(connection).evaluate('print(kept)')).toBe('17')
   })
 
-  test('is created once when it is opened twice', async () => {
+  test('a sandbox in Docker is created once when it is opened twice', async () => {
     const spec = environment.spec()
     const first = await openRunnerClient(backend, spec)
     await first.evaluate('kept = 18; print(0)')
@@ -97,14 +97,14 @@ os.write(1, b'\\n%d\\n' % sent)
     ).toHaveLength(1)
   })
 
-  test('is created once when two workers open it at the same time', async () => {
+  test('a sandbox in Docker is created once when two workers open it at the same time', async () => {
     const spec = environment.spec()
     const opened = await Promise.all([backend.open(spec, neverAborted), environment.backend().open(spec, neverAborted)])
     expect(opened).toHaveLength(2)
     expect((await docker.getContainer(containerName(spec)).inspect()).State.Running).toBe(true)
   })
 
-  test('is started when an earlier worker died between create and start', async () => {
+  test('a sandbox in Docker is started when an earlier worker died between create and start', async () => {
     for (const operation of ['open', 'attach'] as const) {
       const spec = environment.spec()
       const client = await openRunnerClient(backend, spec)
@@ -128,7 +128,7 @@ os.write(1, b'\\n%d\\n' % sent)
     }
   })
 
-  test('reports its exit to each attach, until it is removed', async () => {
+  test('a sandbox in Docker reports its exit to each attach, until it is removed', async () => {
     const spec = environment.spec()
     const client = await openRunnerClient(backend, spec)
     await client.send('raise SystemExit(4)')
@@ -142,7 +142,7 @@ os.write(1, b'\\n%d\\n' % sent)
     expect(await backend.attach(spec, neverAborted)).toBeUndefined()
   })
 
-  test('is created again by open, and not found by attach, after a kill', async () => {
+  test('a killed sandbox in Docker is created again by open, and not found by attach', async () => {
     const spec = environment.spec()
     const first = await openRunnerClient(backend, spec)
     await first.connection.kill()
@@ -156,7 +156,7 @@ os.write(1, b'\\n%d\\n' % sent)
     expect(await third.evaluate('print(3)')).toBe('3')
   })
 
-  test('reports the error message of a crash', async () => {
+  test('a sandbox in Docker reports the error message of a crash', async () => {
     const client = await openRunnerClient(backend, environment.spec())
     await client.send('raise ValueError("out of tea")')
     const end = await client.connection.ended
@@ -166,7 +166,7 @@ os.write(1, b'\\n%d\\n' % sent)
     await expect(client.send('1')).rejects.toMatchObject({ code: 'SANDBOX_LOST' })
   })
 
-  test('ends as out of memory when the kernel kills the runner', async () => {
+  test('a sandbox in Docker ends as out of memory when the kernel kills the runner', async () => {
     const hoarding = async () => {
       const client = await openRunnerClient(backend, environment.spec({ memoryBytes: 64 << 20 }))
       await client.send('hoard = [bytearray(1 << 20) for _ in range(1000)]')
@@ -176,7 +176,7 @@ os.write(1, b'\\n%d\\n' % sent)
     expect(end).toMatchObject({ reason: 'out_of_memory', exitCode: 137 })
   })
 
-  test('continues when the kernel kills only a child for its memory, and reports that at its end', async () => {
+  test('a sandbox continues when the kernel kills only a child for its memory, and reports that at its end', async () => {
     const client = await openRunnerClient(backend, environment.spec({ memoryBytes: 96 << 20 }))
     const code = 'import subprocess; print(subprocess.run(["python3", "-c", "bytearray(300 << 20)"]).returncode)'
     expect(await client.evaluate(code)).toBe('-9')
@@ -186,7 +186,7 @@ os.write(1, b'\\n%d\\n' % sent)
     expect(end.diagnostics).toContain('used up its memory')
   })
 
-  test('can be killed repeatedly while it is stopped', async () => {
+  test('a sandbox in Docker can be killed repeatedly while it is stopped', async () => {
     const client = await openRunnerClient(backend, environment.spec())
     await client.send('import signal, os; signal.signal(2, signal.SIG_IGN); os.kill(os.getpid(), signal.SIGSTOP)')
     await Promise.all([client.connection.kill(), client.connection.kill()])
@@ -195,7 +195,7 @@ os.write(1, b'\\n%d\\n' % sent)
     expect(await client.connection.interrupt()).toBe(false)
   })
 
-  test('continues after an interrupt', async () => {
+  test('a sandbox in Docker continues after an interrupt', async () => {
     const client = await openRunnerClient(backend, environment.spec())
     await client.send(`
 import time
@@ -211,7 +211,7 @@ except KeyboardInterrupt:
     expect(await client.evaluate('print("on")')).toBe('on')
   })
 
-  test('is disconnected when it does not read', async () => {
+  test('a sandbox in Docker is disconnected when it does not read', async () => {
     const backend = environment.backend({ sendTimeoutMs: 500 })
     const client = await openRunnerClient(backend, environment.spec())
     await client.send('import time; time.sleep(600)')
@@ -219,7 +219,7 @@ except KeyboardInterrupt:
     expect(await client.connection.ended).toMatchObject({ reason: 'disconnected' })
   })
 
-  test('is disconnected when it floods stderr', async () => {
+  test('a sandbox in Docker is disconnected when it floods stderr', async () => {
     const client = await openRunnerClient(backend, environment.spec())
     await client.send('import os\nwhile True: os.write(2, b"x" * 65536)')
     await expect(client.readLine()).rejects.toMatchObject({ code: 'SANDBOX_PROTOCOL' })
@@ -228,7 +228,7 @@ except KeyboardInterrupt:
     expect(end.diagnostics.length).toBeLessThanOrEqual(8 * 1024)
   })
 
-  test('is removed completely, also while it is connected', async () => {
+  test('a sandbox in Docker is removed completely, also while it is connected', async () => {
     const spec = environment.spec()
     const client = await openRunnerClient(backend, spec)
     await backend.remove(spec)
@@ -240,7 +240,7 @@ except KeyboardInterrupt:
     )
   })
 
-  test('does not touch a container with its name but without its labels', async () => {
+  test('the backend does not touch a container with its name but without its labels', async () => {
     const spec = environment.spec()
     const foreign = await docker.createContainer({ name: containerName(spec), Image: backend.image, Cmd: ['true'] })
     try {
@@ -253,9 +253,9 @@ except KeyboardInterrupt:
     }
   })
 
-  test('is removed after its expiry, unless it is in use', async () => {
+  test('a sandbox in Docker is removed after its expiry, unless it is in use', async () => {
     const [old, kept] = [environment.spec(), environment.spec()]
-    // Not really expired: the workers of other tests remove all expired sandboxes.
+    // The sandboxes are not really expired: the workers of other tests remove all expired sandboxes.
     const oneHour = environment.backend({ lifetimeSeconds: 3_600 })
     await oneHour.open(old, neverAborted)
     await oneHour.open(kept, neverAborted)
@@ -266,7 +266,7 @@ except KeyboardInterrupt:
     expect(await backend.attach(kept, neverAborted)).toBeDefined()
   })
 
-  test('keeps running after its backend is closed', async () => {
+  test('a sandbox in Docker keeps running after its backend is closed', async () => {
     const spec = environment.spec()
     const otherBackend = environment.backend()
     const client = await openRunnerClient(otherBackend, spec)
@@ -276,7 +276,7 @@ except KeyboardInterrupt:
     expect(await backend.attach(spec, neverAborted)).toBeDefined()
   })
 
-  test('is not created when the signal is aborted before open', async () => {
+  test('a sandbox in Docker is not created when the signal is aborted before open', async () => {
     const spec = environment.spec()
     await expect(backend.open(spec, AbortSignal.abort(new Error('cancelled')))).rejects.toThrow('cancelled')
     await expect(docker.getContainer(containerName(spec)).inspect()).rejects.toMatchObject({ statusCode: 404 })
@@ -292,7 +292,7 @@ describeDocker('a sandbox whose runner exits at its start', () => {
   })
   afterAll(() => broken.close())
 
-  test('reports the exit with its message', async () => {
+  test('a sandbox whose runner exits at its start reports the exit with its message', async () => {
     const connection = await backend.open(broken.spec(), neverAborted)
     expect(await connection.ended).toEqual({ reason: 'exited', exitCode: 1, diagnostics: 'no runner today' })
   })

@@ -33,7 +33,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-test('every operation rejects at the timeout when the daemon hangs', async () => {
+test('every operation of the backend rejects at the timeout when the daemon hangs', async () => {
   const backend = await createBackend(fakeDaemon(undefined), 300)
   const unavailable = { code: 'SANDBOX_BACKEND_DOWN', message: expect.stringContaining('no answer within 300 ms') }
   await Promise.all([

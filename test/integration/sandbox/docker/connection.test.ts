@@ -30,7 +30,7 @@ describeDocker('a connection to a sandbox', () => {
     return { proxy, spec, client: await openRunnerClient(backend, spec) }
   }
 
-  test('ends as disconnected when the daemon dies; a later attach finds the sandbox', async () => {
+  test('a connection ends as disconnected when the daemon dies; a later attach finds the sandbox', async () => {
     const { proxy, spec, client } = await openThroughProxy()
     await client.evaluate('kept = 19; print(0)')
     await proxy.shutDown()
@@ -39,7 +39,7 @@ describeDocker('a connection to a sandbox', () => {
     expect(await environment.backend().attach(spec, neverAborted)).toBeDefined()
   })
 
-  test('ends as disconnected when the daemon dies while the output is not read', async () => {
+  test('a connection ends as disconnected when the daemon dies while the output is not read', async () => {
     const { proxy, client } = await openThroughProxy()
     await client.send('stdout.write(b"x" * (8 << 20))')
     await expect.poll(() => client.connection.received).toHaveProperty('readableLength', expect.toSatisfy(isFull))
@@ -47,7 +47,7 @@ describeDocker('a connection to a sandbox', () => {
     expect(await client.connection.ended).toMatchObject({ reason: 'disconnected' })
   })
 
-  test('survives a broken wait request, and still reports the exit', async () => {
+  test('a connection survives a broken wait request, and still reports the exit', async () => {
     const { proxy, spec, client } = await openThroughProxy()
     await expect.poll(() => proxy.dropConnections(/\/wait\?/)).toBe(1)
     expect(await client.evaluate('print("still here")')).toBe('still here')
@@ -55,7 +55,7 @@ describeDocker('a connection to a sandbox', () => {
     expect(await client.connection.ended).toMatchObject({ reason: 'exited', exitCode: 137 })
   })
 
-  test('ends as disconnected, not exited, when only the stream breaks', async () => {
+  test('a connection ends as disconnected, not exited, when only the stream breaks', async () => {
     const { proxy, client } = await openThroughProxy()
     expect(proxy.dropConnections(/\/attach\?/)).toBe(1)
     expect(await client.connection.ended).toMatchObject({ reason: 'disconnected', exitCode: null })

@@ -20,7 +20,7 @@ describeDocker('a hardened container', () => {
   beforeAll(async () => {
     await backend.ensureImage()
     client = await openRunnerClient(backend, spec)
-    // Helpers of the attacks.
+    // Defines the helpers of the attacks.
     await client.evaluate(`
 import ctypes, os, socket, subprocess, errno
 libc = ctypes.CDLL(None, use_errno=True)
@@ -36,7 +36,7 @@ print('ready')
   })
   afterAll(() => environment.close())
 
-  test('has all options of containerCreateOptions (A23)', async () => {
+  test('a hardened container has all options of containerCreateOptions (A23)', async () => {
     const live = await docker.getContainer(containerName(spec)).inspect()
     await expectHardened(live, backend.image)
     const { Labels } = live.Config
@@ -50,26 +50,26 @@ print('ready')
     expect(Number(Labels['ptc.expires'])).toBeGreaterThan(Date.now() / 1_000)
   })
 
-  test('uses the image by its id, so that a moved tag has no effect (A24)', async () => {
+  test('a hardened container uses the image by its id, so that a moved tag has no effect (A24)', async () => {
     const live = await docker.getContainer(containerName(spec)).inspect()
     expect(live.Config.Image).toMatch(/^sha256:[0-9a-f]{64}$/)
   })
 
   test.each(['/x', '/etc/x', '/usr/x', '/run/x', '/opt/durable-ptc/x', '/opt/durable-ptc/runner.py', '/dev/x'])(
-    'can not write %s (A10)',
+    "a hardened container can't write %s (A10)",
     async (path) => {
       expect(await client.evaluate(`print(write(${JSON.stringify(path)}))`)).toMatch(/^(EROFS|EACCES|EPERM)$/)
     },
   )
 
   test.each(['/dev/shm/x', '/proc/sys/kernel/hostname', '/sys/x', '/proc/sysrq-trigger', '/dev/mem', '/dev/kmsg'])(
-    'can not write or create %s (A10, A19)',
+    "a hardened container can't write or create %s (A10, A19)",
     async (path) => {
       expect(await client.evaluate(`print(write(${JSON.stringify(path)}))`)).toMatch(/^(EROFS|EACCES|EPERM|ENOENT)$/)
     },
   )
 
-  test('can write /tmp, within its size, its number of files and the size of a file (A03)', async () => {
+  test('a hardened container can write /tmp, within its size, number of files and file size (A03)', async () => {
     const small = await openRunnerClient(
       backend,
       environment.spec({ tmpBytes: 1 << 20, tmpInodes: 64, fileBytes: 512 << 10 }),
@@ -91,7 +91,7 @@ print(sorted({fill(f'f{i}', 0) for i in range(100)}))
     expect(report).toMatch(/^done EFBIG (done ENOSPC|ENOSPC \S+) \['ENOSPC', 'done'\]$/)
   })
 
-  test('has no capabilities, no new privileges, and a seccomp filter (A11)', async () => {
+  test('a hardened container has no capabilities, no new privileges, and a seccomp filter (A11)', async () => {
     const status = await client.evaluate(`
 fields = dict(line.split(':', 1) for line in open('/proc/self/status'))
 print({name: fields[name].strip() for name in ('CapEff', 'CapBnd', 'CapPrm', 'NoNewPrivs', 'Seccomp')})
@@ -102,7 +102,7 @@ print({name: fields[name].strip() for name in ('CapEff', 'CapBnd', 'CapPrm', 'No
     )
   })
 
-  test('has no set-uid program, and a separate user id (A11, A21)', async () => {
+  test('a hardened container has no set-uid program, and a separate user id (A11, A21)', async () => {
     expect(
       await client.evaluate(`print(subprocess.run(['find', '/', '-xdev', '-perm', '/6000', '-type', 'f'],
       capture_output=True, text=True).stdout.split())`),
@@ -117,7 +117,7 @@ print({name: fields[name].strip() for name in ('CapEff', 'CapBnd', 'CapPrm', 'No
     expect(mine).not.toBe(theirs)
   })
 
-  test('can not fork beyond its limit, and continues (A01)', async () => {
+  test("a hardened container can't fork beyond its limit, and continues (A01)", async () => {
     const small = await openRunnerClient(backend, environment.spec({ processes: 16 }))
     const forks = await small.evaluate(`
 import os, signal
@@ -139,12 +139,12 @@ print(len(children))
   test.each([
     ['io_setup', 206, '1, 0'],
     ['an unknown system call', 9999, '0'],
-  ])('is refused %s (A13)', async (_name, number, rest) => {
+  ])('a hardened container is refused %s (A13)', async (_name, number, rest) => {
     if (process.arch !== 'x64') return expect(await client.evaluate('print("other numbers")')).toBe('other numbers')
     expect(await client.evaluate(`print(syscall(${number}, ${rest}))`)).toMatch(/^(EPERM|ENOSYS)$/)
   })
 
-  test('is killed for a 32-bit system call, which has other numbers', async () => {
+  test('a hardened container is killed for a 32-bit system call, which has other numbers', async () => {
     // mov eax, 20 (getpid of the 32-bit table); int 0x80; ret
     const code = await client.evaluate(`print(subprocess.run(['python3', '-c', """
 import ctypes, mmap
@@ -155,7 +155,7 @@ print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(
     expect(Number(code)).toBeLessThan(0)
   })
 
-  test('gets ENOSYS from clone3, so that libc uses clone: threads and child processes work', async () => {
+  test('clone3 in a hardened container gives ENOSYS, so that threads and child processes work', async () => {
     expect(await client.evaluate('print(syscall(435, 0, 0))')).toBe('ENOSYS')
     expect(
       await client.evaluate(`
@@ -176,11 +176,11 @@ print(names[0], asyncio.run(child()), subprocess.check_output('echo shell | cat'
     ['a raw socket', 2, 3, 1],
     ['MPTCP', 2, 1, 262],
     ['UDP-Lite', 10, 2, 136],
-  ])('is refused %s (A14)', async (_name, family, type, protocol) => {
+  ])('a hardened container is refused %s (A14)', async (_name, family, type, protocol) => {
     expect(await client.evaluate(`print(attempt(socket.socket, ${family}, ${type}, ${protocol}))`)).toBe('EPERM')
   })
 
-  test('has no network: no metadata service, bridge, resolver, or server of its host (A15)', async () => {
+  test('a hardened container has no network: no metadata service, bridge, resolver, or server (A15)', async () => {
     const server: Server = createServer().listen(0, '0.0.0.0')
     await new Promise((resolve) => server.once('listening', resolve))
     const address = server.address()
@@ -202,7 +202,7 @@ print([connect(target) for target in ${targets}], os.listdir('/sys/class/net'))
     }
   })
 
-  test("has no docker.sock, no mount of the host, and nothing of the worker's environment (A16, A17)", async () => {
+  test('a hardened container has no docker.sock, no mount and no environment of the host (A16, A17)', async () => {
     expect(
       await client.evaluate(`print([p for p in ('/var/run/docker.sock', '/run/docker.sock', '/run/containerd/containerd.sock')
       if os.path.exists(p)])`),
@@ -214,7 +214,7 @@ print([connect(target) for target in ${targets}], os.listdir('/sys/class/net'))
   })
 
   test.each(['/proc/kcore', '/proc/keys', '/proc/cmdline', '/proc/kallsyms', '/proc/interrupts', '/proc/timer_list'])(
-    'can read nothing from %s (A18)',
+    'a hardened container can read nothing from %s (A18)',
     async (path) => {
       expect(
         await client.evaluate(`
@@ -225,7 +225,7 @@ except OSError: print(0)
     },
   )
 
-  test('has only three descriptors (A20)', async () => {
+  test('a hardened container has only three descriptors (A20)', async () => {
     expect(
       await client.evaluate(
         'print(sorted(int(fd) for fd in os.listdir("/proc/self/fd"))[:3], len(os.listdir("/proc/self/fd")))',
@@ -233,7 +233,7 @@ except OSError: print(0)
     ).toBe('[0, 1, 2] 4')
   })
 
-  test('has the hash seed of every other sandbox, so that a rebuilt program iterates its sets in the same order', async () => {
+  test('all sandboxes have the same hash seed, so that a rebuilt program iterates its sets in the same order', async () => {
     const other = await openRunnerClient(backend, environment.spec())
     expect(await client.evaluate('print(hash("order"))')).toBe(await other.evaluate('print(hash("order"))'))
   })

@@ -9,7 +9,7 @@ describeDocker('the image of the Docker backend', () => {
 
   afterAll(() => Promise.all([first.close(), changed.close()]))
 
-  test('is built with progress when it is missing', async () => {
+  test('the sandbox image is built with progress when it is missing', async () => {
     const backend = first.backend()
     await expect(backend.open(first.spec(), neverAborted)).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
@@ -32,7 +32,7 @@ describeDocker('the image of the Docker backend', () => {
     await backend.open(first.spec(), neverAborted)
   })
 
-  test('is refused when it contains another runner', async () => {
+  test('a sandbox image with another runner is refused', async () => {
     const other = changed.backend({ image: first.backend().image })
     await expect(other.open(changed.spec(), neverAborted)).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
@@ -41,7 +41,7 @@ describeDocker('the image of the Docker backend', () => {
     await expect(other.ensureImage()).rejects.toMatchObject({ code: 'SANDBOX_IMAGE_MISSING' })
   })
 
-  test('is refused when it declares volumes', async () => {
+  test('a sandbox image that declares volumes is refused', async () => {
     const base = await docker.createContainer({ Image: first.backend().image, Cmd: ['true'] })
     const tag = `ptc-test-volume:${base.id.slice(0, 12)}`
     const [repo, version] = tag.split(':')
@@ -56,7 +56,7 @@ describeDocker('the image of the Docker backend', () => {
     }
   })
 
-  test('reports why a build fails, with a hint', async () => {
+  test('a failed build of the sandbox image reports the reason, with a hint', async () => {
     const backend = changed.backend({ baseImage: 'ptc-test-no-such-base:none' })
     await expect(backend.ensureImage()).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
@@ -65,7 +65,7 @@ describeDocker('the image of the Docker backend', () => {
     })
   })
 
-  test('is built again for another base image, and when the base image was built again', async () => {
+  test('the sandbox image is built again for another base image, and when the base image was built again', async () => {
     // Installs nothing: the base already has Python.
     const dockerfile = 'ARG BASE\nFROM ${BASE}\nCOPY python/ /opt/durable-ptc/\n'
     const based = new DockerEnvironment(`${execRunner}# image test, based\n`, dockerfile)
@@ -98,7 +98,7 @@ describeDocker('the image of the Docker backend', () => {
     }
   })
 
-  test('is reported as missing after it was removed, and is resolved again after a build', async () => {
+  test('a removed sandbox image is reported as missing, and is resolved again after a build', async () => {
     const backend = changed.backend()
     await backend.ensureImage()
     await backend.open(changed.spec(), neverAborted)

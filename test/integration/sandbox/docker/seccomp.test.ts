@@ -14,7 +14,7 @@ describeDocker('a program under the seccomp profile', () => {
     return output
   }
 
-  test('can run servers and clients by TCP and UDP on localhost', async () => {
+  test('a program under the seccomp profile can run servers and clients by TCP and UDP on localhost', async () => {
     expect(
       await run(`
 import asyncio, http.server, threading, urllib.request
@@ -43,7 +43,7 @@ print(page, line, datagram, attempt(lambda: socket.socket(socket.AF_INET6).close
     ).toBe('page line datagram done\n')
   })
 
-  test('can not create a pty', async () => {
+  test("a program under the seccomp profile can't create a pty", async () => {
     expect(
       await run(`
 import fcntl, termios
@@ -53,7 +53,7 @@ print(attempt(os.openpty), attempt(fcntl.ioctl, master, termios.TCSETS, bytes(60
     ).toBe('EPERM ENOTTY ENOTTY\n')
   })
 
-  test('can use the ioctl requests of ordinary programs on files, pipes and terminals', async () => {
+  test('a program under the seccomp profile can use ordinary ioctl requests on files, pipes and terminals', async () => {
     expect(
       await run(`
 import array, fcntl, pathlib, shutil, termios

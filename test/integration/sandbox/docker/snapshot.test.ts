@@ -4,7 +4,7 @@ import { TestSession } from '../../../support/environment/test-session.js'
 import { tool } from '../../../support/tools.js'
 
 describeDocker('a session whose container is killed', () => {
-  it('is restored from the last snapshot: repeats only later steps, and no effect', async () => {
+  it('a session whose container is killed is restored from the last snapshot, and repeats no effect', async () => {
     const effects: unknown[] = []
     const charge = tool('charge', ({ name }) => effects.push(name))
     const session = await TestSession.start({ tools: [charge], snapshots: { steps: 4 } })

@@ -6,7 +6,7 @@ import { createDockerBackend, type DockerBackend } from '../../../../src/sandbox
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { createCertificates, serveDaemonByTcp, serveDaemonByTls } from '../../../support/docker/tls-daemon.js'
 
-/** A backend that finds its daemon in these variables, as the docker CLI does. */
+/** A backend that reads the address of its daemon from these variables, as the docker CLI does. */
 function backendWith(environment: Readonly<Record<string, string>>): DockerBackend {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   const backend = createDockerBackend()
@@ -16,7 +16,7 @@ function backendWith(environment: Readonly<Record<string, string>>): DockerBacke
 }
 
 describeDocker('a daemon by TCP', () => {
-  test('with TLS and a certificate for the client serves a session', async () => {
+  test('a daemon by TCP with TLS and a client certificate serves a session', async () => {
     const certificates = await createCertificates()
     const host = await serveDaemonByTls(certificates)
     const backend = backendWith({
@@ -34,7 +34,7 @@ describeDocker('a daemon by TCP', () => {
   test.each([
     ['a client certificate of another authority', 'client'],
     ['a server certificate of another authority', 'server'],
-  ])('with %s is a typed error', async (_what, wrong) => {
+  ])('a daemon by TCP with %s is a typed error', async (_what, wrong) => {
     const [certificates, others] = [await createCertificates(), await createCertificates()]
     const host = await serveDaemonByTls(wrong === 'server' ? others : certificates)
     // The client trusts the server and has a certificate that the server does not trust.
@@ -54,7 +54,7 @@ describeDocker('a daemon by TCP', () => {
     expect(problems.map(({ message }) => message).join()).toMatch(reason)
   })
 
-  test('without TLS is usable, with a warning of the doctor', async () => {
+  test('a daemon by TCP without TLS is usable, with a warning of the doctor', async () => {
     vi.stubEnv('DOCKER_HOST', await serveDaemonByTcp())
     onTestFinished(() => void vi.unstubAllEnvs())
     const backend = createDockerBackend()

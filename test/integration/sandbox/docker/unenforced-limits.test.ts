@@ -7,7 +7,7 @@ import { startFakeDaemon } from '../../../support/sandbox/fake-docker-daemon.js'
 
 const spec = createSpec('session')
 
-/** The backend of a daemon with this /info, which has no images and can't create containers. */
+/** The backend of a daemon with this /info. The daemon has no images and can't create containers. */
 async function createBackendFor(info: object) {
   const paths: string[] = []
   const server = createServer(({ url = '' }, response) => {

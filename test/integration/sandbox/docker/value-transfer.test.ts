@@ -24,7 +24,7 @@ describeDocker('a value transfer to a container', () => {
     return { firstWorker, nextWorker, text, input }
   }
 
-  /** Runs `action` when a worker has read this many chunks of the value; the worker continues after it. */
+  /** Runs `action` when a worker has read this many chunks of the value. The worker continues after it. */
   function onChunk(count: number, worker: SessionHarness, action: () => unknown): void {
     const { readValue } = worker
     worker.readValue = async function* (ref, signal) {
@@ -37,7 +37,7 @@ describeDocker('a value transfer to a container', () => {
     }
   }
 
-  test('is repeated by the next worker when the first one dies', async () => {
+  test('the next worker repeats a value transfer when the first one dies', async () => {
     const { firstWorker, nextWorker, text, input } = await startTransfer()
     onChunk(100, firstWorker, () => void firstWorker.host.shutdown())
     await Promise.allSettled([firstWorker.sendStep(2, input)])
@@ -45,7 +45,7 @@ describeDocker('a value transfer to a container', () => {
     await nextWorker.close()
   })
 
-  test('by a worker that is wrongly considered dead is fenced, and does not disturb the next worker', async () => {
+  test('a value transfer by a worker wrongly considered dead is fenced, and does not disturb the next worker', async () => {
     const { firstWorker, nextWorker, text, input } = await startTransfer()
     const nextTransfers = new Deferred()
     onChunk(1, nextWorker, () => nextTransfers.resolve())

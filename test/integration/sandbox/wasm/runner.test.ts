@@ -52,7 +52,7 @@ test('code prints, and the next cell has its variables', async () => {
   expect(await runCell('print(x + 1)')).toMatchObject({ type: 'completed', output: '21\n' })
 })
 
-test('code gets a hint about threads and processes, which are not there', async () => {
+test('code gets a hint that threads and processes are not available', async () => {
   expect(await runCell('import threading\nthreading.Thread(target=print).start()')).toMatchObject({
     error: expect.stringContaining('[hint] This sandbox has no threads'),
   })
@@ -85,7 +85,7 @@ test('os.system returns -1, and the session continues', async () => {
   expect(await runCell('import os\nprint(os.system("id"))')).toMatchObject({ type: 'completed', output: '-1\n' })
 })
 
-test('a thread can not be started', async () => {
+test("a thread can't be started", async () => {
   expect(await runCell('import threading\nthreading.Thread(target=print).start()')).toMatchObject({
     type: 'failed',
     error: expect.stringContaining("RuntimeError: can't start new thread"),

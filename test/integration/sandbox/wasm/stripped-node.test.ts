@@ -8,9 +8,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { runnerDirectory } from '../../../../src/sandbox/runner-directory.js'
 
-/**
- * Defence in depth: even code that got every module of Node by a leak into Python's realm can not use them.
- */
+/** Defence in depth: code that got every module of Node by a leak into Python's realm still can't use them. */
 test('a stripped Node can reach no network, file, process, worker or native binding', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'ptc-strip-'))
   let connections = 0

@@ -28,8 +28,8 @@ async function cancelAndExpectCancelled(env: TestEnvironment, handle: WorkflowHa
   await env.expectCleanEnd(handle)
 }
 
-describe('cancelling a run', () => {
-  it('during a model turn ends it at once, and aborts the model request', async () => {
+describe('cancellation of a run', () => {
+  it('cancelling a run during a model turn ends it at once, and aborts the model request', async () => {
     const env = await TestEnvironment.start({
       script: [faulty([{ type: 'delay', attempt: 'every', ms: 60_000 }], turn(text('late')))],
     })
@@ -39,7 +39,7 @@ describe('cancelling a run', () => {
     await env.api.waitForRequest(({ outcome }) => outcome === 'abandoned', pollSignal())
   })
 
-  it('F28: while a direct call runs ends it, and cancels the tool', async () => {
+  it('F28: cancelling a run while a direct call runs ends it, and cancels the tool', async () => {
     const { wait, called, stopped } = blockingTool()
     const env = await TestEnvironment.start({ tools: [wait], script: [turn(call('wait')), turn(text('never'))] })
     const handle = await env.startAgent()
@@ -48,7 +48,7 @@ describe('cancelling a run', () => {
     await stopped
   })
 
-  it('while code waits for calls ends it, cancels each tool, and leaves no sandbox', async () => {
+  it('cancelling a run while code waits for calls ends it, cancels each tool, and leaves no sandbox', async () => {
     const { wait, called, stopped } = blockingTool()
     const env = await TestEnvironment.start({ tools: [wait], limits: { callsInFlight: 1 } })
     const handle = await env.startProgram('import asyncio\nawait asyncio.gather(wait(), wait())')
@@ -57,7 +57,7 @@ describe('cancelling a run', () => {
     await stopped
   })
 
-  it('F30: at the moment of its continue-as-new ends it', async () => {
+  it('F30: cancelling a run at the moment of its continue-as-new ends it', async () => {
     const begun = new Deferred()
     const large = tool('large', () => 'kept elsewhere'.repeat(1_000))
     const count = tool('count', () => begun.resolve())
@@ -65,7 +65,7 @@ describe('cancelling a run', () => {
     await env.runProgram('await large()') // removing a store that was never used has no effect
     const handle = await env.startProgram('while True: await count()')
     await begun.promise
-    // The run continues as new when its state can be stored again. Until then no workflow task completes, so that the
+    // The run continues as new when its state can be stored again. Until then no workflow task completes, so the
     // cancellation comes first.
     await rename(env.valuesDirectory, `${env.valuesDirectory}.away`)
     await waitForActivity(handle, 'journal.append')
@@ -78,21 +78,21 @@ describe('cancelling a run', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('while code runs ends it, and leaves no sandbox', async () => {
+  it('cancelling a run while code runs ends it, and leaves no sandbox', async () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('while True: pass')
     await waitForActivity(handle, 'session.step')
     await cancelAndExpectCancelled(env, handle)
   })
 
-  it('while a sandbox is opened leaves no sandbox', async () => {
+  it('cancelling a run while a sandbox is opened leaves no sandbox', async () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('print(1)')
     await waitForActivity(handle, 'session.open')
     await cancelAndExpectCancelled(env, handle)
   })
 
-  it('while it sleeps ends it, and leaves no sandbox', async () => {
+  it('cancelling a run while it sleeps ends it, and leaves no sandbox', async () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
     const sleeps = async () =>

@@ -18,7 +18,7 @@ function countingTool() {
 const isSummary = { firstUserText: '<transcript>' }
 const notes = turn(text('Some steps are done.'))
 
-/** Calls the tool so often, then answers. The last result decides, because compaction removes replies. */
+/** Calls the tool this many times, then answers. The last result decides, because compaction removes replies. */
 const stepsTo = (last: number): { readonly turns: readonly ScriptedTurn[] } => ({
   turns: [
     { ...turn(text(`done after ${last}`)), match: { lastToolResult: { pattern: `^step ${last} ` } } },
@@ -42,7 +42,7 @@ function requestsOf({ api }: Pick<TestEnvironment, 'api'>) {
   return { counts, summaries: bodies.filter(isTranscript), turns: bodies.filter((body) => !isTranscript(body)) }
 }
 
-it('answers after 30 turns in a small window, over continue-as-new', async () => {
+it('an agent answers after 30 turns in a small window, over continue-as-new', async () => {
   const env = await TestEnvironment.start({
     tools: [countingTool()],
     script: script(30),
@@ -64,15 +64,15 @@ it('answers after 30 turns in a small window, over continue-as-new', async () =>
   const executions = await env.executionHistories(handle)
   expect(executions.length).toBeGreaterThan(1)
   const compactions = (await env.chainActivities(handle)).filter(({ type }) => type === 'model.compact')
-  // Each is decided by the counter of the provider.
+  // The counter of the provider decides on each compaction.
   expect(counts.length).toBeGreaterThanOrEqual(compactions.length)
   expect(counts.map(({ outcome }) => outcome)).toEqual(counts.map(() => 'answered'))
-  // Some of them shorten results only.
+  // Some of them only shorten results.
   expect(compactions.length).toBeGreaterThan(summaries.length)
   await env.expectCleanEnd(handle)
 })
 
-it('says in the live stream and in the run tree what each compaction did', async () => {
+it('the live stream and the run tree show the figures of each compaction', async () => {
   const env = await TestEnvironment.start({
     tools: [countingTool()],
     script: script(20),
@@ -108,7 +108,7 @@ it('says in the live stream and in the run tree what each compaction did', async
   expect(shown).toMatch(new RegExp(`compaction .* tokens: .*\\n.*turn ${first?.turn}\\b`))
 })
 
-it('counts the summary in the usage of the run, and in its budget before the next turn', async () => {
+it('a run counts the summary of a compaction in its usage, and in its budget before the next turn', async () => {
   const expensive = { ...notes, reply: { ...notes.reply, usage: { output_tokens: 1_000_000 } } }
   const env = await TestEnvironment.start({
     tools: [countingTool()],
@@ -126,7 +126,7 @@ it('counts the summary in the usage of the run, and in its budget before the nex
   expect(requestsOf(env).turns).toHaveLength(turns)
 })
 
-it('goes on without a summary when the model writes none', async () => {
+it('a run continues without a summary when the model writes none', async () => {
   const failing = { ...notes, faults: [{ type: 'status', attempt: 'every', status: 401 } as const] }
   const env = await TestEnvironment.start({
     tools: [countingTool()],
@@ -139,7 +139,7 @@ it('goes on without a summary when the model writes none', async () => {
   expect(requestsOf(env).summaries.length).toBeGreaterThan(0)
 })
 
-it('compacts once when the provider refuses messages whose window is unknown, and ends as before without that', async () => {
+it('compacts once when the provider refuses messages for a model with an unknown window', async () => {
   const options = { tools: [countingTool()], limits: { turns: 40 }, contextTokens: 12_000 }
   const env = await TestEnvironment.start({ ...options, script: script(14) })
   const result = await env.runAgent()
@@ -157,7 +157,7 @@ it('compacts once when the provider refuses messages whose window is unknown, an
   expect(requestsOf(off).summaries).toHaveLength(0)
 })
 
-it('shows the share of a conversation, exports compacted messages, and takes a message back after a compaction', async () => {
+it('shows the used share of the window, exports compacted messages, and takes a message back', async () => {
   const refused = { type: 'status', attempt: 'every', status: 401 } as const
   const talk = await TestConversation.start({
     tools: [countingTool()],
@@ -190,7 +190,7 @@ it('shows the share of a conversation, exports compacted messages, and takes a m
   await talk.close()
 })
 
-it('asks the provider to clear old results, when it may, and records what it has cleared', async () => {
+it('asks the provider to clear old results, if configured, and records the cleared ones', async () => {
   const applied = { type: 'clear_tool_uses_20250919', cleared_tool_uses: 2, cleared_input_tokens: 1_700 }
   const { reply } = turn(text('done'))
   const env = await TestEnvironment.start({

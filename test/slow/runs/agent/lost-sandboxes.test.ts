@@ -29,7 +29,7 @@ async function twoCells(first: string, second: string, options: TestEnvironmentO
 }
 
 describeDocker('code that breaks its sandbox', () => {
-  it('by an endless loop is stopped at its timeout, and the session continues', async () => {
+  it('code in an endless loop is stopped at its timeout, and the session continues', async () => {
     const { toolResult, answer, env } = await twoCells('n = 0\nwhile True: n += 1', 'print(kept, n > 0)', {
       limits: { cellSeconds: 1 },
     })
@@ -38,8 +38,8 @@ describeDocker('code that breaks its sandbox', () => {
     expect((await env.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(1 + evictedSandboxes(1))
   })
 
-  it('by work that can not be interrupted is killed, and earlier variables are restored', async () => {
-    const stubborn = 'sum(iter(int, 1))' // endless, and in C: no signal is handled
+  it("code that can't be interrupted is killed, and earlier variables are restored", async () => {
+    const stubborn = 'sum(iter(int, 1))' // endless C code, which handles no signal
     const { toolResult, answer } = await twoCells(stubborn, 'print(kept)', { limits: { cellSeconds: 1 } })
     expect(toolResult).toMatchObject({
       is_error: true,
@@ -48,7 +48,7 @@ describeDocker('code that breaks its sandbox', () => {
     expect(answer).toBe('kept')
   })
 
-  it('F13: by exhausting its memory ends the cell with a typed outcome, is not retried, and earlier variables are restored', async () => {
+  it('F13: code that exhausts its memory ends the cell with a typed outcome, is not retried, and earlier variables return', async () => {
     const hog = 'rows = []\nwhile True: rows.append(bytearray(8_000_000))'
     const { toolResult, answer, env } = await twoCells(hog, 'print(kept, "rows" in globals())', {
       limits: { memoryBytes: 96 * 1024 * 1024 },
@@ -73,9 +73,9 @@ describeDocker('code that breaks its sandbox', () => {
     )
   })
 
-  it('by ending its process is retried once; then earlier variables are restored', async () => {
+  it('code that ends its process is retried once; then earlier variables are restored', async () => {
     let calls = 0
-    // The eviction at the note counts as the first time.
+    // The eviction at the note counts as the first loss.
     const note = tool('note', () => (calls += 1))
     const { toolResult, answer, env } = await twoCells(
       'import os\nawait note()\nprint("on the way")\nos._exit(3)',
@@ -88,7 +88,7 @@ describeDocker('code that breaks its sandbox', () => {
     expect((await env.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(3 + evictedSandboxes(1))
   })
 
-  it('gets no result of a call of a dropped cell, although call numbers start again', async () => {
+  it('code gets no result of a call of a dropped cell, although call numbers start again', async () => {
     const old = new Deferred<string>()
     const released = new Deferred()
     const slow = tool('slow', async ({ which }) => {
@@ -108,7 +108,7 @@ describeDocker('code that breaks its sandbox', () => {
     expect(answer).toBe('of this cell')
   })
 
-  it('keeps open calls of earlier cells, and their results', async () => {
+  it('a lost sandbox keeps open calls of earlier cells, and their results', async () => {
     const late = new Deferred<string>()
     const slow = tool('slow', () => late.promise)
     const release = tool('release', () => late.resolve('arrived in the cell that died'))
@@ -144,7 +144,7 @@ describeDocker('a container that is killed', () => {
     return { env, handle }
   }
 
-  it('during code that makes other calls in a rebuild ends the cell as diverged, and the run continues', async ({
+  it('a container killed during code that makes other calls in a rebuild ends the cell as diverged', async ({
     skip,
   }) => {
     skip(inMode('always-evict'), 'it diverges at its first call, before its container can be killed at the second')
@@ -162,7 +162,7 @@ describeDocker('a container that is killed', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('during code that uses random numbers and sets is rebuilt, and both are repeated', async () => {
+  it('a container killed during code that uses random numbers and sets is rebuilt, and both are repeated', async () => {
     const source =
       'import random\nawait echo(value=[random.random(), list({str(n) for n in range(50)})])\nprint(await wait())'
     const { env, handle } = await stackWith(source)

@@ -6,7 +6,7 @@ import { code, faulty, text, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { tool } from '../../../support/tools.js'
 
-/** Starts an agent with one turn, whose first attempt meets this fault. */
+/** Starts an agent with one turn. Its first attempt gets this fault. */
 function startWithFault(fault: Fault, idleTimeout: Duration = '30s') {
   return TestEnvironment.start({
     model: { idleTimeout },
@@ -21,7 +21,7 @@ async function lastFailure(env: TestEnvironment) {
   return started?.activityTaskStartedEventAttributes?.lastFailure?.applicationFailureInfo
 }
 
-describe('the model request is retried after', () => {
+describe('retried model requests', () => {
   it.each<[string, Fault, string]>([
     ['F23: 408', { type: 'status', status: 408 }, 'MODEL_TIMEOUT'],
     ['F23: 529 overloaded', { type: 'status', status: 529 }, 'MODEL_OVERLOADED'],
@@ -35,21 +35,21 @@ describe('the model request is retried after', () => {
     ['F26: a stream with broken JSON in it', { type: 'garbage', at: { insideBlock: 0 } }, 'MODEL_REPLY_INVALID'],
     ['F26: a stream without its end', { type: 'cut', at: { before: 'message_stop' }, mode: 'end' }, 'MODEL_STREAM'],
     ['F25: a connection that is reset', { type: 'close', mode: 'reset' }, 'MODEL_CONNECTION'],
-  ])('%s', async (_what, fault, failure) => {
+  ])('%s: the model request is retried', async (_what, fault, failure) => {
     const env = await startWithFault(fault)
     expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'said in the end', turns: 1 })
     expect(env.api.requests).toHaveLength(2)
     expect((await lastFailure(env))?.type).toBe(failure)
   })
 
-  it('F25: a stream that stalls', async () => {
+  it('F25: the model request is retried after a stalled stream', async () => {
     const env = await startWithFault({ type: 'stall', at: { insideBlock: 0 } }, '3s')
     expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'said in the end' })
     expect(env.api.requests).toHaveLength(2)
     expect((await lastFailure(env))?.type).toBe('MODEL_TIMEOUT')
   })
 
-  it('F23: 429, not before retry-after', async () => {
+  it('F23: the model request is retried after a 429, not before retry-after', async () => {
     const env = await startWithFault({ type: 'status', status: 429, headers: { 'retry-after': '3' } })
     const begun = performance.now()
     expect(await env.runAgent()).toMatchObject({ answer: 'said in the end' })
@@ -105,13 +105,13 @@ it('F23: a model that is always overloaded fails the run with a typed error afte
   await env.expectCleanEnd(handle)
 })
 
-describe('the run fails at once with a typed error after', () => {
+describe('model errors that end a run', () => {
   it.each<[string, Fault, string]>([
     ['F24: 401', { type: 'status', status: 401 }, 'MODEL_AUTH'],
     ['F24: 403', { type: 'status', status: 403 }, 'MODEL_AUTH'],
     ['F24: 400', { type: 'status', status: 400 }, 'MODEL_BAD_REQUEST'],
     ['F24: 404', { type: 'status', status: 404 }, 'MODEL_NOT_FOUND'],
-  ])('%s', async (_what, fault, expected) => {
+  ])('%s: the run fails at once with a typed error', async (_what, fault, expected) => {
     const env = await startWithFault(fault)
     const handle = await env.startAgent()
     const failure = await handle.result().catch((thrown: unknown) => thrown)

@@ -15,7 +15,7 @@ function lastMessages(env: TestEnvironment): readonly string[] {
   return env.api.requests.map(({ body }) => JSON.stringify(requestMessages(body).at(-1)?.content))
 }
 
-it('single turn: what the only code of the model prints, and its calls return, is the answer', async () => {
+it('mode single-turn: the answer is what the only code of the model prints, and what its calls return', async () => {
   const script = [turn(text('I add them up.'), code('print(len(await ping()))'), call('ping'))]
   const env = await TestEnvironment.start({ tools: [ping], script })
   expect(await env.runAgent({ mode: 'single-turn' })).toMatchObject({
@@ -28,7 +28,7 @@ it('single turn: what the only code of the model prints, and its calls return, i
   expect(env.api.requests).toHaveLength(1)
 })
 
-it('single turn: the only request of an agent with many tools has their whole documentation', async () => {
+it('mode single-turn: the only request of an agent with many tools has their complete documentation', async () => {
   const pong = tool('pong', () => 'ping', { allowedCallers: ['direct'] })
   const script = [turn(code('print(await ping(), end="")'))]
   const env = await TestEnvironment.start({ tools: [ping, pong], script, model: { documentedTools: 1 } })
@@ -41,7 +41,7 @@ it('single turn: the only request of an agent with many tools has their whole do
   })
 })
 
-it('single turn: continues as new while its code waits, and then ends', async () => {
+it('mode single-turn: a run continues as new while its code waits, and then ends', async () => {
   const pings = 'for n in range(4): last = await asyncio.gather(*(ping() for _ in range(12)))'
   const script = [turn(code(`${pings}\nprint(last[0])`))]
   const env = await TestEnvironment.start({ tools: [ping], script, limits: { historyEvents: 100 } })
@@ -51,7 +51,7 @@ it('single turn: continues as new while its code waits, and then ends', async ()
   await env.expectCleanEnd(handle)
 })
 
-it('single turn: a failed call has a status of its own', async () => {
+it('mode single-turn: a failed call has its own status', async () => {
   const fail = tool('fail', () => Promise.reject(new Error('closed')), { retry: { attempts: 1 } })
   const env = await TestEnvironment.start({ tools: [fail], script: [turn(call('fail'))] })
   const result = await env.runAgent({ mode: 'single-turn' })
@@ -59,7 +59,7 @@ it('single turn: a failed call has a status of its own', async () => {
   expect(result.answer).toContain('closed')
 })
 
-it('single turn: the only reply of an agent with an output schema must have the answer', async () => {
+it('mode single-turn: the only reply of an agent with an output schema must have the answer', async () => {
   const env = await TestEnvironment.start({
     agents: [defineAgent({ name: 'reader', instructions, output, mode: 'single-turn' })],
     script: [
@@ -75,7 +75,7 @@ it('single turn: the only reply of an agent with an output schema must have the 
     expect(await run(question)).toMatchObject({ status: 'invalid_answer', turns: 1, cells: 0 })
 })
 
-it('autonomous: a text does not end the work, unless it is in place of an answer too often, or the budget is spent', async () => {
+it('mode autonomous: a text ends the work only when it replaces an answer too often, or the budget is spent', async () => {
   const script = [
     turn(text('I begin.')),
     turn(call('ping')),
@@ -84,7 +84,7 @@ it('autonomous: a text does not end the work, unless it is in place of an answer
   ]
   const env = await TestEnvironment.start({ tools: [ping], script, limits: { answerAttempts: 2 } })
   const result = await env.runAgent({ mode: 'autonomous' })
-  // Work in between: the second text counts as the first one again.
+  // The work in between resets the count: the second text counts as the first one again.
   expect(result).toMatchObject({ status: 'answered', answer: 'All done.', turns: 4 })
   expect(result).not.toHaveProperty('output')
   expect(lastMessages(env)[1]).toContain('Nobody reads this text')
@@ -98,7 +98,7 @@ it('autonomous: a text does not end the work, unless it is in place of an answer
   expect(await env.runAgent({ mode: 'autonomous', budget })).toMatchObject({ status: 'budget_spent', turns: 2 })
 })
 
-it('autonomous: a tool checks that the work is done, and the model goes on with its reason', async () => {
+it('mode autonomous: a tool checks that the work is done, and the model continues with its reason', async () => {
   let checks = 0
   const checked = tool(
     'is_done',
@@ -134,7 +134,7 @@ it('autonomous: a tool checks that the work is done, and the model goes on with 
   await env.expectCleanEnd(handle)
 })
 
-it('autonomous: a run that is cancelled during the check ends', async () => {
+it('mode autonomous: a run that is cancelled during the check ends', async () => {
   const checking = new Deferred()
   const slow = tool(
     'is_done',
@@ -157,7 +157,7 @@ it('autonomous: a run that is cancelled during the check ends', async () => {
   await env.expectCleanEnd(handle)
 })
 
-it('autonomous: giving up is a status of the result, of the list of runs and of the search attributes', async () => {
+it('mode autonomous: giving up is a status of the result, the list of runs and search attributes', async () => {
   const script = [turn(call('give_up', {})), turn(call('give_up', { reason: 'The service is closed.' }))]
   const env = await TestEnvironment.start({ script })
   const handle = await env.startAgent({ mode: 'autonomous' })

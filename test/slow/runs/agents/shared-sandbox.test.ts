@@ -47,7 +47,7 @@ it('a sub-agent and the agent that starts it see the same variables', async () =
   const handle = await env.startAgent({ agent: 'chief' })
   const result = await env.agentResult(handle)
   expect(result).toMatchObject({ status: 'answered', answer: '[1, 2, 3] pong', turns: 4 })
-  // The cell and the call of the sub-agent are those of the session.
+  // The cell and the call of the sub-agent belong to the session.
   expect(result).toMatchObject({ cells: 3, toolCalls: 2, subagents: { runs: 1, turns: 2, cells: 1, toolCalls: 0 } })
   const [child] = await children(env, handle)
   if (!child) throw new Error('there is no child')
@@ -76,7 +76,7 @@ it('cells of several sub-agents and of the agent run one after the other, also w
   expect(await env.runAgent({ agent: 'chief' })).toMatchObject({ answer: '4', cells: 6, toolCalls: 6 })
 })
 
-it('the agent continues as new only when no sub-agent uses its sandbox', async () => {
+it('an agent continues as new only when no sub-agent uses its sandbox', async () => {
   const loop = (name: string) =>
     `import asyncio\n${name} = 0\nfor n in range(12):\n    ${name} += await ping(n=n)\n    await asyncio.sleep(0)`
   const env = await start(
@@ -95,7 +95,7 @@ it('the agent continues as new only when no sub-agent uses its sandbox', async (
   await env.expectCleanEnd(handle)
 })
 
-it('code cannot call it, and another sandbox than one of ours is refused', async () => {
+it("code can't call a sub-agent with a shared sandbox, and foreign sandboxes are refused", async () => {
   const env = await start(
     {},
     answering('go', turn(code('await cleaner(task="x")')), answerResult),
@@ -126,7 +126,7 @@ it('sub-agents of a sub-agent share the same sandbox, and so does one of a run i
   await session.close()
 })
 
-it('asks for the approval of calls in the sandbox of the parent, and an interruption stops its code', async () => {
+it("asks for the approval of a sub-agent's calls in a shared sandbox, and an interruption stops its code", async () => {
   const requests: ApprovalRequest[] = []
   const held = new Deferred()
   const pay = tool('pay', () => 'paid', { effect: 'once', approval: 'always' })

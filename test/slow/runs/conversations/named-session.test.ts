@@ -10,7 +10,7 @@ import { uniqueName } from '../../../support/temporal/shared-server.js'
 import { answerResult, code, text, turn } from '../../../support/script.js'
 import { tool } from '../../../support/tools.js'
 
-it('shares variables with everybody else who uses the session, which outlives the conversation', async () => {
+it('a conversation shares variables with all users of its named session, which outlives the conversation', async () => {
   const { talk, conversation, books } = await startBound({
     tools: [tool('ping', () => 'pong')],
     script: [
@@ -41,7 +41,7 @@ it('shares variables with everybody else who uses the session, which outlives th
   await books.close()
 })
 
-it('executes the cells of two conversations and of a program one after the other', async () => {
+it('a named session executes the cells of two conversations and of a program one after the other', async () => {
   const { hold, called, release } = heldTool()
   const add = 'before = total\nawait hold()\ntotal = before + 1\nprint(total)'
   const { talk, conversation, books } = await startBound({
@@ -72,7 +72,7 @@ it('executes the cells of two conversations and of a program one after the other
 })
 
 describe('a session that ends', () => {
-  it('between two messages: the next one starts a new session, and the model is told', async () => {
+  it('a session that ends between two messages: the next one starts a new session, and the model is told', async () => {
     const { talk, conversation, books } = await startBound({
       script: [turn(code('x = 1')), answerResult, turn(code('print("x" in globals())')), answerResult],
     })
@@ -83,7 +83,7 @@ describe('a session that ends', () => {
     await books.close()
   })
 
-  it('in the middle of a cell: the model is told, and the next code runs in a new session', async () => {
+  it('a session that ends in a cell: the model is told, and the next code runs in a new session', async () => {
     const { hold, called } = heldTool()
     const { talk, conversation, books } = await startBound({
       tools: [hold],
@@ -103,7 +103,7 @@ describe('a session that ends', () => {
 })
 
 describe('an interruption', () => {
-  it('stops the code of the conversation, and the variables stay', async () => {
+  it('an interruption stops the code of the conversation, and the session keeps its variables', async () => {
     const { hold, called } = heldTool()
     const { talk, conversation, books } = await startBound({
       tools: [hold],
@@ -121,7 +121,7 @@ describe('an interruption', () => {
   })
 })
 
-it('waits for an approval in the session over continue-as-new, and lists the call for the conversation', async () => {
+it('a call waits for an approval in the session over continue-as-new, and the conversation lists it', async () => {
   const requests: ApprovalRequest[] = []
   const pay = tool('pay', () => 'paid', { effect: 'once', approval: 'always' })
   const { talk, conversation, books } = await startBound({
@@ -147,7 +147,7 @@ it('waits for an approval in the session over continue-as-new, and lists the cal
 })
 
 describe('wrong input', () => {
-  it('is refused', async () => {
+  it('invalid input for a named session is refused', async () => {
     const { talk, books } = await startBound({ script: [turn(text('unused'))] })
     const invalid = { code: 'RUN_INPUT_INVALID' }
     expect(() => talk.another({ session: 'other:books' })).toThrow("can't be the name of a session")
@@ -180,7 +180,7 @@ describe('wrong input', () => {
   })
 })
 
-it('offers sub-agents to the model, and not to its code', async () => {
+it('a conversation in a named session offers sub-agents to the model, and not to its code', async () => {
   const helper = defineAgent({ name: 'helper', description: 'Helps.', instructions: 'Help.' })
   const lead = defineAgent({ name: 'lead', instructions: 'Lead.', agents: [helper] })
   const { talk, conversation } = await startBound(

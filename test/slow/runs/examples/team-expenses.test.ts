@@ -12,7 +12,7 @@ const program = new URL('../../../../examples/team-expenses/program.py', import.
 
 /** Runs the whole example and compares people and amounts with its data, to the cent. */
 function describeExample(backend: 'docker' | 'wasm'): void {
-  it('an agent answers with the right people and amounts', async () => {
+  it('the agent of the team-expense example answers with the right people and amounts', async () => {
     const env = await TestEnvironment.start({ tools, script, backend })
     const result = await env.runAgent({ question })
     expect(parseExpenseTable(result.answer)).toEqual(budgetOverruns('engineering', 'Q3'))
@@ -22,7 +22,7 @@ function describeExample(backend: 'docker' | 'wasm'): void {
     expect(read).toBeLessThan(10_000) // the 250 lines alone would be ten times as large
   })
 
-  it('a program without a model prints the same', async () => {
+  it('the program of the team-expense example prints the same without a model', async () => {
     const env = await TestEnvironment.start({ tools, backend })
     const { outcome, turns } = await env.runProgram(await readFile(program, 'utf8'))
     expect(parseExpenseTable(outcome.output)).toEqual(budgetOverruns('engineering', 'Q3'))

@@ -21,7 +21,7 @@ async function renderedTree(env: TestEnvironment, full: boolean): Promise<string
 }
 
 describe.each(backends)('the output of a cell, in %s', (backend) => {
-  it('is stored completely, although the model gets only head and tail', async () => {
+  it('the output of a cell is stored completely, although the model gets only head and tail', async () => {
     const env = await TestEnvironment.start({ backend, tools: [echo], limits: { outputCharacters: 1_000 } })
     const source = 'for n in range(3):\n    for i in range(1_000): print("line", n, i)\n    await echo(value=n)'
     const { outcome } = await env.runProgram(source)
@@ -31,7 +31,7 @@ describe.each(backends)('the output of a cell, in %s', (backend) => {
     expect(full).not.toContain('characters cut')
   })
 
-  it('has a limit there too, over all steps of the cell', async () => {
+  it('the stored output of a cell has a limit, too, over all steps of the cell', async () => {
     const env = await TestEnvironment.start({ backend, tools: [echo], limits: { capturedCharacters: 5_000 } })
     const source = 'for n in range(10):\n    print(str(n) * 4_000)\n    await echo(value=n)'
     const { outcome } = await env.runProgram(source)

@@ -13,7 +13,7 @@ interface LimitCase {
   readonly status: CellOutcome['status']
   /** Matches the text that the model reads: the output, or the error. */
   readonly message: RegExp
-  /** Default: yes. */
+  /** Default: true. */
   readonly keepsVariables?: boolean
   /** Default: both. */
   readonly onlyBackend?: Backend
@@ -211,7 +211,7 @@ while True:
 describe.each(backends)('code over a limit, in %s', (backend) => {
   const rows = table.filter(({ onlyBackend = backend }) => onlyBackend === backend)
 
-  it.each(rows)('$limit, by $cause', async (row) => {
+  it.each(rows)('code over the limit $limit, by $cause', async (row) => {
     const { limits, source, status, message, keepsVariables = true } = row
     const stopped: unknown[] = []
     const never = tool('never', async (_input, { signal }) => {

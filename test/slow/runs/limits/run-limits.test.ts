@@ -14,8 +14,8 @@ function countedTools() {
   return { large, small: tool('small', () => null), calls: () => calls }
 }
 
-describe('a run over the limit', () => {
-  it('turns', async () => {
+describe('limits of a run', () => {
+  it('a run ends at the limit turns', async () => {
     const turns = [turn(text('working'), call('echo', { value: 1 })), turn(call('echo', { value: 2 }))]
     const env = await TestEnvironment.start({
       script: turns,
@@ -25,7 +25,7 @@ describe('a run over the limit', () => {
     expect(await env.runAgent()).toMatchObject({ status: 'turn_limit', answer: 'working', turns: 2, toolCalls: 2 })
   })
 
-  it('callsInFlight', async () => {
+  it('callsInFlight limits the concurrent calls of a run', async () => {
     let open = 0
     let most = 0
     const both = new Barrier(2)
@@ -41,7 +41,7 @@ describe('a run over the limit', () => {
     expect(most).toBe(2)
   })
 
-  it('callsInFlight, when code is lost: calls that run go on, and those that wait for a slot never start', async () => {
+  it('when code is lost, its running calls continue, and calls that wait for a slot never start', async () => {
     const release = new Deferred()
     const events: string[] = []
     const work = tool('work', async ({ n }) => {
@@ -53,7 +53,7 @@ describe('a run over the limit', () => {
     const session = await TestSession.start({ tools: [work], limits: { callsInFlight: 1, cellSeconds: 1 } })
     const background = 'import asyncio\nt = [asyncio.create_task(work(n=n)) for n in (1, 2)]\nawait asyncio.sleep(0.1)'
     await session.outputOf(background)
-    const stubborn = 'sum(iter(int, 1))' // endless, and in C: no signal is handled
+    const stubborn = 'sum(iter(int, 1))' // endless C code, which handles no signal
     const { outcome } = await session.execute(
       `lost = asyncio.create_task(work(n=3))\nawait asyncio.sleep(0.1)\n${stubborn}`,
     )
@@ -65,7 +65,7 @@ describe('a run over the limit', () => {
     await session.close()
   })
 
-  it('storedBytes, in direct calls and in cells, also after a continue-as-new', async () => {
+  it('storedBytes limits a run in direct calls and in cells, also after a continue-as-new', async () => {
     const { large, small, calls } = countedTools()
     const cell = (n: number) => turn(code(`await large(n=${n})\nfor n in range(8): await small(n=n)\nprint("done")`))
     const script = [
@@ -88,7 +88,7 @@ describe('a run over the limit', () => {
     )
   })
 
-  it('storedBytes, in a program that continues as new in the middle of its cell', async () => {
+  it('storedBytes limits a program that continues as new in the middle of its cell', async () => {
     const { large, small, calls } = countedTools()
     const env = await TestEnvironment.start({ tools: [large, small], limits })
     const source = 'for n in range(10):\n  await large(n=n)\n  for m in range(8): await small(m=m)'
@@ -100,7 +100,7 @@ describe('a run over the limit', () => {
     expect((await env.executionHistories()).length).toBeGreaterThan(1)
   })
 
-  it('cellTotalSeconds, with a remedy for the model', async () => {
+  it('cellTotalSeconds limits a run, with a remedy for the model', async () => {
     const script = [
       turn(code('kept = 1\nimport asyncio\nawait asyncio.sleep(600)')),
       turn(code('print(kept)')),

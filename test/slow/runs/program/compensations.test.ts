@@ -4,7 +4,7 @@ import { Bookings } from '../../../support/booking-tool.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { inMode } from '../../../support/mode.js'
 
-it('compensates 1,000 large calls of hostile code, one after the other, with a small state', async ({ skip }) => {
+it('1,000 large calls of hostile code are compensated one after the other, with a small state', async ({ skip }) => {
   skip(inMode('always-replay'), 'it takes longer than ten minutes: each workflow task replays all events before it')
   const bookings = new Bookings()
   const env = await TestEnvironment.start({ tools: [bookings.tool()] })

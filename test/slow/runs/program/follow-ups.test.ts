@@ -27,7 +27,7 @@ async function run(tools: readonly Tool[], source: string, options: TestEnvironm
 }
 
 describe.skipIf(losesConnections)('the activity of a call', () => {
-  it('executes the next step when its worker has the sandbox', async () => {
+  it('the activity of a call executes the next step when its worker has the sandbox', async () => {
     const { outcome, activities } = await run(
       [tool('count', ({ n }) => n)],
       'print([await count(n=n) for n in range(5)])',
@@ -44,7 +44,7 @@ describe.skipIf(losesConnections)('the activity of a call', () => {
     ],
     ['the effect must be recorded first', tool('count', ({ n }) => n, { effect: 'once' }), {}],
     ['the result is large', tool('count', () => 'x'.repeat(100_000)), {}],
-  ])('leaves the step to the host when %s', async (_case, count, options) => {
+  ])('the activity of a call leaves the step to the host when %s', async (_case, count, options) => {
     const { outcome, activities } = await run([count], 'print(len([await count(n=n) for n in range(3)]))', options)
     expect(outcome).toEqual({ status: 'ok', output: '3\n' })
     const step = 'session.step'
@@ -54,13 +54,13 @@ describe.skipIf(losesConnections)('the activity of a call', () => {
   it.each([
     ['waits for a timer, too', 'await asyncio.wait_for(count(n=1), 60)'],
     ['makes several calls at once', 'await asyncio.gather(count(n=1), count(n=2))'],
-  ])('leaves the step to the host when the code %s', async (_case, statement) => {
+  ])('the activity of a call leaves the step to the host when the code %s', async (_case, statement) => {
     const { outcome, activities } = await run([tool('count', ({ n }) => n)], `import asyncio\nprint(${statement})`)
     expect(outcome.status).toBe('ok')
     expect(activities.at(-1)).toBe('session.step')
   })
 
-  it('ends without the step when the code runs long, and the code can be interrupted', async () => {
+  it('the activity of a call ends without the step when the code runs long and may be interrupted', async () => {
     const count = tool('count', ({ n }) => n)
     const env = await TestEnvironment.start({ tools: [count], limits: { cellSeconds: 60 } })
     const handle = await env.startProgram('await count(n=1)\nwhile True: pass')
@@ -70,7 +70,7 @@ describe.skipIf(losesConnections)('the activity of a call', () => {
     await expect.poll(() => env.containers(handle), { timeout: 30_000 }).toEqual([])
   })
 
-  it('records the time at which the worker executed the step', async () => {
+  it('the activity of a call records the time at which the worker executed the step', async () => {
     const slow = tool('slow', () => delay(300, null))
     const source = 'import time\na = time.time()\nawait slow()\nprint(0.3 <= time.time() - a < 2)'
     const { outcome, activities } = await run([slow], source)
@@ -78,7 +78,7 @@ describe.skipIf(losesConnections)('the activity of a call', () => {
     expect(activities).toEqual(['session.step', 'slow'])
   })
 
-  it('counts the time of earlier attempts', async () => {
+  it('the activity of a call counts the time of earlier attempts', async () => {
     let attempts = 0
     const flaky = tool('flaky', () => {
       attempts += 1
@@ -94,7 +94,7 @@ describe.skipIf(losesConnections)('the activity of a call', () => {
 })
 
 describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () => {
-  it('need a few activities for a hundred of them, and are rows like others', async () => {
+  it('a hundred local calls need a few activities, and are shown like other calls', async () => {
     const env = await TestEnvironment.start({ tools: [look] })
     const { outcome } = await env.runProgram('print(sum([await look(n=n) for n in range(100)]))')
     expect(outcome).toEqual({ status: 'ok', output: '4950\n' })
@@ -112,14 +112,14 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
     expect(tree.totals.toolCalls).toBe(100)
   })
 
-  it('follow a call in its activity', async () => {
+  it('local calls follow a call in its activity', async () => {
     const source = 'n = await count(n=1)\nfor _ in range(3): n += await look(n=n)\nprint(n, await count(n=n))'
     const { outcome, activities } = await run([look, tool('count', ({ n }) => n)], source)
     expect(outcome).toEqual({ status: 'ok', output: '8 8\n' })
     expect(activities).toEqual(['session.step', 'count', 'count'])
   })
 
-  it('are not made again when the run continues as new', async () => {
+  it('local calls are not made again when the run continues as new', async () => {
     const found: unknown[] = []
     const find = tool(
       'find',
@@ -142,15 +142,18 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
     expect(types.filter((type) => type === 'find')).toEqual([])
   })
 
-  it.each([{}, { callsInFlight: 2 }])('are made at once when the code makes them at once (%j)', async (limits) => {
-    const slow = tool('slow', ({ n }) => delay(100, n), local)
-    const source = 'import asyncio\nprint(sum(await asyncio.gather(*[slow(n=n) for n in range(20)])))'
-    const { outcome, activities } = await run([slow], source, { limits })
-    expect(outcome).toEqual({ status: 'ok', output: '190\n' })
-    expect(activities).toEqual(['session.step'])
-  })
+  it.each([{}, { callsInFlight: 2 }])(
+    'local calls are made at once when the code makes them at once (%j)',
+    async (limits) => {
+      const slow = tool('slow', ({ n }) => delay(100, n), local)
+      const source = 'import asyncio\nprint(sum(await asyncio.gather(*[slow(n=n) for n in range(20)])))'
+      const { outcome, activities } = await run([slow], source, { limits })
+      expect(outcome).toEqual({ status: 'ok', output: '190\n' })
+      expect(activities).toEqual(['session.step'])
+    },
+  )
 
-  it('are recorded before a call with an effect begins', async () => {
+  it('local calls are recorded before a call with an effect begins', async () => {
     const recorded: string[][] = []
     const pay = tool(
       'pay',
@@ -166,7 +169,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
     expect(recorded).toEqual([['look ok', 'look ok', 'look ok', 'pay running']])
   })
 
-  it('count beside ordinary calls for the limit of a run, without a rebuild', async () => {
+  it('local calls count with ordinary calls for the limit of a run, without a rebuild', async () => {
     const source = 'await count(n=1)\nfor n in range(10): await look(n=n)'
     const tools = [look, tool('count', ({ n }) => n)]
     const { outcome, activities } = await run(tools, source, { limits: { callsPerRun: 10 } })
@@ -177,7 +180,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
   it.each([
     ['a cell', { callsPerCell: 10 }, 'limit_exceeded', 'more than 10 tool calls in one cell'],
     ['a run', { callsPerRun: 10 }, 'code_error', 'the run has used up its 10 tool calls'],
-  ])('count for the limit of %s', async (_case, limits, status, error) => {
+  ])('local calls count for the limit of %s', async (_case, limits, status, error) => {
     const { outcome } = await run([look], 'for n in range(11): print(await look(n=n))', { limits })
     expect(outcome).toMatchObject({ status, error: expect.stringContaining(error) })
     expect(outcome.output.trimEnd().split('\n')).toHaveLength(10)
@@ -187,7 +190,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
     ['fail', () => Promise.reject(new Error('first'))],
     ['take long', (signal) => waitForAbort(signal).then(() => 0)],
     ['return much', () => Promise.resolve('x'.repeat(100_000) as unknown as number)],
-  ])('that %s are repeated as activities', async (_case, firstAttempt) => {
+  ])('local calls that %s are repeated as activities', async (_case, firstAttempt) => {
     let attempts = 0
     const flaky = tool(
       'flaky',
@@ -202,7 +205,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
     expect(activities).toEqual(['session.step', 'flaky'])
   })
 
-  it('that are refused raise in the code, after an activity', async () => {
+  it('refused local calls raise in the code, after an activity', async () => {
     const refuse = tool('refuse', () => Promise.reject(new ToolError('no such key')), local)
     const source = 'try:\n    await refuse()\nexcept ToolError as error:\n    print(error.status, error)'
     const { outcome, activities } = await run([refuse], source)
@@ -210,14 +213,14 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
     expect(activities).toEqual(['session.step', 'refuse', 'session.step'])
   })
 
-  it('are activities where the worker of the sandbox has no tools', async () => {
+  it('local calls are activities when the worker of the sandbox has no tools', async () => {
     const initialWorkers = [{ roles: ['workflow', 'sandbox'] }, { roles: ['tools'] }] as const
     const { outcome, activities } = await run([look], 'print([await look(n=n) for n in range(4)])', { initialWorkers })
     expect(outcome).toEqual({ status: 'ok', output: '[0, 1, 2, 3]\n' })
     expect(activities.filter((name) => name === 'look')).toHaveLength(4)
   })
 
-  it('leave an activity after about half a second', async () => {
+  it('local calls leave an activity after about half a second', async () => {
     const slow = tool('slow', () => delay(100, null), local)
     const { activities } = await run([slow], 'for n in range(20): await slow()')
     expect(activities.length).toBeGreaterThanOrEqual(4)

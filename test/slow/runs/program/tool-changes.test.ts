@@ -31,7 +31,7 @@ function gateTool() {
 }
 
 it.each(['read', 'once'] as const)(
-  "a run keeps the tools of its start: a rebuilt sandbox has their stubs, and a '%s' call waits for a worker with its tool",
+  "a run keeps its tools: a rebuilt sandbox has their stubs, and a '%s' call waits for its worker",
   async (effect) => {
     const { called, opened, waiting } = gateTool()
     const { counting: lookup, attempts } = countingTool('lookup', effect)

@@ -31,7 +31,7 @@ const gather = (count: number, name: string) =>
 const rendered = async ({ workflowId }: WorkflowHandle) =>
   renderTree(await env.ptc.handle(workflowId).tree(), { width: 100, color: false })
 
-/** Requests for a slot that the limiter has. */
+/** Number of requests for a slot that the limiter has. */
 async function requests(handle: WorkflowHandle): Promise<number> {
   const { events } = await env.history(handle)
   const ids = scheduledActivitiesOfType({ events }, activityNames.requestSlot).map(({ eventId }) => eventId)
@@ -72,7 +72,7 @@ it('twelve calls of three runs on two workers are at most three at a time, and a
   await expectReplays(env.client, limiter)
 })
 
-it('the slot of a terminated run comes back', async () => {
+it('a terminated run returns its slot of a limited tool', async () => {
   env.limiter('single')
   const first = await env.startProgram(gather(1, 'single'))
   await single.started(1)
@@ -84,7 +84,7 @@ it('the slot of a terminated run comes back', async () => {
   expect(await second.result()).toMatchObject({ outcome: { status: 'ok' } })
 })
 
-it('a call that is cancelled while it waits gives up its place, and no slot is lost', async () => {
+it('a call that is cancelled while it waits leaves the queue, and no slot is lost', async () => {
   const limiter = env.limiter('yielded')
   const first = await env.startProgram(gather(1, 'yielded'))
   await yielded.started(1)
@@ -101,7 +101,7 @@ it('a call that is cancelled while it waits gives up its place, and no slot is l
   expect([yielded.calls, yielded.most]).toEqual([2, 1])
 })
 
-it('holds for direct calls of a model', async () => {
+it("a tool's concurrency limit applies to direct calls of a model", async () => {
   env.limiter('direct')
   const handle = await env.startAgent()
   await direct.started(1)

@@ -24,7 +24,7 @@ const service = nexus.service('quotes', {
   endless: nexus.operation<unknown, null>(),
 })
 
-/** What the handlers of a test got. */
+/** Input and headers that the handlers of a test received. */
 let received: { readonly input: unknown; readonly headers: Readonly<Record<string, string>> }[] = []
 let cancelledTokens: string[] = []
 beforeEach(() => {
@@ -43,12 +43,12 @@ const handlers = nexus.serviceHandler(service, {
   unavailable: async () => {
     throw new nexus.HandlerError('UNAVAILABLE', 'closed today')
   },
-  // Ends with the request.
+  // The handler ends with the request.
   hang: ({ abortSignal }) =>
     new Promise((_resolve, reject) => {
       abortSignal.addEventListener('abort', () => reject(abortSignal.reason as Error), { once: true })
     }),
-  // Starts, and does not complete.
+  // The operation starts, and does not complete.
   endless: {
     start: async ({ requestId }) => nexus.HandlerStartOperationResult.async(requestId),
     cancel: async (_context, token) => void cancelledTokens.push(token),

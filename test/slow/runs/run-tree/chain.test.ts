@@ -24,7 +24,7 @@ function callsOf({ turns }: RunTree): readonly number[] {
 const allIndexes = Array.from({ length: 60 }, (_, place) => place + 1)
 
 describe('a program that continues as new', () => {
-  it('is one run to watch, show, list and wait for', async () => {
+  it('a program that continues as new is one run for watching, showing, listing and waiting', async () => {
     const env = await TestEnvironment.start({ tools: [echo], limits })
     const { ptc } = env
     const handle = await ptc.startProgram({ source: sixtyCalls })
@@ -61,7 +61,7 @@ describe('a program that continues as new', () => {
     expect(listed[0]?.summary).toContain('total = 0')
   })
 
-  it('is cancelled by the run id of its first execution', async () => {
+  it('a program that continues as new is cancelled by the run id of its first execution', async () => {
     const reached = new Deferred()
     const wait = tool('wait', (_input, { signal }) => {
       reached.resolve()
@@ -76,7 +76,7 @@ describe('a program that continues as new', () => {
     expect(await handle.tree()).toMatchObject({ status: 'cancelled', totals: { toolCalls: 61 } })
   })
 
-  it('has a tree of the remaining executions when the server has deleted the first ones', async () => {
+  it('a program has a tree of its remaining executions when the server has deleted the first ones', async () => {
     const env = await TestEnvironment.start({ tools: [echo], limits })
     const handle = await env.ptc.startProgram({ source: sixtyCalls })
     await handle.result()
@@ -144,7 +144,7 @@ async function resetRun({ client }: TestEnvironment, workflowId: string, runId: 
   return again
 }
 
-/** Visibility lags for each execution separately. */
+/** Waits for a listing, because visibility lags for each execution separately. */
 async function waitForListing({ ptc }: TestEnvironment, is: (runs: Awaited<ReturnType<typeof ptc.list>>) => boolean) {
   return vi.waitUntil(async () => {
     const runs = await ptc.list()

@@ -6,7 +6,7 @@ import { waitForEvents } from '../../../support/environment/waits.js'
 import { answerResult, code, text, turn } from '../../../support/script.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-it('a run learns by itself that its session was terminated', async () => {
+it('a run notices by itself that its session was terminated', async () => {
   const { hold, called } = heldTool()
   const { talk, conversation, books } = await startBound({
     tools: [hold],
@@ -22,7 +22,7 @@ it('a run learns by itself that its session was terminated', async () => {
   await talk.close()
 })
 
-it('code that comes while the session closes runs in the next one', async () => {
+it('code that arrives while the session closes runs in the next session', async () => {
   const { talk, conversation, books } = await startBound({
     script: [turn(code('x = 1')), answerResult, turn(code('print("x" in globals())')), answerResult],
   })
@@ -34,7 +34,7 @@ it('code that comes while the session closes runs in the next one', async () => 
   await books.close()
 })
 
-it('an interruption takes a cell back that waits for those of others, and does not stop theirs', async () => {
+it('an interruption takes back a cell that waits for cells of other runs, and does not stop those', async () => {
   const { hold, called, release } = heldTool()
   const { talk, conversation, books } = await startBound({
     tools: [hold],
@@ -52,7 +52,7 @@ it('an interruption takes a cell back that waits for those of others, and does n
   await books.close()
 })
 
-it('the cancellation of a conversation stops its code, and the session goes on', async () => {
+it('the cancellation of a conversation stops its code, and the session continues', async () => {
   const { hold, called } = heldTool()
   const { talk, conversation, books } = await startBound({
     tools: [hold],

@@ -22,11 +22,11 @@ function signallingTools() {
   return { begun, called, cancelled, tools: [begin, wait, tool('echo', ({ value }) => value)] }
 }
 
-/** Loops endlessly after its first call has returned; `y` is 2 wherever it is interrupted. */
+/** Loops without end after its first call has returned. `y` is 2 at every point of interruption. */
 const endless = 'x += 1\ny = x\nawait begin()\nwhile True: y = 2'
 
 describe.each(backends)('an interrupt, in %s', (backend) => {
-  it('stops running code, and the session keeps its variables', async () => {
+  it('an interrupt stops running code, and the session keeps its variables', async () => {
     const { begun, tools } = signallingTools()
     const session = await TestSession.start({ backend, tools })
     await session.outputOf('x = 1')
@@ -46,7 +46,7 @@ describe.each(backends)('an interrupt, in %s', (backend) => {
     await session.close()
   })
 
-  it('stops the code of a follow-up step at once, and the session keeps its variables', async () => {
+  it('an interrupt stops the code of a follow-up step at once, and the session keeps its variables', async () => {
     const { begun, tools } = signallingTools()
     const session = await TestSession.start({ backend, tools, limits: { cellSeconds: 600 } })
     await session.outputOf('x = 1')
@@ -58,7 +58,7 @@ describe.each(backends)('an interrupt, in %s', (backend) => {
     await session.close()
   })
 
-  it('stops code that waits for a tool, and cancels the call', async () => {
+  it('an interrupt stops code that waits for a tool, and cancels the call', async () => {
     const { called, cancelled, tools } = signallingTools()
     const session = await TestSession.start({ backend, tools })
     const stop = new AbortController()
@@ -77,7 +77,7 @@ describe.each(backends)('an interrupt, in %s', (backend) => {
 })
 
 describe('an interrupt', () => {
-  it('can be caught as KeyboardInterrupt', async () => {
+  it('an interrupt can be caught as KeyboardInterrupt', async () => {
     const { begun, tools } = signallingTools()
     const session = await TestSession.start({ tools })
     await session.outputOf('x = 1')
@@ -91,7 +91,7 @@ describe('an interrupt', () => {
     await session.close()
   })
 
-  it('is repeated when the session is rebuilt', async () => {
+  it('an interrupt is repeated when the session is rebuilt', async () => {
     const { begun, tools } = signallingTools()
     const session = await TestSession.start({ tools })
     await session.outputOf('x = 1\nprint(await echo(value=1))')
@@ -106,7 +106,7 @@ describe('an interrupt', () => {
     await session.close()
   })
 
-  it('of one execution does not affect the others, also when it is still queued', async () => {
+  it('an interrupt of one execution does not affect the others, also when it is still queued', async () => {
     const { called, tools } = signallingTools()
     const session = await TestSession.start({ tools })
     const stop = [new AbortController(), new AbortController()] as const
@@ -128,7 +128,7 @@ describe('an interrupt', () => {
     await session.close()
   })
 
-  it('has no effect on an idle session, nor on its next execution', async () => {
+  it('an interrupt has no effect on an idle session, nor on its next execution', async () => {
     const session = await TestSession.start()
     await expect(session.env.ptc.sessions.interrupt(session.name)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     await session.outputOf('x = 1')
@@ -137,7 +137,7 @@ describe('an interrupt', () => {
     await session.close()
   })
 
-  it('before the execution was sent prevents it', async () => {
+  it('an interrupt before the execution was sent prevents it', async () => {
     const session = await TestSession.start()
     const signal = AbortSignal.abort(new Error('too late'))
     await expect(session.execute('x = 1', { signal })).rejects.toThrow('too late')
@@ -150,7 +150,7 @@ describeDocker('an interrupt', () => {
     ['ahead', 3_600_000],
     ['back', -3_600_000],
   ])(
-    'F34: is repeated after the same time, although the clock of the worker jumped an hour %s before it',
+    'F34: an interrupt is repeated after the same time, although the clock jumped an hour %s before it',
     async (_how, jump) => {
       const session = await TestSession.start()
       await session.outputOf('x = 1')
@@ -176,7 +176,7 @@ describeDocker('an interrupt', () => {
   )
 })
 
-/** Milliseconds after which the code was interrupted, as a rebuild gets them. */
+/** Milliseconds after which the code was interrupted, in the form in which a rebuild gets them. */
 async function recordedInterruptMs(session: TestSession): Promise<number> {
   const results = activityResultTexts(await session.env.history(session.handle))
   const durations = results.map((text) => /"interruptedAfterMs":(-?[\d.]+)/.exec(text)?.[1])

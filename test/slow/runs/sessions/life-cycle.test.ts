@@ -6,7 +6,7 @@ import { TestSession } from '../../../support/environment/test-session.js'
 const echo = tool('echo', ({ value }) => value)
 
 describe('a session', () => {
-  it('keeps its variables from one execution to the next, and reports `isNew` only once', async () => {
+  it('a session keeps its variables from one execution to the next, and reports `isNew` only once', async () => {
     const session = await TestSession.start({ tools: [echo] })
     expect(await session.execute('x = await echo(value=41)')).toMatchObject({
       session: session.name,
@@ -27,7 +27,7 @@ describe('a session', () => {
     await session.close()
   })
 
-  it('does not share variables with another session', async () => {
+  it('a session does not share variables with another session', async () => {
     const one = await TestSession.start()
     const other = TestSession.create(one.env)
     await Promise.all([one.outputOf('mine = 1'), other.outputOf('theirs = 2')])
@@ -36,7 +36,7 @@ describe('a session', () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  it('is separate from a session with the same name on another task queue: variables, tools and end', async () => {
+  it('sessions with one name on two task queues are separate: variables, tools and end', async () => {
     const one = await TestSession.start({ tools: [echo] })
     const other = TestSession.create(await TestEnvironment.start(), one.name)
     await one.outputOf('mine = await echo(value=1)')
@@ -54,7 +54,7 @@ describe('a session', () => {
     await one.close()
   })
 
-  it('executes concurrent requests sequentially, and loses none', async () => {
+  it('a session executes concurrent requests sequentially, and loses none', async () => {
     const session = await TestSession.start({ tools: [echo] })
     // More than the ten concurrent updates that Temporal allows.
     const numbers = Array.from({ length: 14 }, (_, index) => index + 1)
@@ -70,7 +70,7 @@ describe('a session', () => {
     await session.close()
   })
 
-  it('is listed and shown only while it exists', async () => {
+  it('a session is listed and shown only while it exists', async () => {
     const released = new Deferred<null>()
     const begun = new Deferred()
     const hold = tool('hold', () => {
@@ -100,7 +100,7 @@ describe('a session', () => {
     await expect.poll(() => sessions.list()).toEqual([])
   })
 
-  it('refuses an invalid program, another backend, and an invalid name', async () => {
+  it('a session refuses an invalid program, another backend, and an invalid name', async () => {
     const session = await TestSession.start({ backend: 'wasm' })
     const refused = { code: 'RUN_INPUT_INVALID' }
     await expect(session.execute(' \n')).rejects.toMatchObject(refused)
@@ -119,7 +119,7 @@ describe('a session', () => {
     await session.close()
   })
 
-  it('that is full refuses executions, and keeps its variables', async () => {
+  it('a full session refuses executions, and keeps its variables', async () => {
     const session = await TestSession.start({ sessions: { executions: 2 } })
     await session.outputOf('x = 1')
     await session.outputOf('x = 2')
@@ -133,7 +133,7 @@ describe('a session', () => {
 })
 
 describe('closing', () => {
-  it('stops the running and the queued executions, and both report it', async () => {
+  it('closing a session stops the running and the queued executions, and both report it', async () => {
     const begun = new Deferred()
     const never = tool('never', (_input, { signal }) => {
       begun.resolve()
@@ -151,7 +151,7 @@ describe('closing', () => {
     await expect(session.env.ptc.sessions.close(session.name)).rejects.toMatchObject(closed)
   })
 
-  it('takes time; a request that arrives meanwhile starts the next session and returns `isNew: true`', async () => {
+  it('a request that arrives while a session closes starts the next one and returns `isNew: true`', async () => {
     const session = await TestSession.start()
     await session.outputOf('x = 1')
     await session.handle.signal('close') // does not wait for the end
@@ -163,7 +163,7 @@ describe('closing', () => {
     await session.close()
   })
 
-  it('all sessions ends each one, and returns their names', async () => {
+  it('closing all sessions ends each one, and returns their names', async () => {
     const one = await TestSession.start()
     const other = TestSession.create(one.env)
     const { sessions } = one.env.ptc
@@ -174,7 +174,7 @@ describe('closing', () => {
     expect(await sessions.closeAll()).toEqual([])
   })
 
-  it('by force ends the running execution, which reports it', async () => {
+  it('closing a session by force ends the running execution, which reports it', async () => {
     const begun = new Deferred()
     const never = tool('never', () => {
       begun.resolve()
@@ -188,7 +188,7 @@ describe('closing', () => {
     expect(await session.execute('print(1)')).toMatchObject({ isNew: true, previous: 'terminated' })
   })
 
-  it('by cancelling the workflow, as `ptc cancel` does, removes the sandbox too', async () => {
+  it('cancelling the workflow of a session, as `ptc cancel` does, removes the sandbox, too', async () => {
     const session = await TestSession.start()
     await session.outputOf('x = 1')
     await session.handle.cancel()

@@ -32,7 +32,7 @@ it('callsPerRun starts again with each execution, which counts as a run', async 
   await session.close()
 })
 
-it('the output of an execution is complete up to the capture limit: no model reads it', async () => {
+it('the output of an execution is complete up to the capture limit, because no model reads it', async () => {
   const limits = { outputCharacters: 100, capturedCharacters: 30_000 }
   const session = await TestSession.start({ limits })
   expect(await session.outputOf('print("x" * 20_000)')).toBe(`${'x'.repeat(20_000)}\n`)
@@ -46,7 +46,7 @@ it('storedBytes counts results of tools over all executions', async () => {
   for (let execution = 1; execution <= 3; execution += 1) {
     expect(await session.outputOf('value = await large()\nprint(len(value))')).toBe('499998\n')
   }
-  // The fourth result uses up the limit; its code makes one more call.
+  // The fourth result uses up the limit, and its code makes one more call.
   const { outcome } = await session.execute('value = await large()\nawait large()')
   expect(outcome).toMatchObject({ ...storageExceeded, sessionKept: false })
   for (const source of ['await large()', 'print(1)']) {
@@ -60,7 +60,7 @@ it('storedBytes counts results of tools over all executions', async () => {
 it('storedBytes counts arguments of calls over all executions', async () => {
   const none = tool('none', () => null)
   const session = await TestSession.start({ tools: [none], limits: { storedBytes: 2_000_000 } })
-  // As JSON, 250,000 bytes each.
+  // As JSON, each has 250,000 bytes.
   const twice = (first: string) =>
     `for second in "12": print(await none(text=("${first}" + second).ljust(249_989, ".")))`
   for (const first of ['a', 'b', 'c']) expect(await session.outputOf(twice(first))).toBe('None\nNone\n')
@@ -76,7 +76,7 @@ it('storedBytes counts arguments of calls over all executions', async () => {
 
 it('storedBytes counts output over all executions, also without calls', async () => {
   const session = await TestSession.start({ limits: { storedBytes: 2_000_000 } })
-  // As JSON, 200,003 bytes each.
+  // As JSON, each has 200,003 bytes.
   const print = (first: number) => `print("${first}".ljust(100_000, ".") + "é" * 50_000)`
   for (let execution = 1; execution <= 10; execution += 1) {
     expect(await session.outputOf(print(execution))).toHaveLength(150_001)
@@ -90,7 +90,7 @@ it('storedBytes counts output over all executions, also without calls', async ()
 
 it('storedBytes counts large output three times: it is part of two payloads too', async () => {
   const session = await TestSession.start({ limits: { storedBytes: 2_000_000 } })
-  // As JSON, 300,004 bytes each.
+  // As JSON, each has 300,004 bytes.
   const print = (first: number) => `print("${first}." + "é" * 149_999)`
   for (let execution = 1; execution <= 3; execution += 1) {
     expect(await session.outputOf(print(execution))).toHaveLength(150_002)

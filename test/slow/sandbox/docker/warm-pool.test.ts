@@ -78,7 +78,7 @@ describeDocker('a warm pool', () => {
   })
   afterAll(() => image.close())
 
-  test('hands out a running container, and starts another one', async () => {
+  test('a warm pool hands out a running container, and starts another one', async () => {
     const environment = new PoolEnvironment(image)
     const backend = await environment.backend({ warm: 1 })
     const [idleId] = await environment.idleContainers()
@@ -91,7 +91,7 @@ describeDocker('a warm pool', () => {
     expect(await client.connection.ended).toMatchObject({ reason: 'exited', exitCode: 4 })
   })
 
-  test('hands each container out once, to twenty sessions of two workers at the same time', async () => {
+  test('a warm pool hands each container out once, to twenty sessions of two workers at the same time', async () => {
     const environment = new PoolEnvironment(image)
     const [one, two] = [await environment.backend({ warm: 5 }), await environment.backend({ warm: 5 })]
     const idleIds = await environment.idleContainers()
@@ -108,7 +108,7 @@ describeDocker('a warm pool', () => {
     expect(new Set(users).size).toBe(20)
   })
 
-  test('gives one sandbox to a session that two workers open at the same time, and loses no container', async () => {
+  test('a warm pool gives one sandbox to a session that two workers open at once, and loses no container', async () => {
     const environment = new PoolEnvironment(image)
     const [one, two] = [await environment.backend({ warm: 5 }), await environment.backend({ warm: 5 })]
     const specs = Array.from({ length: 10 }, () => environment.spec())
@@ -119,7 +119,7 @@ describeDocker('a warm pool', () => {
     await expect.poll(() => environment.containers()).toHaveLength(20)
   })
 
-  test('does not hand out containers that are killed, paused or removed', async () => {
+  test('a warm pool does not hand out containers that are killed, paused or removed', async () => {
     const environment = new PoolEnvironment(image)
     const backend = await environment.backend({ warm: 3 })
     const [dead = '', paused = '', gone = ''] = await environment.idleContainers()
@@ -137,7 +137,7 @@ describeDocker('a warm pool', () => {
     await expect.poll(() => environment.containers()).toHaveLength(4)
   })
 
-  test('does not hand out an expiring container, and replaces it before its expiry', async () => {
+  test('a warm pool does not hand out an expiring container, and replaces it before its expiry', async () => {
     const environment = new PoolEnvironment(image)
     const slow = await environment.backend({ warm: 1 })
     const [old] = await environment.idleContainers()
@@ -155,7 +155,7 @@ describeDocker('a warm pool', () => {
   test.each([
     ['other limits', { limits: { memoryBytes: 64 << 20 }, prefix: undefined }],
     ['another namespace', { limits: {}, prefix: 'other' }],
-  ])('gives no idle container to a session with %s', async (_what, { limits, prefix }) => {
+  ])('a warm pool gives no idle container to a session with %s', async (_what, { limits, prefix }) => {
     const environment = new PoolEnvironment(image)
     const backend = await environment.backend({ warm: 1 })
     const idleIds = await environment.idleContainers()
@@ -169,7 +169,7 @@ describeDocker('a warm pool', () => {
     expect(await environment.waitForIdleContainers(1)).toEqual(idleIds)
   })
 
-  test('hardens idle containers like all other containers (A23)', async () => {
+  test('a warm pool hardens idle containers like all other containers (A23)', async () => {
     const environment = new PoolEnvironment(image)
     const backend = await environment.backend({ warm: 1 })
     const [idleId = ''] = await environment.idleContainers()
@@ -181,7 +181,7 @@ describeDocker('a warm pool', () => {
     await expectHardened(live, backend.image)
   })
 
-  test('after a claim, another worker can find, list and remove the sandbox when the first one is dead', async () => {
+  test('after a claim from a warm pool, another worker can find, list and remove the sandbox', async () => {
     const environment = new PoolEnvironment(image)
     const spec = { ...environment.spec(), session: 'späße/1', workflowId: `agent/${'x'.repeat(900)}` }
     const dead = await environment.backend({ warm: 1 })
@@ -201,7 +201,7 @@ describeDocker('a warm pool', () => {
     expect(await nextWorker.listSandboxes(environment.namespace)).toEqual([])
   })
 
-  test('close removes all idle containers, also while the pool is being filled', async () => {
+  test('closing a warm pool removes all idle containers, also while the pool is being filled', async () => {
     const environment = new PoolEnvironment(image)
     const spec = environment.spec()
     const full = await environment.backend({ warm: 2 })
@@ -215,7 +215,7 @@ describeDocker('a warm pool', () => {
     expect((await environment.containers()).map(({ Id }) => Id)).toEqual([await containerIdOf(spec)])
   })
 
-  test('requires a namespace', () => {
+  test('a warm pool requires a namespace', () => {
     expect(() => image.backend({ warm: 1 })).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
   })
 })
@@ -230,7 +230,7 @@ describeDocker('the reaper, with warm pools', () => {
 
   const minutes = (count: number): Date => new Date(Date.now() + count * 60_000)
 
-  test('removes a container whose workflow has ended, and no idle container before its expiry', async () => {
+  test('the reaper removes a container whose workflow has ended, and no idle container before its expiry', async () => {
     const environment = new PoolEnvironment(image)
     const worker = await environment.backend({ warm: 2 })
     const [alive, ended] = [
@@ -249,7 +249,7 @@ describeDocker('the reaper, with warm pools', () => {
     await environment.waitForIdleContainers(2)
   })
 
-  test('removes the expired idle containers of a dead worker; a claimed one keeps the lifetime of a session', async () => {
+  test('the reaper removes expired idle containers of a dead worker, but keeps a claimed one', async () => {
     const environment = new PoolEnvironment(image)
     const dead = await environment.backend({ warm: 2, lifetimeSeconds: 3_600 })
     const spec = environment.spec()

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(runner, { recursive: true, force: true }))
 
-test('check reports the interpreter, and each missing layer with a remedy', async () => {
+test('the check of the embedded sandbox reports the interpreter, and each missing layer with a remedy', async () => {
   const check = await createBackend().check()
   expect(check.usable).toBe(true)
   expect(check.summary).toMatch(/^Pyodide \d+\.\d+\.\d+ \(Python 3\.14\.\d+\) on Node \d+/)
@@ -66,7 +66,7 @@ test.each([
   expect(await new AttackClient(connection).run('answer = 6 * 7')).toEqual({ answer: 42 })
 })
 
-/** The process may have exited with another one that was killed. */
+/** Kills a process, which may have exited together with another killed one. */
 function killIfRunning(id: number): void {
   try {
     process.kill(id, 'SIGKILL')
@@ -154,11 +154,11 @@ test('an interpreter without memory for its runner ends as out of memory', async
   expect(await connection.ended).toMatchObject({ reason: 'out_of_memory' })
 })
 
-test('memory of JavaScript is limited too', async () => {
+test('memory of JavaScript is limited, too', async () => {
   const connection = await createBackend().open(createSpec('javascript-memory'), signal)
   const attacker = new AttackClient(connection)
   const buffers = await attacker.run('import js\nx = []\nwhile len(x) < 100: x.append(js.Uint8Array.new(50_000_000))')
-  // V8 itself aborts at once where it gets no more memory.
+  // V8 itself aborts at once when it gets no more memory.
   if (buffers !== undefined) {
     expect(buffers.error).toContain('allocation failed')
     await attacker.run('x = None')
@@ -208,7 +208,7 @@ test('a late interrupt does not reach the next program', async () => {
   const connection = await createBackend().open(createSpec('late'), signal)
   const attacker = new AttackClient(connection)
   await attacker.run('answer = 1')
-  // After its reply the runner may not yet wait for input.
+  // The runner may not yet wait for input after its reply.
   await vi.waitUntil(async () => (await findIdleInterpreters(runner)).length > 0, pollOptions)
   expect(await connection.interrupt()).toBe(true)
   expect(await attacker.run('answer = sum(range(1_000_000))')).toEqual({ answer: 499_999_500_000 })
@@ -224,7 +224,7 @@ test('endless output waits in the pipe, not in the memory of this process', asyn
   let largest = 0
   for await (const chunk of connection.received) {
     if (received === 0) {
-      // Do not read for a while, so that the child has to wait.
+      // Does not read for a while, so that the child has to wait.
       await new Promise((resolve) => setTimeout(resolve, 1_000))
       global.gc?.()
       before = process.memoryUsage.rss()
@@ -247,13 +247,13 @@ test('stderr is drained, and only its tail is kept', async () => {
   expect(end.diagnostics).toContain('the end')
 })
 
-test('transfers 10 MB in and out', async () => {
+test('the embedded sandbox transfers 10 MB in and out', async () => {
   const attacker = new AttackClient(await createBackend().open(createSpec('large'), signal))
   const reply = await attacker.run(`answer = len("${'x'.repeat(10_000_000)}")`)
   expect(reply).toEqual({ answer: 10_000_000 })
 })
 
-test('open is refused at the maximum, and succeeds again after a remove', async () => {
+test('opening a sandbox over the maximum is refused, and succeeds after a remove', async () => {
   const one = createBackend({ maximum: 1 })
   await one.open(createSpec('one'), signal)
   await expect(one.open(createSpec('two'), signal)).rejects.toMatchObject({
@@ -274,7 +274,7 @@ test('an aborted open does not reject later, and its sandbox can be removed', as
   await one.remove(createSpec('abandoned'))
 })
 
-test('open is refused after close', async () => {
+test('opening a sandbox after close is refused', async () => {
   const one = createBackend({ warm: 1 })
   await one.close()
   await one.close()

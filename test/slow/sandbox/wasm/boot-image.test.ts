@@ -107,7 +107,7 @@ test('after the cache is cleared, a worker creates the boot image again', async 
   expect(await run(sum)).toEqual({ answer: 45, usedBootImage: true })
 })
 
-test('Python boots where the boot image can not be cached', async () => {
+test("Python boots when the boot image can't be cached", async () => {
   const cache = new CacheFixture()
   const run = await cache.start(cache.unusable)
   expect(await run(sum)).toEqual({ answer: 45, usedBootImage: false })

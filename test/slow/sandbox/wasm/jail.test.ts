@@ -45,7 +45,7 @@ afterAll(() => {
 const js = (code: string) =>
   `import ctypes; answer = ctypes.CDLL(None).emscripten_run_script_int(${JSON.stringify(code)}.encode())`
 
-/** Each attack tries to get something of the host into `answer`. */
+/** Each attack tries to get data of the host into `answer`. */
 const attacks: Readonly<Record<string, () => string>> = {
   'os.system': () => `import os; answer = os.system("cat ${secretFile}; touch ${folder}/touched")`,
   'os.popen': () => `import os; answer = os.popen("cat ${secretFile}").read()`,
@@ -103,7 +103,7 @@ const jails: Readonly<Record<string, () => JailLayers>> = {
 }
 
 describe.each(Object.keys(jails))('with %s', (name) => {
-  test('attacks get nothing of the host, and reach nothing outside', async () => {
+  test('attacks on the jail get no data of the host, and reach nothing outside', async () => {
     const outcomes = new Map<string, string>()
     let interpreter: Interpreter | undefined
     let attacker: AttackClient | undefined
@@ -133,10 +133,10 @@ describe.each(Object.keys(jails))('with %s', (name) => {
   })
 })
 
-/** Most containers have no user namespaces, and so not the layers that need them; `check` warns there. */
+/** Most containers have no user namespaces, and therefore lack the layers that need them. `check` warns there. */
 const namespaces = spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'true']).status === 0
 
-test.skipIf(!namespaces)('every layer is available where user namespaces are allowed', () => {
+test.skipIf(!namespaces)('every layer of the jail is available when user namespaces are allowed', () => {
   expect(everyLayer).toMatchObject({
     shell: expect.any(String),
     setpriv: expect.any(String),

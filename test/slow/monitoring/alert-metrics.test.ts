@@ -15,7 +15,8 @@ it('a worker reports for how long a task of a role without a worker has waited',
   const address = await freeAddress()
   await env.workers.start({ roles: ['workflow'], environment: { PTC_METRICS_ADDRESS: address } })
   // The sandbox role has a task queue for each backend.
-  const ageOf = async (role: string) => total(await scrape(address), 'ptc_task_queue_backlog_age_milliseconds', { role })
+  const ageOf = async (role: string) =>
+    total(await scrape(address), 'ptc_task_queue_backlog_age_milliseconds', { role })
   await expect.poll(() => ageOf('sandbox')).toBeGreaterThan(0)
   for (const role of ['workflow', 'model', 'tools']) expect(await ageOf(role)).toBe(0)
 })

@@ -19,7 +19,7 @@ import { toCutBlock } from '../../values/text-parts.js'
 
 const neededBy = 'the conversation'
 
-/** The messages of earlier turns. */
+/** Loads the messages of earlier turns. */
 export function loadMessages(
   values: Values,
   history: ValueLog | null,
@@ -29,9 +29,9 @@ export function loadMessages(
 }
 
 /**
- * The pending user message; none to continue a truncated reply.
+ * Loads the pending user message. There is none when the turn continues a truncated reply.
  *
- * @param readMore the model may read the rest of a result that is cut
+ * @param readMore true when the model may read the rest of a truncated result
  */
 export async function loadPending(
   values: Values,
@@ -51,16 +51,16 @@ export async function loadPending(
   return [{ role: 'user', content, ...(whole.size > 0 && { whole: Object.fromEntries(whole) }) }]
 }
 
-/** A reply for the stored conversation. */
+/** Returns a reply for the stored conversation. */
 export function toStored(content: readonly AssistantBlock[], model: ModelId): Message {
   return { role: 'assistant', content, ...(!content.every(isForAll) && { model: nameOf(model) }) }
 }
 
 /**
- * A stored message as the model gets it. Thinking is signed for the model that wrote it, and the other blocks of a
- * server are for its provider: any other one would refuse the request.
+ * Returns a stored message for a model. Thinking is signed for the model that wrote it, and other blocks of a server
+ * are for its provider: another model or provider would refuse the request.
  *
- * @param isHosted all providers of the run execute code, and read each other's blocks about it
+ * @param isHosted true when all providers of the run execute code: then each reads the blocks about code of the others
  */
 export function toSent(message: StoredMessage, model: ModelId, isHosted: boolean): Message {
   if (message.role === 'user' || message.model === undefined) return toMessage(message)
@@ -71,7 +71,7 @@ export function toSent(message: StoredMessage, model: ModelId, isHosted: boolean
   return { role: 'assistant', content: content.filter(canRead) }
 }
 
-/** Every provider can read the block. */
+/** Returns whether every provider can read the block. */
 function isForAll(block: AssistantBlock): boolean {
   return isTextBlock(block) || isToolUseBlock(block)
 }
@@ -80,7 +80,7 @@ function nameOf({ provider, name }: ModelId): string {
   return `${provider}/${name}`
 }
 
-/** The conversation extended by one turn. */
+/** Appends one turn to the conversation. */
 export function appendTurn(
   values: Values,
   history: ValueLog | null,

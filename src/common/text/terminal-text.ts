@@ -1,11 +1,11 @@
 /**
- * The text that a terminal shows: a progress bar that writes over its line leaves one line.
+ * Computes the text that a terminal shows: a progress bar that overwrites its line leaves one line.
  *
  * Within a line it follows carriage returns, backspaces, and the escape sequences that erase or move within the line.
- * Other escape sequences stay as they are, and so does a line without any of these.
+ * Other escape sequences stay unchanged, and so does a line without any of these.
  */
 export class TerminalText {
-  /** The line that has not ended, with control characters that restore the cursor: text may continue it. */
+  /** The line that has not ended, with control characters that restore the cursor. More text may continue it. */
   #open = ''
   readonly #write: (text: string) => void
 
@@ -14,7 +14,7 @@ export class TerminalText {
     this.#write = write
   }
 
-  /** The text may end anywhere, also within an escape sequence. */
+  /** Adds a text. It may end at any place, also within an escape sequence. */
   add(text: string): void {
     const lines = (this.#open + text).split('\n')
     const last = lines.pop() ?? ''
@@ -28,22 +28,22 @@ export class TerminalText {
     return this.#open
   }
 
-  /** Writes the open line with its control characters: later text is added to another object. */
+  /** Writes the open line with its control characters, because later text is added to another object. */
   flush(): void {
     if (this.#open !== '') this.#write(this.#open)
     this.#open = ''
   }
 
-  /** Writes the open line as it is shown at the end. */
+  /** Writes the open line in its final form. */
   end(): void {
     this.#open = showLine(this.#open)
     this.flush()
   }
 }
 
-/** Characters. A longer line is no progress bar, and to fold it again and again would take long. */
+/** Maximum characters of an open line. A longer line is not a progress bar, and repeated folding would take long. */
 const longestOpenLine = 4_000
-/** How far code can move beyond the end of a line. */
+/** The last column to which code can move beyond the end of a line. */
 const lastColumn = 500
 
 /** A carriage return at the end of a line is part of the line break. */

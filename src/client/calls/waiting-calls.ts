@@ -9,7 +9,7 @@ export interface ListedCall {
   readonly waitsFor: 'result' | 'approval'
   readonly tool: string
   readonly summary: string
-  /** For a large value its reference, under the key `ptc.value`. */
+  /** The arguments. A large value is replaced by its reference, under the key `ptc.value`. */
   readonly arguments: JsonObject
   readonly position: CallPosition
   readonly since: string
@@ -18,7 +18,7 @@ export interface ListedCall {
 }
 
 /**
- * The calls of a run that wait for something from outside, with those of a cell that it has in the session of another
+ * Returns the calls of a run that wait for something from outside, with the calls of its cell in the session of another
  * workflow.
  */
 export async function waitingCallsOf(
@@ -28,7 +28,7 @@ export async function waitingCallsOf(
   return waitingCalls(await withSharedWaits(ptc, await ptc.handle(workflowId).tree()))
 }
 
-/** The calls of a run that wait for something from outside, in the order in which their waiting began. */
+/** Returns the calls of a run that wait for something from outside, in the order in which their waits began. */
 export function waitingCalls({ waitsFor }: Pick<RunTree, 'waitsFor'>): readonly ListedCall[] {
   return waitsFor.flatMap((wait) => {
     if (wait.type === 'budget') return []

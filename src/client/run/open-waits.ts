@@ -6,23 +6,23 @@ import { listBusyRuns } from './list-runs.js'
 import type { RunInfo } from './run-info.js'
 
 export interface WaitsOfRunsOptions {
-  /** Of the runs that have not ended, so many of the newest are looked at. Default 100. */
+  /** Maximum number of runs that are read: the newest of those that have not ended. Default 100. */
   readonly limit?: number
 }
 
-/** What a run waits for. */
+/** A wait of a run. */
 export interface WaitOfRun {
   readonly run: RunInfo
   readonly wait: RunWait
 }
 
-/** Runs whose histories are read at once. */
+/** Number of histories that are read concurrently. */
 const concurrency = 5
 
 /**
- * What open runs wait for, the oldest wait first.
+ * Returns the waits of open runs, the oldest wait first.
  *
- * @param treeOf reads a run
+ * @param treeOf reads the tree of a run
  */
 export async function waitsOfRuns(
   client: Client,
@@ -43,7 +43,7 @@ export async function waitsOfRuns(
   return found.toSorted((one, other) => one.wait.since - other.wait.since)
 }
 
-/** A run that was found in a list may have been removed since. */
+/** Reads the tree of a run. A run from a list may have been removed since. */
 async function treeIfPresent(
   treeOf: (workflowId: string) => Promise<RunTree>,
   workflowId: string,

@@ -50,10 +50,11 @@
  * | lost              | snapshot                                | same                          | settle it with the reason            |
  *
  * Guards that all rows share: a message `refused` or `snapshot` counts with the fence of the operation only; an event
- * of writing counts for the latest attempt only. Every message but `ready` sets `madeProgress`. (*) handshake new: send
- * hello. Hello sent: send the step, or request the snapshot; when the runner lacks values of a step, the driver waits
- * for `ready` and then sends them first, without a timer while they are read. (**) resolved as lost (protocol) when no
- * other driver can exist: then the response is false, but the sandbox is not killed.
+ * of writing counts for the latest attempt only. Every message but `ready` sets `madeProgress`.
+ * (*) handshake new: send hello. Hello sent: send the step, or request the snapshot; when the runner lacks values of a
+ * step, the driver waits for `ready` and then sends them first, without a timer while they are read.
+ * (**) resolved as lost (protocol) when no other driver can exist: then the response is false, but the sandbox is not
+ * killed.
  */
 import type { StepResult } from '../../common/session/steps.js'
 import type { DriverEvent, Effect, OperationKey } from './driver-events.js'

@@ -13,12 +13,12 @@ it.each([
   ['another model of its provider', { provider: 'anthropic', name: 'b' }, false, [search, text, use]],
   ['another provider', { provider: 'anthropic2', name: 'a' }, false, [text, use]],
   ['another provider that executes code', { provider: 'gateway', name: 'a' }, true, [search, text, use]],
-])('a reply for %s has what that one can read', (_what, model, isHosted, content) => {
+])('a reply sent to %s has only blocks that this model can read', (_what, model, isHosted, content) => {
   const stored = toStored([thinking, search, text, use], author)
   expect(toSent(stored, model, isHosted)).toEqual({ role: 'assistant', content })
 })
 
-it('a reply that all can read has no author, and one without an author is sent as it is', () => {
+it('a reply that all models can read has no author, and a reply without an author is sent unchanged', () => {
   expect(toStored([text, use], author)).toEqual({ role: 'assistant', content: [text, use] })
   const elsewhere = { role: 'assistant', content: [search, text] } as const
   expect(toSent(elsewhere, { provider: 'openai', name: 'm' }, false)).toEqual(elsewhere)

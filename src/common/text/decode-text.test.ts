@@ -12,7 +12,7 @@ it.each([
   ['\uFEFF', ''],
   ['a\uFEFFb', 'a\uFEFFb'],
   ['\uFFFD', '\uFFFD'],
-])('decodes %j', (text, expected) => {
+])('decodeText decodes %j', (text, expected) => {
   expect(decode(Buffer.from(text))).toBe(expected)
 })
 
@@ -29,7 +29,7 @@ it.each([
   ['half a character at the end', Buffer.from('é').subarray(0, 1), 'notes.py is not UTF-8: line 1 has other bytes'],
   ['half a surrogate pair', bytes(0xed, 0xa0, 0xbd), 'notes.py is not UTF-8: line 1 has other bytes'],
   ['a null byte', Buffer.from('one\ntwo\0three'), 'notes.py is not UTF-8: line 2 has a null byte'],
-])('refuses %s by the name of the file', (_, content, message) => {
+])('decodeText refuses %s with the name of the file', (_, content, message) => {
   expect(() => decode(content)).toThrow(
     expect.objectContaining({ code: 'RUN_INPUT_INVALID', message, hint: expect.stringContaining('Save it as UTF-8') }),
   )

@@ -59,7 +59,7 @@ function* messagesWithTexts(): Generator<{ readonly type: MessageType; readonly 
   }
 }
 
-/** Returns texts of these lengths with a lone surrogate at the start, at the end, in the middle, and a text of one. */
+/** Returns texts of these lengths with a lone surrogate at the start, at the end, in the middle, and everywhere. */
 function illFormedTexts(lengths: readonly number[]): readonly string[] {
   return lengths.flatMap((length) =>
     ['\ud83d', '\ude00'].flatMap((half) => [

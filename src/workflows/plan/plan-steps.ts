@@ -15,7 +15,8 @@ export function runningStep(steps: readonly PlanStepResult[]): PlanStepResult | 
 }
 
 /**
- * Begins the first step whose dependencies are done, in the order of the plan. Skips steps that can no longer be done.
+ * Begins the first step with only finished dependencies, in the order of the plan. Skips steps that can no longer be
+ * done.
  */
 export function beginNextStep(steps: readonly PlanStepResult[]): readonly PlanStepResult[] {
   const settled = skipBlocked(steps)

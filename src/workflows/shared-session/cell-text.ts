@@ -12,7 +12,7 @@ export interface CellText {
 
 const closed: ErrorCode = 'SESSION_CLOSED'
 
-/** Failures that the model reads. Any other failure ends the run, as with an own session. */
+/** Failures that the model reads. Any other failure ends the run, as in a run with its own session. */
 const outcomeCodes: readonly string[] = [
   closed,
   'SESSION_EXPIRED',

@@ -66,7 +66,7 @@ class IncomingValue:
 class IncomingValues:
     """The values that have arrived for the next step. Cleared when the fence changes.
 
-    `receiving` is None (idle: piece 0 comes next), the reference of the value whose pieces arrive, or DISCARDING (an
+    `receiving` is None (idle: piece 0 comes next), the reference of the value that arrives in pieces, or DISCARDING (an
     error was reported: pieces are ignored until a piece 0).
     """
 

@@ -2,18 +2,18 @@
 
 Standard library only; the same files run on CPython in a container and on Pyodide.
 
-1. The runner has no secret and no authority. The code that it runs can do anything that this process can, so the host
-   checks every frame again.
+1. The runner has no secret and no authority. User code can do everything that this process can, so the host checks
+   every frame again.
 2. A step has one result; a repeated request gets the same result. A host with an older fence is refused.
-3. User code can't end the session, only its cell; and nothing that it prints is read as a frame.
+3. User code can't end the session, only its cell; and its output is never read as a frame.
 4. A cell is bounded in time, in printed characters, in tool calls, and in the size of arguments.
 
   ptc_runner/session.py     the session: its program, its open tool calls, the result of each step
   ptc_runner/protocol/      the order of steps, frames on private descriptors, JSON, values that arrive in pieces
   ptc_runner/program/       runs cells: compiling, tools, event loop, suspension, output, hints
-  ptc_runner/determinism/   what a rebuild must reproduce: time, random numbers, the order of tasks
+  ptc_runner/determinism/   the state that a rebuild must reproduce: time, random numbers, the order of tasks
   ptc_runner/snapshot/      the state of a program between two cells, as bytes; imported on request
-  ptc_runner/process.py     tells the program's own thread and process from others
+  ptc_runner/process.py     distinguishes the thread and process of the program from others
   ptc_runner/original_builtins.py
                             runs parts of the library with Python's own builtins
 """

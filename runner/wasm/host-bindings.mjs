@@ -8,17 +8,17 @@ const exitStatus = 2 // followed by the exit code
 const waitBuffer = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * The only functions of Node that the realm can call. Each does one fixed operation, on a fixed descriptor if any. They
- * take and return numbers, strings and byte views, and never throw, because an error object of Node's realm would give
- * the program access to it. A failure is a negative number (`read`, `write`, …) or null (`decode`). realm-main.mjs
- * keeps the functions in closures, out of the program's reach.
+ * The only functions of Node that the realm can call. Each function does one fixed operation, if needed on a fixed
+ * descriptor. They take and return numbers, strings and byte views, and never throw, because an error object of Node's
+ * realm would give the program access to it. A failure is a negative number (`read`, `write`, …) or null (`decode`).
+ * realm-main.mjs keeps the functions in closures, which the program can't access.
  */
 export function createHostBindings({ interruptDescriptor, statusDescriptor }) {
   const interrupts = createInterruptReader(interruptDescriptor)
   let ready = false
 
   return Object.freeze({
-    /** Blocks until the host sends bytes; 0 when the host has closed the pipe. */
+    /** Blocks until the host sends bytes. Returns 0 when the host has closed the pipe. */
     read(view) {
       if (!ready) {
         // The first read means that the interpreter is ready: Python has started, and the runner waits for a message.
@@ -36,7 +36,7 @@ export function createHostBindings({ interruptDescriptor, statusDescriptor }) {
     log: (text) => writeAll(2, Buffer.from(`${text}\n`)),
     now: () => performance.now(),
     interrupted: () => interrupts.poll(),
-    /** Random bytes in Base64. */
+    /** Returns random bytes in Base64. */
     randomBase64: (count) => (count > 0 && count <= 65_536 ? crypto.randomBytes(count).toString('base64') : ''),
     decode,
   })
@@ -64,7 +64,7 @@ function createInterruptReader(descriptor) {
       seen = now
       return true
     },
-    /** Drops an interrupt that arrived while the runner waited: it was meant for code that has ended. */
+    /** Drops an interrupt that arrived while the runner waited: it was for code that has ended. */
     discardPending() {
       seen = current()
     },
@@ -81,7 +81,7 @@ function writeAll(descriptor, view) {
   return written
 }
 
-/** The descriptors should be blocking pipes. Where they are not, waits a little and tries again. */
+/** The descriptors should be blocking pipes. If they are not, the function waits and tries again. */
 function retryWhileBlocked(operation) {
   for (;;) {
     try {
@@ -96,7 +96,7 @@ function retryWhileBlocked(operation) {
 
 const decoders = new Map()
 
-/** Null when the bytes are not valid in the encoding, or the encoding is unknown. */
+/** Returns null when the bytes are not valid in the encoding, or when the encoding is unknown. */
 function decode(view, encoding, fatal, ignoreBOM) {
   try {
     const key = `${encoding} ${fatal} ${ignoreBOM}`

@@ -13,15 +13,15 @@ export function loadFiles({ pyodide, runner, memoryBytes, bootImage }) {
     glue: text('pyodide.asm.mjs'),
     wasm: capMemory(fs.readFileSync(path.join(pyodide, 'pyodide.asm.wasm')), memoryBytes),
     standardLibrary: fs.readFileSync(path.join(pyodide, 'python_stdlib.zip')),
-    // Without the list of installable packages: there is no network to install them from.
+    // The list of installable packages is left out, because there is no network for an installation.
     lock: { info: JSON.parse(text('pyodide-lock.json')).info, packages: {} },
     runner: pythonFiles(runner),
-    // Skips the digest, which the host has verified. Without an image Python boots, which takes longer.
+    // The digest is skipped, because the host has verified it. Without an image Python boots, which takes longer.
     bootImage: bootImage === undefined ? undefined : fs.readFileSync(bootImage).subarray(digestBytes),
   }
 }
 
-/** The sources of all Python files under a folder, by their paths in the sandbox. */
+/** Returns the sources of all Python files under a folder, by their paths in the sandbox. */
 function pythonFiles(folder) {
   const files = {}
   const visit = (directory, prefix) => {

@@ -43,7 +43,7 @@ try {
   const { loadPyodide } = await realm.load('pyodide.mjs', files.loader)
   const { default: createPyodideModule } = await realm.load('pyodide.asm.mjs', files.glue)
   const { lock, runner } = files
-  // As text: an object of Node's realm would give the program access to that realm.
+  // The parameters are text: an object of Node's realm would give the program access to that realm.
   const parameters = JSON.stringify({
     lock,
     runner,
@@ -54,7 +54,7 @@ try {
   await start(wrappedBindings, loadPyodide, createPyodideModule, parameters)
   exit(0)
 } catch (error) {
-  // The error may be an object of the program, and so hostile: it is only printed.
+  // The error may be a hostile object of the program, so it is only printed.
   bindings.log(String(error?.stack ?? error).slice(0, 4_000))
   bindings.log(`the interpreter ended: ${String(error).trim().split('\n').at(-1)}`)
   exit(Number.isInteger(error?.status) ? error.status & 0xff : crashed)

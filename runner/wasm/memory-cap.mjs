@@ -3,7 +3,7 @@ const memorySection = 5
 
 /**
  * Returns the WebAssembly module with a lower maximum of its memory. The engine enforces a maximum that is in the
- * module itself, and no code inside can raise it. Beyond it Python raises MemoryError.
+ * module itself, and no code inside can raise it. At the maximum, Python raises MemoryError.
  *
  * @param {Uint8Array} wasm a module that defines exactly one memory, with a maximum
  * @param {number} bytes rounded down to whole pages

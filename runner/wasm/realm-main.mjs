@@ -1,5 +1,5 @@
-// Runs inside the empty realm (realm.mjs), before any program. The program can reach everything on a global, and on
-// every object that is passed to Python; the bindings stay in closures.
+// Runs inside the empty realm (realm.mjs), before any program. The program can access all properties of globals, and of
+// every object that is passed to Python. So the bindings stay in closures.
 
 const interruptSignal = 2 // SIGINT
 const interruptCheckMs = 20
@@ -10,7 +10,7 @@ const bootImage = '/pyodide/boot.image'
 
 /**
  * Wraps the bindings in functions of this realm that throw only errors of this realm. A program can use up the stack,
- * so that a binding overflows it before its own code runs; that error object would give access to Node's realm.
+ * so that a binding overflows it before its own code runs. The error object would give access to Node's realm.
  */
 export function wrapHostBindings(bindings) {
   const wrap = (binding) => {
@@ -75,18 +75,18 @@ export function defineGlobals(bindings, filesByName) {
   })
 }
 
-/** The options of Pyodide, whether Python boots or is restored from the boot image. */
+/** Returns the options of Pyodide, for a boot and for a restore from the boot image. */
 function loadOptions(createPyodideModule, lock) {
   return {
     createPyodideModule,
     lockFileContents: lock,
     indexURL: '/pyodide',
-    // The hash seed of all sandboxes: a program that is run again must iterate its sets in the same order.
+    // All sandboxes have the same hash seed: a repeated program must iterate its sets in the same order.
     env: { HOME: '/tmp', PATH: '', LANG: 'C.UTF-8', PYTHONHASHSEED: '0' },
   }
 }
 
-/** Writes the memory of a Python that has booted, and has run no program, to the host. */
+/** Writes the memory of a booted Python that has not run a program to the host. */
 export async function makeBootImage(bindings, loadPyodide, createPyodideModule, settings) {
   const { lock } = JSON.parse(settings)
   // Pyodide needs it for the head of the image, which is text.
@@ -160,7 +160,10 @@ function connectStreams(pyodide, bindings) {
   pyodide.setStderr({ write: (view) => checked(bindings.writeError(view)), isatty: false })
 }
 
-/** Python reads element 0 every few dozen instructions. The host is polled at most every 20 ms. */
+/**
+ * Returns the interrupt buffer. Python reads element 0 every few dozen instructions. The host is polled at most every
+ * 20 ms.
+ */
 function interruptBuffer(bindings) {
   let next = 0
   return {
@@ -179,7 +182,7 @@ const fileTooLarge = 22 // EFBIG
 
 /**
  * Enforces quotas of the in-memory file system, with the errors of a disk. A program that uses JavaScript can remove
- * the quotas, and then has only the memory limit of the process.
+ * the quotas. Then only the memory limit of the process applies.
  */
 function enforceFileQuotas(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
   const { MEMFS } = FS.filesystems
@@ -191,7 +194,7 @@ function enforceFileQuotas(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
   const reserve = (bytes, inodes) => {
     const fits = () =>
       used.bytes + bytes <= before.bytes + tmpBytes && used.inodes + inodes <= before.inodes + tmpInodes
-    // Only additions are tracked. When the quota seems to be used up, the files are measured again.
+    // Only additions are tracked. When the quota seems exhausted, the files are measured again.
     if (!fits()) used = measureFiles(FS)
     if (!fits()) throw new FS.ErrnoError(noSpace)
     used = { bytes: used.bytes + bytes, inodes: used.inodes + inodes }
@@ -201,8 +204,9 @@ function enforceFileQuotas(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
   const grow = (node, size, change) => {
     if (size > fileBytes) throw new FS.ErrnoError(fileTooLarge)
     if (node === output) {
-      // A program that has filled its quota can still print. By itself the file system grows a large file by an eighth
-      // each time, and leaves nine times its size to the garbage collector: the process could reach its memory limit.
+      // A program that has filled its quota can still print. Without this, the file system grows a large file by an
+      // eighth each time, and leaves nine times its size to the garbage collector: the process could reach its memory
+      // limit.
       if (size > capacity(node)) MEMFS.expandFileStorage(node, Math.min(fileBytes, 2 * capacity(node)))
       return change()
     }

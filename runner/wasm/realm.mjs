@@ -1,14 +1,14 @@
 import vm from 'node:vm'
 
 /**
- * Creates a JavaScript realm with nothing but the language: no `process`, no `require`, no `import`, no `fetch`, no
+ * Creates a JavaScript realm that has only the language: no `process`, no `require`, no `import`, no `fetch`, no
  * timers. Python can reach JavaScript by design (`import js`), but finds only this realm. Pyodide detects neither Node
- * nor a browser here, and treats the realm as a bare JavaScript shell. It never has `fs` or `child_process`, so
- * `os.system` returns "not supported", and nothing needs to be removed from it.
+ * nor a browser here, and treats the realm as a bare JavaScript shell. The realm never has `fs` or `child_process`, so
+ * `os.system` returns "not supported", and nothing has to be removed from it.
  *
  * Code from strings (`eval`, `Function`, and so `emscripten_run_script`) is off in the realm, and in the whole process
- * by a V8 flag. A realm alone is not a security boundary: the other layers are defence in depth, if an object of Node
- * leaks.
+ * by a V8 flag. A realm alone is not a security boundary: the other layers are defence in depth against a leaked object
+ * of Node.
  */
 export function createRealm() {
   const context = vm.createContext(Object.create(null), {

@@ -11,13 +11,13 @@ import tls from 'node:tls'
 import workerThreads from 'node:worker_threads'
 
 /**
- * Removes from this process all of Node that it no longer needs. Python's realm has no reference to any of it: this is
- * defence in depth, if an object of Node leaks into that realm. Node's permission model is a further layer, but does
- * not cover network, signals and file descriptors.
+ * Removes from this process all parts of Node that it no longer needs. Python's realm has no reference to them: this is
+ * defence in depth against an object of Node that leaks into that realm. Node's permission model is a further layer,
+ * but does not cover network, signals and file descriptors.
  */
 export function stripNode() {
   const { syncBuiltinESMExports } = module
-  // Methods on prototypes first: this also disables sockets that Node creates internally.
+  // Methods on prototypes are removed first, which also disables sockets that Node creates internally.
   refuseAll(net.Socket.prototype, ['connect'])
   refuseAll(net.Server.prototype, ['listen'])
   refuseAll(dgram.Socket.prototype, ['bind', 'connect', 'send', 'addMembership'])
@@ -39,7 +39,7 @@ export function stripNode() {
   }
   syncBuiltinESMExports()
 
-  // Access to native bindings, to other processes, and to modules by name.
+  // These give access to native bindings, to other processes, and to modules by name.
   remove(
     process,
     (
@@ -49,7 +49,7 @@ export function stripNode() {
     ).split(' '),
   )
 
-  // All globals except those of the language and the three that the bindings use.
+  // These are all globals except those of the language and the three that the bindings use.
   remove(
     globalThis,
     Object.getOwnPropertyNames(globalThis).filter((name) => !allowedGlobals.has(name)),
@@ -73,7 +73,7 @@ function refuseAll(object, names) {
     const refused = () => {
       throw new Error(`${name} is not available in the sandbox`)
     }
-    // A few getters and constants can't be replaced; they give no access by themselves.
+    // A few getters and constants can't be replaced. They alone give no access.
     Reflect.defineProperty(object, name, { value: refused, configurable: false, writable: false })
   }
 }

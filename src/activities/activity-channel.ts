@@ -2,8 +2,8 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity'
 import { waitNoteKey } from '../common/names.js'
 
 /**
- * Cancellation signal and heartbeats of an activity. The worker's event-loop watchdog replaces those of the SDK, so
- * that they work while a tool blocks the event loop.
+ * Cancellation signal and heartbeats of an activity. The worker's event-loop watchdog replaces the SDK's signal and
+ * heartbeats, so that they work while a tool blocks the event loop.
  */
 export interface ActivityChannel {
   /** Aborted when the activity is cancelled, or its worker shuts down. */
@@ -20,7 +20,7 @@ export function setActivityChannel(context: Context, channel: ActivityChannel): 
   channels.set(context, channel)
 }
 
-/** The activity's channel; by default that of the SDK. */
+/** Returns the activity's channel; by default the channel of the SDK. */
 export function activityChannelOf(context: Context): ActivityChannel {
   const { cancellationSignal: signal } = context
   return (
@@ -35,10 +35,10 @@ export function activityChannelOf(context: Context): ActivityChannel {
 const waitNotes = new WeakMap<Context, string>()
 
 /**
- * Tells in the heartbeats of the current activity why it tries something again: while it does, it has no failed attempt
- * that people could see. Outside of an activity, nothing happens.
+ * Adds to the heartbeats of the current activity the reason why it repeats an operation. The Temporal UI shows no
+ * failed attempt for such a repetition. Does nothing outside of an activity.
  *
- * @param reason undefined: it waits no longer
+ * @param reason undefined: the activity no longer waits
  */
 export function noteWait(reason: string | undefined): void {
   const context = asyncLocalStorage.getStore()
@@ -47,7 +47,9 @@ export function noteWait(reason: string | undefined): void {
   else waitNotes.set(context, reason)
 }
 
-/** Heartbeat details with the note of {@link noteWait}; details that are no object stay as they are. */
+/**
+ * Returns heartbeat details with the note of {@link noteWait}. Details that are not an object are returned unchanged.
+ */
 export function withWaitNote(context: Context, details: unknown): unknown {
   const reason = waitNotes.get(context)
   if (typeof details !== 'object' || details === null || Array.isArray(details)) return details

@@ -25,7 +25,7 @@ function callFields({ tool, caller, position, idempotencyKey }: ReportedCall) {
   return { tool, caller, ...toolUseCaller(position), turn, cell, call: index, idempotencyKey }
 }
 
-/** The events that report a call: its begin and its end, and the decision if it is deferred. */
+/** Returns the events that report a call: its start and its end, and the decision if it is deferred. */
 export function callEvents(call: ReportedCall, { workflowId, runId, attempt, requester }: Omit<Origin, 'signal'>) {
   const fields = { workflowId, runId, attempt, ...requester, ...callFields(call) }
   return {
@@ -93,8 +93,8 @@ export async function auditCall<Result>(
 }
 
 /**
- * Executes a step between the two events that report its code. A step that delivers results begins no code, and may end
- * it.
+ * Executes a step between the two events that report its code. A step that delivers results does not start code, but
+ * may end it.
  */
 export async function auditStep(
   audit: AuditLog | undefined,
@@ -121,7 +121,7 @@ export async function auditStep(
   return result
 }
 
-/** Reports the calls that were refused: those never begin. */
+/** Reports the calls that were refused. A refused call never begins. */
 export async function auditRefusals(
   audit: AuditLog | undefined,
   calls: readonly DescribedCall[],
@@ -132,13 +132,13 @@ export async function auditRefusals(
   for (const { tool, index, digest, status } of refused) {
     const { workflowId, runId, attempt, requester } = origin
     const eventId = `${id}/${index}/call.refused`
-    // The name is chosen by the model or its code.
+    // The model or its code chooses the name, so its length is limited.
     const event = { tool: takeStart(tool, 100), call: index, digest, status, kind: 'call.refused' } as const
     await audit?.after({ workflowId, runId, attempt, ...requester, id: eventId, ...event })
   }
 }
 
-/** The code of a cell is text; what a model sent instead is reported as JSON. */
+/** Returns the code of a cell. Code is text; another value from the model is reported as JSON. */
 function toText(source: JsonValue): string {
   return typeof source === 'string' ? source : JSON.stringify(source)
 }

@@ -4,7 +4,7 @@ import type { Budget } from '../common/runs/budget.js'
 const count = z.int().min(1).optional()
 const amount = z.number().positive().optional()
 
-/** A budget in a configuration, an agent, or the options of a run. */
+/** Accepts a budget of a configuration, an agent, or the options of a run. */
 export const budgetSchema = z
   .strictObject({
     costUsd: amount,

@@ -2,7 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity'
 import type { CompactionInput, CompactionResult } from '../common/runs/model-turn.js'
 import type { StreamPublisher } from '../stream/index.js'
 
-/** Publishes when a compaction begins, and how it ends. */
+/** Publishes the start and the end of a compaction. */
 export function streamCompaction(
   stream: StreamPublisher | undefined,
   compact: (input: CompactionInput) => Promise<CompactionResult>,
@@ -11,7 +11,7 @@ export function streamCompaction(
     const { workflowExecution, attempt, activityId } = Context.current().info
     const { workflowId = '', runId = '' } = workflowExecution ?? {}
     const { turn, message, tokens: tokensBefore } = input
-    // A turn can have more than one: the provider may refuse what was compacted before.
+    // A turn can have several compactions: the provider may refuse the messages of the first one.
     const unit = `compaction/${turn}/${activityId}`
     const publish = stream?.attempt({ workflowId, runId, attempt, unit })
     const fields = { turn, ...(message !== undefined && { message }), tokensBefore }

@@ -32,7 +32,7 @@ const retried: readonly ErrorCode[] = [
 
 describe('toFailure', () => {
   it.each(Object.keys(errorTable) as ErrorCode[])(
-    '%s becomes a failure of that type, retried or not as the table says',
+    'the error %s becomes a failure of this type that is retried according to the table',
     (code) => {
       const failure = toFailure(new PtcError(code, 'no'))
       expect(failure).toBeInstanceOf(ApplicationFailure)
@@ -40,36 +40,36 @@ describe('toFailure', () => {
     },
   )
 
-  it('keeps the retry delay and the hint', () => {
+  it('toFailure keeps the retry delay and the hint of an error', () => {
     const failure = toFailure(new PtcError('MODEL_RATE_LIMIT', 'slow down', { hint: 'Wait.', retryAfterMs: 7_000 }))
     expect(failure).toMatchObject({ message: 'slow down. Wait.', nextRetryDelay: 7_000, nonRetryable: false })
   })
 
-  it('separates message and hint by one full stop, and keeps the stack', () => {
+  it('a failure separates message and hint by one full stop, and keeps the stack of the error', () => {
     const thrown = new PtcError('MODEL_AUTH', 'There is no key.', { hint: 'Set one.' })
     expect(toFailure(thrown)).toMatchObject({ message: 'There is no key. Set one.', stack: thrown.stack })
   })
 
-  it('replaces a retry delay of 0, which Temporal interprets as no retry', () => {
+  it('a failure has no retry delay of 0, which Temporal interprets as no retry', () => {
     const failure = toFailure(new PtcError('MODEL_RATE_LIMIT', 'now', { retryAfterMs: 0 }))
     expect(failure).toMatchObject({ nextRetryDelay: 1, nonRetryable: false })
   })
 
-  it('does not retry the last attempt', () => {
+  it('the failure of the last attempt is not retried', () => {
     expect(toFailure(new PtcError('TOOL_FAILED', 'no'), true)).toMatchObject({ nonRetryable: true })
   })
 
-  it('returns a cancellation unchanged', () => {
+  it('toFailure returns a cancellation unchanged', () => {
     const cancelled = new CancelledFailure('CANCELLED')
     expect(toFailure(cancelled)).toBe(cancelled)
   })
 
-  it.each([new TypeError('oops'), 'oops'])('makes an unexpected error non-retryable: %s', (thrown) => {
+  it.each([new TypeError('oops'), 'oops'])('an unexpected error becomes a non-retryable failure: %s', (thrown) => {
     expect(toFailure(thrown)).toMatchObject({ type: 'INTERNAL', nonRetryable: true, message: 'oops' })
   })
 })
 
-it('makes a failure that says so of what can not be read', () => {
+it('an unreadable thrown value becomes a failure that says so', () => {
   const fail = (): never => {
     throw new Error('a getter')
   }

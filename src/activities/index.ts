@@ -1,6 +1,6 @@
 /*
  * Activities are thin: each converts a payload into a call of tools, values, models or sandbox, and its result into a
- * payload. They know no workflow, client or worker.
+ * payload. They do not depend on workflows, the client or the worker.
  *
  * Invariants:
  * 1. Every activity runs in `runActivity`: it heartbeats while the work lasts, and every error becomes a failure in
@@ -60,7 +60,7 @@ export function workflowActivities(
     [activityNames.searchTools]: searchTools(registry, values),
     [activityNames.requestSlot]: requestSlot(registry),
     [activityNames.startSession]: startSession(),
-    // The calls of client tools.
+    // For calls of client tools.
     [activityNames.clientCall]: announceClientCall(registry, values, audit, stream),
     [activityNames.checkToolResult]: checkToolResult(registry, values),
     [activityNames.auditCall]: auditCallEvent(audit),
@@ -68,7 +68,7 @@ export function workflowActivities(
   }
 }
 
-/** The activities of role `tools` beside the tools themselves. */
+/** The activities of role `tools` except the tools themselves. */
 export function toolActivities(
   registry: ToolRegistry,
   values: Values,
@@ -102,7 +102,7 @@ export function modelActivities(
   }
 }
 
-/** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */
+/** The activities of role `sandbox`: some run on any host, others on the host of the session. */
 export function sandboxActivities(
   executor: StepExecutor,
   followUps: FollowUps,

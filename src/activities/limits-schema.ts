@@ -5,10 +5,10 @@ import { maximumFrameBytes } from '../sandbox/protocol/frames.js'
 
 const positiveInteger = z.int().min(1)
 
-/** Up to the maximum of a timer (24 days). */
+/** A number of seconds, up to the maximum of a timer (24 days). */
 const seconds = z.number().positive().max(2_147_483, 'at most 2,147,483 seconds (24 days)')
 
-/** Limits in a configuration or in the options of a run; missing ones have their default. */
+/** Accepts limits of a configuration or of the options of a run. A missing limit has its default. */
 export const limitsSchema = z.strictObject({
   turns: positiveInteger.default(defaultLimits.turns),
   answerAttempts: positiveInteger.default(defaultLimits.answerAttempts),
@@ -65,9 +65,9 @@ export const limitsSchema = z.strictObject({
 })
 
 /**
- * The configured limits with the overrides of one run or agent.
+ * Returns the configured limits with the overrides of one run or agent.
  *
- * @param owner of the overrides, for the message
+ * @param owner the run or agent with the overrides, for the message
  * @throws PtcError CONFIG_INVALID naming each invalid override
  */
 export function applyOverrides(configured: Limits, overrides: Partial<Limits>, owner = 'the run'): Limits {

@@ -3,7 +3,7 @@ import type { JsonValue } from '../common/json/json.js'
 import type { Values } from '../values/values.js'
 import { runActivity } from './run-activity.js'
 
-/** Activity `value.load`: an external value, for a workflow that reads it. */
+/** Activity `value.load`: loads an external value for a workflow. */
 export function loadValue(values: Values) {
   return (value: Externalizable): Promise<JsonValue> =>
     runActivity(({ signal }) => values.load(value, 'a workflow', signal))

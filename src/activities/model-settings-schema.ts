@@ -16,10 +16,10 @@ export const modelSettingFields = {
 const schema = z.object(modelSettingFields)
 
 /**
- * The settings among the members of a value.
+ * Returns the settings among the members of a value.
  *
  * @param fail throws the error with this message
- * @param maxTokens of a reply; undefined: unknown
+ * @param maxTokens maximum tokens of a reply; undefined: unknown
  */
 export function parseModelSettings(
   value: unknown,

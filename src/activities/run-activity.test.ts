@@ -24,7 +24,7 @@ function start(
 const waitForAbort = ({ signal }: ActivityScope): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
 
-it('sends three heartbeats in each heartbeat timeout, and none after the end', async () => {
+it('an activity sends three heartbeats in each heartbeat timeout, and none after its end', async () => {
   const { heartbeats, result } = start(() => new Promise((resolve) => setTimeout(resolve, 10_000, 'done')))
   await vi.advanceTimersByTimeAsync(9_500)
   expect(heartbeats).toHaveLength(3)
@@ -34,7 +34,7 @@ it('sends three heartbeats in each heartbeat timeout, and none after the end', a
   expect(vi.getTimerCount()).toBe(0)
 })
 
-it('sends the latest details, and those of an earlier attempt before it has its own', async () => {
+it('heartbeats have the latest details, at first those of an earlier attempt', async () => {
   const work = async ({ report, previousDetails }: ActivityScope) => {
     expect(previousDetails).toEqual({ page: 1 })
     await vi.advanceTimersByTimeAsync(3_500)
@@ -47,7 +47,7 @@ it('sends the latest details, and those of an earlier attempt before it has its 
   expect(heartbeats).toEqual([{ page: 1 }, { page: 3 }])
 })
 
-it('sends details that were not sent yet before it fails', async () => {
+it('an activity sends unsent heartbeat details before it fails', async () => {
   const { heartbeats, result } = start(({ report }) => {
     report({ page: 2 })
     throw new PtcError('TOOL_FAILED', 'broken')
@@ -56,7 +56,7 @@ it('sends details that were not sent yet before it fails', async () => {
   expect(heartbeats).toEqual([{ page: 2 }])
 })
 
-it('gets the cancellation as its signal, and ends as cancelled', async () => {
+it('an activity gets its cancellation as a signal, and ends as cancelled', async () => {
   const { environment, result } = start(waitForAbort)
   await vi.advanceTimersByTimeAsync(0)
   environment.cancel()
@@ -64,14 +64,14 @@ it('gets the cancellation as its signal, and ends as cancelled', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-it('has the ids of its run and its attempt', async () => {
+it('the scope of an activity has the ids of its run, and its attempt', async () => {
   const { result } = start(({ attempt, workflowId, runId }) => Promise.resolve({ attempt, workflowId, runId }), {
     attempt: 4,
   })
   expect(await result).toEqual({ attempt: 4, workflowId: 'test', runId: '00000000-0000-0000-0000-000000000000' })
 })
 
-it('makes the failure of the last attempt non-retryable', async () => {
+it('the failure of the last attempt of an activity is non-retryable', async () => {
   const fail = () => Promise.reject(new PtcError('SANDBOX_UNAVAILABLE', 'no daemon'))
   const isLast = (attempt: number, details: unknown) => attempt >= 3 && details === 'known'
   const failure = async (attempt: number) =>

@@ -18,9 +18,9 @@ export interface ActivityScope {
    * gets them.
    */
   readonly report: (details: unknown) => void
-  /** Milliseconds since the activity was scheduled, earlier attempts included, without its time in the task queue. */
+  /** Milliseconds since the activity was scheduled, with earlier attempts, and without its time in the task queue. */
   readonly elapsedMs: () => number
-  /** {@link ActivityChannel.runMonitored} */
+  /** See {@link ActivityChannel.runMonitored}. */
   readonly runMonitored: ActivityChannel['runMonitored']
 }
 
@@ -28,7 +28,7 @@ export interface ActivityScope {
  * Runs an activity's work. Heartbeats while the work lasts, so that the server notices a dead worker and the activity
  * gets its cancellation, and converts errors to failures.
  *
- * @param isLastAttempt whether a failure of this attempt is non-retryable
+ * @param isLastAttempt true when a failure of this attempt must be non-retryable
  * @param describeAttempt heartbeat details until the first report, for the Temporal UI
  */
 export async function runActivity<Result>(
@@ -40,7 +40,8 @@ export async function runActivity<Result>(
   const channel = activityChannelOf(context)
   const { attempt, workflowExecution, heartbeatTimeoutMs, heartbeatDetails } = context.info
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = context.info
-  // By the server's clock; the rest by this process's own, so that no difference between the two counts.
+  // This part is measured by the server's clock, and the rest by the clock of this process, so that a difference
+  // between the clocks does not count.
   const earlierAttemptsMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs
   const begunAt = performance.now()
   // A heartbeat without details would clear those of earlier attempts.

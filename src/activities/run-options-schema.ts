@@ -17,7 +17,7 @@ import { modelSettingFields } from './model-settings-schema.js'
 
 const name = z.string().min(1)
 
-/** A JSON object, measured before anything else walks it. */
+/** A JSON object. Its size is checked before anything else reads its members. */
 const jsonObject = z
   .custom<JsonObject>(isJsonObject, 'not an object')
   .superRefine((value, context) => addJsonIssue(value, clientToolLimits.bytes, context))
@@ -60,7 +60,7 @@ const toolChoice: z.ZodType<ToolChoice> = z.discriminatedUnion('type', [
 
 const maxStopSequences = 100
 
-/** Options of a run, as a client, a workflow of a user or another program may send them. */
+/** Options of a run that a client, a workflow of a user or another program may send. */
 export const runOptionFields = {
   agent: name.optional(),
   model: z.union([name, z.array(name).min(1)]).optional(),
@@ -99,7 +99,7 @@ function addJsonIssue(value: unknown, maxBytes: number, context: z.core.$Refinem
 
 const amount = z.number().positive().optional()
 
-/** Only another run starts a sub-agent. */
+/** The lease of a sub-agent. Only another run starts a sub-agent. */
 const lease = z.strictObject({
   key: name,
   amounts: z.strictObject({
@@ -115,11 +115,11 @@ const sandboxOwner = z.strictObject({ workflowId: name, key: name })
 
 const schema = z.object({ ...runOptionFields, lease: lease.optional(), sandboxOwner: sandboxOwner.optional() })
 
-/** Runs of other clients may have the whole input of their workflow. */
+/** Other members of a workflow's input. Other clients may send the whole input. */
 const otherKeys = ['question', 'source']
 
 /**
- * Checks the options of a run in activity `run.config`: not every run is started by our client.
+ * Checks the options of a run in activity `run.config`, because a run may be started without the client of durable-ptc.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */

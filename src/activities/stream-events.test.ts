@@ -8,7 +8,7 @@ import { streamCall, streamStep, TurnStream } from './stream-events.js'
 
 const scope = { workflowId: 'w', runId: 'r', attempt: 2, signal: new AbortController().signal }
 
-/** A publisher whose records the test reads. */
+/** A publisher with records for the test. */
 function recorder() {
   const records: StreamRecord[] = []
   const sink: StreamSink = {
@@ -39,7 +39,7 @@ const reply = (...content: ModelReply['content']): ModelReply => ({
   requestId: null,
 })
 
-it('publishes the milestones of a call, and none after its end', async () => {
+it('the live stream gets the milestones of a call, and none after its end', async () => {
   const { publisher, published } = recorder()
   const position = { turn: 1, cell: 2, index: 3, toolUseId: 'toolu_1' }
   const call = { tool: 'copy', caller: 'code_execution', position, idempotencyKey: 'key', summary: 'copy' } as const
@@ -60,7 +60,7 @@ it('publishes the milestones of a call, and none after its end', async () => {
   ])
 })
 
-it('publishes a turn: phases, pieces and the end', async () => {
+it('the live stream gets the phases, the pieces and the end of a turn', async () => {
   const { publisher, published } = recorder()
   const turn = TurnStream.begin(publisher, { turn: 3, model: 'm', messages: 4, fallbacks: 0 }, scope)
   for (const phase of ['waiting', 'thinking', 'thinking', 'waiting', 'text'] as const) {
@@ -81,7 +81,7 @@ it('publishes a turn: phases, pieces and the end', async () => {
   expect(records[0]).toMatchObject({ unit: 'turn/3', attempt: 2, epoch: 0, runId: 'r' })
 })
 
-it('publishes the whole reply of a provider that does not stream', async () => {
+it('the live stream gets the whole reply of a provider that does not stream', async () => {
   const { publisher, published } = recorder()
   const use = { type: 'tool_use', id: 'a', name: 'execute_code', input: { code: 'print(1)' } } as const
   const other = { type: 'tool_use', id: 'b', name: 'pay', input: { code: 'no' } } as const
@@ -93,7 +93,7 @@ it('publishes the whole reply of a provider that does not stream', async () => {
   ])
 })
 
-it('publishes the code and the message of the error of a turn', async () => {
+it('the live stream gets code and message of the error of a turn', async () => {
   const { publisher, published } = recorder()
   const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0, fallbacks: 0 }, scope)
   turn?.fail(new PtcError('MODEL_RATE_LIMIT', 'slow down'))
@@ -113,7 +113,7 @@ async function publishedBy(step: Step, result: StepResult): Promise<readonly Str
   return published()
 }
 
-it('publishes the steps of a cell under their number and epoch', async () => {
+it('the live stream gets the steps of a cell under their number and epoch', async () => {
   const begin = await publishedBy(cellStep, { type: 'suspended', calls: [], wakeInMs: null, output: 'one\n' })
   expect(begin).toMatchObject([
     { unit: 'step/s/4', epoch: 2, attempt: 2, data: { type: 'cell.begins', turn: 1, cell: 2 } },
@@ -129,7 +129,7 @@ it('publishes the steps of a cell under their number and epoch', async () => {
   ])
 })
 
-it('publishes what a running step has printed so far, and not each of many texts at once', async () => {
+it('the live stream gets the output of a running step, at intervals and not for each of many texts', async () => {
   const { publisher, published } = recorder()
   const result: StepResult = { type: 'completed', output: 'one\ntwo\n' }
   await streamStep(publisher, { session, step: cellStep, localCalls }, scope, (onPrinted) => {
@@ -144,7 +144,7 @@ it('publishes what a running step has printed so far, and not each of many texts
   ])
 })
 
-it('publishes that a sandbox was lost', async () => {
+it('the live stream gets the loss of a sandbox', async () => {
   const records = await publishedBy(cellStep, { type: 'lost', cause: 'gone', reason: 'it died' })
   expect(records.map(({ data }) => data.type)).toEqual(['cell.begins', 'step.lost'])
 })
@@ -158,7 +158,7 @@ const call = {
   isDeferred: false,
 } as const
 
-it('publishes the begin and the end of a call', async () => {
+it('the live stream gets the start and the end of a call', async () => {
   const { publisher, published } = recorder()
   expect(await streamCall(publisher, call, scope, () => Promise.resolve('paid'))).toBe('paid')
   await streamCall(publisher, { ...call, idempotencyKey: 'd', isDeferred: true }, scope, () => Promise.resolve())
@@ -171,7 +171,7 @@ it('publishes the begin and the end of a call', async () => {
   expect(statuses).toEqual(['ok', 'deferred', 'tool_error'])
 })
 
-it('publishes nothing, and changes nothing, without a stream', async () => {
+it('without a stream, nothing is published and the activities have the same results', async () => {
   expect(TurnStream.begin(undefined, { turn: 1, model: 'm', messages: 0, fallbacks: 0 }, scope)).toBeUndefined()
   expect(await streamCall(undefined, call, scope, () => Promise.resolve(1))).toBe(1)
   const result: StepResult = { type: 'completed', output: 'x' }

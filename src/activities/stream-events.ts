@@ -13,19 +13,22 @@ import type { ActivityScope } from './run-activity.js'
 
 type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'attempt'>
 
-/** Characters of the output of one step, and of an error. */
+/** Maximum characters of the output of one step, and of an error. */
 const maxOutputCharacters = 16_000
 
-/** Milliseconds between two events with what a step has printed so far: a hostile runner sends them without a pause. */
+/**
+ * Minimum milliseconds between two events with the output of a step so far. A hostile runner sends output without a
+ * pause.
+ */
 const partialOutputMs = 200
 
-/** Characters of why an attempt of a turn failed. */
+/** Maximum characters of the reason why an attempt of a turn failed. */
 const maxMessageCharacters = 500
 
 interface PublishedTurn {
   readonly turn: number
   readonly model: string
-  /** Of the conversation before the turn. */
+  /** Number of messages in the conversation before the turn. */
   readonly messages: number
   readonly committedTurns?: number
   /** Id of the message of a conversation. */
@@ -35,7 +38,7 @@ interface PublishedTurn {
   readonly fallbacks: number
 }
 
-/** Publishes what the model writes. */
+/** Publishes the text and code of a model while they arrive. */
 export class TurnStream {
   readonly #publish: Publish
   readonly #turn: number
@@ -44,7 +47,7 @@ export class TurnStream {
 
   static begin(stream: StreamPublisher | undefined, { turn, fallbacks, ...fields }: PublishedTurn, scope: Origin) {
     const { workflowId, runId, attempt } = scope
-    // A fallback asks for the same turn in an activity of its own, whose attempts begin anew.
+    // A fallback asks for the same turn in another activity, and the attempts of that activity begin with 1 again.
     const publish = stream?.attempt({ workflowId, runId, attempt, unit: `turn/${turn}`, epoch: -fallbacks })
     publish?.({ type: 'turn.begins', turn, ...fields })
     return publish && new TurnStream(publish, turn)
@@ -66,7 +69,7 @@ export class TurnStream {
     this.#publish({ ...delta, turn: this.#turn })
   }
 
-  /** The reply is stored. */
+  /** Called when the reply is stored. */
   end({ content, stopReason }: ModelReply): void {
     if (!this.#hasDelta) for (const delta of content.flatMap(wholeBlock)) this.delta(delta)
     this.#publish({ type: 'turn.ends', turn: this.#turn, stopReason })
@@ -80,7 +83,7 @@ export class TurnStream {
   }
 }
 
-/** The text or code of a block of a provider that does not stream. */
+/** Returns the text or code of a block, for a provider that does not stream. */
 function wholeBlock(content: ModelReply['content'][number], block: number): readonly ModelDelta[] {
   if (isTextBlock(content)) return [{ type: 'text', block, text: content.text }]
   const code = isToolUseBlock(content) && content.name === executeCodeTool ? content.input['code'] : undefined
@@ -90,14 +93,14 @@ function wholeBlock(content: ModelReply['content'][number], block: number): read
 interface PublishedStep {
   readonly session: Pick<SessionRef, 'id' | 'epoch'>
   readonly step: Step
-  /** Absent: the turn of the cell is unknown. */
+  /** The turn and cell of the step. Absent: they are unknown. */
   readonly localCalls?: Pick<LocalCallAllowance, 'turn' | 'cell'> | undefined
 }
 
 /**
- * Executes a step, and publishes what it printed and whether it ended the cell.
+ * Executes a step, and publishes its output and whether it ended the cell.
  *
- * @param execute receives what to call with the end of what the step has printed so far
+ * @param execute receives a function; it must call it with the end of the output of the step so far
  */
 export async function streamStep(
   stream: StreamPublisher | undefined,
@@ -137,9 +140,9 @@ function cellFields(localCalls: PublishedStep['localCalls']) {
 }
 
 interface PublishedCall extends Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'> {
-  /** One line, redacted. */
+  /** A redacted description of the call, on one line. */
   readonly summary: string
-  /** The result comes later, from outside. */
+  /** True when the result arrives later, from outside. */
   readonly isDeferred: boolean
 }
 
@@ -158,7 +161,7 @@ function streamedCall({ tool, caller, position, idempotencyKey }: Omit<Published
   return { call: idempotencyKey, tool, caller, ...toolUseCaller(position), turn, cell }
 }
 
-/** Runs a tool call, and publishes its begin and end, and between them the milestones of the tool. */
+/** Runs a tool call, and publishes its start, the milestones of the tool, and its end. */
 export async function streamCall<Result>(
   stream: StreamPublisher | undefined,
   { summary, isDeferred, ...call }: PublishedCall,
@@ -169,7 +172,7 @@ export async function streamCall<Result>(
   if (publish === undefined) return run(() => undefined)
   const fields = streamedCall(call)
   publish({ type: 'call.begins', ...fields, summary })
-  // A tool whose call has timed out may run on.
+  // A tool may continue to run after the call has timed out.
   let hasEnded = false
   try {
     const result = await run((text) => {

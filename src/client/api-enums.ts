@@ -1,5 +1,5 @@
 /*
- * Numbers of enums of Temporal's API. Their package is not a dependency of ours by name. Temporal's types accept them
+ * Numbers of enums of Temporal's API. Their package is not a direct dependency. Temporal's types accept the numbers
  * only where a comment disables the lint rule.
  */
 

@@ -31,7 +31,7 @@ export interface PtcClientOptions {
   readonly taskQueue?: string
   /** Reads the workers' value store: trees show external values instead of their previews. */
   readonly values?: ValueReader
-  /** `stream` of the workers' configuration: `handle.stream` reads it. The caller closes it. */
+  /** `stream` of the workers' configuration, which `handle.stream` reads. The caller closes it. */
   readonly stream?: StreamSink
   /**
    * `redact` of the workers' configuration: applies to the question or program in summary, details and memo of a run.
@@ -47,9 +47,9 @@ export interface PtcClient {
    */
   startAgent(input: AgentInput, options?: StartOptions): Promise<RunHandle<AgentResult>>
   /**
-   * Starts an agent by its definition. The handle's result has `output` with the type of the agent's output schema,
-   * which parses it: the result is rejected with RUN_OUTPUT_INVALID if that fails, because the worker has another
-   * schema.
+   * Starts an agent by its definition. The handle's result has `output` with the type of the agent's output schema. The
+   * schema parses the output: if that fails, because the worker has another schema, the result is rejected with
+   * RUN_OUTPUT_INVALID.
    *
    * @throws PtcError as above
    */
@@ -60,17 +60,17 @@ export interface PtcClient {
   ): Promise<RunHandle<AgentResultOf<Output>>>
   /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE */
   startProgram(input: ProgramInput, options?: StartOptions): Promise<RunHandle<ProgramResult>>
-  /** A run by its id; sends no request. Without `runId`: the latest run of that id. */
+  /** Returns the handle of a run by its id, without a request. Without `runId`: the latest run of this id. */
   handle(workflowId: string, runId?: string): RunHandle<AgentResult | ProgramResult>
   /**
-   * The newest runs first, by their start.
+   * Lists runs, the newest first, by their start.
    *
    * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE
    */
   list(options?: ListOptions): Promise<readonly RunInfo[]>
   /**
-   * What the runs of the task queue that have not ended wait for, such as approvals; the oldest wait first. Reads their
-   * histories.
+   * Lists the waits of runs that have not ended, such as waits for approvals; the oldest wait first. Reads the
+   * histories of the runs.
    *
    * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
    */
@@ -94,9 +94,10 @@ export interface PtcClient {
   /**
    * Approves a call of a tool with `approval`: it starts, with the arguments of the approval if it has any.
    *
-   * @param token of the request: `onRequest` of the configuration gets it, and the node of the call in a tree has it
-   * @throws PtcError as {@link completeCall}; TOOL_INPUT_INVALID when the tool would not take the arguments, after
-   *   which the call still waits
+   * @param token the token of the request, from `onRequest` of the configuration, or from the node of the call in a
+   *   tree
+   * @throws PtcError as {@link completeCall}; TOOL_INPUT_INVALID when the tool refuses the arguments, after which the
+   *   call still waits
    */
   approveCall(token: string, options?: ApproveOptions): Promise<void>
   /**
@@ -106,12 +107,12 @@ export interface PtcClient {
    */
   denyCall(token: string, reason: string, options?: DenyOptions): Promise<void>
   /**
-   * A conversation by its name. Sends no request: the first message starts it, with the options.
+   * Returns a conversation by its name, without a request: the first message starts it, with the options.
    *
    * @throws PtcError RUN_INPUT_INVALID
    */
   conversation(name: string, options?: ConversationOptions): Conversation
-  /** Named sandboxes, whose variables outlive a run. */
+  /** Named sandboxes. Their variables outlive a run. */
   readonly sessions: Sessions
 }
 
@@ -168,7 +169,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     options?: StartOptions,
   ): Promise<RunHandle<AgentResultOf<Output>>>
   function startAgent(first: AgentInput | Agent, second: object = {}, third: StartOptions = {}): Promise<unknown> {
-    // `second` is what the overload for `first` says; the checks of `start` see it.
+    // The overload of `first` determines the type of `second`. The checks of `start` validate it.
     if (isAgent(first)) return startDefinedAgent(first, second as Omit<AgentInput, 'agent'>, third)
     return start('agent', first, second)
   }

@@ -10,15 +10,15 @@ interface ConnectConfig {
   /** `host:port` of its gRPC service. */
   readonly address: string
   readonly namespace: string
-  /** TLS and API key of a profile. */
+  /** TLS options and API key of a profile. */
   readonly connectionOptions: ClientConnectConfig['connectionOptions']
 }
 
 /**
  * Connects a Temporal client; the caller closes its connection.
  *
- * @param plugins for the client, such as one for traces
- * @param dataConverter of `createDataConverter`, to start and read runs whose payloads are in the value store
+ * @param plugins plugins of the client, for example for traces
+ * @param dataConverter the result of `createDataConverter`, to start and read runs with payloads in the value store
  * @throws PtcError TEMPORAL_UNREACHABLE
  */
 export async function connectClient(
@@ -30,7 +30,7 @@ export async function connectClient(
   try {
     const connection = await Connection.connect({
       address,
-      // The SDK sets this option without its prefix. At gRPC's default of 4 MiB a large history can't be read.
+      // The SDK sets this option without its prefix. With gRPC's default of 4 MiB, a large history can't be read.
       channelArgs: { 'grpc.max_receive_message_length': maxReceiveBytes },
       ...(tls === undefined ? {} : { tls }),
       ...(apiKey === undefined ? {} : { apiKey }),

@@ -13,10 +13,10 @@ export interface DataConverterOptions {
 }
 
 /**
- * The data converter for a Temporal client: lets it start and read runs whose payloads are in the value store, or are
- * encrypted. `store` must be the `values.store` of the workers.
+ * Creates the data converter for a Temporal client that starts and reads runs with payloads in the value store, or with
+ * encrypted payloads. `store` must be the `values.store` of the workers.
  *
- * @param store as in the configuration; default: the folder `.ptc/values`
+ * @param store the value of the configuration; default: the folder `.ptc/values`
  * @throws PtcError CONFIG_INVALID
  */
 export async function createDataConverter(

@@ -1,6 +1,6 @@
 /**
- * Error codes of the engine. The table is closed: it decides for each code whether Temporal retries the activity.
- * A failure for the model is no error but an outcome, see outcomes.ts.
+ * Error codes of the engine. The table is closed: it decides for each code whether Temporal retries the activity. A
+ * failure for the model is not an error but an outcome, see outcomes.ts.
  */
 export const errorTable = {
   // configuration and tools
@@ -34,7 +34,7 @@ export const errorTable = {
   CREDENTIAL_UNAVAILABLE: { retryable: true },
   /** A later attempt of the same call has started on the same worker. */
   ATTEMPT_SUPERSEDED: { retryable: true },
-  /** A `once` tool that another worker may have run. */
+  /** Another worker may have run this `once` tool. */
   TOOL_OUTCOME_UNKNOWN: { retryable: false },
   /** The worker of an attempt died; another worker of its host noticed. */
   WORKER_LOST: { retryable: true },
@@ -43,7 +43,7 @@ export const errorTable = {
   MODEL_BAD_REQUEST: { retryable: false },
   MODEL_CONTEXT_TOO_LONG: { retryable: false },
   MODEL_NOT_FOUND: { retryable: false },
-  /** The container of hosted code is gone. The run continues without it. */
+  /** The container of hosted code has expired. The run continues without it. */
   MODEL_CONTAINER_EXPIRED: { retryable: false },
   /** The worker that got the turn has no such provider; another worker may have it. */
   MODEL_PROVIDER_MISSING: { retryable: true },
@@ -53,11 +53,11 @@ export const errorTable = {
   MODEL_TIMEOUT: { retryable: true },
   MODEL_CONNECTION: { retryable: true },
   MODEL_STREAM: { retryable: true },
-  /** A whole reply in a form that can't be used. Asked again once. */
+  /** A complete reply has an unusable form. The model is asked once more. */
   MODEL_REPLY_INVALID: { retryable: true },
   // sandbox
   SANDBOX_UNAVAILABLE: { retryable: true },
-  /** What a backend needs outside of the worker does not answer, such as the Docker daemon. Runs wait for it. */
+  /** A service that a backend needs, such as the Docker daemon, does not answer. Runs wait for it. */
   SANDBOX_BACKEND_DOWN: { retryable: true },
   /** A worker prepares the image when it starts, so this means a removal afterwards; the next start repairs it. */
   SANDBOX_IMAGE_MISSING: { retryable: true },
@@ -73,30 +73,30 @@ export const errorTable = {
   VALUE_CORRUPT: { retryable: false },
   VALUE_STORE_UNAVAILABLE: { retryable: true },
   VALUE_STORE_FULL: { retryable: true },
-  /** Read-only, access denied, no such bucket: a retry would not help. */
+  /** The store is read-only, denies access, or has no such bucket: a retry would not help. */
   VALUE_STORE_REFUSED: { retryable: false },
   /** A payload refers to a value, and its reader has no value store configured. */
   VALUE_STORE_UNKNOWN: { retryable: false },
   // encryption
-  /** A process has not got the key. The key may be added, and another worker may have it. */
+  /** A process does not have the key. The key may be added, and another worker may have it. */
   ENCRYPTION_KEY_UNAVAILABLE: { retryable: true },
   /** The data was changed, or encrypted with another key of the same id. */
   DECRYPTION_FAILED: { retryable: false },
   // audit log
-  /** An event could not be written. What it reports has not begun. */
+  /** An event could not be written. The reported operation has not begun. */
   AUDIT_UNAVAILABLE: { retryable: true },
   // approvals
-  /** People could not be told of a call that needs approval. */
+  /** People could not be notified of a call that needs approval. */
   APPROVAL_REQUEST_FAILED: { retryable: true },
   // runs, seen by a client
   RUN_INPUT_INVALID: { retryable: false },
-  /** The answer of a run does not fit the output schema of this client's agent. */
+  /** The answer of a run does not match the output schema of this client's agent. */
   RUN_OUTPUT_INVALID: { retryable: false },
   RUN_EXISTS: { retryable: false },
   RUN_CANCELLED: { retryable: false },
   RUN_TERMINATED: { retryable: false },
   RUN_TIMED_OUT: { retryable: false },
-  /** A completion token that is no token, or of another namespace. */
+  /** The completion token is invalid, or of another namespace. */
   COMPLETION_TOKEN_INVALID: { retryable: false },
   /** No call waits for this result: the run has ended or dropped the call, or the token is not of a call. */
   CALL_NOT_FOUND: { retryable: false },
@@ -139,13 +139,13 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * What the retry policy of every activity excludes. Temporal's SDK marks each failure to decode the input of an
- * activity as retryable, whatever its codec says.
+ * Error codes that the retry policy of every activity excludes. Temporal's SDK marks each failure to decode the input
+ * of an activity as retryable, even if the codec marks it as permanent.
  */
 export const notRetriedInputErrors: readonly ErrorCode[] = ['DECRYPTION_FAILED']
 
 export interface PtcErrorOptions {
-  /** What the reader can do, as a full sentence. */
+  /** Advice for the reader, as a full sentence. */
   readonly hint?: string
   readonly cause?: unknown
   /** Minimum delay before the next attempt, such as a provider's Retry-After. */
@@ -179,7 +179,7 @@ export class PtcError extends Error {
   }
 }
 
-/** The message of any thrown value. Never throws: reading a proxy or a getter may. */
+/** Returns the message of any thrown value. Never throws, even when a proxy or a getter does. */
 export function messageOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown)

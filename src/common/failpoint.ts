@@ -1,4 +1,4 @@
-/** Points at which a test may kill a process, chosen where a result exists that is not recorded yet. */
+/** Points at which a test may kill a process. At each of them, a result exists that is not recorded yet. */
 export const failpoints = [
   'config.loaded',
   'session.started',

@@ -10,10 +10,10 @@ export const workflowNames = {
   conversation: 'conversation',
 } as const
 
-/** The type of the workflow that limits the concurrent calls of one tool. It is no run. */
+/** The type of the workflow that limits the concurrent calls of one tool. It is not a run. */
 export const toolLimitWorkflow = 'toolLimit'
 
-/** The types of all our workflows: `src/workflows/index.ts` exports them. */
+/** The types of all workflows of the engine. `src/workflows/index.ts` exports the workflows. */
 export const allWorkflowNames: readonly string[] = [...Object.values(workflowNames), toolLimitWorkflow]
 
 /** Signals of workflow `toolLimit`. */
@@ -38,24 +38,27 @@ export const conversationMessages = {
   history: 'history',
 } as const
 
-/** The update that completes a deferred call. Workflows of users have it, too, so it must not be a name of theirs. */
+/**
+ * The update that completes a deferred call. Workflows of users also get it, so the name must not collide with theirs.
+ */
 export const completeCallUpdate = 'ptc.completeCall'
 
 /** The update that raises the budget of a run, and the query for it. */
 export const budgetMessage = 'ptc.budget'
 
-/** The signal by which a sub-agent that ends without a result tells its parent what it has used. */
+/** The signal by which a sub-agent that ends without a result reports its usage to the parent. */
 export const subagentUsageSignal = 'ptc.subagentUsage'
 
 /** The signal that answers the request for a slot of a tool. */
 export const slotAnswerSignal = 'ptc.slotAnswer'
 
 /**
- * The signal to the owner of a session: a cell of another run, its interruption, or the question whether it has ended.
+ * The signal to the owner of a session: a cell of another run, the interruption of a cell, or a check whether a cell
+ * has ended.
  */
 export const cellMessageSignal = 'ptc.cell'
 
-/** The signal that tells a run how its cell in the session of another workflow ended. */
+/** The signal that reports to a run the end of its cell in the session of another workflow. */
 export const cellReplySignal = 'ptc.cellReply'
 
 /** Keys of a run's memo. Listing runs returns their memos without further requests. */
@@ -66,26 +69,32 @@ export const memoKeys = {
   startedAt: 'startedAt',
   /** The status of a run that completed without success: `code_error`, `turn_limit` and so on. */
   outcome: 'outcome',
-  /** Of a workflow that executes the call of a remote tool: the tool, the position and the idempotency key. */
+  /** Tool, position and idempotency key, for a workflow that executes the call of a remote tool. */
   call: 'call',
-  /** Of a run whose compensations failed: how many, and which. */
+  /** Number and list of the failed compensations of a run. */
   notCompensated: 'notCompensated',
-  /** Of a run that waits for a larger budget: a `BudgetPause`. */
+  /** A `BudgetPause`, for a run that waits for a larger budget. */
   paused: 'paused',
-  /** Who asks for the run, as its context says: a `Requester`. */
+  /** A `Requester`, from the context of the run. */
   requester: 'requester',
 } as const
 
-/** Key in heartbeat details and result metadata: what blocked the worker's event loop during the activity. */
+/**
+ * Key in heartbeat details and result metadata. Its value names the code that blocked the worker's event loop during
+ * the activity.
+ */
 export const eventLoopBlockKey = 'blocked'
 
-/** Key in heartbeat details: what the activity waits for while it tries again by itself. */
+/** Key in heartbeat details. Its value is the reason why the activity waits while it retries by itself. */
 export const waitNoteKey = 'waits'
 
 /** The default task queue. */
 export const defaultTaskQueue = 'durable-ptc'
 
-/** The engine's own activity types. No tool has such a name: the activity type of a tool is the tool's name. */
+/**
+ * The engine's own activity types. A tool can't have such a name, because the activity type of a tool is the tool's
+ * name.
+ */
 export const activityNames = {
   loadRunConfig: 'run.config',
   modelTurn: 'model.turn',
@@ -123,25 +132,28 @@ export const giveUpTool = 'give_up'
 /** The name of the tool with which the model submits a plan. */
 export const submitPlanTool = 'submit_plan'
 
-/** The tools with which the model says how far its task is. The workflow executes none of them. */
+/** The tools with which the model reports the state of its task. The workflow does not execute them. */
 export const taskTools: readonly string[] = [submitAnswerTool, giveUpTool, submitPlanTool]
 
-/** The name of the tool with which the model reads the rest of a result that was cut. */
+/** The name of the tool with which the model reads the rest of a truncated result. */
 export const readMoreTool = 'read_more'
 
 /** The name of the tool with which the model searches the documentation of tools. */
 export const searchToolsTool = 'search_tools'
 
-/** The model of runs that begin without an API key and get scripted replies. It has no price. */
+/** The model of runs without an API key, which get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'
 
-/** Tool names: those of other tool servers, too. Code, and APIs that refuse some of them, know the tool by another. */
+/**
+ * Valid tool names, including the names of other tool servers. Code, and APIs that refuse some characters, use another
+ * name for the tool.
+ */
 export const toolNamePattern = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,63}$/
 
-/** Names of sessions and conversations, which are a part of the id of a workflow. */
+/** Valid names of sessions and conversations. They are a part of the id of a workflow. */
 export const entityNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 
-/** Names of sandbox backends, which are a part of the names of task queues. */
+/** Valid names of sandbox backends. They are a part of the names of task queues. */
 export const backendNamePattern = /^[a-z][a-z0-9-]{0,39}$/
 
 /** The roles of a worker. A worker may have several. */
@@ -149,31 +161,31 @@ export const roles = ['workflow', 'model', 'tools', 'sandbox'] as const
 
 export type Role = (typeof roles)[number]
 
-/** The role whose activities serve calls of client tools: a worker without tools of its own polls no queue of tools. */
+/** The role of the activities that serve calls of client tools. A worker without tools polls no queue of tools. */
 export const clientToolRole: Role = 'workflow'
 
 /** The roles that workflow `program` needs. */
 export const programRoles = ['workflow', 'tools', 'sandbox'] as const satisfies readonly Role[]
 
 /**
- * The task queue of a role's activities. Tool calls are on the task queue of the workflows themselves: a worker with
- * both roles gets them with the response to its workflow task (Temporal's eager activity dispatch).
+ * Returns the task queue of a role's activities. Tool calls are on the task queue of the workflows themselves: a worker
+ * with both roles gets them with the response to its workflow task (Temporal's eager activity dispatch).
  */
 export function roleQueue(taskQueue: string, role: Role): string {
   return role === 'tools' ? taskQueue : `${taskQueue}.${role}`
 }
 
 /**
- * The task queue of a tool's calls: that of the workflows, unless the tool has one of its own. The server limits the
- * rate of a whole task queue, so a tool with a rate always has its own.
+ * Returns the task queue of a tool's calls: the queue of the workflows, or a separate queue of the tool. The server
+ * limits the rate of a whole task queue, so a tool with a rate always has a separate queue.
  */
 export function toolQueue(taskQueue: string, tool: Pick<ToolConfig, 'name' | 'taskQueue' | 'rate'>): string {
   return tool.taskQueue ?? (tool.rate ? `${taskQueue}.tool.${tool.name}` : roleQueue(taskQueue, 'tools'))
 }
 
 /**
- * Workflow id of a named session. It contains the task queue: projects with different task queues in one namespace can
- * use the same names. The part after the last colon is the name, which contains no colon.
+ * Returns the workflow id of a named session. It contains the task queue: projects with different task queues in one
+ * namespace can use the same names. The part after the last colon is the name, which contains no colon.
  */
 export function namedSessionId(taskQueue: string, name: string): string {
   return `session:${taskQueue}:${name}`
@@ -183,21 +195,21 @@ export function isNamedSessionId(workflowId: string): boolean {
   return workflowId.startsWith('session:')
 }
 
-/** Workflow id of the limiter of a tool: one for each task queue of workflows. */
+/** Returns the workflow id of the limiter of a tool: one for each task queue of workflows. */
 export function toolLimitId(taskQueue: string, tool: string): string {
   return `tool-limit:${taskQueue}:${tool}`
 }
 
 /**
- * The task queue for opening sandboxes. Only workers that have the backend poll the queue of a backend; workers with
- * any backend poll that of `auto`.
+ * Returns the task queue for opening sandboxes. Only workers that have the backend poll the queue of a backend; workers
+ * with any backend poll the queue of `auto`.
  */
 export function sandboxQueue(taskQueue: string, backend: BackendChoice): string {
   const queue = roleQueue(taskQueue, 'sandbox')
   return backend === 'auto' ? queue : `${queue}.${backend}`
 }
 
-/** The backend of a queue from {@link sandboxQueue}; undefined for any other queue. */
+/** Returns the backend of a queue from {@link sandboxQueue}; undefined for any other queue. */
 export function backendOfQueue(taskQueue: string, queue: string): BackendChoice | undefined {
   const any = sandboxQueue(taskQueue, 'auto')
   if (queue === any) return 'auto'
@@ -205,8 +217,8 @@ export function backendOfQueue(taskQueue: string, queue: string): BackendChoice 
 }
 
 /**
- * The task queue of the sessions with this backend on the host with this id. Workers of the host that lack the backend
- * do not poll it: to them, the sandboxes are lost.
+ * Returns the task queue of the sessions with this backend on the host with this id. Workers of the host that lack the
+ * backend do not poll it: for them, the sandboxes are lost.
  */
 export function hostQueue(taskQueue: string, hostId: string, backend: BackendName): string {
   return `${hostQueuePrefix(taskQueue)}${hostId}.${backend}`
@@ -216,7 +228,7 @@ function hostQueuePrefix(taskQueue: string): string {
   return `${taskQueue}.host.`
 }
 
-/** Whether the queue is one of durable-ptc's own, which no tool may have. */
+/** Returns whether durable-ptc itself uses the queue. A tool may not have such a queue. */
 export function isReservedQueue(taskQueue: string, queue: string): boolean {
   return (
     roles.some((role) => roleQueue(taskQueue, role) === queue) ||
@@ -225,29 +237,30 @@ export function isReservedQueue(taskQueue: string, queue: string): boolean {
   )
 }
 
-/** The activity id of a call: readable in the Temporal UI, unique in a run. */
+/** Returns the activity id of a call: readable in the Temporal UI, and unique in a run. */
 export function callActivityId({ turn, cell, index }: CallPosition): string {
   return cell === 0 ? `turn-${turn}.direct-${index}` : `turn-${turn}.cell-${cell}.call-${index}`
 }
 
-/** The workflow id of a call that is a child workflow. The same in an execution that repeats the call after a reset. */
+/**
+ * Returns the workflow id of a call that is a child workflow. It is the same when an execution repeats the call after a
+ * reset.
+ */
 export function callWorkflowId(tool: string, idempotencyKey: string): string {
   return `${tool}-${idempotencyKey}`
 }
 
-/** The activity id of the request for the approval of a call. */
 export function approvalActivityId(position: CallPosition): string {
   return `${callActivityId(position)}.approval`
 }
 
-/** The activity id of the compensation of a call. */
 export function compensationActivityId(position: CallPosition): string {
   return `${callActivityId(position)}.compensate`
 }
 
 /**
- * The activity type of the compensations of a tool: not that of its calls, so that a worker without compensations never
- * repeats the call instead.
+ * Returns the activity type of the compensations of a tool. It differs from the type of its calls, so that a worker
+ * without compensations never repeats the call instead.
  */
 export function compensationActivity(tool: string): string {
   return `${tool}.compensate`
@@ -255,7 +268,7 @@ export function compensationActivity(tool: string): string {
 
 const activityIdPattern = /^turn-(\d+)\.(?:direct-(\d+)|cell-(\d+)\.call-(\d+))$/
 
-/** The position in an activity id from {@link callActivityId}; undefined for any other id. */
+/** Returns the position in an activity id from {@link callActivityId}; undefined for any other id. */
 export function parseCallActivityId(activityId: string): CallPosition | undefined {
   const [, turn, direct, cell = '0', call] = activityIdPattern.exec(activityId) ?? []
   const index = direct ?? call

@@ -1,4 +1,4 @@
-/** True for a system error with this code, such as `ENOENT` or `EEXIST`. */
+/** Returns true for a system error with this code, such as `ENOENT` or `EEXIST`. */
 export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,7 +1,7 @@
 /**
  * Owns: the contract between the engine and a sandbox backend.
  *
- * Boundary: a backend creates sandboxes and carries bytes. It knows no message, no step and no time limit; those are
+ * Boundary: a backend creates sandboxes and carries bytes. It does not know messages, steps and time limits, which are
  * the same for all backends (protocol/, session/).
  *
  * Invariants: 1. There is at most one sandbox per namespace, session and epoch. 2. A new connection replaces the
@@ -23,15 +23,15 @@ export interface SandboxBackend {
   open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection>
   /**
    * Connects to an existing sandbox, which another process may have created, and restores a checkpointed one; undefined
-   * when there is none. For a sandbox that ended while detached, may return a connection whose `ended` is already
-   * settled.
+   * when there is none. For a sandbox that ended while detached, may return a connection with an already settled
+   * `ended`.
    */
   attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined>
   /** Undefined when this backend does not support checkpoints. */
   readonly checkpoints?: SandboxCheckpoints
   /** Ends the sandbox or deletes its checkpoint, and removes every trace. Succeeds when there is none. */
   remove(id: SandboxId): Promise<void>
-  /** Reports whether this backend is usable here, and its problems. Never rejects. */
+  /** Reports whether this backend is usable on this machine, and its problems. Never rejects. */
   check(): Promise<BackendCheck>
   /** Releases the resources of this process; sandboxes that can outlive it keep running. Idempotent. */
   close(): Promise<void>
@@ -64,7 +64,7 @@ export interface SandboxSpec extends SandboxId {
 
 /** A connection to a runner: a byte stream in each direction. */
 export interface SandboxConnection {
-  /** For people: container name, image, interpreter. */
+  /** A description for people: container name, image, interpreter. */
   readonly description: string
   /** Sends bytes to the runner; resolves when there is room for more, rejects when the connection has ended. */
   send(bytes: Uint8Array): Promise<void>

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** Environment variables: `process.env`, or a test's own. */
+/** Environment variables: `process.env`, or those of a test. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /** The cache directory of durable-ptc, by the conventions of the operating system. */

@@ -3,19 +3,19 @@ import { backendNamePattern } from '../common/names.js'
 import type { Limits } from '../common/runs/limits.js'
 import type { SandboxBackend } from './backend.js'
 
-/** What a worker passes to `create`. */
+/** The argument that a worker passes to `create`. */
 export interface BackendContext {
   /** The namespace of the sandbox ids. `ptc doctor` has none and passes `doctor`. */
   readonly namespace: string
   /** The configured limits; a session may have other limits. */
   readonly limits: Limits
-  /** Shows a line about something that takes time. */
+  /** Shows a line about a long operation. */
   readonly onProgress: (line: string) => void
 }
 
 /** A backend in the configuration: `sandbox: { backend: defineBackend({ … }) }`. */
 export interface BackendDefinition {
-  /** Equal to the `name` of the backend; appears in histories, `ptc show` and `ptc sessions list`. */
+  /** Must be equal to the `name` of the backend. It appears in histories, `ptc show` and `ptc sessions list`. */
   readonly name: string
   /** A notice for the user, as the end of a sentence: "code runs in …". */
   readonly notice?: string
@@ -32,7 +32,7 @@ export function defineBackend(definition: BackendDefinition): BackendDefinition 
   return definition
 }
 
-/** Whether {@link defineBackend} accepts this value. */
+/** Returns whether {@link defineBackend} accepts this value. */
 export function isBackendDefinition(value: unknown): value is BackendDefinition {
   return definitionProblem(value) === undefined
 }

@@ -3,10 +3,13 @@ import { TailBuffer } from './tail-buffer.js'
 
 const tailBytes = 8 * 1024
 
-/** Far more than any crash message. User code has no access to the real stderr, so this much is an attack. */
+/**
+ * This is far more than any crash message. User code has no access to the real stderr, so more output than this is an
+ * attack.
+ */
 const maximumBytes = 8 * 1024 * 1024
 
-/** The tail of what a sandbox writes to stderr, for the diagnostics of its end. */
+/** The tail of a sandbox's stderr, for the diagnostics of its end. */
 export class DiagnosticsBuffer {
   readonly #tail = new TailBuffer(tailBytes)
 

@@ -17,13 +17,13 @@ it.each([
     'the code used up the stack of its interpreter: it calls itself too deeply',
   ],
   [exited(139), 'the code crashed its process (signal 11)'],
-])('blames the program for %j', (end, reason) => {
+])('the program is the cause of %j', (end, reason) => {
   expect(lostCause(end)).toBe('exited')
   expect(lostReason(end)).toBe(reason)
 })
 
 it.each([exited(null), exited(124), exited(137), exited(143), exited(255), { ...exited(0), reason: 'disconnected' }])(
-  'does not blame the program for %j',
+  'the program is not the cause of %j',
   (end) => {
     expect(lostCause(end as SandboxEnd)).toBe('gone')
     expect(lostReason(end as SandboxEnd)).not.toContain('the code')

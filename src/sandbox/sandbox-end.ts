@@ -5,16 +5,18 @@ import { takeStart, truncateEnd } from '../common/text/text.js'
 /** Exit code of a process killed by SIGKILL (128 + 9), as the kernel does when memory runs out. */
 export const sigkillExitCode = 137
 
-/** Exit code of a process ended by SIGTERM (128 + 15), as by an administrator or a system that shuts down. */
+/** Exit code of a process ended by SIGTERM (128 + 15), for example by an administrator or a system that shuts down. */
 const sigtermExitCode = 143
 
 /**
- * Exit code of a sandbox that ended by itself, because no worker lived (runner/image/supervisor.c). Code can exit with
- * it, too.
+ * Exit code of a sandbox that ended by itself, because no worker lived (runner/image/supervisor.c). Code can also exit
+ * with it.
  */
 export const orphanedExitCode = 124
 
-/** A daemon that restarts, or a host that reboots, leaves it for containers that ran. Code can exit with it, too. */
+/**
+ * Exit code of containers that ran before a restart of the daemon or a reboot of the host. Code can also exit with it.
+ */
 const interruptedExitCode = 255
 
 const maximumQuoteCharacters = 200
@@ -32,24 +34,24 @@ export function quoteUntrusted(text: string): string {
   return truncateEnd(line, maximumQuoteCharacters)
 }
 
-/** The cause with which a pending step is lost when the sandbox ends. */
+/** Returns the cause with which a pending step is lost when the sandbox ends. */
 export function lostCause(end: SandboxEnd): LostCause {
   if (end.reason === 'out_of_memory') return 'out_of_memory'
   return isOwnExit(end) ? 'exited' : 'gone'
 }
 
-/** Only a program itself ends its process like this. */
+/** Returns whether the program itself has ended its process. */
 function isOwnExit({ reason, exitCode, diagnostics }: SandboxEnd): boolean {
   if (reason !== 'exited' || exitCode === null) return false
   const othersCodes = [sigkillExitCode, sigtermExitCode, orphanedExitCode, interruptedExitCode]
   return !othersCodes.includes(exitCode) || embeddedExit.test(diagnostics)
 }
 
-/** What the embedded interpreter (runner/wasm/main.mjs) prints at its end, when the program has ended it. */
+/** Matches the output of the embedded interpreter (runner/wasm/main.mjs) when the program has ended it. */
 const embeddedExit = /the interpreter ended: Exit: Program terminated with exit\(\d+\)\s*$/
 const embeddedOverflow = /the interpreter ended: RangeError: Maximum call stack size exceeded\s*$/
 
-/** The reason for people. */
+/** Returns the reason for people. */
 export function lostReason(end: SandboxEnd): string {
   if (end.reason === 'out_of_memory') return 'the sandbox ran out of memory'
   if (end.reason === 'disconnected') return 'the connection to the sandbox broke'
@@ -57,7 +59,7 @@ export function lostReason(end: SandboxEnd): string {
   if (isOwnExit(end) && embeddedOverflow.test(end.diagnostics))
     return 'the code used up the stack of its interpreter: it calls itself too deeply'
   if (isOwnExit(end) && (!lastLine || embeddedExit.test(end.diagnostics))) return describeOwnExit(end.exitCode ?? 0)
-  // The Docker daemon does not report every kill by the kernel for memory: on a busy machine it misses one in forty.
+  // The Docker daemon does not report every kill by the kernel for memory: on a busy machine it misses one of forty.
   if (end.exitCode === sigkillExitCode && !lastLine)
     return `the sandbox was killed (exit code ${sigkillExitCode}), perhaps for its memory`
   return `the sandbox ended with exit code ${end.exitCode ?? 'unknown'}${lastLine ? `: ${lastLine}` : ''}`

@@ -10,7 +10,7 @@ export class TailBuffer {
     this.#buffer = Buffer.alloc(capacity * 2)
   }
 
-  /** Bytes pushed so far. */
+  /** Number of bytes pushed so far. */
   get totalBytes(): number {
     return this.#totalBytes
   }

@@ -5,7 +5,7 @@ import { takeStart } from '../common/text/text.js'
 
 const keyPattern = /^[0-9a-f]{64}$/
 
-/** Whether a text has the form of a key. */
+/** Returns whether a text has the form of a key. */
 export function isKey(text: string): boolean {
   return keyPattern.test(text)
 }
@@ -41,7 +41,7 @@ export class ContentHasher {
 }
 
 /**
- * Passes pieces on. Withholds the last piece until the digest matches the key.
+ * Yields the pieces. Withholds the last piece until the digest matches the key.
  *
  * @throws PtcError VALUE_CORRUPT
  */
@@ -63,12 +63,12 @@ export async function* verifyContent(
   if (withheld !== undefined) yield withheld
 }
 
-/** The stored bytes do not match their key. */
+/** Returns the error for stored bytes that do not match their key. */
 export function corruptError({ sha256 }: StoredContent, found: string): PtcError {
   return new PtcError('VALUE_CORRUPT', `the value ${sha256} was changed: its store has ${found}`)
 }
 
-/** The store has no value with this key. */
+/** Returns the error for a key without a value in the store. */
 export function missingError(sha256: string, store: string): PtcError {
   return new PtcError('VALUE_MISSING', `there is no value ${sha256} in ${store}`)
 }

@@ -4,13 +4,13 @@ import { EncryptionCodec } from './encryption/payload-codec.js'
 import { addPayloadStorage, type PayloadStorageOptions } from './payload-storage.js'
 
 export interface ConverterOptions extends Omit<PayloadStorageOptions, 'codec'> {
-  /** Encrypt payloads. Undefined: payloads stay as they are. */
+  /** The keys that encrypt payloads. Undefined: payloads are not encrypted. */
   readonly keys: KeyRing | undefined
 }
 
 /**
- * A data converter with what durable-ptc adds: encryption after the codecs that are there, and the value store as
- * external storage. Idempotent: the plugin of a connection sees the options of its workers and clients again.
+ * Adds durable-ptc's encryption, after the existing codecs, and the value store as external storage to a data
+ * converter. Idempotent: the plugin of a connection gets the options of its workers and clients again.
  */
 export function extendDataConverter(
   existing: DataConverter | undefined,

@@ -16,7 +16,7 @@ const hints: Partial<Readonly<Record<ErrorCode, string>>> = {
   VALUE_CORRUPT: 'Put the original back, or start again from before it: `temporal workflow reset`.',
 }
 
-/** Adds to an error of the store what the value was needed for. */
+/** Adds the purpose of the value to an error of the store. */
 export function toLoadError(thrown: unknown, neededBy: string, { sha256, stored }: ValueRef): unknown {
   if (!PtcError.isInstance(thrown)) return thrown
   const sentence = problems[thrown.code]

@@ -20,7 +20,7 @@ const image = (sha256: string) => ({
 })
 const text = { type: 'text', text: 'What is it?' }
 
-it('loads the data of images and documents, and leaves everything else as it is', async () => {
+it('loadMedia loads the data of images and documents, and leaves other blocks unchanged', async () => {
   const inline = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'inline' } }
   const messages = [
     { role: 'user', content: [image('a'), inline, text] },
@@ -36,7 +36,7 @@ it.each([
   ['a text', 'the secret of somebody'],
   ['another kind of file', Buffer.from('%PDF-1.7').toString('base64')],
   ['an object', { data: png }],
-])('does not send %s as an image', async (_what, value) => {
+])('loadMedia does not send %s as an image', async (_what, value) => {
   const messages = [{ role: 'user', content: [image('a')] }]
   await expect(loadMedia(valuesWith({ a: value }), messages, signal)).rejects.toMatchObject({
     code: 'RUN_INPUT_INVALID',

@@ -5,12 +5,12 @@ import { mediaTypeOf } from '../common/runs/attachments.js'
 import type { Values } from './values.js'
 
 interface MessageLike {
-  /** A text, or content blocks. */
+  /** A text or content blocks. */
   readonly content: string | readonly object[]
 }
 
 /**
- * The messages with the data of their images and documents, which the stored conversation has by reference.
+ * Returns the messages with the data of their images and documents. The stored conversation has references to the data.
  *
  * @throws PtcError RUN_INPUT_INVALID for a reference to something else; VALUE_MISSING and others of the store
  */
@@ -34,7 +34,7 @@ interface MediaReference {
 }
 
 function referenceOf(block: object): MediaReference | undefined {
-  // All blocks are JSON.
+  // All content blocks are JSON objects.
   const { type, source } = block as JsonObject
   if ((type !== 'image' && type !== 'document') || !isJsonObject(source)) return undefined
   const { data = null } = source
@@ -46,7 +46,7 @@ async function loadBlock(values: Pick<Values, 'load'>, block: object, signal: Ab
   if (reference === undefined) return block
   const { source, data } = reference
   const loaded = await values.load(data, 'an attachment of a message', signal)
-  // A client that is not ours may refer to any value: only images and PDFs leave the store this way.
+  // Another client may refer to any value, so this check returns only images and PDFs from the store.
   if (typeof loaded === 'string' && mediaTypeOf(loaded) === source['media_type']) {
     return { ...block, source: { ...source, data: loaded } }
   }

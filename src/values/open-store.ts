@@ -5,9 +5,9 @@ import type { StoreSettings } from './settings.js'
 import type { ValueStore } from './store.js'
 
 /**
- * Makes no request yet: directories are created and servers contacted by the first operation.
+ * Opens a store without a request: the first operation creates directories and contacts servers.
  *
- * @param keys encrypt the values; undefined: values are stored as they are
+ * @param keys the keys that encrypt values; undefined: values are not encrypted
  */
 export async function openStore(settings: StoreSettings, keys?: KeyRing): Promise<ValueStore> {
   const store = await openPlainStore(settings)

@@ -14,7 +14,7 @@ const driverName = 'ptc.values'
 
 type OpenStore = () => ValueStore | Promise<ValueStore>
 
-/** The same for all copies of this package. */
+/** This symbol is the same in all copies of the package. */
 const openStoreKey: unique symbol = Symbol.for('durable-ptc.openStore')
 
 interface OwnDriver extends StorageDriver {
@@ -22,22 +22,22 @@ interface OwnDriver extends StorageDriver {
 }
 
 export interface PayloadStorageOptions {
-  /** Called for each operation. */
+  /** Returns the store. Called for each operation. */
   readonly open: OpenStore
-  /** How long to retry while the store is full or unavailable. Default 30 seconds. */
+  /** Milliseconds to retry while the store is full or unavailable. Default 30 seconds. */
   readonly retryForMs?: number | undefined
   /**
-   * That of the same data converter. The store encrypts by itself: a payload is stored without the encryption of the
+   * The codec of the same data converter. The store itself encrypts: a payload is stored without the encryption of the
    * codec, so that references in it can be found, and is encrypted once.
    */
   readonly codec?: EncryptionCodec | undefined
-  /** What is thrown instead of a PtcError, as in {@link EncryptionCodec}. */
+  /** Converts a PtcError, as in {@link EncryptionCodec}. */
   readonly toError?: ((thrown: unknown) => unknown) | undefined
 }
 
 /**
- * The value store as Temporal's external storage: any other large payload (a question, a configuration) is stored
- * there, too, and stays under the server's limit of 2 MiB. Clients and workers both need it.
+ * The value store as Temporal's external storage: it also stores any other large payload (a question, a configuration),
+ * which then stays under the server's limit of 2 MiB. Clients and workers both need it.
  */
 export function payloadStorage({
   open,
@@ -86,7 +86,7 @@ export function addPayloadStorage(
   return new ExternalStorage({ drivers: [...drivers, ...ours.drivers], driverSelector, payloadSizeThreshold })
 }
 
-/** The store of a data converter; undefined when it has none of durable-ptc. */
+/** Returns durable-ptc's store in a data converter; undefined when there is none. */
 export async function storeOf(storage: ExternalStorage | undefined): Promise<ValueStore | undefined> {
   const driver: Partial<OwnDriver> | null | undefined = storage?.getDriver(driverName)
   return driver?.[openStoreKey]?.()
@@ -96,7 +96,7 @@ const neverAborted = new AbortController().signal
 
 async function storePayload(store: ValueStore, payload: Payload, signal: AbortSignal): Promise<StorageDriverClaim> {
   const content = await store.put([PayloadMessage.encode(payload).finish()], signal)
-  // The claim is in the history, and is not encrypted there.
+  // The claim is in the history and is not encrypted, so it must not have the digest of the value.
   const { sha256, bytes } = content.stored ?? content
   const preview = store instanceof EncryptedStore ? '' : previewOf(payload)
   return new StorageDriverClaim({ sha256, bytes: String(bytes), preview })
@@ -106,7 +106,7 @@ function retrievePayload(store: ValueStore, { claimData }: StorageDriverClaim, s
   return decodePayload(store, { sha256: claimData['sha256'] ?? '', bytes: Number(claimData['bytes']) }, signal)
 }
 
-/** True for a reference to a payload in the value store. */
+/** Returns true for a reference to a payload in the value store. */
 export function isOwnDriver(name: string): boolean {
   return name === driverName
 }
@@ -118,7 +118,7 @@ export async function decodePayload(store: ValueStore, content: StoredContent, s
   return PayloadMessage.decode(Buffer.concat(pieces))
 }
 
-/** The preview that the Temporal UI shows; empty for an encrypted payload. */
+/** Returns the preview for the Temporal UI; empty for an encrypted payload. */
 function previewOf({ metadata, data }: Payload): string {
   const encoding = Buffer.from(metadata?.['encoding'] ?? []).toString()
   if (encoding !== 'json/plain' || !data) return ''

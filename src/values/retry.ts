@@ -7,7 +7,7 @@ const maxDelayMs = 10_000
 /**
  * Retries with exponential backoff while the store is full or unavailable.
  *
- * @param retryForMs afterwards, the last error is thrown
+ * @param retryForMs milliseconds after which the last error is thrown
  * @param onWait called with the error before each wait, and with undefined when the work is over
  */
 export async function retryWhileUnavailable<Result>(
@@ -37,7 +37,10 @@ export async function retryWhileUnavailable<Result>(
   }
 }
 
-/** A person adds a missing key. Temporal's retries, which people can see, wait for that. */
+/**
+ * Returns whether the error may pass by itself. A missing key does not count: a person must add it, and people can see
+ * Temporal's retries.
+ */
 function isTransient(thrown: unknown): boolean {
   return PtcError.isInstance(thrown) && thrown.retryable && thrown.code !== 'ENCRYPTION_KEY_UNAVAILABLE'
 }

@@ -3,7 +3,7 @@ export type StoreSettings = LocalStoreSettings | S3StoreSettings
 
 interface LocalStoreSettings {
   readonly kind: 'local'
-  /** Absolute. */
+  /** An absolute path. */
   readonly directory: string
 }
 
@@ -13,11 +13,11 @@ export interface S3StoreSettings {
   readonly bucket: string
   /** Prefix of every key; empty, or ends with a slash. */
   readonly prefix: string
-  /** Undefined: as the AWS SDK finds it. */
+  /** Undefined: the AWS SDK determines it. */
   readonly region: string | undefined
-  /** A server other than Amazon's. */
+  /** URL of a server other than Amazon's. */
   readonly endpoint: string | undefined
-  /** `host/bucket/key` instead of `bucket.host/key`. */
+  /** When true, URLs are `host/bucket/key` in place of `bucket.host/key`. */
   readonly forcePathStyle: boolean
 }
 

@@ -3,7 +3,7 @@ import { externalValue, isExternal } from '../common/json/external-value.js'
 import type { JsonValue } from '../common/json/json.js'
 import { renderTextParts } from './text-parts.js'
 
-it('shows what a terminal shows of output in parts', async () => {
+it('output in parts is joined to the text that a terminal shows', async () => {
   const part = (text: string) => externalValue({ sha256: text, bytes: text.length, preview: '' })
   const values = {
     load: (value: JsonValue) => Promise.resolve(isExternal(value) ? value['ptc.value'].sha256 : value),

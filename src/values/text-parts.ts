@@ -5,10 +5,10 @@ import { cutIndex, jsonToText, takeStart } from '../common/text/text.js'
 import { type Externalizable, refOf } from '../common/json/external-value.js'
 import type { Values } from './values.js'
 
-/** Larger values are never loaded as a whole; of those, the text has head and tail of the JSON. */
+/** Larger values are never loaded as a whole. The text has only head and tail of their JSON. */
 const maxInMemoryBytes = 4 * 1024 * 1024
 
-/** The joined text, truncated to its limit. */
+/** Returns the joined text, truncated to its limit. */
 export async function renderTextParts(
   values: Pick<Values, 'load' | 'excerpt'>,
   text: TextParts,
@@ -40,10 +40,10 @@ async function renderParts(
 }
 
 /**
- * One page of a text in parts, without those before it in memory. A page begins and ends between characters, so pages
- * put together are the text.
+ * Returns one page of a text in parts, without loading the text before it into memory. A page begins and ends between
+ * characters, so all pages together are the text.
  *
- * @returns the page, where it begins (before an offset within a surrogate pair), and whether more follows
+ * @returns the page, its start (before an offset within a surrogate pair), and whether more text follows
  */
 export async function readPage(
   values: Pick<Values, 'load' | 'readText'>,
@@ -51,9 +51,9 @@ export async function readPage(
   { offset, limit: units }: { readonly offset: number; readonly limit: number },
   signal: AbortSignal,
 ): Promise<{ readonly page: string; readonly start: number; readonly hasMore: boolean }> {
-  // A surrogate pair is two units.
+  // A surrogate pair has two units.
   const limit = Math.max(units, 2)
-  // With the unit before the page, and the one after it: they say whether a cut would split a character.
+  // The range includes the unit before the page and the unit after it: they show whether a cut would split a character.
   const first = Math.max(offset - 1, 0)
   const maximum = offset - first + limit + 1
   let skip = first
@@ -82,7 +82,7 @@ async function* pieces(
 
 const neededBy = 'what the model is to read'
 
-/** A block of the next user message, with its external parts. */
+/** Returns a block of the next user message, with its external parts loaded. */
 export async function toUserBlock(
   values: Pick<Values, 'load' | 'excerpt'>,
   block: PendingBlock,
@@ -91,7 +91,7 @@ export async function toUserBlock(
   return (await toCutBlock(values, block, signal)).block
 }
 
-/** A block as {@link toUserBlock} returns it, with its parts if some of the text was cut out. */
+/** Returns the block of {@link toUserBlock}, with the parts of the text if it was truncated. */
 export async function toCutBlock(
   values: Pick<Values, 'load' | 'excerpt'>,
   block: PendingBlock,

@@ -13,13 +13,13 @@ describe('stringifyInPieces', () => {
     nested(2_000),
   ]
   it.each(values.map((value) => [JSON.stringify(value).slice(0, 40), value]))(
-    'yields the JSON of %s',
+    'stringifyInPieces yields the JSON of %s',
     (_name, value) => {
       expect([...stringifyInPieces(value)].join('')).toBe(JSON.stringify(value))
     },
   )
 
-  it('yields a small value at once, and a large one in pieces of at most 128 Ki characters', () => {
+  it('stringifyInPieces yields a small value at once, and a large one in pieces of at most 128 Ki characters', () => {
     expect([...stringifyInPieces({ rows: [1, 'two', null] })]).toEqual(['{"rows":[1,"two",null]}'])
     const pieces = [...stringifyInPieces(Array.from({ length: 100_000 }, (_, row) => row))]
     expect(pieces.length).toBeGreaterThan(4)

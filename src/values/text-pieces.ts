@@ -2,18 +2,21 @@ import { stringifyChunked } from '@discoveryjs/json-ext'
 import type { JsonValue } from '../common/json/json.js'
 import { cutIndex } from '../common/text/text.js'
 
-/** Characters of a piece of JSON: large enough for little overhead, small beside a value. */
+/** Characters of a piece of JSON: large enough for little overhead, small compared to a value. */
 const jsonPieceCharacters = 64 * 1024
 
-/** Values of up to about so many characters are serialized at once: starting the serializer in pieces costs more. */
+/**
+ * Values of up to about this number of characters are serialized at once: the start of the serializer in pieces costs
+ * more.
+ */
 const smallValueSize = 1_000
 
 /** Maximum characters of a decoded piece. */
 const decodedPieceCharacters = 256 * 1024
 
 /**
- * The JSON of a value in pieces, so that its text is never in memory as a whole. Exception: one string of the value at
- * a time.
+ * Yields the JSON of a value in pieces, so that its text is never in memory as a whole. Only single strings of the
+ * value are.
  */
 export function* stringifyInPieces(value: JsonValue): Generator<string, void, undefined> {
   if (sizeBudgetAfter(value, smallValueSize) >= 0) {
@@ -27,8 +30,8 @@ export function* stringifyInPieces(value: JsonValue): Generator<string, void, un
 }
 
 /**
- * What a value leaves of a budget of characters, where a number or a bracket counts as one. Below zero for a larger
- * value, of which only a part is visited.
+ * Subtracts the size of a value from a number of characters; a number or a bracket counts as one character. The result
+ * is negative for a larger value, which is visited only in part.
  */
 function sizeBudgetAfter(value: JsonValue, budget: number): number {
   if (typeof value === 'string') return budget - value.length - 1
@@ -41,7 +44,7 @@ function sizeBudgetAfter(value: JsonValue, budget: number): number {
   return left
 }
 
-/** Decodes UTF-8 to pieces that end between characters. The decoder keeps incomplete bytes for the next piece. */
+/** Decodes UTF-8 into pieces that end between characters. The decoder keeps incomplete bytes for the next piece. */
 export async function* decodeUtf8(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   // A byte order mark is part of the content.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

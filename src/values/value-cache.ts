@@ -4,17 +4,17 @@ export class ValueCache {
   readonly #capacity: number
   #bytes = 0
 
-  /** @param capacity in bytes; 0 disables the cache */
+  /** @param capacity bytes; 0 disables the cache */
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  /** False for a value so large that it would displace many others. */
+  /** Returns false for a value so large that it would displace many others. */
   fits(bytes: number): boolean {
     return bytes <= this.#capacity / 32
   }
 
-  /** @param bytes the size that the reference names; a reference with another size is not of this value */
+  /** @param bytes the size in the reference; a reference with another size does not refer to this value */
   get(sha256: string, bytes: number): Uint8Array | undefined {
     const value = this.#values.get(sha256)
     if (value?.byteLength !== bytes) return undefined

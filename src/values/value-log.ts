@@ -18,16 +18,16 @@ export async function appendToLog(
   const segment: ValueLogSegment<unknown> = isCompacted
     ? { previous: null, items: [...(await readLog(values, log, neededBy, signal)), ...items] }
     : { previous: log, items }
-  // The history has the reference twice a turn, and the beginning of a segment tells nobody anything.
+  // The history has the reference twice per turn, and the start of a segment is not informative.
   const head = { ...(await values.store(segment as unknown as JsonValue, signal)), preview: '' }
   return { head, segments: isCompacted ? 1 : (log?.segments ?? 0) + 1, length: (log?.length ?? 0) + items.length }
 }
 
 /**
- * The items of a log from index `from` on. Segments before it are not read. The items are of the type that
- * {@link appendToLog} got: the store verifies the content.
+ * Returns the items of a log from index `from` on. Earlier segments are not read. The items have the type that {@link
+ * appendToLog} got: the store verifies the content.
  *
- * @throws PtcError VALUE_MISSING, VALUE_CORRUPT, naming what needed it
+ * @throws PtcError VALUE_MISSING, VALUE_CORRUPT; the message names the purpose of the log
  */
 export async function readLog<Item = unknown>(
   values: Pick<Values, 'load'>,

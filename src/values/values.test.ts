@@ -34,7 +34,7 @@ describe('externalize', () => {
     ['a number', 1.5],
     ['4,096 bytes of JSON', 'x'.repeat(4_094)],
     ['4,096 bytes of JSON in two-byte characters', 'é'.repeat(2_047)],
-  ])('leaves %s inline', async (_what, value) => {
+  ])('externalize leaves %s inline', async (_what, value) => {
     expect(await values.externalize(value, neverAborted)).toBe(value)
     expect(await readdir(directory)).toEqual([])
   })
@@ -43,7 +43,7 @@ describe('externalize', () => {
     ['4,097 bytes of JSON', 'x'.repeat(4_095), 4_097],
     ['as many bytes in fewer characters', 'é'.repeat(2_048), 4_098],
     ['a list', Array.from({ length: 3_000 }, (_, id) => ({ id })), 34_891],
-  ])('stores %s externally, with a preview', async (_what, value, bytes) => {
+  ])('externalize stores %s externally, with a preview', async (_what, value, bytes) => {
     const externalized = await values.externalize(value, neverAborted)
     expect(externalized).toEqual(
       externalValue({
@@ -58,18 +58,18 @@ describe('externalize', () => {
   it.each<[string, JsonValue]>([
     ['a forged reference', externalValue({ sha256: 'a'.repeat(64), bytes: 1, preview: '' })],
     ['any object with the key of a reference', { [externalValueKey]: null, other: 1 }],
-  ])('externalizes %s like any other value', async (_what, forged) => {
+  ])('externalize stores %s like any other value', async (_what, forged) => {
     const externalized = await values.externalize(forged, neverAborted)
     expect(externalized).not.toEqual(forged)
     expect(await values.load(externalized, 'the test', neverAborted)).toEqual(forged)
   })
 
-  it('never splits a character at the end of a preview', async () => {
+  it('a preview never ends within a character', async () => {
     const { preview } = await externalize(`${'x'.repeat(198)}${'🎈'.repeat(3_000)}`)
     expect(preview).toBe(`"${'x'.repeat(198)}`)
   })
 
-  it('preserves every JSON value exactly', async () => {
+  it('externalize and load preserve every JSON value exactly', async () => {
     const value = {
       text: '"\\\u0000\u2028\ud800 é 🎈'.repeat(100_000),
       ['__proto__x']: [[], {}, '', 0, -1e-7, 1e21, true, null],
@@ -87,20 +87,23 @@ describe('inlineSize', () => {
     ['external, with a preview of multi-byte characters', '€'.repeat(5_000)],
     ['external, because it contains a reference', [{ a: externalValue({ sha256: '', bytes: 0, preview: '' }) }]],
     ['external, because it has the form of a reference', { [externalValueKey]: { sha256: '', bytes: 0, preview: '' } }],
-  ])('returns the size of the externalized value or slightly more, and stores nothing: %s', async (_what, value) => {
-    const bytes = values.inlineSize(value)
-    expect(await readdir(directory)).toEqual([])
-    const actual = Buffer.byteLength(JSON.stringify(await values.externalize(value, neverAborted)))
-    expect(bytes).toBeGreaterThanOrEqual(actual)
-    expect(bytes).toBeLessThanOrEqual(actual + 15)
-  })
+  ])(
+    'inlineSize returns the size of the externalized value or slightly more, and stores nothing: %s',
+    async (_what, value) => {
+      const bytes = values.inlineSize(value)
+      expect(await readdir(directory)).toEqual([])
+      const actual = Buffer.byteLength(JSON.stringify(await values.externalize(value, neverAborted)))
+      expect(bytes).toBeGreaterThanOrEqual(actual)
+      expect(bytes).toBeLessThanOrEqual(actual + 15)
+    },
+  )
 })
 
 describe('load', () => {
   const needed = 'the result of get_expenses (call 3 of cell 2)'
   const big = Array.from({ length: 5_000 }, (_, id) => ({ id, text: 'travel' }))
 
-  it('names what a missing value was needed for', async () => {
+  it('the error for a missing value names the purpose of the value', async () => {
     const ref = await externalize(big)
     await rm(fileOf(ref))
     await expect(values.load(externalValue(ref), needed, neverAborted)).rejects.toMatchObject({
@@ -115,7 +118,7 @@ describe('load', () => {
     ['a shorter one', (text) => text.slice(0, -1)],
     ['nothing', () => ''],
     ['no JSON', (text) => `!${text.slice(1)}`],
-  ])('rejects %s under its key, and names what the value was needed for', async (_what, corrupt) => {
+  ])('load rejects %s under its key, and names the purpose of the value', async (_what, corrupt) => {
     const ref = await externalize(big)
     await writeFile(fileOf(ref), corrupt(JSON.stringify(big)))
     await expect(values.load(externalValue(ref), needed, neverAborted)).rejects.toMatchObject({
@@ -127,7 +130,7 @@ describe('load', () => {
     expect(await values.load(externalValue(ref), needed, neverAborted)).toEqual(big)
   })
 
-  it('caches small values, and returns a new object to each reader', async () => {
+  it('load caches small values, and returns a new object to each reader', async () => {
     const externalized = await values.externalize(big, neverAborted)
     const first = await values.load(externalized, needed, neverAborted)
     await rm(join(directory, 'values'), { recursive: true })
@@ -138,7 +141,7 @@ describe('load', () => {
 })
 
 describe('readText', () => {
-  it('returns the JSON in pieces that never split a character', async () => {
+  it('readText returns the JSON in pieces that never split a character', async () => {
     const value = 'é🎈x'.repeat(300_000)
     const ref = await externalize(value)
     const pieces: string[] = []
@@ -148,7 +151,7 @@ describe('readText', () => {
     for (const piece of pieces) expect(piece).not.toMatch(/\p{Surrogate}/u)
   })
 
-  it('withholds the last piece of a value that was changed', async () => {
+  it('readText withholds the last piece of a changed value', async () => {
     const value = 'x'.repeat(1_000_000)
     const ref = await externalize(value)
     await writeFile(fileOf(ref), `"${'x'.repeat(999_999)}y"`)
@@ -169,7 +172,7 @@ describe('excerpt', () => {
   it.each<[string, JsonValue]>([
     ['an inline value', 'abcdefghijklmnopqrstuvwxyz'],
     ['an external value', Array.from({ length: 200_000 }, (_, id) => id)],
-  ])('truncates the JSON of %s in the middle', async (_what, value) => {
+  ])('excerpt truncates the JSON of %s in the middle', async (_what, value) => {
     const json = JSON.stringify(value)
     const excerpt = await values.excerpt(await values.externalize(value, neverAborted), 11, 'the test', neverAborted)
     expect(excerpt).toBe(`${json.slice(0, 6)}\n[... ${json.length - 11} characters cut ...]\n${json.slice(-5)}`)

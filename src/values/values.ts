@@ -3,16 +3,17 @@
  *
  * Owns externalizing, loading, the cache of small values, and the retries of an unavailable store.
  *
- * Boundary: class `Values` knows no Temporal (payload-storage.ts is the adapter). Stores (store.ts) know neither JSON
- * nor previews. Which values are still needed is decided by garbage/, from roots that the caller provides.
+ * Boundary: class `Values` does not know Temporal (payload-storage.ts is the adapter). Stores (store.ts) know neither
+ * JSON nor previews. garbage/ decides which values are still needed, from roots that the caller provides.
  *
  * Invariants:
  * 1. An external value is stored completely before its reference exists.
- * 2. A value that has the form of a reference, or contains one, is always externalized, so nobody outside can forge a
- *    reference.
+ * 2. A value that has the form of a reference, or contains one, is always externalized, so data from outside can't
+ *    forge a reference.
  * 3. A loaded value is verified: its bytes match the key of its reference.
  * 4. Memory is bounded: the JSON text of a large value is never in memory as a whole.
- * 5. With encryption keys (encryption/), nothing is stored unencrypted, and no name in the store says what a value is.
+ * 5. With encryption keys (encryption/), nothing is stored unencrypted, and no name in the store depends on the content
+ *    of a value.
  */
 
 import { parseChunked } from '@discoveryjs/json-ext'
@@ -37,7 +38,7 @@ import { ValueCache } from './value-cache.js'
 import type { ValueStore } from './store.js'
 
 export interface ValuesOptions {
-  /** Closed by {@link Values.close}. */
+  /** The store. {@link Values.close} closes it. */
   readonly store: ValueStore
   /** Maximum bytes of inline JSON. Default 4,096. */
   readonly inlineBytes?: number
@@ -67,8 +68,8 @@ export class Values {
   }
 
   /**
-   * The value for a history: inline, or stored and replaced by its reference. Retries an unavailable store, so that the
-   * tool or model call that returned the value is not repeated.
+   * Returns the value for a history: inline, or stored and replaced by its reference. Retries an unavailable store, so
+   * that the tool or model call that returned the value is not repeated.
    *
    * @param value plain JSON; undefined members are left out
    * @throws PtcError VALUE_STORE_UNAVAILABLE or VALUE_STORE_FULL after the retries, VALUE_STORE_REFUSED; the signal's
@@ -80,12 +81,12 @@ export class Values {
     return externalValue(await this.#putValue(value, json, signal))
   }
 
-  /** Whether {@link externalize} would return the value itself. */
+  /** Returns whether {@link externalize} would return the value itself. */
   isInline(value: JsonValue): boolean {
     return isInlineText(stringifyUpTo(value, this.#inlineBytes))
   }
 
-  /** Upper estimate of the bytes of JSON that {@link externalize} would return. Stores nothing. */
+  /** Returns an upper estimate of the bytes of JSON that {@link externalize} would return. Stores nothing. */
   inlineSize(value: JsonValue): number {
     const json = stringifyUpTo(value, this.#inlineBytes)
     const { start } = json
@@ -99,17 +100,17 @@ export class Values {
   /**
    * Stores a value of any size, and returns its reference.
    *
-   * @throws PtcError as {@link externalize}
+   * @throws PtcError of {@link externalize}
    */
   async store(value: JsonValue, signal: AbortSignal): Promise<ValueRef> {
     return this.#putValue(value, stringifyUpTo(value, previewCharacters), signal)
   }
 
   /**
-   * Stores JSON text. Not retried: the caller can do without the value.
+   * Stores JSON text, without retries: the caller can do without the value.
    *
    * @param pieces the pieces of the text
-   * @throws PtcError as {@link externalize}
+   * @throws PtcError of {@link externalize}
    */
   async storeText(pieces: readonly string[], signal: AbortSignal): Promise<ValueRef> {
     const stored = await this.valueStore.put(encodeUtf8([pieces]), signal)
@@ -118,9 +119,9 @@ export class Values {
   }
 
   /**
-   * The value itself; an external value is read from the store.
+   * Returns the value itself. An external value is read from the store.
    *
-   * @param neededBy what the value is, for error messages: "the result of get_expenses (call 3 of cell 2)"
+   * @param neededBy description of the value for error messages: "the result of get_expenses (call 3 of cell 2)"
    * @throws PtcError VALUE_MISSING, VALUE_CORRUPT, VALUE_STORE_UNAVAILABLE after the retries, VALUE_STORE_REFUSED
    */
   async load(value: JsonValue, neededBy: string, signal: AbortSignal): Promise<JsonValue> {
@@ -130,10 +131,10 @@ export class Values {
   }
 
   /**
-   * The JSON text of an external value, in pieces of up to about 256K characters that never split a character. Not
-   * retried, because pieces are passed on before the last one is read.
+   * Yields the JSON text of an external value, in pieces of up to about 256K characters that never split a character.
+   * There are no retries, because pieces are yielded before the last one is read.
    *
-   * @throws PtcError as {@link load}
+   * @throws PtcError of {@link load}
    */
   async *readText(ref: ValueRef, neededBy: string, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
     try {
@@ -144,10 +145,10 @@ export class Values {
   }
 
   /**
-   * The JSON text of a value, truncated in the middle. Uses constant memory.
+   * Returns the JSON text of a value, truncated in the middle. Uses constant memory.
    *
    * @param limit characters of head and tail together
-   * @throws PtcError as {@link load}
+   * @throws PtcError of {@link load}
    */
   async excerpt(value: JsonValue, limit: number, neededBy: string, signal: AbortSignal): Promise<string> {
     const ref = refOf(value)
@@ -163,7 +164,7 @@ export class Values {
     })
   }
 
-  /** Idempotent. */
+  /** Closes the store. Idempotent. */
   close(): Promise<void> {
     return this.valueStore.close()
   }
@@ -209,7 +210,7 @@ function countFailure(thrown: unknown): never {
   throw thrown
 }
 
-/** JSON text whose first pieces were serialized to compare its length with a limit. `rest` continues it. */
+/** The start of a JSON text, serialized to compare its length with a limit. `rest` continues it. */
 interface PartialJson {
   readonly start: string
   readonly rest: Iterable<string>
@@ -218,7 +219,10 @@ interface PartialJson {
 
 const referenceText = JSON.stringify(externalValueKey)
 
-/** By its text, because a reference may be at any depth. A text that only names the key is externalized, too. */
+/**
+ * Returns whether a value may be inline. It checks the text, because a reference may be at any depth. A text that only
+ * contains the key of a reference is also externalized.
+ */
 function isInlineText({ start, isComplete }: PartialJson): boolean {
   return isComplete && !start.includes(referenceText)
 }
@@ -239,7 +243,7 @@ function* encodeUtf8(texts: readonly Iterable<string>[]): Generator<Uint8Array, 
   for (const text of texts) for (const piece of text) yield Buffer.from(piece)
 }
 
-/** Parses while reading, so that the text is never in memory as a whole. */
+/** Parses JSON while reading it, so that the text is never in memory as a whole. */
 async function parseJson(bytes: AsyncIterable<Uint8Array>): Promise<JsonValue> {
   try {
     return (await parseChunked(bytes)) as JsonValue

@@ -2,7 +2,7 @@ import proto from '@temporalio/proto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { makeMessagesWellFormed } from './well-formed-messages.js'
 
-/** Reflection of protobufjs, as far as this test needs it. */
+/** The part of the reflection of protobufjs that this test needs. */
 interface MessageType {
   readonly name: string
   readonly fullName: string
@@ -59,7 +59,7 @@ function* messagesWithTexts(): Generator<{ readonly type: MessageType; readonly 
   }
 }
 
-/** Texts of these lengths with half a surrogate pair at the start, at the end, in the middle, and nothing else. */
+/** Returns texts of these lengths with a lone surrogate at the start, at the end, in the middle, and everywhere. */
 function illFormedTexts(lengths: readonly number[]): readonly string[] {
   return lengths.flatMap((length) =>
     ['\ud83d', '\ude00'].flatMap((half) => [
@@ -77,7 +77,7 @@ beforeAll(() => {
 })
 
 describe('makeMessagesWellFormed', () => {
-  it('applies to every string field of every message that a worker or a client sends', () => {
+  it('every string field of every message that a worker or a client sends is well-formed', () => {
     const fields = [...messagesWithTexts()]
     for (const expected of [
       'Failure.message',
@@ -102,13 +102,13 @@ describe('makeMessagesWellFormed', () => {
     for (const { type, field } of fields)
       for (const text of illFormedTexts([1, 39, 41])) {
         const decoded = type.decode(type.encode({ [field.name]: valueOf(field, text) }).finish()).toJSON()
-        // Of bytes that are no UTF-8, a decoder makes more than one replacement for each half.
+        // A decoder replaces each lone surrogate in invalid UTF-8 by several characters.
         const texts = new Set(textsOf(field, decoded[field.name]))
         expect(texts, `${type.fullName}.${field.name}`).toEqual(new Set([text.toWellFormed()]))
       }
   })
 
-  it('writes the bytes of the well-formed text, for texts of 1 to 300 units', () => {
+  it('messages have the bytes of the well-formed text, for texts of 1 to 300 units', () => {
     const type = find(temporal, 'api.failure.v1.Failure')
     for (const text of illFormedTexts(Array.from({ length: 300 }, (_, index) => index + 1))) {
       const bytes = type.encode({ message: text }).finish()
@@ -119,7 +119,7 @@ describe('makeMessagesWellFormed', () => {
     }
   })
 
-  it('keeps a well-formed text, and writes no text for what is none', () => {
+  it('a well-formed text is unchanged, and a value that is not a text is written as an empty one', () => {
     const type = find(temporal, 'api.failure.v1.Failure')
     const read = (message: unknown) => type.decode(type.encode({ message }).finish()).toJSON()['message'] ?? ''
     for (const text of ['', 'a\0b', 'é😀', '😀'.repeat(50)]) expect(read(text)).toBe(text)

@@ -1,6 +1,6 @@
 import proto from '@temporalio/proto'
 
-/** The part of protobufjs' writer that writes the fields of type string. */
+/** The part of protobufjs' writer that writes fields of type string. */
 interface MessageWriter {
   string: (text: unknown) => MessageWriter
 }
@@ -8,12 +8,12 @@ interface MessageWriter {
 let isInstalled = false
 
 /**
- * Makes every text in a string field of Temporal's messages well-formed: half a surrogate pair becomes U+FFFD.
+ * Makes every text in a string field of Temporal's messages well-formed: a lone surrogate becomes U+FFFD.
  *
- * protobufjs writes half a pair in a text of up to 39 units as bytes that are no UTF-8, and replaces it in a longer
- * one. The core of a worker can't read such a message, and the worker ends; the next attempt ends the next worker. Such
- * texts come from tools, code, models, file names and clients, and a user's own activities and workflows pass them on.
- * All messages of workers and clients go through this writer, so no field is forgotten.
+ * protobufjs writes a lone surrogate in a text of up to 39 units as bytes that are not valid UTF-8, and replaces it in
+ * a longer text. The core of a worker can't read such a message, and the worker ends; the next attempt ends the next
+ * worker. Such texts come from tools, code, models, file names and clients, and from activities and workflows of users.
+ * All messages of workers and clients are written by this writer, so no field is left out.
  * `docs/adr/0041-well-formed-texts.md` has the alternatives.
  */
 export function makeMessagesWellFormed(): void {

@@ -2,7 +2,7 @@
  * Workflow `agent`: a question, turns of a model with code and tools, an answer.
  *
  * Owns: the life of one run: read the configuration, take the turns, close the session, return the answer.
- * Boundary: `turns/` takes the turns, and `plan/` works on a plan. The workflow never has the text of the messages.
+ * Boundary: `turns/` takes the turns, and `plan/` works on a plan. The text of the messages never enters the workflow.
  *
  * Invariants:
  * 1. The session is closed in every case but continue-as-new, which hands it to the next execution.
@@ -30,7 +30,6 @@ import type { AgentTurnsState } from './turns/agent-turns-state.js'
 /** The state for the next execution of the continue-as-new chain. */
 export type AgentState = RunState & AgentTurnsState & { readonly plan?: PlanState }
 
-/** Workflow `agent`: answers a question with turns of a model, its code and its tools. */
 export async function agent(input: AgentInput | SubagentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
@@ -62,7 +61,7 @@ async function answerQuestion(
     state,
     continueAsNew: async (turnsState, isUpgraded) => {
       const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
-      // The state has the recorded configuration, with everything else that the input said.
+      // The state contains the recorded configuration, which includes all other fields of the input.
       const own = { ...turnsState, ...(plan.state && { plan: plan.state }) }
       const asked = { question: '', ...(lease && { lease, ...(callKey !== undefined && { callKey }) }) }
       await next(run, asked, { ...runState(run), ...own })
@@ -89,7 +88,7 @@ async function answerQuestion(
   return { ...outcome, ...run.counts, ...(compensation && { compensation }) }
 }
 
-/** Undefined for a run that is no sub-agent. */
+/** Returns undefined for a run that is not a sub-agent. */
 function leaseOf(input: AgentInput | SubagentInput): BudgetLease | undefined {
   return 'lease' in input ? input.lease : undefined
 }

@@ -4,7 +4,7 @@ import { RunBudget } from './budget.js'
 
 const counts = { ...zeroCounts, turns: 1 }
 
-it('counts open leases as used, also in the next execution of the chain', () => {
+it('open leases count as used, also in the next execution of the chain', () => {
   const budget = new RunBudget(counts, { turns: 9 })
   expect(budget.lease('a', undefined)).toEqual({ status: 'leased', amounts: { turns: 4 } })
   expect(budget.lease('b', { turns: 3 })).toEqual({ status: 'leased', amounts: { turns: 3 } })
@@ -17,7 +17,7 @@ it('counts open leases as used, also in the next execution of the chain', () => 
   expect(next.lease('d', undefined)).toEqual({ status: 'refused', reason: 'the budget of 9 turns is spent' })
 })
 
-it('has no leases in the state of a run without sub-agents', () => {
+it('the state of a run without sub-agents has no leases', () => {
   expect(new RunBudget(counts, { turns: 9 }).state).toEqual({
     startedAt: expect.any(Number) as number,
     budget: { turns: 9 },

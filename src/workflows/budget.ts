@@ -20,13 +20,15 @@ import { failWorkflowOnError } from './temporal/fail-workflow.js'
 /** The budget for the next execution of the continue-as-new chain. */
 export interface RunBudgetState {
   readonly startedAt: number
-  /** Differs from that of the configuration when it was raised. */
+  /** The current budget. It differs from the configured one after it was raised. */
   readonly budget?: Budget
-  /** By key: of sub-agents whose usage is not known. Undefined: there are none. */
+  /**
+   * Maps the key of a lease to its amounts, while the usage of the sub-agent is not known. Undefined: there are none.
+   */
   readonly leases?: Readonly<Record<string, BudgetAmounts>>
 }
 
-/** The lease of a sub-agent, or why it gets none. */
+/** The lease of a sub-agent, or the reason why the sub-agent gets no lease. */
 type LeaseResult =
   | { readonly status: 'leased'; readonly amounts: BudgetAmounts }
   | { readonly status: 'refused'; readonly reason: string }
@@ -37,7 +39,7 @@ export class RunBudget {
   readonly #startedAt: number
   #budget: Budget | undefined
   #paused: BudgetStatus['paused'] = null
-  /** The open leases count as used. */
+  /** Maps the key of each open lease to its amounts, which count as used. */
   readonly #leases: Map<string, BudgetAmounts>
 
   /** @param counts of the run; they change while it runs */
@@ -48,7 +50,7 @@ export class RunBudget {
     this.#leases = new Map(Object.entries(state?.leases ?? {}))
   }
 
-  /** Undefined without a budget: the state of such a run is as before there were budgets. */
+  /** Is undefined for a run without a budget. */
   get state(): RunBudgetState | undefined {
     const leases = this.#leases.size > 0 && { leases: Object.fromEntries(this.#leases) }
     return this.#budget && { startedAt: this.#startedAt, budget: this.#budget, ...leases }
@@ -61,7 +63,7 @@ export class RunBudget {
     return { ...(this.#budget && { budget: this.#budget }), used: this.#used, paused }
   }
 
-  /** What is spent; undefined while there is budget left. */
+  /** The item of the budget that is spent; undefined while every item has something left. */
   get spent(): BudgetItem | undefined {
     return spentItem(this.#budget, this.#used)
   }
@@ -79,7 +81,7 @@ export class RunBudget {
     return { item, ...this.#spentAmount(item), since: last?.item === item ? last.since : Date.now() }
   }
 
-  /** For people: `the budget of 2 US dollars is spent`. */
+  /** Describes the pause for people: `the budget of 2 US dollars is spent`. */
   describe(item: BudgetItem): string {
     return describeSpent({ item, ...this.#spentAmount(item) })
   }
@@ -87,7 +89,7 @@ export class RunBudget {
   /**
    * Reserves a part of the budget for a sub-agent.
    *
-   * @param own the budget of the agent's own
+   * @param own the budget in the configuration of the sub-agent
    */
   lease(key: string, own: BudgetAmounts | undefined): LeaseResult {
     if (!this.#budget) return { status: 'leased', amounts: {} }
@@ -97,7 +99,7 @@ export class RunBudget {
     return decision
   }
 
-  /** The usage of the sub-agent is counted now, or it did not start. */
+  /** Removes the lease of a sub-agent: its usage is counted now, or the sub-agent did not start. */
   closeLease(key: string): void {
     this.#leases.delete(key)
   }
@@ -105,7 +107,7 @@ export class RunBudget {
   /**
    * Waits until the item is no longer what the run waits for, or its amount is another one: the budget was changed.
    *
-   * @param isOver ends the wait, too
+   * @param isOver a second condition that ends the wait
    */
   async waitUntilRaised({ item, since }: BudgetPause, isOver: () => boolean): Promise<void> {
     this.#paused = { item, since }

@@ -2,6 +2,6 @@ import { expect, it } from 'vitest'
 import { allWorkflowNames } from '../common/names.js'
 import * as workflows from './index.js'
 
-it('exports the workflows whose names a user may not take', () => {
+it('the workflow bundle exports exactly the workflows with reserved names', () => {
   expect(Object.keys(workflows).toSorted()).toEqual(allWorkflowNames.toSorted())
 })

@@ -2,7 +2,7 @@
  * The workflow bundle: the workflows `agent`, `conversation`, `program` and `session`, and the limiter of a tool's
  * concurrent calls.
  *
- * Owns: every decision of a run. What to ask the model, which calls to start, when to rebuild, park or stop.
+ * Owns: every decision of a run: the requests to the model, the calls to start, and when to rebuild, park or stop.
  * Boundary: imports `src/common` and `@temporalio/workflow`, nothing else (a lint rule). All data and all effects are
  * on the other side of an activity; large values pass through as references.
  *
@@ -12,10 +12,10 @@
  *    it (`workflowInfo()`). No file reads another clock, the environment, or a random number.
  * 2. The configuration of a run is read once, by activity `run.config`. Later deployments of tools or limits do not
  *    change a decision.
- * 3. A module keeps no state: the state of a run is reachable from its workflow function. What must outlive
+ * 3. A module keeps no state: the state of a run is reachable from its workflow function. The state that must outlive
  *    continue-as-new is in `AgentState` or `ProgramState`.
  * 4. A workflow throws Temporal's failures only (`temporal/fail-workflow.ts`). A plain error would fail the workflow
- *    task, which Temporal retries for ever.
+ *    task, which Temporal retries without end.
  * 5. A change of a command, or of the order of commands, must replay the histories in `test/histories`.
  */
 

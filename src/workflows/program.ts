@@ -2,7 +2,7 @@
  * Workflow `program`: one cell with tools, and no model.
  *
  * Owns: the order of a program's life: read the configuration, run the cell, close the session, return the outcome.
- * Boundary: the cell is that of `cell/run-cell.ts`, as in an agent. A program's code has the same abilities.
+ * Boundary: `cell/run-cell.ts` runs the cell, as for an agent. The code of a program has the same abilities.
  *
  * Invariants:
  * 1. The run succeeds with every outcome of the cell, also with an error of the code. Only the engine
@@ -36,7 +36,6 @@ export interface ProgramState extends RunState {
   readonly cell: CellState
 }
 
-/** Workflow `program`: runs one cell. */
 export async function program(input: ProgramInput, state?: ProgramState): Promise<ProgramResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.source)
@@ -47,7 +46,7 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
     const tryContinueAsNew = async (cell: CellState): Promise<void> => {
       if (!(await policy.attempt())) return
       const codeRuntime = await serializeRuntime(run, runtime)
-      // The state has the recorded configuration, with everything that the options said.
+      // The state contains the recorded configuration, which includes all options.
       const next: ProgramState = { ...runState(run), codeRuntime, cell }
       await continueAsNew<typeof program>(run, { source: '' }, next)
     }

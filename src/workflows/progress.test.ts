@@ -19,7 +19,7 @@ function shownRun(kind: 'agent' | 'program' | 'session' | 'embedded' = 'agent') 
 const waiting: RunActivity = { type: 'waiting', cell: 3, wakeAt: null, deadline: Date.UTC(2026, 0, 2), isParked: true }
 
 describe('current details', () => {
-  it('of an agent name the open calls, since when, the time limit, turns, tokens and cost', () => {
+  it('current details of an agent have the open calls with their start, the time limit, turns, tokens and cost', () => {
     vi.setSystemTime(Date.UTC(2026, 0, 1, 10, 20, 30))
     const run = shownRun()
     showProgress(run, { type: 'cell', cell: 3 })
@@ -37,7 +37,7 @@ describe('current details', () => {
     vi.useRealTimers()
   })
 
-  it('say which sandbox a run waits for, until it is open', () => {
+  it('current details name the sandbox for which a run waits, until it is open', () => {
     vi.setSystemTime(Date.UTC(2026, 0, 1, 10, 20, 30))
     const run = shownRun()
     showProgress(run, { type: 'cell', cell: 3 })
@@ -50,14 +50,14 @@ describe('current details', () => {
     vi.useRealTimers()
   })
 
-  it('say which call is compensated', () => {
+  it('current details name the call that is being compensated', () => {
     const run = shownRun('program')
     showProgress(run, { type: 'compensating', done: 1, total: 3 })
     showCall(run, 'a', 'compensate book hotel')
     expect(shown.details).toMatch(/^\*\*Compensates call 2 of 3\*\* since .*\n\n- `compensate book hotel` since /)
   })
 
-  it('of a plan list its steps, without their tasks where texts are redacted', () => {
+  it('current details of a plan list its steps, without their tasks where texts are redacted', () => {
     const run = shownRun()
     run.progress.plan = [
       { id: 'a', task: 'Count `orders`.', dependsOn: [], status: 'gave_up', result: 'x' },
@@ -73,7 +73,7 @@ describe('current details', () => {
     expect(shown.details).toContain('1. `a` gave up\n2. `b` skipped\n')
   })
 
-  it('show how much of the context window is in use, or that the window is unknown', () => {
+  it('current details show the usage of the context window, or that the window is unknown', () => {
     const run = shownRun()
     run.progress.context = { tokens: 82_000, window: 200_000 }
     showProgress(run, { type: 'compaction' })
@@ -84,7 +84,7 @@ describe('current details', () => {
     expect(shown.details).toMatch(/ · context 82\.0k tokens of an unknown window$/)
   })
 
-  it('keep the time at which a wait began, and follow the calls', () => {
+  it('current details keep the time at which a wait began, and follow the calls', () => {
     const run = shownRun()
     vi.setSystemTime(Date.UTC(2026, 0, 1))
     showProgress(run, { ...waiting, isParked: false })
@@ -97,7 +97,7 @@ describe('current details', () => {
     vi.useRealTimers()
   })
 
-  it('show until when a deferred call waits for its result', () => {
+  it('current details show until when a deferred call waits for its result', () => {
     const run = shownRun()
     showProgress(run, waiting)
     const wait = { since: Date.UTC(2026, 0, 1), expiresAt: Date.UTC(2026, 0, 4) }
@@ -110,7 +110,7 @@ describe('current details', () => {
     expect(shown.details).toContain('The cell ends at 2026-01-02')
   })
 
-  it('of a program and a session have no turns', () => {
+  it('current details of a program and a session have no turns', () => {
     for (const kind of ['program', 'session'] as const) {
       const run = shownRun(kind)
       showProgress(run, { type: 'cell', cell: 3 })
@@ -119,7 +119,7 @@ describe('current details', () => {
     expect(shown.details).toContain('cells 3 of at most 50')
   })
 
-  it('list ten calls of many', () => {
+  it('current details list ten calls of many', () => {
     const run = shownRun()
     showProgress(run, { type: 'direct_calls' })
     for (let index = 0; index < 30; index += 1) showCall(run, String(index), `charge ${index}`)
@@ -135,17 +135,17 @@ describe('current details', () => {
     'https://evil.example `code` **bold**',
     'a\n\n# heading\n- list\u202Egnp.exe\u0007\u200B',
     '``` ~~~ | table |',
-  ])('neutralize the summary %j', (summary) => {
+  ])('current details escape the Markdown of the summary %j', (summary) => {
     const run = shownRun('program')
     showProgress(run, waiting)
     showCall(run, 'a', summary)
     const line = shown.details.split('\n').find((each) => each.startsWith('- ')) ?? ''
-    // One code span, in which Markdown interprets nothing.
+    // The text is one code span, which Markdown does not interpret.
     expect(line).toMatch(/^- `[^`]*` since \d{4}-/)
     expect(line).not.toMatch(/[\p{Cf}\p{Cc}]/u)
   })
 
-  it('in the workflow of a user are not touched', () => {
+  it("current details of a user's workflow are not changed", () => {
     shown.details = 'mine'
     showProgress(shownRun('embedded'), waiting)
     expect(shown.details).toBe('mine')

@@ -14,11 +14,11 @@ import {
 } from '../common/runs/wait-commands.js'
 import { formatCompactNumber, pluralize, toMarkdownCode, truncateEnd } from '../common/text/text.js'
 
-/** What a run does now. Times are milliseconds since the epoch. */
+/** The current activity of a run. Times are milliseconds since the epoch. */
 export type RunActivity =
   | { readonly type: 'model'; readonly turn: number }
   | { readonly type: 'direct_calls' }
-  /** The messages are compacted. */
+  /** The messages are being compacted. */
   | { readonly type: 'compaction' }
   | { readonly type: 'cell'; readonly cell: number }
   | {
@@ -32,44 +32,44 @@ export type RunActivity =
       readonly isParked: boolean
     }
   | { readonly type: 'idle'; readonly until: number }
-  /** The work is not finished, and its calls are compensated. */
+  /** The work was not finished, and its calls are being compensated. */
   | { readonly type: 'compensating'; readonly done: number; readonly total: number }
   /** The budget is spent. */
   | { readonly type: 'paused'; readonly reason: string; readonly item: BudgetItem }
   /** A conversation waits for a message. */
   | { readonly type: 'message' }
 
-/** What a call waits for: the approval of a person, the answer to a question, or any other result. */
+/** The reason why a call waits: the approval of a person, the answer to a question, or any other result. */
 type CallWait = 'approval' | 'answer' | 'result'
 
 interface OpenCall {
-  /** Neutral Markdown. */
+  /** A text without active Markdown. */
   readonly summary: string
   readonly since: number
-  /** Only of a call that waits for something from outside. */
+  /** Set only for a call that waits for something from outside. */
   readonly expiresAt?: number | undefined
-  /** What that is. Default: the result. */
+  /** The reason of the wait. Default: the result. */
   readonly waitsFor?: CallWait | undefined
-  /** Only of a call that waits for a slot of this tool. */
+  /** Name of the tool, while the call waits for a slot of it. */
   readonly waitsForSlotOf?: string | undefined
 }
 
 /** For the current details in the Temporal UI: what the run does, and the tool calls in progress. */
 export class Progress {
-  /** Neutral Markdown. */
+  /** A text without active Markdown. */
   readonly about: string | undefined
   activity: RunActivity | undefined
   /** Undefined before the first turn of a model. */
   context: ContextUse | undefined
   since = 0
-  /** The steps of a run in mode `plan`, once there are some. */
+  /** The steps of a run in mode `plan`. Undefined before there is a plan. */
   plan: readonly PlanStepResult[] | undefined
   /** The sandbox that is being opened. */
   opening: { readonly backend: BackendChoice; readonly since: number } | undefined
-  /** By activity id, in the order of their start. */
+  /** The calls in progress, in the order of their start. Key: the activity id. */
   readonly openCalls = new Map<string, OpenCall>()
 
-  /** @param about what the run is about, if the UI does not show it: Temporal drops the summary at continue-as-new */
+  /** @param about summary of the run, if the UI does not show it: Temporal drops the summary at continue-as-new */
   constructor(about?: string) {
     this.about = about === undefined ? undefined : toMarkdownCode(about)
   }
@@ -83,7 +83,10 @@ interface ShownRun {
   readonly progress: Progress
 }
 
-/** Shows in the Temporal UI what the run does. The UI reads it by a query; it does not enter the history. */
+/**
+ * Sets the text about the current activity of the run in the Temporal UI. The UI reads it by a query; it does not enter
+ * the history.
+ */
 export function showProgress(run: ShownRun, activity: RunActivity): void {
   const { progress } = run
   if (!isSame(progress.activity, activity)) progress.since = Date.now()
@@ -94,7 +97,7 @@ export function showProgress(run: ShownRun, activity: RunActivity): void {
 /**
  * Shows a tool call until the returned function is called.
  *
- * @param wait what the call waits for, if it has no activity: its approval, its result, or a slot of its tool
+ * @param wait reason why a call without an activity waits: for its approval, its result, or a slot of its tool
  */
 export function showCall(
   run: ShownRun,
@@ -128,19 +131,22 @@ export function showOpening(run: ShownRun, backend: BackendChoice): () => void {
   }
 }
 
-/** Many calls may start at once. The number of those that are not listed may be out of date until the next activity. */
+/**
+ * Renders unless more calls are in progress than the list shows, because many calls may start at once. The number of
+ * unlisted calls may be out of date until the next activity.
+ */
 function renderIfListed(run: ShownRun): void {
   if (run.progress.openCalls.size <= maxListedCalls + 1) render(run)
 }
 
 function render(run: ShownRun): void {
-  // In a workflow of a user, the details are the user's.
+  // The engine does not write to the details of a user's workflow.
   if (run.kind !== 'embedded') setCurrentDetails(describeProgress(run))
 }
 
 const maxListedCalls = 10
 
-/** The current details: Markdown. Text of a model or a sandbox is neutral in it. */
+/** Returns the current details as Markdown. Markdown in the text of a model or a sandbox is escaped. */
 export function describeProgress({ kind, identity, config, counts, progress }: ShownRun): string {
   const { about, activity, since, opening, openCalls, plan = [] } = progress
   if (!activity) return ''
@@ -166,7 +172,7 @@ export function describeProgress({ kind, identity, config, counts, progress }: S
   ].join('\n\n')
 }
 
-/** Opening takes a second, so whoever reads this reads of a wait. */
+/** Opening takes a second, so the text is usually seen only when the run waits for a sandbox. */
 function describeOpening({ backend, since }: NonNullable<Progress['opening']>): string {
   const sandbox = backend === 'auto' ? 'a sandbox' : `the sandbox ${toMarkdownCode(backend)}`
   return `Waits for a worker with ${sandbox} since ${formatTime(since)}.`
@@ -196,7 +202,7 @@ function describePlan(steps: readonly PlanStepResult[], isRedacted: boolean): st
   return lines.join('\n')
 }
 
-/** Temporal refuses details over 20 KB; a plan may have 50 steps. */
+/** Limits the size of the details. Temporal refuses details over 20 KB, and a plan may have 50 steps. */
 const maxTaskCharacters = 100
 
 function isDeferred(calls: Progress['openCalls']): boolean {
@@ -244,7 +250,7 @@ function describeWait(
   ].join(' ')
 }
 
-/** What `limits.callsPerRun` counts. */
+/** The scope of `limits.callsPerRun`, for each kind of run. */
 const callScopes = { agent: '', conversation: ' a message', program: '', session: ' a cell', embedded: '' } as const
 
 function describeCounts(
@@ -277,7 +283,7 @@ function formatTime(milliseconds: number): string {
     : 'any time'
 }
 
-/** The same wait: only the time of its start is kept. */
+/** Returns whether the run is still in the same activity. The displayed time is the start of the activity. */
 function isSame(before: RunActivity | undefined, activity: RunActivity): boolean {
   if (before?.type !== activity.type) return false
   const numberOf = (each: RunActivity) => ('cell' in each ? each.cell : 'turn' in each ? each.turn : 0)

@@ -28,22 +28,22 @@ import { handleUsageReports } from './subagents/usage-report.js'
 
 type MutableCounts = { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
 
-/** One run: its recorded configuration, and what it has used so far. */
+/** One run: its recorded configuration, and its usage so far. */
 export interface Run {
-  /** Its model changes when a fallback has answered. */
+  /** The recorded configuration. The model changes when a fallback has answered. */
   config: RunConfig
   readonly identity: RunIdentity
   readonly tools: ReadonlyMap<string, ToolConfig>
   readonly counts: MutableCounts
-  /** Tool calls that count towards `callsPerRun`. In a named session, those of the current execution. */
+  /** Tool calls that count towards `callsPerRun`. In a named session, only calls of the current execution count. */
   readonly quota: { calls: number }
   /** Bytes that cells, calls and the journal have put into the value store. */
   readonly stored: StoredBytes
   /** One slot for each tool activity that may be in progress. */
   readonly callSlots: Semaphore
-  /** One slot for each remote call whose arguments or result are large. */
+  /** One slot for each remote call with large arguments or a large result. */
   readonly largeCalls: Semaphore
-  /** The calls whose result comes later. */
+  /** The calls that wait for a later result or approval. */
   readonly deferredCalls: DeferredCalls
   /** The calls that a person has approved. */
   readonly approvals: Approvals
@@ -51,11 +51,16 @@ export interface Run {
   readonly toolSlots: ToolSlots
   /** The calls that are compensated if the work is not finished. */
   readonly compensations: Compensations
-  /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
+  /**
+   * `embedded`: the run is in a workflow of a user, so the engine does not write to its details and search attributes.
+   */
   readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
   readonly progress: Progress
   readonly budget: RunBudget
-  /** The sub-agents that use the session of the run. Undefined: it has none of this kind, or no session of its own. */
+  /**
+   * The sub-agents that use the session of the run. Undefined: no sub-agent may, or the run does not have its own
+   * session.
+   */
   readonly guests?: SandboxGuests | undefined
 }
 
@@ -64,11 +69,11 @@ export interface RunState {
   readonly config: RunConfig
   readonly counts: RunCounts
   readonly stored: StoredBytes
-  /** Undefined: there was no deferred call. */
+  /** Undefined: the run had no deferred call. */
   readonly deferredCalls?: DeferredCallsState
   /** Undefined: no call was approved. */
   readonly approvals?: ApprovalsState
-  /** Undefined: no call had a slot of a tool, or had requested one. */
+  /** Undefined: no call had a slot of a tool, and none had requested one. */
   readonly toolSlots?: ToolSlotsState
   /** Undefined: there was nothing to compensate. */
   readonly compensations?: CompensationsState
@@ -79,11 +84,11 @@ export interface RunState {
 export interface StartedRun {
   readonly kind: 'agent' | 'conversation' | 'program' | 'session'
   readonly options: RunConfigInput
-  /** Of the same run in the execution before this one. */
+  /** The state of the same run in the execution before this one. */
   readonly state?: RunState | undefined
   /** Name of a named session. */
   readonly session?: string
-  /** Of a sub-agent. */
+  /** For a sub-agent: the idempotency key of the call that started it. */
   readonly callKey?: string | undefined
 }
 
@@ -99,7 +104,7 @@ export async function startRun({ kind, options, state, session, callKey }: Start
   handleCompletions(() => [run.deferredCalls])
   handleSlotAnswers(() => [run.toolSlots])
   handleUsageReports(run)
-  // The next execution of a chain has the search attributes of the one before.
+  // The next execution of a chain inherits the search attributes of the previous one.
   if (!state) publishStart(run, session)
   return run
 }
@@ -118,7 +123,7 @@ export function requireSandbox(config: Pick<RunConfig, 'backend'>): void {
     )
 }
 
-/** The state of a run for the next execution. Read when no call is in progress. */
+/** Returns the state of a run for the next execution. Called when no call is in progress. */
 export function runState(run: Run): RunState {
   const { config, counts, stored, approvals, budget } = run
   const deferred = run.deferredCalls.state
@@ -137,13 +142,14 @@ export function runState(run: Run): RunState {
 }
 
 /**
- * A run inside a workflow of a user.
+ * Starts a run inside a workflow of a user.
  *
- * @param ordinal from 1: tells the runs of the workflow from each other
+ * @param ordinal number of the run in the workflow, from 1; part of the identity of the run
  */
 export async function startEmbeddedRun(options: RunConfigInput, ordinal: number): Promise<Run> {
   const config = await loadRunConfig(options)
-  // An execution that continues this one as new opens sessions of its own. A reset keeps this id.
+  // An execution that continues this one as new opens other sessions, so the identity has the run id. A reset keeps
+  // this id.
   const { workflowId, originalExecutionRunId } = workflowInfo()
   const identity = {
     namespace: namespaceOf(config),
@@ -158,7 +164,7 @@ function namespaceOf({ namespace }: RunConfig): string {
   return namespace ?? workflowInfo().namespace
 }
 
-/** Each may put 256 KiB into a workflow task, whose completion has at most 4 MiB. */
+/** Each large call may put 256 KiB into a workflow task, and the completion of a task may have at most 4 MiB. */
 const maxLargeCalls = 8
 
 function createRun(
@@ -185,7 +191,7 @@ function createRun(
   }
 }
 
-/** True when the run may put nothing more into the value store. Then no cell and no call starts. */
+/** Returns whether the run has used up its part of the value store. Then no cell and no call starts. */
 export function isStorageExhausted({ stored, config }: Run): boolean {
   return stored.bytes >= config.limits.storedBytes
 }
@@ -197,7 +203,10 @@ export function addReplyUsage(run: Run, { usage, costUsd }: Pick<ModelReply, 'us
   counts.costUsd = counts.costUsd === null || costUsd === null ? null : counts.costUsd + costUsd
 }
 
-/** The summary of a run that continued as new: Temporal keeps the memo, and drops the summary of the start. */
+/**
+ * Returns the summary from the memo, for a run that continued as new: Temporal keeps the memo, and drops the summary of
+ * the start.
+ */
 function lostSummary(): string | undefined {
   const { continuedFromExecutionRunId, memo } = workflowInfo()
   const summary: unknown = memo?.[memoKeys.summary]

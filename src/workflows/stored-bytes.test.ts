@@ -15,7 +15,7 @@ const call = (args: DescribedCall['arguments']): DescribedCall => ({
 })
 
 describe('stored bytes', () => {
-  it('of a payload are all of its JSON, and none for a small payload', () => {
+  it('the stored bytes of a payload are its whole JSON, and 0 for a small payload', () => {
     expect(payloadBytes('x'.repeat(249_997))).toBe(0)
     expect(payloadBytes('x'.repeat(249_998))).toBe(250_000)
     expect(payloadBytes(['é'.repeat(150_000)])).toBe(300_004)
@@ -35,11 +35,11 @@ describe('stored bytes', () => {
     [0, { type: 'failed', kind: 'code_error', error: 'wrong', output: 'printed' }],
     [0, { type: 'lost', cause: 'gone', reason: 'gone' }],
     [0, { type: 'rebuilt' }],
-  ])('of the external values in a step result are %i', (bytes, result) => {
+  ])('the stored bytes of the external values in a step result are %i', (bytes, result) => {
     expect(externalBytes(result)).toBe(bytes)
   })
 
-  it('of an appended journal are those of each new segment, and of the steps as a payload', async () => {
+  it('the stored bytes of a journal are those of each new segment, and of the steps as a payload', async () => {
     const stored = { bytes: 1 }
     const log = (bytes: number): ValueLog => ({ head: { sha256: 'a', bytes, preview: '' }, segments: 1, length: 1 })
     const append = countStoredBytes(stored, () => Promise.resolve([log(10), log(100)]))

@@ -9,25 +9,25 @@ export interface StoredBytes {
 }
 
 /**
- * The payload codec stores payloads from 256 KiB on in the value store. JSON of this many bytes may be part of such a
+ * The payload codec stores payloads from 256 KiB on in the value store. JSON from this size on counts as part of such a
  * payload.
  */
 const storedPayloadBytes = 250_000
 
-/** The bytes that the payload itself puts into the value store. Values that it refers to do not count. */
+/** Returns the bytes that the payload itself puts into the value store. Values to which it refers do not count. */
 export function payloadBytes(payload: unknown): number {
   const bytes = utf8Length(JSON.stringify(payload))
   return bytes < storedPayloadBytes ? 0 : bytes
 }
 
-/** The bytes of the external arguments and the external output of a step's result. */
+/** Returns the bytes of the external arguments and the external output of a step's result. */
 export function externalBytes(result: ExecuteStepResult): number {
   const calls = result.type === 'suspended' ? result.calls.map((call) => call.arguments) : []
   const values = 'output' in result ? [...calls, result.output] : calls
   return values.reduce<number>((sum, value) => sum + (refOf(value)?.bytes ?? 0), 0)
 }
 
-/** Counts what is appended to a log: the steps as a payload, and the new segments. */
+/** Counts the bytes that are appended to a log: the steps as a payload, and the new segments. */
 export function countStoredBytes(stored: StoredBytes, append: AppendToLog): AppendToLog {
   return async (log, batches) => {
     stored.bytes += payloadBytes(batches)

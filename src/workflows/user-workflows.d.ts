@@ -1,2 +1,2 @@
-/** Replaced by the bundler with the workflows of a user. */
+/** The bundler replaces this module with the workflows of a user. */
 declare module 'durable-ptc-user-workflows'

@@ -44,7 +44,7 @@ Interrupt.__qualname__ = "KeyboardInterrupt"
 
 
 class UnsupportedState(Exception):
-    """Something of the program can't be saved in a snapshot. The message names it, in a few words."""
+    """A part of the program can't be saved in a snapshot. The message names it in a few words."""
 
 
 class HostDisconnected(BaseException):

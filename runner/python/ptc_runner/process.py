@@ -1,4 +1,4 @@
-"""Tells the thread that runs cells from other threads, and its process from forked children.
+"""Distinguishes the thread that runs cells from other threads, and its process from forked children.
 
 Threads read clocks in no fixed order, and a forked child has a copy of the random stream. Both use the real clock and
 real randomness, so that those of the program stay reproducible. A program that is started by `subprocess` contains no

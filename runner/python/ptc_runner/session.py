@@ -1,7 +1,7 @@
 """The session: one program, its cells, and its open tool calls. Connects the packages; owns the result of each step.
 
 1. Each step that begins ends with exactly one result.
-2. Whatever user code raises ends its cell, never the session.
+2. Any exception in user code ends its cell, never the session.
 3. Tool calls are numbered in the order in which the code makes them, over all cells.
 4. After a cell was stopped, no code of it runs: its tasks are cancelled and its open calls are forgotten.
 """
@@ -45,8 +45,8 @@ class Session:
         self.timer = CellTimer(self.channel)
         self.limits = {}
         self.pending_calls = {}  # index -> (tool, future, task that made the call)
-        self.new_calls = []  # pending calls that the host has not been sent
-        self.call_index = 0  # of the last call made in this session
+        self.new_calls = []  # pending calls that were not sent to the host yet
+        self.call_index = 0  # index of the last call in this session
         self.calls_in_cell = 0
         self.calls_allowed = True  # False while a snapshot is made or read
         self.suspension = Suspension(self)
@@ -54,8 +54,8 @@ class Session:
         self.process_started = time.time()
         self.builtins = {}  # before any cell ran
         self.modules = frozenset()  # names of the modules that were loaded before any cell ran
-        self.context = contextvars.copy_context()  # of the cells
-        # For cells with top-level await. Others run outside of it, so that asyncio.run() works as in any script.
+        self.context = contextvars.copy_context()  # context of the cells
+        # For cells with top-level await. Other cells run outside of it, so that asyncio.run() works like in any script.
         self.loop = Loop(self)
         self.policy = LoopPolicy(self)
         set_event_loop_policy(self.policy)
@@ -143,11 +143,11 @@ class Session:
                     self.loop.run_cell(eval(code, self.namespace.variables), self.context)
                 else:
                     self.context.run(exec, code, self.namespace.variables)
-            finally:  # the runner's code must not be traced by the program, whose functions may raise
-                settrace(None)  # the call of a C function is no event for it
+            finally:  # the program must not trace the runner's code, because trace functions may raise
+                settrace(None)  # a trace function gets no event for a call of a C function
                 try:
                     setprofile(None)
-                except BaseException:  # for this one it is; Python removes a function that raises
+                except BaseException:  # a profile function gets one; Python removes a function that raises
                     pass
             return {"type": "completed"}
         except HostDisconnected:
@@ -182,7 +182,7 @@ class Session:
         """Cancels the tasks of the program and forgets its open calls."""
         self._forget_calls()
         self.cancel_tasks(all_tasks(self.loop))
-        self._forget_calls()  # those that finally blocks made
+        self._forget_calls()  # the calls of finally blocks
         collect()
 
     def cancel_tasks(self, tasks):
@@ -192,7 +192,7 @@ class Session:
         self.loop.set_exception_handler(lambda *_: None)
         self.timer.restart(CLEANUP_TIMEOUT)
         try:
-            # The first iteration raises CancelledError in the tasks, later ones run what that wakes up.
+            # The first iteration raises CancelledError in the tasks, later ones run the code that this wakes up.
             # They also clear a pending `loop.stop()`.
             for _ in range(3):
                 self.loop.stop()
@@ -210,7 +210,7 @@ class Session:
             self.loop.set_exception_handler(None)
 
     def _forget_calls(self, tasks=None):
-        """Forgets the open calls of these tasks; None: of all."""
+        """Forgets the open calls of these tasks; None: of all tasks."""
         forgotten = [index for index, (_, _, task) in self.pending_calls.items() if tasks is None or task in tasks]
         for index in forgotten:
             del self.pending_calls[index]
@@ -219,7 +219,7 @@ class Session:
     # -- called by the program
 
     async def call(self, tool, arguments):
-        """Makes one tool call. The host is sent it when the program can't continue without it."""
+        """Makes one tool call. It is sent to the host when the program can't continue without its result."""
         self._check_calls_allowed()
         fork.reject_call_in_child()
         self.calls_in_cell += 1

@@ -22,12 +22,12 @@ function checkIn(expected: Omit<Expected, 'planSteps'>, ...content: readonly Ass
 
 const submit = (input: JsonObject, id = 'a') => ({ type: 'tool_use', id, name: 'submit_answer', input }) as const
 
-it('accepts an answer that fits the schema, as it is', () => {
+it('an answer that matches the schema is accepted unchanged', () => {
   expect(check(schema, submit({ total: 3, note: 'x' }))).toEqual({ type: 'valid', output: { total: 3, note: 'x' } })
   expect(check(schema, { type: 'text', text: '3' })).toBeUndefined()
 })
 
-it('says what does not fit', () => {
+it('the problem of an invalid answer names the parts that do not match the schema', () => {
   expect(check(schema, submit({ total: 0 }))).toEqual({
     type: 'invalid',
     problem:
@@ -35,12 +35,12 @@ it('says what does not fit', () => {
   })
 })
 
-it('refuses an answer that could not be read, whatever the schema', () => {
+it('an answer that could not be read is refused for every schema', () => {
   const unread = { ...submit({ total: 3 }), input_problem: 'The answer is no JSON.' }
   expect(check(schema, unread)).toEqual({ type: 'invalid', problem: 'The answer is no JSON.' })
 })
 
-it('refuses an answer beside other tool uses', () => {
+it('an answer together with other tool uses is refused', () => {
   const other = { type: 'tool_use', id: 'b', name: 'execute_code', input: {} } as const
   const refused = { type: 'invalid', problem: expect.stringContaining('together with other tools') as string }
   expect(check(schema, other, submit({ total: 3 }))).toEqual(refused)
@@ -51,7 +51,7 @@ it.each([
   [{ type: 'array', items: { $ref: '#/$defs/Id' }, $defs: { Id: { type: 'string' } } }, ['x'], [1]],
   [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, null, 1],
   [{ type: 'object', anyOf: [{ required: ['a'] }, { required: ['b'] }] }, { a: 1 }, 'text'],
-] as const)('wraps an answer that is no plain object: %j', (outputSchema, valid, invalid) => {
+] as const)('an answer that is not a plain object is wrapped: %j', (outputSchema, valid, invalid) => {
   const { inputSchema } = answerTool(outputSchema)
   expect(inputSchema).toMatchObject({ type: 'object', required: ['answer'] })
   expect(check(outputSchema, submit({ answer: valid }))).toEqual({ type: 'valid', output: valid })
@@ -62,7 +62,7 @@ it.each([
 const use = (name: string, input: JsonObject = {}) => ({ type: 'tool_use', id: 'u', name, input }) as const
 const plan = use('submit_plan', { steps: [{ id: 'a', task: 'Do it.' }] })
 
-it('accepts a text, a plan and a reason to give up in the modes that have them', () => {
+it('a text, a plan and a reason to give up are accepted in the modes that have them', () => {
   const giveUp = use('give_up', { reason: 'No access.' })
   const gaveUp = { type: 'gave_up', reason: 'No access.' }
   expect(checkIn({ mode: 'autonomous' }, submit({ answer: 'Done.' }))).toEqual({ type: 'valid', output: 'Done.' })
@@ -73,13 +73,13 @@ it('accepts a text, a plan and a reason to give up in the modes that have them',
   for (const mode of [undefined, 'autonomous'] as const) expect(checkIn({ mode }, plan)).toBeUndefined()
 })
 
-it('refuses to give up without a reason, or beside other tool uses', () => {
+it('giving up without a reason, or together with other tool uses, is refused', () => {
   const invalid = (problem: string) => ({ type: 'invalid', problem: expect.stringContaining(problem) as string })
   expect(checkIn({ mode: 'plan' }, use('give_up'))).toEqual(invalid('give_up needs the reason'))
   expect(checkIn({ mode: 'plan' }, plan, use('ping'))).toEqual(invalid('submit_plan was called together'))
 })
 
-it('needs an answer of the only turn that has an output schema', () => {
+it('a single turn with an output schema must submit an answer', () => {
   expect(checkIn({ mode: 'single-turn', outputSchema: schema }, use('execute_code'))).toMatchObject({ type: 'invalid' })
   expect(checkIn({ mode: 'single-turn', outputSchema: schema }, { type: 'text', text: '3' })).toBeUndefined()
   expect(checkIn({ mode: 'single-turn' }, use('execute_code'))).toBeUndefined()

@@ -12,14 +12,14 @@ import { fromJsonSchema } from '../../tools/validation/json-schema.js'
 import { parseValueNow } from '../../tools/validation/parse-value.js'
 import { checkPlan } from './check-plan.js'
 
-/** What a reply may submit, as the run recorded it. */
+/** The submissions that a reply may have, as the run recorded them. */
 export interface Expected {
   readonly mode?: RecordedMode | undefined
   readonly outputSchema?: JsonObject | undefined
   readonly planSteps: number
 }
 
-/** What a reply submits with a task tool, checked; nothing for a reply without one. */
+/** Checks the submission of a reply by a task tool. Returns an empty object for a reply without one. */
 export function checkAnswer(expected: Expected, reply: ModelReply): { readonly answer?: SubmittedAnswer } {
   const uses = reply.content.filter(isToolUseBlock)
   const [submitted] = uses.flatMap((use) => {
@@ -35,7 +35,7 @@ export function checkAnswer(expected: Expected, reply: ModelReply): { readonly a
   return { answer: problem === undefined ? check(input) : { type: 'invalid', problem } }
 }
 
-/** How the input of a task tool is checked; undefined for a tool that the model does not have. */
+/** Returns the check of a task tool's input; undefined for a tool that the model does not have. */
 function checkOf(name: string, expected: Expected): ((input: JsonObject) => SubmittedAnswer) | undefined {
   const { mode, outputSchema, planSteps } = expected
   const answerSchema = outputSchema ?? (mode === 'autonomous' ? textAnswerSchema : undefined)

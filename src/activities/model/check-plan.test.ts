@@ -3,7 +3,7 @@ import { checkPlan } from './check-plan.js'
 
 const step = (id: string, ...dependsOn: readonly string[]) => ({ id, task: `Do ${id}.`, dependsOn })
 
-it('accepts steps in any order, and names each dependency once', () => {
+it('a plan may have its steps in any order, and names each dependency once', () => {
   const steps = [step('d', 'b', 'c', 'b'), step('b', 'a'), step('c', 'a'), { id: 'a', task: 'Do a.' }]
   expect(checkPlan({ steps }, 4)).toEqual({
     type: 'plan',
@@ -21,6 +21,6 @@ it.each([
   [{ steps: [step('a', 'a')] }, '- these steps depend on each other in a circle: a'],
   [{ steps: [step('a'), step('b', 'a', 'c'), step('c', 'b')] }, '- these steps depend on each other in a circle: b, c'],
   [{ steps: ['a', 'b', 'c', 'd', 'e'].map((id) => step(id)) }, '- it has 5 steps; at most 4 are allowed'],
-])('says what is wrong with %j', (input, problem) => {
+])('an invalid plan is refused with its problem: %j', (input, problem) => {
   expect(checkPlan(input, 4)).toEqual({ type: 'invalid', problem: expect.stringContaining(problem) as string })
 })

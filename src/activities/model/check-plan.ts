@@ -5,12 +5,12 @@ import type { PlanStep } from '../../common/runs/task-modes.js'
 import { planSchema } from '../../models/task-tools.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
 
-/** Of the input of `submit_plan` that fits its schema. */
+/** Input of `submit_plan` that matches its schema. */
 interface SubmittedPlan {
   readonly steps: readonly (Omit<PlanStep, 'dependsOn'> & Partial<Pick<PlanStep, 'dependsOn'>>)[]
 }
 
-/** The plan in the input of a tool use, or what is wrong with it. */
+/** Returns the plan in the input of a tool use, or the problem of the plan. */
 export function checkPlan(input: JsonObject, maxSteps: number): SubmittedAnswer {
   const { error } = z.safeParse(z.fromJSONSchema(planSchema), input)
   if (error !== undefined) return invalid(describeIssues(error))
@@ -38,7 +38,9 @@ function problemsOf(steps: readonly PlanStep[]): readonly string[] {
   return problems.length > 0 ? problems : cycleOf(steps)
 }
 
-/** Takes away the steps whose dependencies are all taken away; what is left is on a cycle, or depends on one. */
+/**
+ * Repeatedly removes the steps that depend only on removed steps. The remaining steps are on a cycle, or depend on one.
+ */
 function cycleOf(steps: readonly PlanStep[]): readonly string[] {
   let left = steps
   for (;;) {

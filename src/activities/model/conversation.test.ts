@@ -13,7 +13,7 @@ it.each([
   ['another model of its provider', { provider: 'anthropic', name: 'b' }, false, [search, text, use]],
   ['another provider', { provider: 'anthropic2', name: 'a' }, false, [text, use]],
   ['another provider that executes code', { provider: 'gateway', name: 'a' }, true, [search, text, use]],
-])('a reply for %s has what that one can read', (_what, model, isHosted, content) => {
+])('a reply sent to %s has only blocks that this model can read', (_what, model, isHosted, content) => {
   const stored = toStored([thinking, search, text, use], author)
   expect(toSent(stored, model, isHosted)).toEqual({ role: 'assistant', content })
 })

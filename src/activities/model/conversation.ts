@@ -21,7 +21,7 @@ import { toCutBlock } from '../../values/text-parts.js'
 
 const neededBy = 'the conversation'
 
-/** The messages of earlier turns. */
+/** Loads the messages of earlier turns. */
 export function loadMessages(
   values: Values,
   history: ValueLog | null,
@@ -31,9 +31,9 @@ export function loadMessages(
 }
 
 /**
- * The pending user message; none to continue a truncated reply.
+ * Loads the pending user message. There is none when the turn continues a truncated reply.
  *
- * @param readMore the model may read the rest of a result that is cut
+ * @param readMore true when the model may read the rest of a truncated result
  */
 export async function loadPending(
   values: Values,
@@ -53,7 +53,7 @@ export async function loadPending(
   return [{ role: 'user', content, ...(whole.size > 0 && { whole: Object.fromEntries(whole) }) }]
 }
 
-/** A reply for the stored conversation. */
+/** Returns a reply for the stored conversation. */
 export function toStored(content: readonly AssistantBlock[], model: ModelId): Message {
   return { role: 'assistant', content, ...(!content.every(isForAll) && { model: nameOf(model) }) }
 }
@@ -62,7 +62,7 @@ export function toStored(content: readonly AssistantBlock[], model: ModelId): Me
  * A stored message as the model gets it. Thinking is signed for the model that wrote it; the other blocks of a server,
  * and what it has added to a text or a tool use, are for its provider: any other one would refuse the request.
  *
- * @param isHosted all providers of the run execute code, and read each other's blocks about it
+ * @param isHosted true when all providers of the run execute code: then each reads the blocks about code of the others
  */
 export function toSent(message: StoredMessage, model: ModelId, isHosted: boolean): Message {
   if (message.role === 'user' || message.model === undefined) return toMessage(message)
@@ -105,7 +105,7 @@ function nameOf({ provider, name }: ModelId): string {
   return `${provider}/${name}`
 }
 
-/** The conversation extended by one turn. */
+/** Appends one turn to the conversation. */
 export function appendTurn(
   values: Values,
   history: ValueLog | null,

@@ -13,7 +13,7 @@ import { loadDocumentation } from '../run/tool-set.js'
 import { loadMessages, loadPending, toSent } from './conversation.js'
 import { endLostCode } from './lost-code.js'
 
-/** What a worker has for the requests of its runs. */
+/** The parts of a worker that are needed for requests to models. */
 export interface TurnSources {
   readonly registry: ToolRegistry
   readonly values: Values
@@ -22,23 +22,23 @@ export interface TurnSources {
 
 interface LoadedTurn {
   readonly request: ModelRequest
-  /** The messages that the turn adds to the stored ones, without its reply. */
+  /** The messages of the turn after the stored ones, without its reply. */
   readonly now: readonly StoredMessage[]
   /** The messages of the request, without the data of images and documents. */
   readonly withoutMedia: readonly Message[]
   readonly outputSchema: JsonObject | undefined
 }
 
-/** The request of a turn. */
+/** Loads the request of a turn. */
 export async function loadTurn(input: ModelTurnInput, sources: TurnSources, signal: AbortSignal): Promise<LoadedTurn> {
   const requestAfter = await prepareTurn(input, sources, signal)
   return requestAfter(await loadMessages(sources.values, input.history, signal))
 }
 
 /**
- * Loads what the request of a turn has besides the messages of earlier turns.
+ * Loads all parts of the request of a turn except the messages of earlier turns.
  *
- * @returns makes the request, with these messages of earlier turns
+ * @returns a function that makes the request with the given messages of earlier turns
  */
 export async function prepareTurn(
   input: ModelTurnInput,
@@ -74,7 +74,7 @@ export async function prepareTurn(
   }
 }
 
-/** What the agent of the run has, as it was when the run began. */
+/** Loads the parts of the run's agent, as the run recorded them at its start. */
 async function loadAgent(
   { instructions, outputSchema }: ModelTurnInput,
   values: Values,
@@ -87,7 +87,10 @@ async function loadAgent(
   }
 }
 
-/** Code in a named session has the tools of the session, which are those of the configuration without sub-agents. */
+/**
+ * Removes sub-agents from the documentation for code in a named session: the session has the tools of the configuration
+ * without sub-agents.
+ */
 function withoutSubagentsInCode(
   documentation: readonly ToolDocumentation[],
   registry: ToolRegistry,

@@ -10,7 +10,7 @@ const earlier: readonly Message[] = [
 ]
 const result = { type: 'tool_result', tool_use_id: 'a', content: '{"id":"p1"}' } as const
 
-it('ends code with an error result after the results of its calls, and tells the model which calls are done', () => {
+it('lost code ends with an error after the results of its calls, and the model reads which calls are done', () => {
   const messages = endLostCode(earlier, [{ role: 'user', content: [result] }], { uses, reason: 'expired' })
   expect(messages.slice(0, 2)).toEqual([
     { role: 'user', content: [result] },
@@ -30,21 +30,21 @@ it('ends code with an error result after the results of its calls, and tells the
   expect(note).toMatchObject({ text: expect.stringContaining('- pay({"cents":5}) -> {"id":"p1"}') as string })
 })
 
-it('puts a message that came while code waited after the end of the code', () => {
+it('a message that arrived while code waited comes after the end of the lost code', () => {
   const text = { type: 'text', text: 'Stop that.' } as const
   const messages = endLostCode(earlier, [{ role: 'user', content: [result, text] }], { uses, reason: 'message' })
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   expect(messages[2]?.content).toMatchObject([{ text: expect.stringMatching(/^\[stopped\]/) as string }, text])
 })
 
-it('only tells the model that the variables are gone when no code waited', () => {
+it('after the loss of a container without waiting code, the model only reads that the variables are gone', () => {
   const text = { type: 'text', text: 'And now?' } as const
   const messages = endLostCode(earlier, [{ role: 'user', content: [text] }], { uses: [], reason: 'expired' })
   expect(messages).toMatchObject([{ role: 'user', content: [{ text: expect.stringContaining('variables') }, text] }])
   expect(JSON.stringify(messages)).not.toContain('did not go on')
 })
 
-it('ends code of a paused turn, which has no message to send', () => {
+it('lost code of a paused turn is ended without a message', () => {
   const messages = endLostCode(earlier, [], { uses, reason: 'expired' })
   expect(messages.map(({ role }) => role)).toEqual(['assistant', 'user'])
 })

@@ -2,16 +2,16 @@ import type { LostCode, ServerToolUse } from '../../common/runs/hosted-code.js'
 import { isToolUseBlock, type Message, type UnknownBlock, type UserBlock } from '../../common/runs/messages.js'
 import { truncateMiddle } from '../../common/text/text.js'
 
-/** Characters of the results of lost code that the model reads. */
+/** Maximum characters of the results of lost code that the model reads. */
 const resultCharacters = 20_000
 
 /**
- * The messages of a turn after hosted code was lost. Every server tool use gets a result as the API writes it when the
- * tool is not available, so that the API waits for no more. The model then reads what happened: it does not see the
- * results for code otherwise, and must not repeat calls that have had an effect.
+ * Returns the messages of a turn after hosted code was lost. Every server tool use gets the result that the API writes
+ * when the tool is not available, so that the API stops waiting. Then the model reads what happened: it would not see
+ * the results for code otherwise, and must not repeat calls that have had an effect.
  *
  * @param earlier the messages before
- * @param now the next user message, or none
+ * @param now the next user message, if there is one
  */
 export function endLostCode(
   earlier: readonly Message[],
@@ -50,7 +50,7 @@ function noteOf(reason: LostCode['reason'], uses: readonly ServerToolUse[], call
   return lines.join('\n')
 }
 
-/** The calls of the last reply with their results, one a line. */
+/** Lists the calls of the last reply with their results, one per line. */
 function callsOf(earlier: readonly Message[], results: readonly UserBlock[]): readonly string[] {
   const last = earlier.findLast(({ role }) => role === 'assistant')
   const uses = last?.role === 'assistant' ? last.content.filter(isToolUseBlock) : []

@@ -26,7 +26,7 @@ const input: ModelTurnInput = {
   pending: [{ type: 'text', text: 'Go.' }],
 }
 
-/** The failures of a turn whose attempts fail like this, one after the other. */
+/** Returns the failures of a turn. Its attempts fail with these errors, one after the other. */
 async function failuresOf(errors: readonly PtcError[]): Promise<readonly unknown[]> {
   const failures: unknown[] = []
   let heartbeatDetails: unknown
@@ -41,13 +41,13 @@ async function failuresOf(errors: readonly PtcError[]): Promise<readonly unknown
   return failures
 }
 
-/** Whether each attempt is the last one. */
+/** Returns for each attempt whether it is the last one. */
 async function lastOnes(...codes: readonly ErrorCode[]): Promise<readonly boolean[]> {
   const failures = await failuresOf(codes.map((code) => new PtcError(code, 'no')))
   return failures.map((failure) => (failure as { readonly nonRetryable: boolean }).nonRetryable)
 }
 
-it('passes the retry delay of the provider to Temporal', async () => {
+it('a failed turn passes the retry delay of the provider to Temporal', async () => {
   const limited = new PtcError('MODEL_RATE_LIMIT', 'too many requests', { retryAfterMs: 7_000 })
   expect(await failuresOf([limited, new PtcError('MODEL_AUTH', 'no key')])).toMatchObject([
     { type: 'MODEL_RATE_LIMIT', nextRetryDelay: 7_000, nonRetryable: false },
@@ -55,11 +55,11 @@ it('passes the retry delay of the provider to Temporal', async () => {
   ])
 })
 
-it('asks again once after a reply in a form that can not be used', async () => {
+it('the model is asked once more after an unusable reply', async () => {
   expect(await lastOnes('MODEL_REPLY_INVALID', 'MODEL_REPLY_INVALID')).toEqual([false, true])
 })
 
-it('does not count other failures before and between such replies', async () => {
+it('other failures before and between unusable replies do not count', async () => {
   const codes = ['MODEL_OVERLOADED', 'MODEL_REPLY_INVALID', 'MODEL_STREAM', 'MODEL_REPLY_INVALID'] as const
   expect(await lastOnes(...codes)).toEqual([false, false, false, true])
 })

@@ -36,7 +36,7 @@ const input: ModelTurnInput = {
   pending: [{ type: 'text', text: 'What did Ada spend?' }],
 }
 
-/** Runs one turn with a provider that does what the test says. */
+/** Runs one turn with a provider that the test scripts. */
 function runTurn(
   turn: (request: ModelRequest, options: TurnOptions) => Promise<readonly AssistantBlock[]>,
   change: Partial<ModelTurnInput> = {},
@@ -63,13 +63,13 @@ function runTurn(
   return { environment, heartbeats, result }
 }
 
-/** Ids of the tool uses in a reply: they are our own. */
+/** Returns the ids of the tool uses in a reply. The engine creates them. */
 const idsIn = ({ content }: ModelReply): readonly string[] => content.filter(isToolUseBlock).map(({ id }) => id)
 
 const use = (id: string, name: string, input: Record<string, string | number>) =>
   ({ type: 'tool_use', id, name, input }) as const
 
-it('stores the conversation, which the next turn sends again', async () => {
+it('a turn stores the conversation, and the next turn sends it again', async () => {
   const first = await runTurn(() => Promise.resolve([{ type: 'thinking', thinking: 'hm', signature: 's' }])).result
   // The history of the workflow has no thinking; the stored conversation has.
   expect(first.reply.content).toEqual([{ type: 'thinking' }])
@@ -93,7 +93,7 @@ it('stores the conversation, which the next turn sends again', async () => {
   expect(conversationBytes).toBe(Buffer.byteLength(JSON.stringify(sent?.messages)))
 })
 
-it('sends thinking to the model that wrote it, and to no other', async () => {
+it('thinking is sent only to the model that wrote it', async () => {
   const thinking = [
     { type: 'thinking', thinking: 'hm', signature: 's' },
     { type: 'redacted_thinking', data: 'd' },
@@ -114,7 +114,7 @@ it('sends thinking to the model that wrote it, and to no other', async () => {
   ])
 })
 
-it('sends images with their data, and stores them by reference', async () => {
+it('images are sent with their data, and stored by reference', async () => {
   const png = Buffer.from(`\x89PNG\r\n\x1a\n${'x'.repeat(9_000)}`, 'latin1').toString('base64')
   const data = externalValue(await values.store(png, new AbortController().signal))
   const image = (source: string | ExternalValue) =>
@@ -132,7 +132,7 @@ it('sends images with their data, and stores them by reference', async () => {
   expect(stored[0]).toEqual({ role: 'user', content: [image(data), ...input.pending] })
 })
 
-it('sends the temperature of the run, also 0', async () => {
+it('a turn sends the temperature of the run, also 0', async () => {
   const sent: (number | undefined)[] = []
   const turn = (request: ModelRequest) => {
     sent.push(request.temperature)
@@ -143,7 +143,7 @@ it('sends the temperature of the run, also 0', async () => {
   expect(sent).toEqual([0, undefined])
 })
 
-it('describes direct calls, and externalizes large code and arguments', async () => {
+it('a turn describes direct calls, and externalizes large code and arguments', async () => {
   const { reply, calls } = await runTurn(() =>
     Promise.resolve([
       use('a', 'pay', { cents: 5 }),
@@ -163,7 +163,7 @@ it('describes direct calls, and externalizes large code and arguments', async ()
   expect(JSON.stringify({ reply, calls }).length).toBeLessThan(10_000)
 })
 
-it('refuses a call whose arguments could not be read, whatever the tool takes', async () => {
+it('a call with unreadable arguments is refused, even if the tool accepts any arguments', async () => {
   const { calls, reply } = await runTurn(() =>
     Promise.resolve([
       { ...use('a', 'pay', { cents: 5 }), input_problem: 'The arguments are no JSON.' },
@@ -175,13 +175,13 @@ it('refuses a call whose arguments could not be read, whatever the tool takes', 
   expect(calls[b]?.refused).toBeNull()
 })
 
-it('describes the call that checks whether the work is done, for an answer that is valid', async () => {
+it('a turn with a valid answer describes the call that checks whether the work is done', async () => {
   const done = { mode: 'autonomous', doneCheck: 'pay' } as const
   const submitting = (answer: string | number) =>
     runTurn(() => Promise.resolve([use('a', 'submit_answer', { answer })]), done).result
   const { answer, calls, reply } = await submitting('Done.')
   expect(answer).toEqual({ type: 'valid', output: 'Done.' })
-  // The tool does not take the answer. It refuses a call without its own argument, as it would that of a model.
+  // The tool does not take the answer. It refuses a call without its own argument, like a call of a model.
   expect(calls[idsIn(reply)[0] ?? '']).toMatchObject({
     tool: 'pay',
     index: 1,
@@ -191,7 +191,7 @@ it('describes the call that checks whether the work is done, for an answer that 
   expect(await submitting(3)).toMatchObject({ answer: { type: 'invalid' }, calls: {} })
 })
 
-it('reports what the model is writing', async () => {
+it('a turn reports the phase of the reply that the model is writing', async () => {
   const { heartbeats, result } = runTurn(async (_request, { onProgress }) => {
     onProgress({ phase: 'text', outputCharacters: 3 })
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -201,7 +201,7 @@ it('reports what the model is writing', async () => {
   expect(heartbeats).toContainEqual({ phase: 'text', outputCharacters: 3 })
 })
 
-it('cancels the request of a cancelled run', async () => {
+it('the request to the model is cancelled with its run', async () => {
   const { environment, result } = runTurn((_request, { signal }) => {
     queueMicrotask(() => environment.cancel())
     return new Promise((_resolve, reject) =>
@@ -211,7 +211,7 @@ it('cancels the request of a cancelled run', async () => {
   await expect(result).rejects.toThrow(CancelledFailure)
 })
 
-it('leaves a turn of a provider that this worker lacks to another worker', async () => {
+it('a turn of a provider that this worker lacks is left to another worker', async () => {
   const model = { provider: 'local', name: 'm', maxTokens: 1 }
   await expect(runTurn(() => Promise.reject(new Error('not asked')), { model }).result).rejects.toMatchObject({
     type: 'MODEL_PROVIDER_MISSING',
@@ -225,7 +225,7 @@ it.each([
   [2, {}, false],
   [1, { retryAfterMs: 10_001 }, true],
   [1, { retryAfterMs: 10_000 }, false],
-])('gives up a model that has a fallback: attempt %i, %j: %s', async (attempt, options, nonRetryable) => {
+])('a model with a fallback is given up: attempt %i, %j: %s', async (attempt, options, nonRetryable) => {
   const model = { ...input.model, fallbacks: [{ provider: 'anthropic', name: 'other' }] }
   const failing = () => Promise.reject(new PtcError('MODEL_OVERLOADED', 'busy', options))
   const failure = { type: 'MODEL_OVERLOADED' }
@@ -233,11 +233,11 @@ it.each([
   await expect(runTurn(failing, {}, attempt).result).rejects.toMatchObject({ ...failure, nonRetryable: false })
 })
 
-describe('of a run whose code Anthropic executes', () => {
+describe('a turn with hosted code', () => {
   const container = { id: 'container_1', expiresAt: null }
   const caller = { type: 'code_execution_20260120', tool_id: 's1' }
 
-  it('asks with the container, and returns what the workflow needs of the code', async () => {
+  it('a turn with hosted code sends the container, and returns the data of the code for the workflow', async () => {
     let sent: ModelRequest | undefined
     const stdout = 'x'.repeat(10_000)
     const { reply, calls } = await runTurn(
@@ -268,7 +268,7 @@ describe('of a run whose code Anthropic executes', () => {
     expect(Object.keys(calls)).toEqual(['a'])
   })
 
-  it('refuses a provider that executes no code', async () => {
+  it('a turn with hosted code refuses a provider that does not execute code', async () => {
     const activity = modelTurn(
       new ModelProviders({ anthropic: { turn: () => Promise.reject(new Error()), close: () => Promise.resolve() } }),
       registry,
@@ -279,7 +279,7 @@ describe('of a run whose code Anthropic executes', () => {
     await expect(run).rejects.toMatchObject({ type: 'MODEL_BAD_REQUEST', nonRetryable: true })
   })
 
-  it('stores the end of lost code in the history', async () => {
+  it('a turn after lost code stores the end of the code in the history', async () => {
     const lost = { uses: [{ id: 's1', name: 'code_execution' }], reason: 'expired' } as const
     let sent: ModelRequest | undefined
     const turn = (request: ModelRequest) => {

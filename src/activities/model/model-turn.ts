@@ -35,7 +35,7 @@ import { TurnStream } from '../stream-events.js'
 import { loadRunTools, type RunTools } from '../run/tool-set.js'
 import { checkAnswer } from './check-answer.js'
 
-/** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
+/** Activity `model.turn`: gets one reply of the model, and checks and describes each direct call. */
 export function modelTurn(
   providers: ModelProviders,
   registry: ToolRegistry,
@@ -105,23 +105,23 @@ export function modelTurn(
     })
 }
 
-/** Replies in a form that can't be used, after which a model is given up: the next one is mostly the same. */
+/** A model is given up after this number of unusable replies: the next reply is usually the same. */
 const maxInvalidReplies = 2
 
 function isInvalidReply(thrown: unknown): boolean {
   return PtcError.isInstance(thrown) && thrown.code === 'MODEL_REPLY_INVALID'
 }
 
-/** How many earlier attempts had such a reply. */
+/** Returns the number of earlier attempts with such a reply. */
 function invalidRepliesIn(details: unknown): number {
   const { invalidReplies } = { ...(details as { readonly invalidReplies?: unknown } | null | undefined) }
   return typeof invalidReplies === 'number' ? invalidReplies : 0
 }
 
-/** A model that has a fallback is given up after this many attempts… */
+/** A model that has a fallback is given up after this number of attempts, */
 const attemptsBeforeFallback = 3
 
-/** … or when its provider asks to wait for longer. */
+/** or when its provider asks to wait for longer than this time. */
 const maxWaitBeforeFallbackMs = 10_000
 
 function isGivenUp(thrown: unknown, attempt: number): boolean {
@@ -130,8 +130,8 @@ function isGivenUp(thrown: unknown, attempt: number): boolean {
 }
 
 /**
- * The reply for the history: text inline, tool inputs and code externalized where large. Other blocks are reduced to
- * their type; the stored conversation has them in full.
+ * Returns the reply for the history: text inline, large tool inputs and large code externalized. Other blocks are
+ * reduced to their type; the stored conversation has them in full.
  */
 async function externalizeReply(
   values: Values,
@@ -157,14 +157,17 @@ async function externalizeBlock(block: AssistantBlock, externalize: Externalize)
   return { type, id, name, input: { code: await externalize(code) }, ...problem }
 }
 
-/** No tool is the tool for code, whatever its name. */
+/** Externalizes a block of a plain run. No tool is the tool for code, even with the same name. */
 async function externalizePlainBlock(block: AssistantBlock, externalize: Externalize): Promise<AssistantBlock> {
   if (!isToolUseBlock(block)) return isTextBlock(block) ? block : { type: block.type }
   const { type, id, name, input } = block
   return { type, id, name, input: (await externalize(input)) as JsonObject }
 }
 
-/** The workflow also needs which code made a call, and which code has ended. */
+/**
+ * Externalizes a block of hosted code. The workflow also needs to know which code made a call, and which code has
+ * ended.
+ */
 async function externalizeHostedBlock(block: AssistantBlock, externalize: Externalize): Promise<AssistantBlock> {
   if (isToolUseBlock(block) && codeCallerOf(block) !== undefined) {
     const { type, id, name, input, caller } = block
@@ -181,7 +184,7 @@ async function externalizeHostedBlock(block: AssistantBlock, externalize: Extern
   return externalizeBlock(block, externalize)
 }
 
-/** Without files and ciphers: the stored conversation has them. */
+/** Externalizes the result of hosted code, without files and ciphers: the stored conversation has them. */
 async function externalizeCodeResult(content: JsonObject, externalize: Externalize): Promise<JsonObject> {
   const { type = '', error_code: code, stdout, stderr = '', return_code: returnCode = 0 } = content
   if (code !== undefined) return { type, error_code: code }
@@ -191,7 +194,7 @@ async function externalizeCodeResult(content: JsonObject, externalize: Externali
 
 /**
  * @param externalized the same reply with external inputs: the source of the arguments in the history
- * @param hasOwnToolsOnly the model has no tool of the engine: all names are those of tools of the run
+ * @param hasOwnToolsOnly true when the model has no tool of the engine: each name is the name of a tool of the run
  */
 function describeCalls(
   { registry, registryMatchesRun }: RunTools,
@@ -205,7 +208,7 @@ function describeCalls(
   const [uses, externalizedUses] = [usesOf(reply), usesOf(externalized)]
   const allUses = reply.content.filter(isToolUseBlock)
   const calls = uses.map((use, position) => {
-    // As the workflow numbers them: code has a number, too.
+    // The workflow numbers all tool uses in the same way, including code.
     const index = allUses.indexOf(use) + 1
     const { id, name: tool, input, input_problem: message } = use
     const caller = codeCallerOf(use) === undefined ? 'direct' : 'code_execution'
@@ -216,7 +219,7 @@ function describeCalls(
   return Object.fromEntries(calls)
 }
 
-/** The call that checks whether the work is done, by the id of the tool use that submits the answer. */
+/** Returns the call that checks whether the work is done, by the id of the tool use that submits the answer. */
 async function describeDoneCheck(
   { registry, registryMatchesRun }: RunTools,
   { doneCheck, limits }: ModelTurnInput,
@@ -233,5 +236,5 @@ async function describeDoneCheck(
   return { [use.id]: { index: 1, tool: doneCheck, ...description, arguments: args } }
 }
 
-/** No tool of a user has such a name. */
+/** Names of the engine's tools. A tool of a user can't have such a name. */
 const engineTools: readonly string[] = [executeCodeTool, readMoreTool, searchToolsTool, ...taskTools]

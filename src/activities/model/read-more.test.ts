@@ -17,7 +17,7 @@ const values = new Values({ store: new LocalStore(folder) })
 afterAll(() => rmSync(folder, { recursive: true }))
 const { signal } = new AbortController()
 
-/** The message with this result, as the model gets it, and a function that reads pages of 1,000 characters. */
+/** Returns the message for the model with this result, and a function that reads pages of 1,000 characters. */
 async function withResult(value: JsonValue, isOffered = true) {
   const part = externalValue(await values.store(value, signal))
   const block: PendingBlock = {
@@ -37,7 +37,7 @@ async function withResult(value: JsonValue, isOffered = true) {
   return { text: content?.type === 'tool_result' ? content.content : '', read, message: now[0] }
 }
 
-it('returns a cut result with a note, and its pages add up to the whole', async () => {
+it('read_more returns pages of a truncated result with a note, and all pages together are the whole text', async () => {
   const whole = Array.from({ length: 700 }, (_, line) => `line ${line}`).join('\n')
   const { text, read } = await withResult(whole)
   expect(text).toMatch(
@@ -59,7 +59,7 @@ it('returns a cut result with a note, and its pages add up to the whole', async 
   })
 })
 
-it('cuts pages between characters, from any offset', async () => {
+it('pages of read_more are cut between characters, from any offset', async () => {
   for (const whole of ['😀'.repeat(2_300), `a${'😀'.repeat(2_300)}`]) {
     const { text, read } = await withResult(whole)
     expect((text as string).isWellFormed()).toBe(true)
@@ -82,13 +82,13 @@ it('cuts pages between characters, from any offset', async () => {
   }
 })
 
-it('reads values that are too large for memory, as JSON', async () => {
+it('read_more reads values that are too large for memory, as JSON', async () => {
   const { read } = await withResult({ rows: Array.from({ length: 500_000 }, (_, id) => ({ id })) })
   expect(await read({ id: 'a' })).toMatchObject({ page: expect.stringMatching(/^{"rows":\[{"id":0},/) as string })
   expect(await read({ id: 'a', offset: 5_000_000 })).toMatchObject({ isError: false })
 })
 
-it('says what is wrong with an input', async () => {
+it('read_more reports the problem of an invalid input', async () => {
   const { read } = await withResult('x'.repeat(2_000))
   for (const input of [{}, { id: 7 }, { id: 'a', offset: -1 }, { id: 'a', offset: 'x' }])
     expect(await read(input)).toMatchObject({
@@ -99,7 +99,7 @@ it('says what is wrong with an input', async () => {
     expect(await read({ id })).toMatchObject({ isError: true, note: expect.stringContaining('no result') as string })
 })
 
-it('adds no note to a whole result, nor for a model without the tool', async () => {
+it('a whole result has no note about read_more, and neither has a result for a model without this tool', async () => {
   const short = await withResult('short')
   expect(short).toMatchObject({ text: 'short\n[failed]' })
   expect(short.message).not.toHaveProperty('whole')

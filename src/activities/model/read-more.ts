@@ -9,7 +9,7 @@ import { loadMessages } from './conversation.js'
 const schema = z.object({ id: z.string(), offset: z.int().min(0).default(0) })
 
 /**
- * Activity `result.page`: a page of a result that was cut, for the model. Only results of the same messages are read.
+ * Activity `result.page`: reads a page of a truncated result for the model. It reads only results in the same messages.
  */
 export function readMore(values: Values) {
   return ({ history, input, limit }: ReadMoreInput): Promise<EngineToolResult> =>

@@ -9,7 +9,7 @@ import { runActivity } from '../run-activity.js'
 
 const schema = z.object({ query: z.string() })
 
-/** Activity `tool.search`: the documentation of tools that code can call, for the model. */
+/** Activity `tool.search`: finds the documentation of tools that code can call, for the model. */
 export function searchTools(registry: ToolRegistry, values: Values) {
   return ({ tools: runTools, input }: SearchToolsInput): Promise<EngineToolResult> =>
     runActivity(async ({ signal }) => {

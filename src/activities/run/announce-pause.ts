@@ -2,7 +2,7 @@ import type { BudgetPause } from '../../common/runs/budget.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import { runActivity } from '../run-activity.js'
 
-/** Activity `run.pause`: the live stream says that the budget of a run is spent. */
+/** Activity `run.pause`: publishes in the live stream that the budget of a run is spent. */
 export function announcePause(stream: StreamPublisher | undefined) {
   return (pause: BudgetPause): Promise<void> =>
     runActivity(({ workflowId, runId, attempt }) => {

@@ -8,17 +8,17 @@ import type { ToolRegistry } from '../../tools/registry.js'
 interface HostedRun {
   readonly model: ModelConfig
   readonly tools: ToolRegistry
-  /** The run has data for its code. */
+  /** True when the run has data for its code. */
   readonly hasInput: boolean
-  /** The client of the run answers its calls, perhaps after days. */
+  /** True when the client of the run answers calls, perhaps after days. */
   readonly hasClientTools: boolean
   readonly mode: RecordedMode | undefined
 }
 
 /**
- * What a run needs whose code Anthropic executes.
+ * Checks the requirements of a run with code that Anthropic executes.
  *
- * @param hostingProviders names of the providers whose API executes code
+ * @param hostingProviders names of the providers that execute code at their API
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function checkHostedCode(

@@ -4,7 +4,10 @@ import { pluralize, toPlainLine, truncateEnd } from '../../common/text/text.js'
 const maxKeys = 20
 const maxKeyCharacters = 40
 
-/** The type and size of a run's input data, in the words of Python. Of its content, only the names of members. */
+/**
+ * Describes the type and size of a run's input data in Python's terms. Of the content, the text has only the names of
+ * members.
+ */
 export function describeInput(value: JsonValue): string {
   if (value === null) return 'None'
   if (typeof value === 'string') return `a str of ${pluralize(value.length, 'character')}`

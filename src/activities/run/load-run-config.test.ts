@@ -73,7 +73,7 @@ async function load(
   return config
 }
 
-it('records all tools and the instructions of the configuration for a run without an agent', async () => {
+it('a run without an agent records all tools and the instructions of the configuration', async () => {
   const config = await load({})
   expect(config).toMatchObject({ instructions: 'You help.', model: { name: 'large', maxTokens: 100 } })
   expect(config.model).not.toHaveProperty('temperature')
@@ -83,7 +83,7 @@ it('records all tools and the instructions of the configuration for a run withou
   expect(config.toolSet).not.toHaveProperty('names')
 })
 
-it('records the context window of each model where it is known or configured', async () => {
+it('a run records the context window of each model that has a known or configured one', async () => {
   const model = ['claude-sonnet-5-5', 'claude-haiku-4-5', 'local/claude-sonnet-5-5']
   const known = { provider: 'anthropic', name: 'claude-haiku-4-5', contextWindow: 200_000 }
   const unknown = { provider: 'local', name: 'claude-sonnet-5-5' }
@@ -99,7 +99,7 @@ it('records the context window of each model where it is known or configured', a
   })
 })
 
-it('takes the windows and prices of models of each provider from the configuration', async () => {
+it('windows and prices of models of each provider come from the configuration', async () => {
   const price = { input: 1, output: 2 }
   const models: ModelFacts = {
     'local/qwen': { contextWindow: 32_000 },
@@ -114,7 +114,7 @@ it('takes the windows and prices of models of each provider from the configurati
   expect(await load({ budget }, { models })).toMatchObject({ budget })
 })
 
-it('records the agent, and the overrides of the run take precedence', async () => {
+it('a run records its agent, and the overrides of the run take precedence', async () => {
   const config = await load({ agent: 'analyst', limits: { turns: 3 }, tools: ['add_up'] })
   expect(config).toMatchObject({
     agentName: 'analyst',
@@ -136,7 +136,7 @@ it('records the agent, and the overrides of the run take precedence', async () =
   })
 })
 
-it('records fallbacks in the order of the list', async () => {
+it('a run records fallbacks in the order of the list of models', async () => {
   expect((await load({ model: ['local/a', 'b', 'local/c'] })).model).toEqual({
     provider: 'local',
     name: 'a',
@@ -148,7 +148,7 @@ it('records fallbacks in the order of the list', async () => {
   })
 })
 
-it('records the settings of the model: those of the run, the agent, and the configuration', async () => {
+it('a run records the settings of the model from the run, the agent, and the configuration', async () => {
   expect((await load({ thinking: 'adaptive', effort: 'low' })).model).toMatchObject({
     thinking: 'adaptive',
     effort: 'low',
@@ -159,7 +159,7 @@ it('records the settings of the model: those of the run, the agent, and the conf
   expect(model).not.toHaveProperty('temperature')
 })
 
-it('records the context and the input data, of which a large one is a reference', async () => {
+it('a run records its context and its input data, and large input data as a reference', async () => {
   const input = Array.from({ length: 2_000 }, (_, id) => ({ id }))
   const config = await load({ context: { tenant: 'acme' }, input })
   expect(config.context).toEqual({ tenant: 'acme' })
@@ -168,14 +168,14 @@ it('records the context and the input data, of which a large one is a reference'
   expect((await load({ input: null })).input).toEqual({ value: null, description: 'None' })
 })
 
-it('bounds a sub-agent by its lease, and ends it when that is spent', async () => {
+it('a sub-agent has at most the budget of its lease, and ends when the lease is spent', async () => {
   const lease = { key: 'k', amounts: { turns: 2, seconds: 30.5 } }
   const budget = { turns: 5, tokens: 1_000 }
   expect((await load({ budget, lease })).budget).toEqual({ turns: 2, tokens: 1_000, seconds: 30.5, whenSpent: 'end' })
   expect(await load({ lease: { key: 'k', amounts: {} } })).not.toHaveProperty('budget')
 })
 
-it('records the mode of the run, of its agent, or of the configuration', async () => {
+it('a run records its own mode, the mode of its agent, or the mode of the configuration', async () => {
   expect(await load({ agent: 'fixer' })).toMatchObject({ mode: 'autonomous', doneCheck: 'is_done' })
   expect(await load({ agent: 'fixer', mode: 'plan' })).not.toHaveProperty('doneCheck')
   expect(await load({ agent: 'fixer', mode: 'answer' })).not.toHaveProperty('mode')
@@ -184,7 +184,7 @@ it('records the mode of the run, of its agent, or of the configuration', async (
   expect(await load({})).not.toHaveProperty('mode')
 })
 
-it('has modes only in workflow agent', async () => {
+it('only workflow agent has a mode', async () => {
   const refused = { type: 'RUN_INPUT_INVALID', nonRetryable: true }
   const conversation = { workflowType: 'conversation', mode: 'plan' } as const
   expect(await load({ agent: 'analyst' }, conversation)).not.toHaveProperty('mode')
@@ -216,7 +216,7 @@ it.each([
   [{ thinking: { budgetTokens: 2_000 } }, 'RUN_INPUT_INVALID', 'must be less than model.maxTokens (100)'],
   [{ thinking: 'adaptive', temperature: 0 }, 'RUN_INPUT_INVALID', 'temperature and thinking exclude each other'],
   [{ limits: { turns: 0 } }, 'RUN_INPUT_INVALID', 'limits.turns'],
-])('refuses %j', async (options, code, message) => {
+])('a run is refused with invalid options: %j', async (options, code, message) => {
   await expect(load(options as RunConfigInput)).rejects.toMatchObject({
     type: code,
     nonRetryable: true,
@@ -224,8 +224,8 @@ it.each([
   })
 })
 
-describe('a run whose code Anthropic executes', () => {
-  it('records its sandbox', async () => {
+describe('a run with hosted code', () => {
+  it('a run with hosted code records its sandbox', async () => {
     expect(await load({ sandbox: 'anthropic' })).toMatchObject({ backend: 'anthropic' })
   })
 
@@ -233,7 +233,7 @@ describe('a run whose code Anthropic executes', () => {
     ['a model of a provider that executes no code', { model: 'local/x' }, 'local/x executes no code'],
     ['a fallback of such a provider', { model: ['large', 'local/x'] }, 'local/x executes no code'],
     ['data for its code', { input: [1] }, 'has no `input_data`'],
-  ])('can not have %s', async (_what, options, message) => {
+  ])('a run with hosted code can not have %s', async (_what, options, message) => {
     await expect(load({ sandbox: 'anthropic', ...options })).rejects.toMatchObject({
       type: 'RUN_INPUT_INVALID',
       message: expect.stringContaining(message) as string,

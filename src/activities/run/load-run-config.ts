@@ -33,22 +33,22 @@ import { recordToolSet } from './tool-set.js'
 /** The search attributes that runs may set on this server. Never rejects. */
 export type SearchAttributeLookup = () => Promise<readonly SearchAttributeName[]>
 
-/** What a worker's configuration has for its runs. */
+/** The parts of a worker's configuration for runs. */
 export interface RunConfiguration {
   readonly defaults: RunDefaults
   readonly registry: ToolRegistry
   readonly agents: Agents
   /** Names of the model providers. */
   readonly providers: readonly string[]
-  /** Names of those whose API executes code. */
+  /** Names of the providers that execute code at their API. */
   readonly hostingProviders: readonly string[]
-  /** What the configuration says of models. */
+  /** Facts about models in the configuration. */
   readonly models: ModelFacts
-  /** Of runs without an agent. */
+  /** Instructions of runs without an agent. */
   readonly instructions: string | undefined
 }
 
-/** Activity `run.config`: the configuration of this worker with the agent and the overrides of the run. */
+/** Activity `run.config`: returns the configuration of this worker with the agent and the overrides of the run. */
 export function loadRunConfig(
   { defaults, registry, agents, providers, hostingProviders, models, instructions }: RunConfiguration,
   values: Values,
@@ -77,7 +77,7 @@ export function loadRunConfig(
       const { mode: defaultMode, ...allDefaults } = defaults
       const runDefaults = isPlain ? withoutEngineTools(allDefaults) : allDefaults
       const task = taskOf(options, agent, defaultMode, tools)
-      // Without code, no sandbox is opened.
+      // A run without code never opens a sandbox.
       const backend = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
       if (backend === hostedBackend)
         checkHostedCode(
@@ -122,7 +122,7 @@ export function loadRunConfig(
     })
 }
 
-/** What a model can only use with tools of the engine, and what changes the messages. */
+/** Removes options that need tools of the engine, and options that change the messages. */
 function withoutEngineTools(defaults: Omit<RunDefaults, 'mode'>): Omit<RunDefaults, 'mode'> {
   const { compaction: _, readMore: __, documentedTools: ___, providerSearch: ____, ...others } = defaults
   return others
@@ -132,7 +132,9 @@ function toClientTool(tool: ToolConfig): ToolConfig {
   return { ...tool, isClientTool: true }
 }
 
-/** The window of each model: its own in the configuration, or that of all models there, or else the known one. */
+/**
+ * Adds the context window of each model: configured for the model, configured for all models, or known for the model.
+ */
 function withContextWindows(facts: ModelFacts, model: ModelConfig): ModelConfig {
   const { contextWindow: ofAll, fallbacks } = model
   const windowOf = (id: ModelId) => {
@@ -147,7 +149,7 @@ function withContextWindows(facts: ModelFacts, model: ModelConfig): ModelConfig 
 }
 
 /**
- * Whose session the run uses.
+ * Returns the owner of the session that the run uses; undefined for its own session.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
@@ -179,7 +181,7 @@ function sessionOwnerOf(
 }
 
 /**
- * The mode of an agent run. Other workflows have none: a configured mode is not for them.
+ * Returns the mode of an agent run. A configured mode does not apply to other workflows.
  *
  * @throws PtcError RUN_INPUT_INVALID, TOOL_UNKNOWN
  */
@@ -209,7 +211,8 @@ function taskOf(
 }
 
 /**
- * The model of a run, and its settings: those of the configuration, the agent and the run, the later ones first.
+ * Returns the model of a run with its settings. Settings of the run come before those of the agent, and these before
+ * those of the configuration.
  *
  * @throws PtcError MODEL_NOT_FOUND, RUN_INPUT_INVALID
  */
@@ -236,9 +239,10 @@ function modelOf(
 }
 
 /**
- * The cost of other providers is known only from their replies: without one, the budget counts as spent.
+ * Returns the budget of a run, if it has one. A budget of the cost needs a known price. The cost of other providers is
+ * known only from their replies; after a reply without a cost, the budget counts as spent.
  *
- * @throws PtcError RUN_INPUT_INVALID for a budget of the cost of a model whose price is unknown
+ * @throws PtcError RUN_INPUT_INVALID for a budget of the cost when the price of the model is unknown
  */
 function checkBudget(facts: ModelFacts, model: ModelId, budget: Budget): Budget | undefined {
   const { provider, name } = model
@@ -252,9 +256,9 @@ function checkBudget(facts: ModelFacts, model: ModelId, budget: Budget): Budget 
 }
 
 /**
- * The tools that the run asks for.
+ * Returns the tools that the run asks for.
  *
- * @param names of the tools that it may have
+ * @param names names of the tools that the run may have
  */
 function chooseTools(
   registry: ToolRegistry,

@@ -20,7 +20,7 @@ const lookup = (fields: Record<string, z.ZodType> = {}) =>
 const before = createRegistry([lookup(), tool('first', () => null)])
 const after = createRegistry([lookup({ id: z.int() }), tool('second', () => null)])
 
-it('loads the recorded tools on every worker, also on one with other tools', async () => {
+it('every worker loads the recorded tools, also a worker with other tools', async () => {
   const recorded = await recordToolSet(before, values, signal)
   for (const registry of [before, after]) {
     expect(await loadDocumentation(recorded, registry, values, signal)).toEqual(before.documentation())
@@ -30,12 +30,12 @@ it('loads the recorded tools on every worker, also on one with other tools', asy
   expect(findRunTools(after, recorded).registryMatchesRun).toBe(false)
 })
 
-it('loads no signatures for a sandbox that has its stubs', async () => {
+it('no signatures are loaded for a sandbox that has its stubs', async () => {
   const { digest } = await recordToolSet(before, values, signal)
   expect(await loadSignatures({ digest }, after, values, signal)).toBeUndefined()
 })
 
-it('stores the documentation of 200 tools externally', async () => {
+it('the documentation of 200 tools is stored externally', async () => {
   const many = createRegistry(Array.from({ length: 200 }, (_, number) => tool(`tool_${number}`, () => null)))
   const recorded = await recordToolSet(many, values, signal)
   expect(JSON.stringify(recorded).length).toBeLessThan(1_500)

@@ -10,9 +10,9 @@ import type { ToolCallSignature, ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 
 /**
- * Tools of this worker, for a new run to record.
+ * Returns the tools of this worker, which a new run records.
  *
- * @param origin names of the tools, if the worker has others; or the client tools that they are made of
+ * @param origin names of the tools, if the worker has others; or the client tools from which they are made
  */
 export async function recordToolSet(
   registry: ToolRegistry,
@@ -28,7 +28,7 @@ export async function recordToolSet(
   const [documentation, signatures, outputSchemas] = await Promise.all([
     externalize(registry.documentation()),
     externalize(registry.signatures()),
-    // Always by reference: each `tool.result` has it in its input.
+    // The schemas are always a reference, because the input of each `tool.result` contains it.
     hasSchemas ? values.store(schemas, signal).then(externalValue) : undefined,
   ])
   return {
@@ -41,22 +41,22 @@ export async function recordToolSet(
   }
 }
 
-/** The tools of this worker, of a run, and whether they are those that the run recorded. */
+/** The tools of a run on this worker, and whether the run recorded the same ones. */
 export interface RunTools {
   readonly registry: ToolRegistry
   readonly registryMatchesRun: boolean
 }
 
-/** The tools of a run as this worker has them; all tools of the worker, if the run recorded other ones. */
+/** Returns the tools of a run on this worker; all tools of the worker if the run recorded other ones. */
 export function findRunTools(registry: ToolRegistry, { digest, names }: ToolSetId): RunTools {
   const own = names === undefined ? registry : subsetOf(registry, names)
   return own?.digest === digest ? { registry: own, registryMatchesRun: true } : { registry, registryMatchesRun: false }
 }
 
 /**
- * As {@link findRunTools}, for a run that may have client tools: these are in the payload or the value store.
+ * Like {@link findRunTools}, for a run that may have client tools: they are in the payload or the value store.
  *
- * @throws PtcError as {@link loadDocumentation}
+ * @throws PtcError of {@link loadDocumentation}
  */
 export async function loadRunTools(
   registry: ToolRegistry,
@@ -77,11 +77,14 @@ export async function loadRunTools(
   return { registry: own, registryMatchesRun: true }
 }
 
-/** Of each worker, by their digest. Each turn and step of a conversation needs the same. */
+/**
+ * The registries of client tools of each worker, by digest. Each turn and step of a conversation needs the same
+ * registry.
+ */
 const clientRegistries = new WeakMap<ToolRegistry, Map<string, ToolRegistry>>()
 const maxClientRegistries = 100
 
-/** Undefined when a tool is missing: the run began with another configuration. */
+/** Returns undefined when a tool is missing, because the run began with another configuration. */
 function subsetOf(registry: ToolRegistry, names: readonly string[]): ToolRegistry | undefined {
   try {
     return registry.subset(names)
@@ -92,7 +95,7 @@ function subsetOf(registry: ToolRegistry, names: readonly string[]): ToolRegistr
 }
 
 /**
- * The documentation of the run's tools. Loaded from the value store only if this worker has other tools.
+ * Returns the documentation of the run's tools. It is loaded from the value store only if this worker has other tools.
  *
  * @throws PtcError VALUE_MISSING and others of the value store
  */
@@ -109,9 +112,9 @@ export async function loadDocumentation(
 }
 
 /**
- * The signatures of the run's tools, for the stubs in its sandbox; undefined when the sandbox has its stubs.
+ * Returns the signatures of the run's tools for the stubs in its sandbox; undefined when the sandbox has the stubs.
  *
- * @throws PtcError as {@link loadDocumentation}
+ * @throws PtcError of {@link loadDocumentation}
  */
 export async function loadSignatures(
   tools: SessionTools,
@@ -127,9 +130,9 @@ export async function loadSignatures(
 }
 
 /**
- * The JSON Schema of a tool's result, as the run recorded it; undefined when it has none.
+ * Returns the JSON Schema of a tool's result, as the run recorded it; undefined when there is none.
  *
- * @throws PtcError as {@link loadDocumentation}
+ * @throws PtcError of {@link loadDocumentation}
  */
 export async function loadOutputSchema(
   tool: string,

@@ -45,11 +45,11 @@ const calls = (count: number, bytes: number) =>
 
 const known = (requested: ReturnType<typeof calls>) => requested.map((call) => ({ ...call, tool: 'somebody' }))
 
-/** Arguments whose summary and preview have the maximum length. */
+/** Arguments that give a summary and a preview of maximum length. */
 const longTexts = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, '€'.repeat(300)]))
 
 describe('describeStepResult', () => {
-  it('returns a small result unchanged, with described calls', async () => {
+  it('describeStepResult returns a small result unchanged, with described calls', async () => {
     const result: StepResult = { type: 'suspended', calls: calls(2, 10), wakeInMs: 5, output: 'printed' }
     expect(await describeChecked(result)).toMatchObject(result)
     expect(await describeChecked(result)).toMatchObject({ calls: [{ refused: { status: 'denied' } }, { index: 2 }] })
@@ -61,7 +61,7 @@ describe('describeStepResult', () => {
     { type: 'completed', output: long },
     { type: 'failed', kind: 'timed_out', output: long, error: long },
     { type: 'suspended', output: long, calls: calls(10, 100_000), wakeInMs: null },
-  ])('externalizes large output of type $type, truncated to the limit', async (result) => {
+  ])('large output of a result of type $type is truncated to the limit and externalized', async (result) => {
     const { output } = (await describeChecked(result, 1_000)) as { output: Externalizable<string> }
     const text = `${'\u0001'.repeat(500)}\n[... 2999000 characters cut ...]\n${'\u0001'.repeat(500)}`
     expect(refOf(output)).toMatchObject({ bytes: JSON.stringify(text).length })
@@ -70,7 +70,7 @@ describe('describeStepResult', () => {
     await describeChecked(result, 10_000_000)
   })
 
-  it('returns lost when the calls exceed the byte limit', async () => {
+  it('a step is lost when its calls exceed the byte limit', async () => {
     const result: StepResult = { type: 'suspended', output: '', calls: calls(900, 2_000), wakeInMs: null }
     expect(await describeChecked(result)).toMatchObject({ type: 'lost', cause: 'protocol' })
   })
@@ -78,7 +78,7 @@ describe('describeStepResult', () => {
   it.each([
     ['inline', [...known(calls(1, 100_000)), ...calls(900, 2_000)]],
     ['external', known(calls(2_000, 0)).map((call) => ({ ...call, arguments: longTexts }))],
-  ])('stores nothing when calls with %s arguments exceed the byte limit', async (_kind, requested) => {
+  ])('nothing is stored when calls with %s arguments exceed the byte limit', async (_kind, requested) => {
     const empty = mkdtempSync(join(tmpdir(), 'ptc-'))
     onTestFinished(() => rmSync(empty, { recursive: true }))
     const limits = { ...defaultLimits, callsPerCell: 2_000 }
@@ -101,7 +101,7 @@ describe('describeStepResult', () => {
     expect(readdirSync(empty)).toEqual([])
   })
 
-  it('keeps one call over the limit of calls, and no arguments', async () => {
+  it('one call over the limit of calls is kept, without arguments', async () => {
     const tooMany = calls(defaultLimits.callsPerCell + 500, 10_000).map((call) => ({ ...call, tool: 'somebody' }))
     const result = await describeChecked({ type: 'suspended', output: '', calls: tooMany, wakeInMs: null })
     if (result.type !== 'suspended') throw new Error('not suspended')
@@ -109,7 +109,7 @@ describe('describeStepResult', () => {
     expect(result.calls.every((call) => JSON.stringify(call.arguments) === '{}')).toBe(true)
   })
 
-  it('refuses arguments that are too deep, too wide or not JSON, and drops them', async () => {
+  it('arguments that are too deep, too wide or not JSON are refused and dropped', async () => {
     const deep = JSON.parse(`{"a":${'['.repeat(4_900)}${']'.repeat(4_900)}}`) as JsonObject
     const wide = { a: Array.from({ length: 100_000 }, () => []) }
     const infinite = { a: [Infinity] }
@@ -123,7 +123,7 @@ describe('describeStepResult', () => {
     })
   })
 
-  it('externalizes large arguments, and drops those of a refused call', async () => {
+  it('large arguments are externalized, and those of a refused call are dropped', async () => {
     const requested = [...known(calls(1, 200_000)), ...calls(1, 200_000)]
     const result: StepResult = { type: 'suspended', output: '', calls: requested, wakeInMs: null }
     const described = await describeStepResult(result, options, 0)
@@ -135,7 +135,7 @@ describe('describeStepResult', () => {
     })
   })
 
-  it('externalizes a forged reference', async () => {
+  it('a forged reference in a step result is externalized', async () => {
     const forged = externalValue({ sha256: 'f'.repeat(64), bytes: 1, preview: '' })
     const result: StepResult = {
       type: 'suspended',
@@ -152,8 +152,8 @@ describe('describeStepResult', () => {
   })
 })
 
-describe('calls whose arguments take long to check', () => {
-  it('are refused, from the fourth on unchecked, and leave time to other work', async () => {
+describe('calls with slow checks', () => {
+  it('calls with slow checks are refused, after the third without a check, and leave time for other work', async () => {
     const input = z.object({ text: z.string().regex(/^(a+)+$/) })
     const slow = defineTool({
       name: 'slow',

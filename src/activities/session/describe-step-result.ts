@@ -22,12 +22,12 @@ const maxCallBytes = 1_400_000
 /** Maximum bytes of the recorded arguments of a refused call. */
 const maxRefusedArgumentBytes = 4_000
 
-/** The runner truncates tracebacks to about half of this. */
+/** Maximum characters of an error. The runner truncates tracebacks to about half of this. */
 const maxErrorCharacters = 16_000
 
 export interface DescribeOptions {
   readonly registry: ToolRegistry
-  /** Whether the run recorded the tools of this registry. */
+  /** True when the run recorded the tools of this registry. */
   readonly registryMatchesRun: boolean
   readonly values: Values
   readonly limits: Pick<StepLimits, 'argumentBytes' | 'callsPerCell'>
@@ -35,8 +35,8 @@ export interface DescribeOptions {
 }
 
 /**
- * The result of a step for the history: with described calls, and large values externalized. A `lost` result stores
- * nothing.
+ * Returns the result of a step for the history, with described calls and externalized large values. Stores nothing for
+ * a `lost` result.
  *
  * @param outputLimit maximum characters of output
  */
@@ -75,25 +75,24 @@ export async function inspectStepResult(result: StepResult, options: DescribeOpt
   }
 }
 
-/** With described calls; arguments and output are not externalized. */
+/** A result with described calls, before arguments and output are externalized. */
 type InspectedStepResult = StepResult<DescribedCall>
 
-/**
- * The arguments to record. Only readers need those of a refused call, so they are dropped unless they are small JSON.
- */
+/** Returns the arguments to record. Only readers need the arguments of a refused call, so larger ones are dropped. */
 function visibleArguments({ arguments: args }: UncheckedCall, { refused }: CallDescription): JsonObject {
   return refused === null || measureJson(args, maxRefusedArgumentBytes).type === 'json' ? args : {}
 }
 
 /**
- * Over the limit of calls per cell: one call too many is enough for the workflow to see it, and no arguments are kept.
+ * Shortens a list of calls over the limit per cell. One call over the limit is enough for the workflow to notice, and
+ * no arguments are kept.
  */
 function limitCalls(calls: readonly RequestedCall[], { limits }: DescribeOptions): readonly RequestedCall[] {
   if (calls.length <= limits.callsPerCell) return calls
   return calls.slice(0, limits.callsPerCell + 1).map((call) => ({ ...call, arguments: {} }))
 }
 
-/** Milliseconds of work after which other work of this thread runs. */
+/** After this time the check yields to other work of the thread. */
 const yieldAfterMs = 10
 
 /** Yields to the event loop during long loops. */
@@ -107,10 +106,13 @@ class Yielder {
   }
 }
 
-/** Calls of one step whose arguments may take the whole time limit of a check. Those after them are refused. */
+/** Maximum number of checks of one step that may reach the time limit. Later calls are refused. */
 const maxSlowChecks = 3
 
-/** The pause after a slow check: hostile calls get a fifth of the thread that serves all runs. */
+/**
+ * The pause after a slow check, as a multiple of its duration: hostile calls get a fifth of the thread that serves all
+ * runs.
+ */
 const pauseFactor = 4
 
 async function describeCalls(

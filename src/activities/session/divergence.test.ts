@@ -30,7 +30,7 @@ describe('findDivergence', () => {
     ['the same calls', before, suspended(call(1, 'a'), call(2, 'b'))],
     ['the same end', ended, { type: 'completed', output: '' }],
     ['an end of another kind', ended, { type: 'failed', kind: 'code_error', error: 'x', output: '' }],
-  ])('returns undefined for %s', (_what, recorded, result) => {
+  ])('findDivergence returns undefined for %s', (_what, recorded, result) => {
     expect(findDivergence(recorded, result)).toBeUndefined()
   })
 
@@ -65,7 +65,7 @@ describe('findDivergence', () => {
       suspended({ ...call(1, 'b'), summary: `get ${'x'.repeat(90)}` }),
       `call 1, \`get ${'x'.repeat(76)}…\`, has other arguments than before, beyond what is shown here`,
     ],
-  ])('describes %s', (_what, recorded, result, reason) => {
+  ])('findDivergence describes %s', (_what, recorded, result, reason) => {
     expect(findDivergence(recorded, result)).toBe(reason)
   })
 })

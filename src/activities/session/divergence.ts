@@ -4,7 +4,7 @@ import { truncateEnd, pluralize } from '../../common/text/text.js'
 /** Maximum characters of a call in a message. */
 const maxShownCharacters = 80
 
-/** How a repeated step differs from its recorded result, for the model; undefined if it does not. */
+/** Describes for the model how a repeated step differs from its recorded result; undefined if it does not differ. */
 export function findDivergence(recorded: RecordedStep['result'], result: DescribedStepResult): string | undefined {
   if (recorded.type === 'ended') {
     return result.type === 'suspended'

@@ -25,7 +25,7 @@ import { takeEnd } from '../../common/text/text.js'
 /** Maximum characters of printed text in the heartbeat of a running step. */
 const maxProgressCharacters = 500
 
-/** What executing a step needs. */
+/** The parts of a worker that execute a step. */
 export interface StepExecutor {
   readonly host: SessionHost
   readonly registry: ToolRegistry
@@ -35,7 +35,7 @@ export interface StepExecutor {
 }
 
 /**
- * Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and those that follow.
+ * Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and the follow-up steps.
  */
 export function executeStep({ host, registry, values, audit, stream }: StepExecutor, followUps: FollowUps) {
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
@@ -86,7 +86,7 @@ function createStepSender(
   }
 }
 
-/** What a referenced value is, for the message of an error. */
+/** Describes a referenced value for the message of an error. */
 function neededBy({ sha256 }: ValueRef, input: StepInput): string {
   if (input.type === 'cell') {
     const isInput = input.inputData !== undefined && refOf(input.inputData)?.sha256 === sha256

@@ -30,19 +30,21 @@ import { findRunTools } from '../run/tool-set.js'
 import { streamCall, streamStep } from '../stream-events.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
 
-/** Bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
+/** Maximum bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
 const maxFollowUpBytes = 200_000
 
-/** Calls of local tools that are made at once. */
+/** Maximum number of concurrent calls of local tools. */
 const maxConcurrentCalls = 100
 
-/** Every attempt on the host's task queue is newer: those begin with 1. */
+/**
+ * Attempt number of a follow-up step. Attempts on the host's task queue are newer, because their numbers begin with 1.
+ */
 const followUpAttempt = 0
 
 /** Shorter durations are not recorded. */
 const minTookMs = 10
 
-/** Each step may return this many characters, as in the workflow. */
+/** Each step may return at least this number of characters, as in the workflow. */
 const minOutputCharacters = 1_000
 
 export interface FollowUpExecutor {
@@ -54,22 +56,22 @@ export interface FollowUpExecutor {
   readonly audit?: AuditLog | undefined
   readonly stream?: StreamPublisher | undefined
   readonly credentials?: Credentials | undefined
-  /** Whether this worker runs tools. */
+  /** True when this worker runs tools. */
   readonly hasTools: boolean
 }
 
-/** Where the sequence begins. */
+/** The start of a sequence. */
 interface FollowUpStart {
-  /** Number of its first step. */
+  /** Number of the first step. */
   readonly step: number
-  /** The history has the results of the steps up to this number. */
+  /** Number of the last step with a result in the history. */
   readonly recorded: number
   /** Milliseconds from the start of the session to the scheduling of the activity. */
   readonly now: number
   readonly outputLimit: number
 }
 
-/** What the steps of a session have in common. */
+/** The common parts of all steps of a session. */
 export interface SessionRequest extends Pick<ExecuteStepInput, 'session' | 'tools' | 'limits'> {
   readonly allowance: LocalCallAllowance
 }
@@ -103,7 +105,7 @@ export class FollowUpSequence {
     this.#request = request
     this.#scope = scope
     this.#signal = signal
-    setMaxListeners(0, signal) // each local call listens to it
+    setMaxListeners(0, signal) // each local call adds a listener
     this.#scheduledAt = now
     this.#recorded = recorded
     this.#step = step
@@ -122,7 +124,7 @@ export class FollowUpSequence {
     return steps
   }
 
-  /** The results of the calls of a step; undefined when the workflow must make them, or has more to do. */
+  /** Returns the results of the calls of a step; undefined when the workflow must make the calls, or has other work. */
   async callLocally(result: DescribedStepResult): Promise<readonly DeliveredResult[] | undefined> {
     this.#resultAt = this.#scope.elapsedMs()
     if (result.type !== 'suspended' || result.wakeInMs !== null || this.#isOver()) return undefined
@@ -182,7 +184,7 @@ export class FollowUpSequence {
     )
   }
 
-  /** @throws whatever makes an ordinary activity of the call necessary */
+  /** @throws any error after which the workflow must make the call by an activity */
   async #callTool({ tool, arguments: args, index, digest, summary }: DescribedCall): Promise<CallOutcome> {
     const { registry, values, namespace, limits, audit, credentials, stream } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
@@ -191,7 +193,7 @@ export class FollowUpSequence {
     const position = { turn, cell, index, ...(toolUseId !== undefined && { toolUseId }) }
     const idempotencyKey = deriveIdempotencyKey({ namespace, workflowId, firstExecutionRunId }, position, digest)
     const call = { tool, caller: 'code_execution', position, idempotencyKey, arguments: args } as const
-    // The event-loop watchdog would take the tool for that of the activity.
+    // The call is not monitored: the event-loop watchdog would confuse the tool with the tool of the activity.
     const run = { namespace, workflowId, runId, agent }
     const ofRun = { run, context: runContext, credentials }
     const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, ...ofRun }
@@ -222,7 +224,7 @@ export class FollowUpSequence {
   }
 }
 
-/** Characters of the output of a step. */
+/** Returns the number of characters in the output of a step. */
 export function outputLength(result: DescribedStepResult): number {
   if (!('output' in result)) return 0
   const { output } = result

@@ -57,7 +57,7 @@ const callInput = {
 
 type Sandbox = (step: Step) => StepResult | undefined | Promise<StepResult | undefined>
 
-/** Follow-up steps in a sandbox that gives these results; the last one again and again. */
+/** Follow-up steps in a sandbox that returns these results, and repeats the last one. */
 function followUpsIn(results: Sandbox | readonly StepResult[], hasTools = true) {
   const steps: Step[] = []
   const execute = typeof results === 'function' ? results : () => results[steps.length - 1] ?? results.at(-1)
@@ -80,7 +80,7 @@ async function inActivity(work: (scope: Parameters<FollowUps['afterStep']>[2]) =
   return followed
 }
 
-/** The follow-up steps of a step whose result has these calls. */
+/** Returns the follow-up steps of a step with these calls in its result. */
 async function afterStep(
   calls: readonly RequestedCall[],
   results: Sandbox | readonly StepResult[],
@@ -93,7 +93,7 @@ async function afterStep(
 }
 
 describe('after a step', () => {
-  it('makes the local calls, delivers their results, and goes on with the next calls', async () => {
+  it('follow-up steps make local calls, deliver their results, and continue with the next calls', async () => {
     const { followed, steps } = await afterStep([call(1)], [suspended(call(2), call(3)), completed])
     expect(followed).toMatchObject([
       { number: 5, now: 1_010, waited: 0, results: [okResult(1)], result: { type: 'suspended' } },
@@ -111,7 +111,7 @@ describe('after a step', () => {
     ['a tool that takes long', [call(1, 'hang')]],
     ['a tool that returns much', [call(1, 'large')]],
     ['more than the allowed number', Array.from({ length: 51 }, (_, n) => call(n + 1))],
-  ])('leaves calls of %s to the workflow', async (_case, calls) => {
+  ])('follow-up steps leave calls of %s to the workflow', async (_case, calls) => {
     expect(await afterStep(calls, [completed])).toEqual({ followed: [], steps: [] })
   })
 
@@ -119,7 +119,7 @@ describe('after a step', () => {
     ['the workflow does not allow it', { input: { ...stepInput, localCalls: undefined } as never }],
     ['the worker runs no tools', { hasTools: false }],
     ['the run has other tools', { input: { ...stepInput, tools: { digest: 'other' } } }],
-  ])('leaves calls to the workflow when %s', async (_case, options) => {
+  ])('follow-up steps leave calls to the workflow when %s', async (_case, options) => {
     expect(await afterStep([call(1)], [completed], options)).toEqual({ followed: [], steps: [] })
   })
 
@@ -127,18 +127,18 @@ describe('after a step', () => {
     ['is not connected', () => undefined],
     ['is ahead', () => Promise.reject(new PtcError('SANDBOX_FENCED', 'ahead'))],
     ['takes long', () => delay(60_000, completed, { ref: false })],
-  ])('records the results without the step when the sandbox %s', async (_case, sandbox) => {
+  ])('local results are recorded without the next step when the sandbox %s', async (_case, sandbox) => {
     const { followed } = await afterStep([call(1)], sandbox)
     expect(followed).toEqual([{ number: 5, now: 1_010, waited: 0, results: [okResult(1)] }])
   })
 
-  it('counts the calls of all its steps', async () => {
+  it('the limit of local calls counts the calls of all follow-up steps', async () => {
     let index = 1
     const { followed } = await afterStep([call(1)], () => suspended(call((index += 1))))
     expect(followed).toHaveLength(50)
   })
 
-  it('waits for the workflow when the program has a timer', async () => {
+  it('a program with a timer has no follow-up steps', async () => {
     const { followed } = await afterStep([call(1)], [{ ...suspended(call(2)), wakeInMs: 5 }])
     expect(followed).toHaveLength(1)
   })
@@ -151,7 +151,7 @@ describe('after a call', () => {
     return { steps, followed: await inActivity((scope) => followUps.afterCall(callInput, value as string, scope)) }
   }
 
-  it('delivers the result, which the follow-up step does not repeat', async () => {
+  it('the follow-up step of a call delivers its result and does not repeat it', async () => {
     const { followed, steps } = await afterCall([suspended(call(8)), completed])
     expect(steps[0]?.input).toEqual({ type: 'results', results: [okResult(7, 'paid')] })
     expect(followed).toMatchObject([
@@ -161,16 +161,16 @@ describe('after a call', () => {
     expect(followed[0]).not.toHaveProperty('results')
   })
 
-  it('leaves the step to the workflow when it has no result', async () => {
+  it('the step after a call without a result is left to the workflow', async () => {
     expect((await afterCall(() => undefined)).followed).toEqual([])
   })
 
-  it('leaves the step to the workflow when the result is external', async () => {
+  it('the step after a call with an external result is left to the workflow', async () => {
     const external = { 'ptc.value': { sha256: '0'.repeat(64), bytes: 1, preview: '' } }
     expect(await afterCall([completed], external)).toEqual({ followed: [], steps: [] })
   })
 
-  it('leaves the step to the workflow when this process has executed no step of the session', async () => {
+  it('the step after a call is left to the workflow when this process does not know the session', async () => {
     const { followUps } = followUpsIn([completed])
     expect(await inActivity((scope) => followUps.afterCall(callInput, null, scope))).toEqual([])
   })

@@ -12,22 +12,22 @@ import {
   type SessionRequest,
 } from './follow-up-sequence.js'
 
-/** Milliseconds after which an activity ends without the result of a follow-up step, which continues. */
+/** Milliseconds after which an activity ends without the result of a follow-up step. The step itself continues. */
 const maxFollowUpMs = 500
 
-/** Sessions of which a process remembers a step. */
+/** Maximum number of sessions with a remembered step. */
 const maxRemembered = 10_000
 
 /**
- * Follow-up steps: those that a worker executes without asking the workflow, because it is connected to the sandbox and
- * has every result that the program waits for. So a call in a loop needs one activity instead of two, and calls of
- * local tools need none of their own.
+ * Follow-up steps: steps that a worker executes without asking the workflow, because it is connected to the sandbox and
+ * has every result for which the program waits. So a call in a loop needs one activity instead of two, and calls of
+ * local tools need none.
  *
  * Invariants:
- * 1. Only calls of local tools (`effect: 'read'`) are made here. All others wait for the workflow, which has recorded
- *    by then what they depend on.
- * 2. A follow-up step never fails its activity. Whatever is missing, the workflow does by ordinary activities: it
- *    requests the step again and joins it, or gets the recorded result.
+ * 1. Only calls of local tools (`effect: 'read'`) are made here. All others wait for the workflow, which then has
+ *    recorded the results on which they depend.
+ * 2. A follow-up step never fails its activity. The workflow does the missing work by ordinary activities: it requests
+ *    the step again and joins it, or gets the recorded result.
  * 3. An activity takes at most half a second longer (`maxFollowUpMs`).
  */
 export class FollowUps {
@@ -38,19 +38,19 @@ export class FollowUps {
     this.#executor = executor
   }
 
-  /** The steps that follow a step. */
+  /** Executes the steps after a step. */
   async afterStep(
     { session, tools, limits, step, localCalls: allowance, outputLimit }: ExecuteStepInput,
     result: DescribedStepResult,
     scope: FollowUpScope,
   ): Promise<readonly FollowUpStep[]> {
-    // No client tool is local.
+    // Client tools are never local.
     if (step === null || allowance === undefined || tools.clientTools !== undefined) return []
     const { signatures: _, ...toolSet } = tools
     const request = { session, tools: toolSet, limits, allowance }
     this.#remember(request)
     const { number, now } = step
-    // The history does not have the result of this step yet: an attempt that is lost is tried again.
+    // The history does not have the result of this step yet: if this attempt is lost, the step is requested again.
     const start = { step: number + 1, recorded: number - 1, now, outputLimit: outputLimit - outputLength(result) }
     return withTimeLimit(scope.signal, maxFollowUpMs, async (signal) => {
       const sequence = new FollowUpSequence(this.#executor, request, start, scope, signal)
@@ -58,7 +58,7 @@ export class FollowUps {
     })
   }
 
-  /** The steps that follow a call with this result. */
+  /** Executes the steps after a call with this result. */
   async afterCall(
     { followUp, position: { index, ...where } }: ToolActivityInput & { readonly followUp: FollowUpInput },
     value: JsonValue,

@@ -19,7 +19,7 @@ export function appendJournal(values: Values) {
     })
 }
 
-/** The recorded steps that a rebuild repeats: all steps after the snapshot. */
+/** Loads the recorded steps that a rebuild repeats: all steps after the snapshot. */
 export async function loadRecordedSteps(
   values: Values,
   { log, latest, snapshot }: RecordedSteps,

@@ -9,7 +9,7 @@ import { findDivergence } from './divergence.js'
 import { loadRecordedSteps } from './journal.js'
 import { restoreSnapshot } from './snapshots.js'
 
-/** @param onPrinted receives the end of what the step has printed so far */
+/** @param onPrinted receives the end of the output of the step so far */
 export type SendStep = (step: Step, onPrinted?: (text: string) => void) => Promise<StepResult>
 
 interface RebuildOptions {
@@ -24,7 +24,7 @@ interface RebuildOptions {
 type RepeatFailure = Extract<ExecuteStepResult, { type: 'lost' | 'diverged' }>
 type RebuildFailure = RepeatFailure | Extract<ExecuteStepResult, { type: 'restore_failed' }>
 
-/** Restores the snapshot, if there is one, and repeats the later steps. Undefined on success. */
+/** Restores the snapshot, if there is one, and repeats the later steps. Returns undefined on success. */
 export async function rebuildSession(
   options: RebuildOptions,
   recorded: RecordedSteps,
@@ -58,7 +58,7 @@ async function repeatSteps(
     if (repeated.input.type === 'cell') cell = repeated.input.cell
     const step = { number: firstNumber + offset, ...repeated }
     const result = await repeatStep(options, step, interruptedAfterMs)
-    // Not stored: the values of a repeated step were stored when it was executed first.
+    // The values of a repeated step are not stored: they were stored when the step was first executed.
     const inspected = await inspectStepResult(result, options.describeOptions)
     failpoint('step.repeated')
     if (inspected.type === 'lost') return inspected
@@ -68,7 +68,10 @@ async function repeatSteps(
   return undefined
 }
 
-/** An interrupted step is interrupted again. Otherwise its code would continue to calls that it never made before. */
+/**
+ * Repeats a step. An interrupted step is interrupted again; otherwise its code would continue to calls that it never
+ * made before.
+ */
 async function repeatStep(
   { host, session, sendStep }: RebuildOptions,
   step: Step,

@@ -24,7 +24,7 @@ const registry = createRegistry([tool('pay', () => null)])
 const tools = { digest: registry.digest, signatures: [] }
 const limits = defaultLimits
 
-/** A value store of the test's own. */
+/** Opens a value store for one test. */
 function openValues() {
   const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -44,7 +44,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 describe('session.open', () => {
   const input = { session, limits, tools, reason: 'new' } as const
 
-  it('opens a sandbox for its run, with the tools of the run, and returns the queue of the host', async () => {
+  it('session.open opens a sandbox with the tools of its run, and returns the queue of the host', async () => {
     let opened: unknown
     const host = hostOf({
       open: (_session, spec) => {
@@ -65,7 +65,7 @@ describe('session.open', () => {
 })
 
 describe('session.interrupt, session.park and session.close', () => {
-  it('retries an interrupt until the step runs on this worker', async () => {
+  it('session.interrupt is retried until the step runs on this worker', async () => {
     const running = new Set<number>()
     const activity = interruptSession(hostOf({ interrupt: (_session, step) => Promise.resolve(running.has(step)) }))
     const interrupt = () => new MockActivityEnvironment().run(() => activity({ session, step: 3 }))
@@ -74,7 +74,7 @@ describe('session.interrupt, session.park and session.close', () => {
     await expect(interrupt()).resolves.toBeUndefined()
   })
 
-  it('passes a cancellation to the host that parks', async () => {
+  it('session.park passes its cancellation to the host', async () => {
     const environment = new MockActivityEnvironment()
     const park: SessionHost['park'] = (_session, signal) => {
       queueMicrotask(() => environment.cancel())
@@ -86,7 +86,7 @@ describe('session.interrupt, session.park and session.close', () => {
     expect(failure).toBeInstanceOf(CancelledFailure)
   })
 
-  it('finishes closing although the activity was cancelled', async () => {
+  it('session.close removes the sandbox although the activity was cancelled', async () => {
     const environment = new MockActivityEnvironment()
     const closed: SessionRef[] = []
     const close = async (closing: SessionRef) => {
@@ -102,7 +102,7 @@ describe('session.interrupt, session.park and session.close', () => {
 describe('session.snapshot', () => {
   const input = { session, step: 7, limits, maxBytes: 1_000, timeoutSeconds: 5 }
 
-  it('stores the state, with the attempt as part of the fence', async () => {
+  it('session.snapshot stores the state, with the attempt as part of the fence', async () => {
     const { values } = openValues()
     let fence: unknown
     const host = hostOf({
@@ -120,7 +120,7 @@ describe('session.snapshot', () => {
     expect(pieces.join('')).toBe('"QUJDREVG"')
   })
 
-  it('skips the snapshot when the sandbox or the store refuses', async () => {
+  it('session.snapshot skips the snapshot when the sandbox or the store refuses', async () => {
     const { values } = openValues()
     const refusing = hostOf({ snapshot: () => Promise.resolve({ type: 'no_snapshot', reason: 'a socket is open' }) })
     const skipped: unknown = await new MockActivityEnvironment().run(() => snapshotSession(refusing, values)(input))
@@ -132,7 +132,7 @@ describe('session.snapshot', () => {
     expect(result).toEqual({ type: 'skipped', reason: 'the disk is full' })
   })
 
-  it('stores nothing after a cancellation', async () => {
+  it('session.snapshot stores nothing after a cancellation', async () => {
     const { values, folder } = openValues()
     const environment = new MockActivityEnvironment()
     const host = hostOf({
@@ -160,7 +160,7 @@ describe('session.step', () => {
   const cell = { type: 'cell', cell: 1, source: 'await pay()' } as const
   const step: Step = { number: 2, now: 5, input: { type: 'results', results: [] } }
 
-  /** Executes a step on a host that answers each step with the next result, and notes what it was sent. */
+  /** Executes a step on a host that answers each step with the next result, and records the sent steps. */
   function execute(results: readonly StepResult[], recorded?: readonly RecordedStep[], attempt = 1) {
     const remaining = [...results]
     const sent: { readonly number: number; readonly attempt: number }[] = []
@@ -189,7 +189,7 @@ describe('session.step', () => {
     return { result, sent, heartbeats }
   }
 
-  it('sends the attempt as part of the fence, and reports the end of what the code prints', async () => {
+  it('session.step sends the attempt as part of the fence, and reports the end of the output', async () => {
     const { result, sent, heartbeats } = execute([completed], undefined, 3)
     expect(await result).toEqual({ type: 'completed', output: 'done' })
     expect(sent).toEqual([{ number: 2, attempt: 3 }])
@@ -202,13 +202,13 @@ describe('session.step', () => {
     result: { type: 'suspended', calls: [{ index: 1, digest, summary: 'pay()' }] },
   })
 
-  it('repeats recorded steps before the new one, and stops where the program differs', async () => {
+  it('session.step repeats recorded steps before the new one, and stops where the program differs', async () => {
     const { result, sent } = execute([suspended, completed], [recordedOf('other')])
     expect(await result).toMatchObject({ type: 'diverged', reason: expect.stringMatching(/^in cell 1, /) })
     expect(sent.map(({ number }) => number)).toEqual([1])
   })
 
-  it('returns that the sandbox was lost during a rebuild', async () => {
+  it('session.step returns that the sandbox was lost during a rebuild', async () => {
     const lost: StepResult = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
     const { result, sent } = execute([lost], [recordedOf('any')])
     expect(await result).toEqual(lost)

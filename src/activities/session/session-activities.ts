@@ -29,7 +29,10 @@ export function openSession(
     })
 }
 
-/** Activity `session.interrupt`: interrupts the code of a running step. Retried until the step runs on this worker. */
+/**
+ * Activity `session.interrupt`: interrupts the code of a running step. The activity is retried until the step runs on
+ * this worker.
+ */
 export function interruptSession(host: SessionHost) {
   return ({ session, step }: InterruptInput): Promise<void> =>
     runActivity(async () => {
@@ -38,7 +41,7 @@ export function interruptSession(host: SessionHost) {
     })
 }
 
-/** Activity `session.park`: true if the sandbox was kept as a checkpoint; otherwise it was removed. */
+/** Activity `session.park`: returns true if the sandbox was kept as a checkpoint, and false if it was removed. */
 export function parkSession(host: SessionHost) {
   return (session: SessionRef): Promise<boolean> => runActivity(({ signal }) => host.park(session, signal))
 }

@@ -23,7 +23,7 @@ export function snapshotSession(host: SessionHost, values: Values) {
       signal.throwIfAborted()
       if (snapshot.type === 'no_snapshot') return { type: 'skipped', reason: quoteUntrusted(snapshot.reason) }
       try {
-        // Base64 in quotes is JSON.
+        // Base64 in quotes is valid JSON.
         const state = await values.storeText(['"', ...snapshot.pieces, '"'], signal)
         failpoint('snapshot.stored')
         return { type: 'stored', state }
@@ -35,10 +35,7 @@ export function snapshotSession(host: SessionHost, values: Values) {
     })
 }
 
-/**
- * Restores a snapshot in a fresh sandbox. Returns the problem of a snapshot that can't be restored; undefined on
- * success.
- */
+/** Restores a snapshot in a fresh sandbox. Returns why the snapshot can't be restored; undefined on success. */
 export async function restoreSnapshot(
   host: SessionHost,
   values: Values,

@@ -7,8 +7,8 @@ import type { StartSessionInput } from '../../common/session/shared-cells.js'
 import { runActivity } from '../run-activity.js'
 
 /**
- * Activity `session.start`: starts a named session for a run, unless one of this name runs. Returns the run id of the
- * session.
+ * Activity `session.start`: starts a named session for a run, unless a session with this name runs. Returns the run id
+ * of the session.
  */
 export function startSession() {
   return ({ workflowId, taskQueue, session }: StartSessionInput): Promise<string> =>

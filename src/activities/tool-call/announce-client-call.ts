@@ -12,10 +12,10 @@ import { streamCall } from '../stream-events.js'
 import { loadArguments } from './load-arguments.js'
 
 /**
- * Activity `tool.client`: the history, the live stream and the audit log get a call of a client tool. The client reads
- * it from the history, and answers it.
+ * Activity `tool.client`: adds a call of a client tool to the history, the live stream and the audit log. The client
+ * reads the call from the history, and answers it.
  *
- * @throws PtcError AUDIT_UNAVAILABLE, and those of the value store
+ * @throws PtcError AUDIT_UNAVAILABLE, and errors of the value store
  */
 export function announceClientCall(
   { redact }: Pick<ToolRegistry, 'redact'>,

@@ -12,17 +12,17 @@ const reportSchema = z.object({
   details: z.unknown().optional(),
   /** The last milestone of the tool, redacted. */
   milestone: z.string().optional(),
-  /** Attempts on workers without a tool of this name. They ran nothing. */
+  /** Number of attempts on workers without a tool of this name. These attempts ran nothing. */
   unregisteredAttempts: z.int().min(0).optional(),
-  /** When the first of the current sequence of those attempts was scheduled, by the server's clock. */
+  /** Time at which the first attempt of the current sequence of such attempts was scheduled, by the server's clock. */
   unregisteredSince: z.number().optional(),
 })
 
 export type AttemptReport = Readonly<z.infer<typeof reportSchema>>
 
 /**
- * Heartbeat details of a call. The Temporal UI shows them beside its own number of attempts, which also counts workers
- * that were lost or lack the tool, and its own timeout, which includes loading and storing values.
+ * Returns the heartbeat details of a call. The Temporal UI shows them next to its own number of attempts, which also
+ * counts lost workers and workers without the tool, and its own timeout, which includes loading and storing values.
  */
 export function describeAttempt(
   call: Pick<ToolCallInput, 'tool' | 'arguments'>,
@@ -39,12 +39,12 @@ export function describeAttempt(
   }
 }
 
-/** The report in the heartbeat details of earlier attempts. */
+/** Reads the report in the heartbeat details of earlier attempts. */
 export function readAttemptReport(details: unknown): AttemptReport {
   return reportSchema.safeParse(details).data ?? {}
 }
 
-/** The number of an attempt among those that may have run the tool, from 1. */
+/** Returns the number of an attempt, from 1. Only attempts that may have run the tool count. */
 export function toolAttempt(attempt: number, { unregisteredAttempts = 0 }: AttemptReport): number {
   return attempt - unregisteredAttempts
 }

@@ -5,10 +5,10 @@ import { callEvents } from '../audit-events.js'
 import { runActivity } from '../run-activity.js'
 
 /**
- * Activity `audit.call`: stores the begin or the end of a call that somebody else's worker executes, or the decision on
- * a deferred call.
+ * Activity `audit.call`: stores the start or the end of a call that a worker of another application executes, or the
+ * decision on a deferred call.
  *
- * @throws PtcError AUDIT_UNAVAILABLE for a begin, and for a decision of somebody
+ * @throws PtcError AUDIT_UNAVAILABLE for a start, and for a decision by a person or a client
  */
 export function auditCallEvent(audit: AuditLog | undefined) {
   return ({ context, event, ...call }: AuditCallInput): Promise<void> =>

@@ -31,7 +31,7 @@ const approve = (output: z.ZodType) =>
   })
 
 const recorded = createRegistry([approve(review.refine(({ note }) => note !== 'no'))])
-/** Workers of later deployments: with another tool beside it, with a changed tool, and without the tool. */
+/** Workers of later deployments: with an additional tool, with a changed tool, and without the tool. */
 const sameTool = createRegistry([approve(review.refine(({ note }) => note !== 'no')), tool('other', () => null)])
 const changedTool = createRegistry([approve(z.object({ verdict: z.string() }))])
 const withoutTool = createRegistry([tool('other', () => null)])
@@ -49,11 +49,11 @@ describe.each([
   ['a worker with a changed tool', changedTool],
   ['a worker without the tool', withoutTool],
 ])('on %s', (_, registry) => {
-  it('returns a result that fits the recorded schema', async () => {
+  it('a result that matches the recorded schema is returned', async () => {
     expect(await check(registry, { approved: true, note: 'ok' })).toEqual({ approved: true, note: 'ok' })
   })
 
-  it('rejects a result that does not fit it, for good', async () => {
+  it('a result that does not match the recorded schema is rejected without retries', async () => {
     expect(await check(registry, { approved: 'yes' })).toMatchObject({
       type: 'TOOL_OUTPUT_INVALID',
       nonRetryable: true,
@@ -62,24 +62,24 @@ describe.each([
     expect(await check(registry, { approved: true, note: '-' })).toMatchObject({ type: 'TOOL_OUTPUT_INVALID' })
   })
 
-  it('rejects a result over the limit of the run', async () => {
+  it('a result over the limit of the run is rejected', async () => {
     const value = { approved: true, note: 'n'.repeat(200) }
     expect(await check(registry, value, 100)).toMatchObject({ type: 'TOOL_RESULT_TOO_LARGE', nonRetryable: true })
   })
 })
 
-it("applies the tool's own checks wherever the tool is as it was recorded", async () => {
+it("a worker with the recorded tool applies the tool's own checks to a result", async () => {
   const value = { approved: true, note: 'no' }
   expect(await check(sameTool, value)).toMatchObject({ type: 'TOOL_OUTPUT_INVALID' })
   expect(await check(withoutTool, value)).toEqual(value)
 })
 
-it('externalizes a large result', async () => {
+it('a large checked result is externalized', async () => {
   const checked = await check(recorded, { approved: true, note: 'n'.repeat(10_000) })
   expect(refOf(checked as JsonValue)?.bytes).toBeGreaterThan(10_000)
 })
 
-it('rejects the result of a tool that the run does not have', async () => {
+it('the result of a tool that the run does not have is rejected', async () => {
   const tools = await recordToolSet(withoutTool, values, signal)
   const input = { tool: 'approve', position: { turn: 0, cell: 1, index: 1 }, value: null, tools, resultBytes: 100 }
   await expect(new MockActivityEnvironment().run(() => checkToolResult(recorded, values)(input))).rejects.toMatchObject(

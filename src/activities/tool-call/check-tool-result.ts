@@ -12,11 +12,11 @@ import { runActivity } from '../run-activity.js'
 import { findRunTools, loadOutputSchema } from '../run/tool-set.js'
 
 /**
- * Activity `tool.result`: checks a result that no tool of this worker returned, and externalizes a large one. A worker
- * that has the tool as the run recorded it parses the result with the tool's own schema, any other with the recorded
- * JSON Schema.
+ * Activity `tool.result`: checks a result that comes from outside the worker, and externalizes a large one. If the
+ * worker has the tool that the run recorded, it parses the result with the tool's own schema, otherwise with the
+ * recorded JSON Schema.
  *
- * @throws PtcError TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE, TOOL_UNKNOWN, and those of the value store
+ * @throws PtcError TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE, TOOL_UNKNOWN, and errors of the value store
  */
 export function checkToolResult(registry: ToolRegistry, values: Values) {
   return ({ tool, value, tools, resultBytes }: ToolResultInput): Promise<Externalizable> =>

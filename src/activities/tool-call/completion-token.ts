@@ -2,7 +2,7 @@ import { activityInfo } from '@temporalio/activity'
 import { encodeCompletionToken } from '../../common/calls/completion-token.js'
 import type { DeferredInput } from '../../common/calls/deferred-calls.js'
 
-/** The token that completes a call of the workflow of this activity. */
+/** Returns the token that completes a call of the workflow of this activity. */
 export function completionTokenOf(idempotencyKey: string, deferred: DeferredInput): string {
   const { namespace, workflowExecution } = activityInfo()
   const workflowId = workflowExecution?.workflowId ?? ''

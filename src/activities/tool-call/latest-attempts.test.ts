@@ -4,7 +4,7 @@ import { LatestAttempts } from './latest-attempts.js'
 const { signal } = new AbortController()
 
 describe('LatestAttempts', () => {
-  it('starts a first attempt at once, and only the last of concurrent retries', async () => {
+  it('a first attempt starts at once, and only the last of concurrent retries starts', async () => {
     const attempts = new LatestAttempts()
     await attempts.claim('a call', 1, signal)
     const retries = [2, 3, 4, 5, 6].map((attempt) => attempts.claim('a call', attempt, signal))
@@ -15,7 +15,7 @@ describe('LatestAttempts', () => {
     await other
   })
 
-  it('starts a retry without a later one, and rejects when cancelled', async () => {
+  it('a retry without a later one starts, and a cancelled attempt is rejected', async () => {
     const attempts = new LatestAttempts()
     await attempts.claim('a call', 1, signal)
     await attempts.claim('a call', 2, signal)

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../common/errors.js'
 
 const superseded: ErrorCode = 'ATTEMPT_SUPERSEDED'
 
-/** How long a retry waits for a later retry of the same call. */
+/** Milliseconds that a retry waits for a later retry of the same call. */
 const supersedeDelayMs = 250
 
 /** Maximum number of remembered calls. Any of them may be retried later, on this worker or another. */
@@ -12,7 +12,7 @@ const maxRemembered = 10_000
 
 /**
  * Lets only the latest attempt of a call start. While a worker is stalled, the server times out its attempts and sends
- * it every retry. Without this check, all of them would start when the stall ends, although only the latest one counts.
+ * it every retry. Without this check, all of them would start after the stall, although only the latest one counts.
  */
 export class LatestAttempts {
   readonly #latest = new Map<string, number>()
@@ -30,7 +30,7 @@ export class LatestAttempts {
     if (attempt === 1) return
     await raceWithSignal(signal, new Promise((resolve) => setTimeout(resolve, supersedeDelayMs)))
     if ((this.#latest.get(call) ?? attempt) === attempt) return
-    // Not a PtcError: this failure is retryable even in the last attempt.
+    // This is not a PtcError, because it must be retryable even in the last attempt.
     throw ApplicationFailure.retryable('a later attempt of this call has begun', superseded)
   }
 }

@@ -13,10 +13,10 @@ import { findRunTools, loadDocumentation } from '../run/tool-set.js'
 import { loadArguments } from './load-arguments.js'
 
 /**
- * Activity `tool.arguments`: the arguments of a call as a remote tool gets them, inline and parsed. A worker that has
- * the tool as the run recorded it parses them with the tool's own schema, any other with the recorded JSON Schema.
+ * Activity `tool.arguments`: returns the arguments of a call for a remote tool, inline and parsed. If the worker has
+ * the tool that the run recorded, it parses them with the tool's own schema, otherwise with the recorded JSON Schema.
  *
- * @throws PtcError TOOL_INPUT_INVALID, TOOL_UNKNOWN, TOOL_NOT_ALLOWED without the Nexus endpoint, and those of the
+ * @throws PtcError TOOL_INPUT_INVALID, TOOL_UNKNOWN, TOOL_NOT_ALLOWED without the Nexus endpoint, and errors of the
  *   value store
  */
 export function prepareArguments(registry: ToolRegistry, values: Values) {
@@ -29,14 +29,17 @@ export function prepareArguments(registry: ToolRegistry, values: Values) {
       assertSize(args)
       const parsed = await parseArguments(tool, args)
       if (!parsed.ok) throw new PtcError(parsed.refusal.code, parsed.refusal.message)
-      // Without undefined members. `defineTool` has checked that the schema parses to JSON.
+      // This removes undefined members. `defineTool` has checked that the schema parses to JSON.
       const prepared = JSON.parse(JSON.stringify(parsed.value)) as JsonObject
       assertSize(prepared)
       return prepared
     })
 }
 
-/** Where the server does not let this worker list endpoints, the endpoint counts as existing. */
+/**
+ * Checks that an endpoint exists. If the server does not let this worker list endpoints, the endpoint counts as
+ * existing.
+ */
 async function assertEndpointExists(name: string): Promise<void> {
   const { operatorService } = getClient().connection
   const listed = await operatorService.listNexusEndpoints({ name }).catch(() => undefined)

@@ -52,20 +52,20 @@ function request(args: JsonObject, more: Partial<RequestApprovalInput> = {}): Pr
   return new MockActivityEnvironment().run(() => requestApproval(registry, values, undefined, undefined)(input))
 }
 
-it('asks for a call whose arguments the schema accepts and the rule holds back', async () => {
+it('approval is requested for a call with valid arguments when the rule of its tool requires it', async () => {
   expect(await request({ to: 'a', euros: 5 })).toEqual({ isNeeded: false })
   expect(await request({ to: 'a', euros: 999 })).toEqual({ isNeeded: true })
 })
 
-it('asks for no call that its tool refuses for certain', async () => {
+it('no approval is requested for a call that its tool refuses for certain', async () => {
   expect(await request({ to: 'a', euros: 'many' })).toEqual({ isNeeded: false })
 })
 
-it('asks for a call whose arguments take too long to check: another worker may accept them', async () => {
+it('approval is requested for arguments that take too long to check: another worker may accept them', async () => {
   expect(await request({ to: `${'a'.repeat(60)}!`, euros: 999 })).toEqual({ isNeeded: true })
 })
 
-it('knows what an approval that is remembered covers, as the tool says', async () => {
+it('a remembered approval covers the calls that the tool names', async () => {
   const send = (to: string, remembered?: readonly string[]) =>
     request({ to, text: 'x' }, { tool: 'send', ...(remembered && { remembered }) })
   expect(await send('ada')).toEqual({ isNeeded: true, rememberAs: 'ada' })

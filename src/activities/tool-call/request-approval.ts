@@ -25,24 +25,24 @@ import { loadArguments } from './load-arguments.js'
 /** A call that waits for the approval of a person. */
 export interface ApprovalRequest {
   readonly tool: string
-  /** One line; passed through the redaction hook. */
+  /** A description of the call on one line, after the redaction hook. */
   readonly summary: string
   readonly arguments: JsonObject
   readonly caller: Caller
   readonly run: CallingRun
-  /** The `context` that the run was started with. */
+  /** The `context` of the run. */
   readonly context: JsonObject
-  /** Approves or denies this call, and no other: `ptc.approveCall(token)`, `ptc.denyCall(token, reason)`. */
+  /** Approves or denies only this call: `ptc.approveCall(token)`, `ptc.denyCall(token, reason)`. */
   readonly token: string
   /** Milliseconds until the call is denied. */
   readonly expiresMs: number
 }
 
 /**
- * Activity `tool.approval`: applies the rule of a tool to a call, and tells people of a call that needs approval.
+ * Activity `tool.approval`: applies the rule of a tool to a call, and notifies people of a call that needs approval.
  *
- * @param onRequest the hook of the configuration. What it throws is retried.
- * @throws PtcError TOOL_NOT_REGISTERED, APPROVAL_REQUEST_FAILED, and those of the value store
+ * @param onRequest the hook of the configuration. After an error of the hook, the activity is retried.
+ * @throws PtcError TOOL_NOT_REGISTERED, APPROVAL_REQUEST_FAILED, and errors of the value store
  */
 export function requestApproval(
   registry: ToolRegistry,
@@ -82,7 +82,7 @@ async function needsApproval(
   call: GatedCall,
 ): Promise<boolean> {
   if (typeof tool.approval !== 'function') return tool.approval === 'always'
-  // The tool refuses these arguments itself. Only a certain refusal is the same in every process.
+  // The tool itself refuses these arguments. A refusal that is undecided may differ in another process.
   if (!input.ok) return input.refusal.isUndecided === true
   try {
     const { name, approval } = tool
@@ -94,10 +94,10 @@ async function needsApproval(
   }
 }
 
-/** Undefined: an approval is remembered for the same arguments alone. */
+/** Returns the key under which an approval is remembered. Undefined: it is remembered only for the same arguments. */
 function rememberKeyOf(tool: Tool, input: Readonly<Record<string, unknown>>): string | undefined {
   try {
-    // A function that is asynchronous may reject later: nothing depends on it.
+    // The promise of an asynchronous function may reject later. Nothing depends on it.
     const work = { name: `approval.remember of ${tool.name}`, fail: () => false }
     const key: unknown = runWork(work, () => tool.rememberAs?.(input as never))
     if (typeof key === 'string' && key.length <= maxRememberKeyCharacters) return key

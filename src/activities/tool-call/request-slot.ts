@@ -6,8 +6,8 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { runActivity } from '../run-activity.js'
 
 /**
- * Activity `tool.slot`: sends the request of a call for a slot to the limiter of its tool, which it starts if there is
- * none. The limit is that of this worker's configuration, so that a deployment changes it for runs that began before.
+ * Activity `tool.slot`: sends the request of a call for a slot to the limiter of its tool. Starts the limiter if it
+ * does not run. The limit is from this worker's configuration, so that a deployment also changes it for earlier runs.
  */
 export function requestSlot(registry: ToolRegistry) {
   return ({ tool, limiter, taskQueue, request }: RequestSlotInput): Promise<void> =>

@@ -6,28 +6,30 @@ import { type AttemptReport, readAttemptReport, toolAttempt } from './attempt-re
 
 /** The attempts at a call, or at its compensation. */
 interface Attempts {
-  /** The failure of the last one is not retried. */
+  /** Maximum number of attempts. The failure of the last one is not retried. */
   readonly limit: number
-  /** Heartbeat details for people. */
+  /** Returns heartbeat details for people. */
   readonly describe: (attempt: number) => object
   readonly agent: string | undefined
   readonly runContext: NonNullable<RunConfig['context']>
   readonly credentials: Credentials | undefined
 }
 
-/** One attempt. */
 interface Attempt {
-  /** Its number among those that may have run the tool, from 1. */
+  /** Number of the attempt, from 1. Only attempts that may have run the tool count. */
   readonly attempt: number
-  /** When workers without the tool began to get the call, if the attempt before was on one. */
+  /**
+   * Time at which workers without the tool began to get the call. Undefined when the previous attempt was on a worker
+   * with the tool.
+   */
   readonly unregisteredSince: number | undefined
-  /** What the tool gets besides its input. */
+  /** The second argument of the tool. */
   readonly context: ReturnType<typeof toolContext>['context']
   /** Shows a milestone of the tool in the heartbeats of the activity. */
   readonly reportMilestone: (text: string) => void
 }
 
-/** Runs the activity of a tool, whose heartbeat details carry over what the tool and earlier attempts reported. */
+/** Runs the activity of a tool. Its heartbeat details contain the reports of the tool and of earlier attempts. */
 export function runAttempts<Result>(
   attempts: Attempts,
   work: (scope: ActivityScope, attempt: Attempt) => Promise<Result>,

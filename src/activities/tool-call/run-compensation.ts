@@ -25,7 +25,9 @@ interface CompensationDependencies {
   readonly credentials?: Credentials | undefined
 }
 
-/** True for the input of activity `TOOL.compensate`. Workflows of a user may schedule an activity of any type. */
+/**
+ * Returns true for the input of activity `TOOL.compensate`. Workflows of a user may schedule an activity of any type.
+ */
 export function isCompensation(input: unknown, activityType: string): input is CompensateInput {
   return (
     typeof input === 'object' &&

@@ -71,7 +71,7 @@ async function attempt(
 }
 
 describe('a call on a worker without the tool', () => {
-  it('fails retryably, is not counted as an attempt of the tool, and keeps the heartbeat details', async () => {
+  it('a call on a worker without the tool is retried, does not count, and keeps heartbeat details', async () => {
     const first = await attempt('gone', 1, { details: { page: 7 } })
     expect(first.result).toMatchObject({ type: 'TOOL_NOT_REGISTERED', nonRetryable: false, nextRetryDelay: 1_000 })
     expect(first.result).toMatchObject({ stack: '' })
@@ -82,7 +82,7 @@ describe('a call on a worker without the tool', () => {
     expect(contexts).toMatchObject([{ attempt: 1, heartbeatDetails: { page: 7 } }])
   })
 
-  it('retries with growing delays, and fails after ten minutes', async () => {
+  it('a call on workers without the tool is retried with growing delays, and fails after ten minutes', async () => {
     const waiting = { unregisteredAttempts: 3, unregisteredSince: 0 }
     expect((await attempt('gone', 4, waiting, 1)).result).toMatchObject({ nextRetryDelay: 6_000, nonRetryable: false })
     expect((await attempt('gone', 4, waiting, 9)).result).toMatchObject({ nextRetryDelay: 10_000, nonRetryable: false })
@@ -91,35 +91,35 @@ describe('a call on a worker without the tool', () => {
     expect(last).toMatchObject({ message: expect.stringContaining('no worker had a tool named gone for 10 min') })
   })
 
-  it('restarts the time limit after an attempt that ran', async () => {
+  it('the time limit for a missing tool starts again after an attempt that ran the tool', async () => {
     const ran = await attempt('fail', 4, { unregisteredAttempts: 3, unregisteredSince: 0 })
     expect(ran.result).toMatchObject({ type: 'TOOL_FAILED', nonRetryable: false })
     expect((await attempt('gone', 5, ran.reported, 10)).result).toMatchObject({ nonRetryable: false })
   })
 
-  it("runs a 'once' tool when no earlier attempt found the tool", async () => {
+  it("a 'once' tool runs when no earlier attempt found the tool", async () => {
     expect((await attempt('send', 3, { unregisteredAttempts: 2 })).result).toBe('ok')
   })
 })
 
-it("does not run a 'once' tool that an earlier attempt may have run", async () => {
+it("a 'once' tool that an earlier attempt may have run does not run again", async () => {
   const lost = { type: 'TOOL_OUTCOME_UNKNOWN', nonRetryable: true }
   expect((await attempt('send', 2)).result).toMatchObject(lost)
   expect((await attempt('send', 3, { unregisteredAttempts: 1 })).result).toMatchObject(lost)
 })
 
-it('gives a tool all its attempts, regardless of attempts on workers without it', async () => {
+it('a tool gets all its attempts, regardless of attempts on workers without it', async () => {
   expect((await attempt('fail', 4, { unregisteredAttempts: 3 })).result).toMatchObject({ nonRetryable: false })
   expect((await attempt('fail', 5, { unregisteredAttempts: 3 })).result).toMatchObject({ nonRetryable: true })
 })
 
-it('fails a call whose workers are lost repeatedly', async () => {
+it('a call fails when its workers are lost repeatedly', async () => {
   expect((await attempt('look', 7)).result).toBe('ok')
   expect((await attempt('look', 8)).result).toMatchObject({ type: 'TOOL_LOST', nonRetryable: true })
   expect((await attempt('look', 9, { unregisteredAttempts: 2 })).result).toBe('ok')
 })
 
-it('keeps the details of heartbeat() when the tool fails before the next heartbeat is sent', async () => {
+it('details of heartbeat() are kept when the tool fails before the next heartbeat is sent', async () => {
   const { result, reported } = await attempt('page', 1)
   expect(result).toMatchObject({ type: 'TOOL_FAILED' })
   contexts.length = 0
@@ -127,7 +127,7 @@ it('keeps the details of heartbeat() when the tool fails before the next heartbe
   expect(contexts).toMatchObject([{ heartbeatDetails: { page: 7 } }])
 })
 
-it('has the last milestone in its heartbeats, which is no detail for the next attempt', async () => {
+it('heartbeats of a call have the last milestone, which the next attempt does not get as details', async () => {
   const { reported } = await attempt('tell', 1)
   expect(reported).toMatchObject({ milestone: 'copied 3 of 10 pages' })
   contexts.length = 0
@@ -135,7 +135,7 @@ it('has the last milestone in its heartbeats, which is no detail for the next at
   expect(contexts[0]?.heartbeatDetails).toBeUndefined()
 })
 
-it('distinguishes arguments that only a changed tool refuses from invalid arguments', async () => {
+it('arguments that only a changed tool refuses are distinguished from invalid arguments', async () => {
   expect((await attempt('exact', 1)).result).toMatchObject({ type: 'TOOL_INPUT_INVALID' })
   expect((await attempt('exact', 1, undefined, 0, { inputDigest: 'other' })).result).toMatchObject({
     type: 'TOOL_CHANGED',

@@ -31,7 +31,7 @@ import { compensate, isCompensation } from './run-compensation.js'
 import { loadArguments } from './load-arguments.js'
 import { runAttempts } from './run-attempts.js'
 
-/** What not every worker has. */
+/** Parts that only some workers have. */
 export interface ToolCallOptions {
   /** Undefined in a worker without sandboxes. */
   readonly followUps?: FollowUps | undefined
@@ -41,7 +41,8 @@ export interface ToolCallOptions {
 }
 
 /**
- * The activity of every tool: Temporal's default activity, which handles each activity type without its own function.
+ * The activity of every tool. It is Temporal's default activity, which handles all activity types that are not
+ * registered.
  */
 export function toolCall(registry: ToolRegistry, values: Values, limits: Limits, options: ToolCallOptions = {}) {
   const ownTools = registry.toolConfigs().filter(({ remote }) => !remote)
@@ -65,8 +66,8 @@ export function toolCall(registry: ToolRegistry, values: Values, limits: Limits,
 }
 
 /**
- * Workflows of a user may schedule an activity that nobody has registered, and so may a remote tool: its input is
- * theirs, or comes from code.
+ * Returns whether the input is a tool call. A workflow of a user and a remote tool may schedule an unregistered
+ * activity, and its input is theirs, or comes from code.
  */
 function isToolCall(input: unknown, activityType: string): input is ToolActivityInput {
   return (
@@ -110,7 +111,7 @@ function runToolCall(
   return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context, reportMilestone }) => {
     const { signal } = scope
     assertNotLost(toolConfig, attempt)
-    // This worker has the tool: if the next one does not, the time limit starts again.
+    // This worker has the tool. If the next worker lacks it, the time limit starts again.
     if (unregisteredSince !== undefined) context.heartbeat()
     failpoint('tool.begins')
     await latest.claim(call.idempotencyKey, scope.attempt, signal)
@@ -139,7 +140,7 @@ function runToolCall(
       throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
     })
     failpoint('tool.ran')
-    // Retries an unavailable store here: the tool has run, and must not run again for that.
+    // The store is retried here, because the tool has run and must not run again.
     const externalized = await values.externalize(result, signal)
     failpoint('tool.ends')
     if (followUp === undefined) return externalized
@@ -149,7 +150,8 @@ function runToolCall(
 }
 
 /**
- * Enforces the attempts of a tool. Temporal's retry policy can't: it also counts attempts on workers without the tool.
+ * Enforces the maximum attempts of a tool. Temporal's retry policy can't do this, because it also counts attempts on
+ * workers without the tool.
  */
 function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number): void {
   if (effect === 'once' && attempt > 1) {

@@ -4,15 +4,15 @@ import { formatDuration } from '../../tools/duration.js'
 import { type AttemptReport, readAttemptReport } from './attempt-report.js'
 import { runActivity } from '../run-activity.js'
 
-/** Time limit of a call whose tool no worker has. */
+/** Time limit of a call while no worker has the tool. */
 const giveUpAfterMs = 10 * 60_000
 
 const retryDelay = { shortestMs: 1_000, longestMs: 10_000 } as const
 
 /**
  * Fails an attempt on a worker without a tool of this name, as during a rolling deployment. The failure has a retry
- * delay, so that another worker gets the call, and is not counted as an attempt of the tool. Non-retryable after 10
- * minutes.
+ * delay, so that another worker gets the call, and is not counted as an attempt of the tool. It is non-retryable after
+ * 10 minutes.
  */
 export function failUnregisteredTool(tool: string): Promise<never> {
   const { attempt, heartbeatDetails, currentAttemptScheduledTimestampMs: now } = Context.current().info
@@ -36,7 +36,7 @@ export function failUnregisteredTool(tool: string): Promise<never> {
   )
 }
 
-/** The failure of an activity that is neither a tool nor registered by the user of the worker: that of the SDK. */
+/** Returns the SDK's failure for an activity that is neither a tool nor registered by the user of the worker. */
 export function unknownActivity(activityType: string): ApplicationFailure {
   const message = `Activity function ${activityType} is not registered on this Worker`
   return ApplicationFailure.retryable(message, 'NotFoundError')

@@ -21,7 +21,7 @@ const file = (name: string, bytes: Uint8Array) => {
   return path
 }
 
-/** A client with nothing but a data converter. */
+/** A client that has only a data converter. */
 async function clientWithStore(): Promise<Client> {
   const { externalStorage } = await createDataConverter({ kind: 'local', directory: join(folder, 'values') })
   return { options: { loadedDataConverter: { externalStorage } } } as unknown as Client
@@ -30,7 +30,7 @@ async function clientWithStore(): Promise<Client> {
 const store = async (...attachments: readonly unknown[]) =>
   storeAttachments(await clientWithStore(), attachments as readonly Attachment[])
 
-it('stores files, bytes and base64, and names only PDFs to the model', async () => {
+it('files, bytes and base64 are stored as attachments, and the model sees only the names of PDFs', async () => {
   const stored = await store(
     { file: file('a.png', png) },
     { data: new Uint8Array(pdf), name: 'Q3.pdf' },
@@ -49,7 +49,7 @@ it('stores files, bytes and base64, and names only PDFs to the model', async () 
   const signal = new AbortController().signal
   const loaded = await Promise.all(stored.map(({ value }) => values.load(value, 'a test', signal)))
   expect(loaded).toEqual([png, pdf, png].map((bytes) => bytes.toString('base64')))
-  // As a workflow passes them on.
+  // A workflow passes stored attachments on.
   expect(await store(...stored)).toEqual(stored)
 })
 
@@ -84,11 +84,11 @@ it.each([
     [{ value: 'x', mediaType: 'image/png' }],
     expect.stringContaining('it is not in the value store'),
   ],
-])('refuses %s', async (_what, attachments, message) => {
+])('attachments are refused: %s', async (_what, attachments, message) => {
   await expect(store(...attachments)).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID', message })
 })
 
-it('needs the value store for attachments, and only for them', async () => {
+it('only messages with attachments need the value store', async () => {
   const client = { options: { loadedDataConverter: {} } } as unknown as Client
   await expect(storeAttachments(client, [{ data: png }])).rejects.toMatchObject({
     code: 'VALUE_STORE_UNKNOWN',

@@ -24,7 +24,7 @@ export interface ReadAttachment {
 }
 
 /**
- * Reads and checks attachments. Those that are stored are returned as they are.
+ * Reads and checks attachments. Stored attachments are returned unchanged.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
@@ -32,7 +32,7 @@ export async function readAttachments(
   attachments: readonly Attachment[],
 ): Promise<readonly (ReadAttachment | StoredAttachment)[]> {
   if (!Array.isArray(attachments)) throw invalid('the attachments are no list')
-  // Before a file is read.
+  // This is checked before a file is read.
   if (attachments.length > attachmentLimits.count) throw invalid(problemOfTotal(attachments.map(() => 0)))
   const found = await Promise.all(attachments.map(async (each, position) => readOne(each, position + 1)))
   const problem = problemOfTotal(found.map((each) => ('bytes' in each ? each.bytes : 0)))

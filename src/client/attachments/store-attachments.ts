@@ -1,6 +1,6 @@
 /*
- * `src/client/attachments` owns what a client does with images and PDFs: reading and checking them, and putting them
- * into the value store.
+ * `src/client/attachments` owns images and PDFs of a client: reading and checking them, and putting them into the value
+ * store.
  *
  * Boundary: the value store of the client's data converter. No request to Temporal.
  *
@@ -36,7 +36,7 @@ export async function storeAttachments(
   if (store === undefined) {
     throw new PtcError('VALUE_STORE_UNKNOWN', 'attachments need the value store', { hint: dataConverterHint })
   }
-  // The client of Temporal owns the store: it is not closed here.
+  // Temporal's client owns the store, so it is not closed here.
   const values = new Values({ store })
   const stored: StoredAttachment[] = []
   for (const attachment of found) stored.push('value' in attachment ? attachment : await put(values, attachment))
@@ -44,8 +44,9 @@ export async function storeAttachments(
 }
 
 /**
- * Messages that refer to the images and PDFs in them: what a workflow has is small. Data that is not what it is said to
- * be stays in its place, for the provider to refuse. So does all data without a value store.
+ * Stores the images and PDFs in messages, and replaces them by references, so that the messages in a workflow are
+ * small. Data that does not have the given type stays in its place, and the provider refuses it. Without a value store,
+ * all data stays.
  */
 export async function storeMedia(
   { options: { loadedDataConverter } }: Client,
@@ -70,14 +71,14 @@ export async function storeMedia(
   return stored
 }
 
-/** The base64 data of an image or a PDF; undefined for other blocks, and for data of another type. */
+/** Returns the base64 data of an image or a PDF; undefined for other blocks, and for data of another type. */
 function mediaDataOf({ type, source }: JsonObject): string | undefined {
   if ((type !== 'image' && type !== 'document') || typeof source !== 'object' || source === null) return undefined
   const { type: kind, data, media_type: mediaType } = source as JsonObject
   return kind === 'base64' && typeof data === 'string' && mediaTypeOf(data) === mediaType ? data : undefined
 }
 
-/** The input of a run, which refers to its attachments. */
+/** Returns the input of a run with references to its attachments. */
 export async function withStoredAttachments<Input extends AgentInput | ProgramInput>(
   client: Client,
   input: Input,
@@ -90,7 +91,7 @@ async function put(values: Values, { mediaType, base64, name }: ReadAttachment):
   return { mediaType, value: await putText(values, base64), ...(name !== undefined && { name }) }
 }
 
-/** @param base64 has nothing that JSON escapes */
+/** @param base64 contains no character that JSON escapes */
 async function putText(values: Values, base64: string): Promise<ExternalValue> {
   return externalValue(await values.storeText(['"', base64, '"'], new AbortController().signal))
 }

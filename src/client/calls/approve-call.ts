@@ -7,19 +7,20 @@ import { checkKeys } from '../start/check-input.js'
 import { completeCall, type CompleteOptions } from './complete-call.js'
 
 export interface ApproveOptions extends CompleteOptions {
-  /** Replace the arguments of the call. */
+  /** Arguments that replace those of the call. */
   readonly arguments?: JsonObject
   /**
-   * Later calls of the same tool with the arguments that are approved here, in the same run, need no approval; the
-   * tool's `approval.remember` may cover more. Default false.
+   * When true, later calls of the same tool in the same run with the approved arguments need no approval; the tool's
+   * `approval.remember` may cover more calls. Default false.
    */
   readonly remember?: boolean
 }
 
 export interface DenyOptions extends CompleteOptions {
   /**
-   * The calls that the run has completed before are compensated at once, the last one first; then the code or the model
-   * gets the denial. Default false: a run whose code does not handle the denial ends, and is compensated then.
+   * When true, the calls that the run has completed before are compensated at once, the last one first; then the code
+   * or the model gets the denial. Default false: a run ends when its code does not handle the denial, and its calls are
+   * compensated then.
    */
   readonly compensate?: boolean
 }
@@ -46,7 +47,7 @@ export async function denyCall(
   await completeCall(client, token, { type: 'failure', message: reason, ...(compensate && { compensate }) }, by)
 }
 
-/** The token of a deferred call would complete it with an approval as its result. */
+/** Refuses the token of a deferred call: it would complete the call with an approval as its result. */
 function assertApprovalToken(token: string): void {
   if (isApprovalKey(decodeCompletionToken(token).idempotencyKey)) return
   throw new PtcError('COMPLETION_TOKEN_INVALID', 'this is the token of a deferred call: it waits for its result', {

@@ -11,7 +11,7 @@ const token = encodeCompletionToken({
   signature: 'signature',
 })
 
-/** A client whose server gives these responses to an update, and this status to a description of the run. */
+/** A client of a server that gives these responses to an update, and this status in a description of the run. */
 function clientOf(status: string, ...responses: readonly (Error | undefined)[]) {
   const executeUpdate = vi.fn<() => Promise<void>>()
   for (const response of responses)
@@ -25,7 +25,7 @@ function clientOf(status: string, ...responses: readonly (Error | undefined)[]) 
   return { client: client as unknown as Client, executeUpdate }
 }
 
-/** What Temporal's server says of an update whose execution has closed, again for each repetition of the update. */
+/** The responses of Temporal's server to an update after its execution has closed, also to each repetition. */
 const closed = {
   'it had not accepted the update': new WorkflowNotFoundError(
     'workflow update was aborted by closing workflow',

@@ -17,15 +17,15 @@ import { isFailedPrecondition } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate, isUnanswered, updateFailureType } from '../temporal/update-errors.js'
 import { takeStart } from '../../common/text/text.js'
 
-/** How long a request is repeated while the run or the server does not take it. */
+/** Maximum milliseconds during which a request is repeated while the run or the server refuses it. */
 const maxRefusedMs = 120_000
 
-/** After this time without a response it is checked whether the run has a worker. */
+/** After this time without a response, the client checks whether the run has a worker. */
 const responseTimeoutMs = 20_000
 
 /**
- * Temporal takes ten updates of a run at once, and refuses the others for a while. Hundreds of requests that are
- * repeated leave the run no time to respond, so those of this process take turns, and leave room for those of others.
+ * Temporal accepts ten concurrent updates of a run, and refuses the others for a while. Hundreds of repeated requests
+ * leave the run no time to respond. So this process sends only a few at a time, and leaves room for other processes.
  */
 const turns = new Turns(5)
 
@@ -35,8 +35,8 @@ const lastPauseMs = 1_000
 
 export interface CompleteOptions {
   /**
-   * Who decided, for the history and the audit log of the run: up to 200 characters. Default: the identity of
-   * Temporal's client, such as `4711@host`.
+   * The person or program that decided, for the history and the audit log of the run: up to 200 characters. Default:
+   * the identity of Temporal's client, such as `4711@host`.
    */
   readonly by?: string
 }
@@ -45,7 +45,7 @@ export interface CompleteOptions {
  * Sends the result of a deferred call to the run that waits for it. Settles when the run has checked and recorded it.
  *
  * @throws PtcError COMPLETION_TOKEN_INVALID, CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED, TOOL_OUTPUT_INVALID,
- *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, RUN_BUSY, WORKER_MISSING, TEMPORAL_UNREACHABLE, and those of the value
+ *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, RUN_BUSY, WORKER_MISSING, TEMPORAL_UNREACHABLE, and errors of the value
  *   store
  */
 export async function completeCall(
@@ -68,7 +68,7 @@ export async function completeCall(
   const digest = digestJson(json)
   const input: CompleteCallInput = { idempotencyKey, signature, digest, result: json, by }
   const handle = client.workflow.getHandle(workflowId, undefined, { firstExecutionRunId })
-  // The same id for each request: a request that is repeated has the response of the first.
+  // Each request has the same id, so that a repeated request gets the response of the first one.
   const update = { updateId: randomUUID(), args: [input] as [CompleteCallInput] }
   const send = () => handle.executeUpdate<void, [CompleteCallInput]>(completeCallUpdate, update)
   await turns.run(`${namespace} ${workflowId}`, () => sendUntilTaken(client, workflowId, send))
@@ -82,7 +82,7 @@ function deciderOf(options: CompleteOptions, client: Client): string {
   throw new PtcError('RUN_INPUT_INVALID', `by: it must be a text of 1 to ${maxDeciderLength} characters`)
 }
 
-/** Sends a request again while the run or the server does not take it. */
+/** Sends a request again while the run or the server refuses it. */
 async function sendUntilTaken(client: Client, workflowId: string, send: () => Promise<void>): Promise<void> {
   const startedAt = performance.now()
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, lastPauseMs)) {
@@ -104,15 +104,15 @@ async function assertHasWorker(client: Client, workflowId: string): Promise<void
 }
 
 /**
- * @throws PtcError CALL_NOT_FOUND when no execution follows the closed one, which would give the same response to each
- *   repetition of the request
+ * @throws PtcError CALL_NOT_FOUND when no execution follows the closed one: then each repetition of the request would
+ *   get the same response
  */
 async function assertContinues(client: Client, workflowId: string, thrown: unknown): Promise<void> {
   const { status } = await describeLatestExecution(client, { workflowId, runId: undefined })
   if (status.name !== 'RUNNING') throw hasEnded(workflowId, thrown)
 }
 
-/** Members that are undefined do not exist in JSON. */
+/** Removes undefined members, which do not exist in JSON. */
 function toJson(result: DeferredResult): DeferredResult {
   if (result.type === 'failure') return result
   const json = stringify(result.value)
@@ -128,18 +128,21 @@ function stringify(value: unknown): string | undefined {
   }
 }
 
-/** The run continues as new, has ten updates in progress or a failing workflow task, or the server is unavailable. */
+/**
+ * Returns true when the run continues as new, has ten updates in progress or a failing workflow task, or when the
+ * server is unavailable.
+ */
 function isRepeatable(thrown: unknown): boolean {
   if (isRepeatableUpdate(thrown) || isFromClosedExecution(thrown) || isFailedPrecondition(thrown)) return true
   return updateFailureType(thrown) === 'RUN_BUSY'
 }
 
 /**
- * The execution closed before it gave the update a response. Another one may take the update: the run has continued as
- * new, or was reset.
+ * Returns true when the execution closed before it responded to the update. Another execution may accept the update,
+ * because the run has continued as new, or was reset.
  */
 function isFromClosedExecution(thrown: unknown): boolean {
-  // An update that an execution took is not found in the next one; one that it did not take was aborted.
+  // An update that an execution accepted is not found in the next one. An update that it did not accept was aborted.
   if (thrown instanceof WorkflowNotFoundError) return thrown.message.includes('update ')
   return isUnanswered(thrown)
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Deferred } from '../../../test/support/tools.js'
 import { Turns } from './turns.js'
 
-it('runs as many tasks of a key as it may at once, and the others in their order, also after a failure', async () => {
+it('the maximum number of tasks of a key runs at once, and others run in order, also after a failure', async () => {
   const turns = new Turns(2)
   const started: string[] = []
   const release = new Deferred()

@@ -1,14 +1,17 @@
-/** Lets a few tasks with the same key run at once. The others wait, and start in the order in which they came. */
+/**
+ * A queue for each key: runs at most a few tasks with the same key at once. The others wait, and start in the order in
+ * which they arrived.
+ */
 export class Turns {
   readonly #maxRunning: number
   readonly #keys = new Map<string, { running: number; readonly waiting: (() => void)[] }>()
 
-  /** @param maxRunning maximum tasks of one key at once */
+  /** @param maxRunning maximum concurrent tasks of one key */
   constructor(maxRunning: number) {
     this.#maxRunning = maxRunning
   }
 
-  /** Runs a task when it is its turn. */
+  /** Runs a task as soon as its key has a free place. */
   async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
     const tasks = this.#keys.get(key) ?? { running: 0, waiting: [] }
     this.#keys.set(key, tasks)

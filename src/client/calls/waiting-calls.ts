@@ -11,7 +11,7 @@ export interface ListedCall {
   readonly workflowId?: string
   readonly tool: string
   readonly summary: string
-  /** For a large value its reference, under the key `ptc.value`. */
+  /** The arguments. A large value is replaced by its reference, under the key `ptc.value`. */
   readonly arguments: JsonObject
   readonly position: CallPosition
   readonly since: string
@@ -30,7 +30,7 @@ export async function waitingCallsOf(
   return waitingCalls(await withNestedWaits(ptc, await ptc.handle(workflowId).tree()))
 }
 
-/** The calls of a run that wait for something from outside, in the order in which their waiting began. */
+/** Returns the calls of a run that wait for something from outside, in the order in which their waits began. */
 export function waitingCalls({ waitsFor }: Pick<RunTree, 'waitsFor'>): readonly ListedCall[] {
   return waitsFor.flatMap((wait) => {
     if (wait.type === 'budget') return []

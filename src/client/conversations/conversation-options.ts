@@ -13,10 +13,11 @@ import { checkInput, checkKeys } from '../start/check-input.js'
 import { checkName } from '../start/check-name.js'
 
 /**
- * What a conversation begins with. One that has begun refuses a message with another `agent`, `session` or `context`.
+ * Options of a new conversation. A conversation that has begun refuses a message with another `agent`, `session` or
+ * `context`.
  */
 export interface ConversationOptions extends Readonly<Omit<ConversationInput, 'name' | 'startedByMessage'>> {
-  /** Fail if the conversation does not exist, instead of starting it. */
+  /** When true, the request fails if the conversation does not exist. By default, it starts the conversation. */
   readonly mustExist?: boolean
 }
 
@@ -57,7 +58,7 @@ export function checkConversationOptions(options: ConversationOptions): void {
   if (messages) parseMessages(messages)
 }
 
-/** Of one message. */
+/** Maximum number of blocks of one message. */
 const maxBlocks = 10_000
 
 const block = z.custom<JsonObject>(
@@ -65,7 +66,7 @@ const block = z.custom<JsonObject>(
   'no content block: an object with a type',
 )
 
-/** Their number is checked before the blocks are. */
+/** The number of blocks is checked before the blocks. */
 const blocks = z.array(z.unknown()).max(maxBlocks).pipe(z.array(block))
 
 const messageSchema = z.strictObject({
@@ -74,7 +75,7 @@ const messageSchema = z.strictObject({
 })
 
 /**
- * Parses messages from elsewhere: their shape, and that the next message of a person can follow.
+ * Parses the given messages. Checks their shape, and that the next message of a person can follow.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
@@ -94,7 +95,7 @@ export function parseMessages(value: unknown): readonly ProviderMessage[] {
 function parseShape(value: unknown): readonly ProviderMessage[] {
   if (!Array.isArray(value)) throw new PtcError('RUN_INPUT_INVALID', 'the messages are not valid: not an array')
   return value.map((each: unknown, index) => {
-    // One by one: the first that is wrong ends the work.
+    // The messages are checked one by one, and the check ends at the first error.
     const { error, data } = messageSchema.safeParse(each)
     if (!error) return data
     const problem = truncateEnd(z.prettifyError({ issues: error.issues.slice(0, 10) }), 2_000)
@@ -103,7 +104,7 @@ function parseShape(value: unknown): readonly ProviderMessage[] {
 }
 
 /**
- * Checks a message and those that replace the earlier ones. A message without a text is the last of `messages`.
+ * Checks a message and the messages that replace the earlier ones. A message without a text is the last of `messages`.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
@@ -120,7 +121,7 @@ export function checkText(text: string): void {
 }
 
 /**
- * The id of the workflow of a conversation. It contains the task queue, as that of a session does.
+ * Returns the id of the workflow of a conversation. It contains the task queue, as for a session.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */

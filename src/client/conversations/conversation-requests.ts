@@ -24,7 +24,7 @@ import { isFailedPrecondition, temporalError } from '../temporal/temporal-error.
 import { isRepeatableUpdate, isUnanswered } from '../temporal/update-errors.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
 
-/** A conversation, for its requests. */
+/** The data of a conversation for requests to it. */
 export interface ConversationRef {
   readonly client: Client
   readonly name: string
@@ -34,13 +34,13 @@ export interface ConversationRef {
 /** The update that sent a message, or that asks for its answer. */
 export type UpdateHandle = WorkflowUpdateHandle<AnswerResult>
 
-/** While the conversation continues as new, it may not take an update. */
+/** Pause between two requests. While a conversation continues as new, it may refuse an update. */
 const busyPauseMs = 200
 
 /**
- * Waits for an answer, over the continue-as-new chain.
+ * Waits for an answer over the continue-as-new chain.
  *
- * @param first of the execution that accepted the message
+ * @param first the update of the execution that accepted the message
  * @param signal ends the waiting
  */
 export async function waitForAnswer(
@@ -83,10 +83,10 @@ export async function request<Result>(
 }
 
 /**
- * A request for an update settles also when the workflow has rejected the update: then the outcome is there already,
- * and no further request is needed for it.
+ * Waits until an update is accepted. The request also settles when the workflow has rejected the update: then the
+ * outcome is known, and no further request is needed.
  *
- * @throws WorkflowUpdateFailedError of a rejected update, and of one that has failed since
+ * @throws WorkflowUpdateFailedError of a rejected update, and of an update that has failed since
  */
 export async function requireAccepted(client: Client, sending: Promise<UpdateHandle>): Promise<UpdateHandle> {
   const handle = await sending
@@ -110,7 +110,7 @@ async function requestAgain<Result>(conversation: ConversationRef, send: () => P
 /** The server answers a long poll within 20 s. */
 const longPollMs = 15_000
 
-/** The conversation ended before it answered: its own failure says why. */
+/** Returns the error of a request. If the conversation ended before it answered, the error is its own failure. */
 async function requestError(conversation: ConversationRef, thrown: unknown): Promise<PtcError> {
   const { client, workflowId } = conversation
   if (!isUnanswered(thrown)) return conversationError(conversation, thrown)

@@ -51,33 +51,33 @@ import {
  * `src/client/conversations` owns conversations: sending messages, waiting for answers, interrupting, closing, reading
  * and replacing the messages.
  *
- * Boundary: the conversation's workflow by its messages (updates, queries, signals). It keeps no state of its own: any
- * number of clients may use one conversation, and a client needs nothing but its name.
+ * Boundary: the conversation's workflow by its messages (updates, queries, signals). A client keeps no state: any
+ * number of clients may use one conversation, and a client needs only its name.
  *
  * Invariants:
- * 1. A message has one id, that of its update. The conversation works on an id once.
+ * 1. A message has one id: the id of its update. The conversation works on an id once.
  * 2. Waiting for an answer goes over the continue-as-new chain, and survives a server that is unavailable for 60 s.
  */
 
 export interface SendOptions {
   /**
-   * While the conversation works on a message: the model reads this one with its next turn, and both get the same
-   * answer. Default: it is queued.
+   * When true, and while the conversation works on another message, the model reads this message with its next turn,
+   * and both get the same answer. Default: the message is queued.
    */
   readonly steer?: boolean
   /** Images and PDFs, which the client puts into the value store. */
   readonly attachments?: readonly Attachment[]
   /**
-   * Replaces all earlier messages before this one. Not with `steer`. When the text is empty, the last of them is this
-   * message, such as results of tools. Default: they stay.
+   * Messages that replace all earlier messages. Not together with `steer`. When the text is empty, the last of them is
+   * this message, for example with results of tools. Default: the earlier messages stay.
    */
   readonly messages?: readonly ProviderMessage[]
-  /** Default: random. Sent again under the same id, a message is not worked on again. */
+  /** Id of the message. A message that is sent again under the same id is not worked on again. Default: random. */
   readonly id?: string
 }
 
 export interface AskOptions extends SendOptions {
-  /** Interrupts the work on the message, whose answer then has the status `interrupted`. */
+  /** Interrupts the work on the message. The answer then has the status `interrupted`. */
   readonly signal?: AbortSignal
 }
 
@@ -91,7 +91,7 @@ export interface SentMessage {
 /** A conversation with an agent: a workflow that lives until it is closed. */
 export interface Conversation {
   readonly name: string
-  /** `client.handle(workflowId)` has its tree and its events. */
+  /** `client.handle(workflowId)` has the tree and the events of the conversation. */
   readonly workflowId: string
   /**
    * Sends a message and waits for its answer. Starts the conversation if needed (`isNew: true`).
@@ -107,7 +107,7 @@ export interface Conversation {
    */
   send(text: string, options?: SendOptions): Promise<SentMessage>
   /**
-   * Waits for the answer to a message, whoever sent it. The conversation keeps the latest 20 answers. `signal` ends the
+   * Waits for the answer to a message from any client. The conversation keeps the latest 20 answers. `signal` ends the
    * waiting, and not the work.
    *
    * @throws PtcError MESSAGE_NOT_FOUND, CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED; the failure that ended the
@@ -115,8 +115,8 @@ export interface Conversation {
    */
   answer(id: string, options?: { readonly signal?: AbortSignal }): Promise<ConversationAnswer>
   /**
-   * Interrupts the work on the current message: all of it, or only the code that runs (`code`), as Ctrl-C does. Does
-   * nothing when the conversation waits.
+   * Interrupts all work on the current message, or only the running code (`code`), as Ctrl-C does. Does nothing when
+   * the conversation waits.
    *
    * @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, TEMPORAL_UNREACHABLE
    */
@@ -124,14 +124,15 @@ export interface Conversation {
   /** @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE */
   status(): Promise<ConversationStatus>
   /**
-   * All messages, in the format of the provider's API. Also of a closed conversation, while the server keeps it.
+   * Returns all messages, in the format of the provider's API. This includes a closed conversation while the server
+   * keeps it.
    *
    * @throws PtcError VALUE_STORE_UNKNOWN when the client has no `values`; CONVERSATION_NOT_FOUND, WORKER_MISSING,
    *   TEMPORAL_UNREACHABLE, and errors of the store
    */
   history(): Promise<readonly ProviderMessage[]>
   /**
-   * Replaces all messages; without an argument, forgets them. The variables of the sandbox stay.
+   * Replaces all messages; without an argument, removes them. The variables of the sandbox stay.
    *
    * @throws PtcError RUN_INPUT_INVALID, CONVERSATION_BUSY while it works on a message, CONVERSATION_NOT_FOUND,
    *   CONVERSATION_CLOSED, TEMPORAL_UNREACHABLE
@@ -155,7 +156,7 @@ interface ConversationClient {
 
 const sendOptionNames = ['steer', 'attachments', 'messages', 'id'] as const satisfies readonly (keyof SendOptions)[]
 
-/** A conversation by its name; sends no request. @throws PtcError RUN_INPUT_INVALID */
+/** Returns a conversation by its name, without a request. @throws PtcError RUN_INPUT_INVALID */
 export function createConversation(
   { client, taskQueue, values, redact = unredacted }: ConversationClient,
   name: string,
@@ -212,7 +213,7 @@ export function createConversation(
     async ask(text, { signal, ...sendOptions } = {}) {
       signal?.throwIfAborted()
       const message = await send(text, sendOptions)
-      // When the work has ended or the server is unavailable, waiting for the answer reports it.
+      // Errors are ignored: when the work has ended or the server is unavailable, the wait for the answer reports it.
       const interrupt = (): void => void interruptWork(conversation, 'message').catch(() => undefined)
       return withAbortListener(signal, interrupt, () => message.answer())
     },
@@ -235,7 +236,7 @@ export function createConversation(
       const { history, pending } = await query<ConversationHistory>(conversation, runId, conversationMessages.history)
       const never = new AbortController().signal
       const log = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
-      // The log also has references to results that were cut.
+      // The log also has references to truncated results.
       const stored = log.map(({ role, content }) => ({ role, content }))
       const content = await Promise.all(pending.map((block) => toUserBlock(wholeValues(values), block, never)))
       const messages: readonly ProviderMessage[] =
@@ -273,7 +274,7 @@ export function createConversation(
   }
 }
 
-/** A client loads a large value as a whole, to show head and tail of it. */
+/** Returns a reader for large values. A client loads such a value as a whole, to show its head and tail. */
 function wholeValues(values: ValueReader): Parameters<typeof toUserBlock>[0] {
   return {
     load: (value, neededBy, signal) => values.load(value, neededBy, signal),
@@ -281,7 +282,7 @@ function wholeValues(values: ValueReader): Parameters<typeof toUserBlock>[0] {
   }
 }
 
-/** The latest text of a user, for people who list conversations. */
+/** Returns the latest text of a user, for lists of conversations. */
 function lastText(messages: readonly ProviderMessage[] = []): string {
   const texts = messages.flatMap(({ role, content }) => {
     if (role !== 'user') return []

@@ -3,16 +3,19 @@ import { recordedEvents, recordedNames, treeOf } from '../../../test/fixtures/ru
 import { RunTreeBuilder } from './run-tree-builder.js'
 
 describe('a builder that is asked for a tree after each event', () => {
-  test.each(recordedNames)('has the tree of all events so far: %s', async (name) => {
-    const events = recordedEvents(name)
-    const builder = new RunTreeBuilder()
-    for (const [index, event] of events.entries()) {
-      await builder.add([event])
-      expect(builder.tree()).toEqual(await treeOf(events.slice(0, index + 1)))
-    }
-  })
+  test.each(recordedNames)(
+    'a builder that is asked after each event has the tree of all events so far: %s',
+    async (name) => {
+      const events = recordedEvents(name)
+      const builder = new RunTreeBuilder()
+      for (const [index, event] of events.entries()) {
+        await builder.add([event])
+        expect(builder.tree()).toEqual(await treeOf(events.slice(0, index + 1)))
+      }
+    },
+  )
 
-  test('keeps the nodes of calls that have ended', async () => {
+  test('a builder keeps the nodes of calls that have ended', async () => {
     const events = recordedEvents('program')
     const builder = new RunTreeBuilder()
     const nodes = new Map<number, unknown>()
@@ -27,7 +30,7 @@ describe('a builder that is asked for a tree after each event', () => {
     for (const call of last) expect(nodes.get(call.position.index)).toBe(call)
   })
 
-  test('builds no new tree before the next event', async () => {
+  test('a builder makes no new tree before the next event', async () => {
     const builder = new RunTreeBuilder()
     const [first, ...others] = recordedEvents('program')
     await builder.add(first ? [first] : [])

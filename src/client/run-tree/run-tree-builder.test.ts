@@ -14,7 +14,7 @@ describe('a run that was answered', async () => {
   const tree = await recordedTree('answered')
   const [first, second, third] = tree.turns
 
-  test('has question, answer, model, backend and counts', () => {
+  test('the tree of an answered run has question, answer, model, backend and counts', () => {
     expect(tree).toMatchObject({
       type: 'agent',
       status: 'completed',
@@ -28,14 +28,14 @@ describe('a run that was answered', async () => {
     expect(tree.endedAt).toBeGreaterThan(tree.startedAt)
   })
 
-  test('has the same counts from its events as in its result', async () => {
+  test('the tree of an answered run has the same counts from its events as in its result', async () => {
     const events = recordedEvents('answered')
     const running = await recordedTree('answered', events.length - 1)
     expect(running.status).toBe('running')
     expect(running.totals).toEqual(tree.totals)
   })
 
-  test('has the calls of its code with step, attempts and status', () => {
+  test('the tree of an answered run has the calls of its code with step, attempts and status', () => {
     const calls = first?.cells[0]?.calls ?? []
     expect(
       calls.map(({ tool, arguments: { number }, step, attempts, status }) => [tool, number, step, attempts, status]),
@@ -52,7 +52,7 @@ describe('a run that was answered', async () => {
     expect(new Set(calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(5)
   })
 
-  test('has output and errors of its cells', () => {
+  test('the tree of an answered run has output and errors of its cells', () => {
     expect(first?.cells[0]).toMatchObject({
       status: 'ok',
       output: '16152236\ncaught: there is no city 5\n',
@@ -63,14 +63,14 @@ describe('a run that was answered', async () => {
     expect(second?.cells[0]?.error).toMatch(/NameError: name 'citties' is not defined$/)
   })
 
-  test('has direct calls, rejected ones too', () => {
+  test('the tree of an answered run has direct calls, also rejected ones', () => {
     const [executed, rejected] = second?.directCalls ?? []
     expect(executed).toMatchObject({ status: 'ok', caller: 'direct', position: { turn: 2, cell: 0, index: 1 } })
     expect(rejected).toMatchObject({ status: 'invalid_arguments', attempts: 0, idempotencyKey: undefined })
     expect(rejected?.message).toContain('expected number')
   })
 
-  test('has the model replies', () => {
+  test('the tree of an answered run has the model replies', () => {
     expect(first?.model).toMatchObject({
       status: 'ok',
       text: 'I will add them up.',
@@ -85,7 +85,7 @@ describe('a running run', () => {
   const events = recordedEvents('answered')
   const after = (is: (event: HistoryEvent) => boolean) => recordedTree('answered', countUpTo(events, is))
 
-  test('has the code of the reply before a sandbox is open', async () => {
+  test('the tree of a running run has the code of the reply before a sandbox is open', async () => {
     const tree = await after((event) => named(event, 'session.open'))
     expect(tree.phase).toEqual({ type: 'opening_sandbox' })
     expect(tree.turns[0]?.cells).toMatchObject([{ number: 1, status: 'waiting', steps: 0 }])
@@ -93,7 +93,7 @@ describe('a running run', () => {
     expect(tree.totals.cells).toBe(0)
   })
 
-  test('has calls that wait, and that run according to the pending activities', async () => {
+  test('the tree of a running run has its waiting calls, and running calls by the pending activities', async () => {
     const count = countUpTo(events, (event) => named(event, 'get_city'))
     const builder = new RunTreeBuilder()
     await builder.add(events.slice(0, count))
@@ -109,7 +109,7 @@ describe('a running run', () => {
     expect(firstCall(builder.tree())).toMatchObject({ status: 'waiting', attempts: 2 })
   })
 
-  test('has what the running step has printed so far', async () => {
+  test('the tree of a running run has the output of the running step so far', async () => {
     const count = countUpTo(events, (event) => named(event, 'session.step'))
     const step = events.slice(0, count).at(-1)?.activityTaskScheduledEventAttributes
     const builder = new RunTreeBuilder()
@@ -122,7 +122,7 @@ describe('a running run', () => {
     expect(builder.tree().turns[0]?.cells[0]?.output).not.toContain('page 1')
   })
 
-  test('has the note about a blocked event loop: call running, completed, timed out', async () => {
+  test('the tree of a run has the note about a blocked event loop: call running, completed, timed out', async () => {
     const count = countUpTo(events, (event) => named(event, 'get_city'))
     const open = async (...changed: readonly HistoryEvent[]) => {
       const builder = new RunTreeBuilder()
@@ -148,7 +148,7 @@ describe('a running run', () => {
     expect(firstCall(lost.tree())).toMatchObject({ status: 'timed_out', blocked: note })
   })
 
-  test.each(recordedNames)('has a tree after every event, and ignores repeated events (%s)', async (name) => {
+  test.each(recordedNames)('a run has a tree after every event, and repeated events are ignored (%s)', async (name) => {
     const all = recordedEvents(name)
     const builder = new RunTreeBuilder()
     for (const [index, event] of all.entries()) {
@@ -178,7 +178,7 @@ test('a terminated run has the reason of the termination', async () => {
   expect(tree.turns).toMatchObject([{ number: 0, model: undefined, cells: [{ status: 'interrupted' }] }])
 })
 
-test('a cell whose container was killed is one cell with one rebuild, and has each call once', async () => {
+test('a cell with a killed container is one cell with one rebuild, and has each call once', async () => {
   const tree = await recordedTree('rebuilt')
   const [cell] = tree.turns[0]?.cells ?? []
   expect(cell).toMatchObject({ status: 'ok', rebuilds: 1, steps: 3, output: 'Zürich\na moment later\n' })
@@ -219,7 +219,7 @@ test('a continued run has each turn, cell and call once, and external values by 
   expect(sent).toEqual(sent.toSorted((a, b) => a - b))
 })
 
-test('has the same counts from its events as in its result, over several executions', async () => {
+test('the tree of a continued run has the same counts from its events as in its result', async () => {
   const events = recordedEvents('continued')
   const running = await recordedTree('continued', events.length - 1)
   expect(running.status).toBe('running')
@@ -236,7 +236,7 @@ test('a program has its source, and its outcome decides the status of its cell',
   expect(tree.turns).toMatchObject([{ number: 0, cells: [{ number: 1, status: 'ok' }] }])
 })
 
-test('an encrypted history gives the same tree with its codecs, and no error without', async () => {
+test('an encrypted history gives the same tree with its codecs, and no error without them', async () => {
   const events = recordedEvents('answered')
   const plain = await treeOf(events)
   const [inner, outer] = [sealing('inner'), sealing('outer')]
@@ -260,7 +260,7 @@ test('a workflow of another type has type other, and unknown events are ignored'
   })
 })
 
-test('keeps the beginning and the size of a large result', async () => {
+test('the tree has the start and the size of a large result', async () => {
   const tree = await treeOf(recordedEvents('answered'), { previewCharacters: 8 })
   expect(firstCall(tree)).toMatchObject({ resultPreview: '{"name":', resultBytes: 34 })
 })
@@ -280,7 +280,7 @@ function firstCall(tree: RunTree) {
   return tree.turns[0]?.cells[0]?.calls[0]
 }
 
-/** A codec that decodes only its own payloads, as an encrypting one does. */
+/** A codec that decodes only its own payloads, like a codec that encrypts. */
 function sealing(mark: string) {
   const invert = (data: Uint8Array | null | undefined) => data?.map((byte) => byte ^ 0x5a) ?? null
   const seal = ({ metadata, data }: Payload): Payload => {

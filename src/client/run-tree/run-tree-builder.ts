@@ -12,11 +12,11 @@ import { valuesToFetch } from './values/values-to-fetch.js'
 import type { RunTree } from './tree.js'
 
 export interface RunTreeOptions {
-  /** Default: the workflow id in the first event. */
+  /** Workflow id of the run. Default: the workflow id in the first event. */
   readonly workflowId?: string
-  /** For the tokens of deferred calls. Default: `default`. */
+  /** Namespace in the tokens of deferred calls. Default: `default`. */
   readonly namespace?: string
-  /** That of the client, which can decrypt histories: `client.options.loadedDataConverter`. */
+  /** The data converter of the client, which can decrypt histories: `client.options.loadedDataConverter`. */
   readonly dataConverter?: LoadedDataConverter
   /** Maximum length of the preview of a tool result. Default 2,000. */
   readonly previewCharacters?: number
@@ -30,7 +30,7 @@ export class RunTreeBuilder {
   readonly #log: RunEventLog
   readonly #fetched: FetchedValues
   #callNodes: CallNodes = new WeakMap()
-  /** The tree of everything added so far; undefined after a change. */
+  /** The tree of all added events; undefined after a change. */
   #tree: RunTree | undefined
   /** Created with the first event of the run. */
   #replay: { readonly activities: ActivityReplay; readonly carriedState: RunState | undefined } | undefined
@@ -50,7 +50,7 @@ export class RunTreeBuilder {
   }
 
   /**
-   * Must not run concurrently. Data that can't be read is left out, unless it is encrypted.
+   * Adds events. Must not run concurrently. Unreadable data is left out, unless it is encrypted.
    *
    * @param runId the execution of the events; default: the run id in its first event. After a reset, that is the run id
    * before the reset: pass `runId`.
@@ -64,8 +64,8 @@ export class RunTreeBuilder {
   }
 
   /**
-   * Adds `description.raw.pendingActivities` of the last execution: whether an activity is running, and its failed
-   * attempts.
+   * Adds `description.raw.pendingActivities` of the last execution. It has the state and the failed attempts of an
+   * activity.
    */
   async addPending(pending: Iterable<PendingActivity>): Promise<void> {
     const all = [...pending]
@@ -75,10 +75,10 @@ export class RunTreeBuilder {
   }
 
   /**
-   * Fetches external code and output for later trees. Never rejects: of a value that can't be fetched the preview is
-   * shown.
+   * Fetches external code and output for later trees. Never rejects: the tree shows the preview of a value that can't
+   * be fetched.
    *
-   * @param full also fetches arguments, and the beginnings of results
+   * @param full when true, also fetches arguments, and the start of results
    */
   async fetchValues(reader: ValueReader, full: boolean, signal?: AbortSignal): Promise<void> {
     const values = valuesToFetch(this.tree(), full)
@@ -87,7 +87,7 @@ export class RunTreeBuilder {
     this.#tree = undefined
   }
 
-  /** The tree of the events so far. */
+  /** Returns the tree of the events so far. */
   tree(): RunTree {
     return (this.#tree ??= this.#buildTree())
   }

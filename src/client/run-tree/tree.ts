@@ -26,7 +26,7 @@ export interface ProgramTree extends RunTreeBase {
   readonly result: ProgramResult | undefined
 }
 
-/** A workflow that is not of this library. */
+/** A workflow that does not belong to this library. */
 interface OtherTree extends RunTreeBase {
   readonly type: 'other'
   readonly result: JsonValue | undefined
@@ -38,10 +38,10 @@ interface RunTreeBase {
   readonly runId: string
   /** Run ids of the continue-as-new chain, in order. */
   readonly runIds: readonly string[]
-  /** The server no longer has the first executions (retention): the tree starts later. */
+  /** True when the server no longer has the first executions (retention), so that the tree starts later. */
   readonly lacksBeginning: boolean
   readonly workflowType: string
-  /** `failed` also for a run whose workflow completed without success; its `result` says why. */
+  /** `failed` also for a run that completed without success; its `result` has the reason. */
   readonly status: RunStatus
   readonly startedAt: number
   readonly endedAt: number | undefined
@@ -51,17 +51,17 @@ interface RunTreeBase {
   readonly sandbox: string | undefined
   readonly model: string | undefined
   /**
-   * Of an ended run: why it failed. Of a running one: why its workflow task fails (`WORKFLOW_TASK_FAILED`, or that of a
-   * missing key); the server retries it.
+   * For an ended run: why it failed. For a running run: why its workflow task fails (`WORKFLOW_TASK_FAILED`, or the
+   * code of a missing key); the server retries the task.
    */
   readonly failure: Failure | undefined
-  /** Task queues on which the run waits and that no worker polls, and Nexus endpoints that do not start operations. */
+  /** Task queues without a worker on which the run waits, and Nexus endpoints that do not start operations. */
   readonly unserved: readonly Unserved[]
-  /** What the run waits for that comes from outside, such as from a person; the oldest wait first. */
+  /** The waits of the run for something from outside, such as a decision of a person; the oldest first. */
   readonly waitsFor: readonly RunWait[]
-  /** Who asks, as the context of the run says. Absent: it names nobody. */
+  /** The requester in the context of the run. Absent: the context has none. */
   readonly requester?: Requester
-  /** A program without a model has one turn, number 0. */
+  /** The turns. A program without a model has one turn, with number 0. */
   readonly turns: readonly TurnNode[]
   readonly compactions: readonly CompactionNode[]
   /** Counts in the run's result; before there is one, counted from the history so far. */
@@ -72,12 +72,12 @@ interface RunTreeBase {
 export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out'
 
 export interface Failure {
-  /** An error code of this library, or derived from Temporal's failure: `TIMED_OUT_HEARTBEAT`, `CANCELLED`. */
+  /** An error code of this library, or a code derived from Temporal's failure: `TIMED_OUT_HEARTBEAT`, `CANCELLED`. */
   readonly code: string
   readonly message: string
 }
 
-/** What a run currently does. */
+/** The current activity of a run. */
 export type Phase =
   | { readonly type: 'starting' }
   | { readonly type: 'model'; readonly turn: number }
@@ -88,17 +88,17 @@ export type Phase =
   | { readonly type: 'waiting_for_calls'; readonly open: number }
   /** The budget is spent. */
   | { readonly type: 'paused' }
-  /** The work is not finished, and its calls are compensated. */
+  /** The work was not finished, and its calls are being compensated. */
   | { readonly type: 'compensating' }
-  /** Between two activities. */
+  /** The run is between two activities. */
   | { readonly type: 'deciding' }
   | { readonly type: 'ended' }
 
 export interface TurnNode {
   readonly number: number
-  /** Id of the plan step that the turn worked on. Absent outside of a plan step. */
+  /** Id of the plan step of the turn. Absent outside of a plan step. */
   readonly planStep?: string
-  /** Id of the message of a conversation that the turn worked on. Absent outside of conversations. */
+  /** Id of the message of the turn. Absent outside of conversations. */
   readonly message?: string
   readonly model: ModelNode | undefined
   readonly cells: readonly CellNode[]
@@ -108,32 +108,32 @@ export interface TurnNode {
 
 /** Start and end of a node. */
 export interface Span {
-  /** Scheduled time; includes waiting for a worker. */
+  /** Time of scheduling, before a possible wait for a worker. */
   readonly startedAt: number
   readonly endedAt: number | undefined
 }
 
-/** A node of an activity, which Temporal retries. */
+/** The node of an activity, which Temporal retries. */
 export interface Attempted extends Span {
-  /** Attempts so far; 0 while no worker is known to have started it. */
+  /** Attempts so far; 0 until a worker has started the activity. */
   readonly attempts: number
-  /** Why the attempt before the current one failed. */
+  /** Why the previous attempt failed. */
   readonly lastFailure: Failure | undefined
-  /** The last attempt that is made, of a call that is open: that of its tool. */
+  /** Maximum attempts of the tool. Set only for an open call. */
   readonly maxAttempts?: number
-  /** When the next attempt begins, while the node waits for it. Milliseconds since the epoch. */
+  /** Start of the next attempt, while the node waits for it. Milliseconds since the epoch. */
   readonly nextAttemptAt?: number
 }
 
-/** `waiting`: for a worker; `interrupted`: the run ended first. */
+/** `waiting`: the node waits for a worker. `interrupted`: the run ended first. */
 export type PendingStatus = 'waiting' | 'running' | 'interrupted'
 
-/** Whether the node has not finished. */
+/** Returns whether the node has not finished. */
 export function isPending(status: string): status is PendingStatus {
   return isOpen(status) || status === 'interrupted'
 }
 
-/** Whether the node has not finished and can still finish. */
+/** Returns whether the node has not finished and can still finish. */
 export function isOpen(status: string): status is 'waiting' | 'running' {
   return status === 'waiting' || status === 'running'
 }
@@ -146,32 +146,32 @@ export type ModelNode = (
   Attempted & {
     readonly summary: string
     /**
-     * UTF-8 bytes of the conversation, without system prompt and tools. Before the reply: of the new content blocks
-     * only.
+     * UTF-8 bytes of the conversation, without system prompt and tools. Before the reply: only of the new content
+     * blocks.
      */
     readonly requestBytes: number
   }
 
-/** The messages were made shorter before a turn, because the context window got full. */
+/** A compaction of the messages before a turn, because the context window was almost full. */
 export type CompactionNode = (
   | { readonly status: PendingStatus }
-  /** The run went on with its messages as they were. */
+  /** The compaction failed, and the run continued with the unchanged messages. */
   | { readonly status: 'failed'; readonly failure: Failure }
   | {
       readonly status: 'ok'
       readonly tokensAfter: number
-      /** Results of tools. */
+      /** Number of shortened results of tools. */
       readonly shortened: number
-      /** Messages that a summary replaced. */
+      /** Number of messages that a summary replaced. */
       readonly summarized: number
-      /** Why there is no summary that was needed. */
+      /** Why a summary that was needed is missing. */
       readonly problem?: string
     }
 ) &
   Attempted & {
-    /** The turn that follows. */
+    /** Number of the next turn. */
     readonly turn: number
-    /** Estimated tokens of the request of that turn, as it would have been. */
+    /** Estimated tokens of the request of this turn without the compaction. */
     readonly tokensBefore: number
   }
 
@@ -179,22 +179,25 @@ export interface ModelReplySummary {
   readonly model: string
   readonly text: string
   readonly stopReason: string
-  /** The stop sequence at which the model stopped, of a provider that says it. Absent: none. */
+  /** The stop sequence at which the model stopped, if the provider reports it. Absent: none. */
   readonly stopSequence?: string
   readonly usage: Usage
   readonly costUsd: number | null
   /** UTF-8 bytes of the reply. */
   readonly replyBytes: number
-  /** What the provider has cleared of the messages, as its API says it. Absent: nothing. */
+  /** The parts of the messages that the provider has removed, in the format of its API. Absent: none. */
   readonly contextEdits?: readonly JsonObject[]
 }
 
 export interface CellNode extends Span {
   /** Number in the run, from 1. */
   readonly number: number
-  /** Id of the tool use with the code. Absent: no model wrote it, or the server no longer has its turn. */
+  /** Id of the tool use with the code. Absent: the code is not from a model, or the server no longer has its turn. */
   readonly toolUse?: string
-  /** For external code that was not fetched: a description and the preview. The same applies to `output`. */
+  /**
+   * The code. External code that was not fetched is replaced by a description and the preview. The same applies to
+   * `output`.
+   */
   readonly code: string
   /** Reference of external code. */
   readonly codeRef: ValueRef | undefined
@@ -205,16 +208,16 @@ export interface CellNode extends Span {
   readonly error: string | undefined
   /** Number of steps, each from one suspension to the next. */
   readonly steps: number
-  /** How often its sandbox was rebuilt. */
+  /** Number of rebuilds of the sandbox during the cell. */
   readonly rebuilds: number
-  /** How often it was resumed from parking. */
+  /** Number of times that the cell was resumed after parking. */
   readonly wakes: number
   readonly calls: readonly CallNode[]
-  /** Only of a cell that the session of another workflow executes, in whose tree its calls are. */
+  /** Set only for a cell in the session of another workflow. The tree of that workflow has the calls. */
   readonly owner?: CellOwner
 }
 
-/** The workflow whose session executes a cell: that of a named session, or the run of the parent. */
+/** The workflow that executes a cell in its session: a named session, or the run of the parent. */
 export interface CellOwner {
   readonly workflowId: string
   /** Calls that the cell has made; undefined before its end. */
@@ -224,7 +227,7 @@ export interface CellOwner {
 /** The compensation of a call. */
 export type CompensationNode = (
   | { readonly status: PendingStatus | 'ok' }
-  /** The effect of the call is still there. */
+  /** The effect of the call still exists. */
   | { readonly status: 'failed'; readonly failure: Failure }
 ) &
   Attempted
@@ -232,37 +235,39 @@ export type CompensationNode = (
 export interface CallNode extends Attempted {
   readonly tool: string
   readonly summary: string
-  /** For external arguments that were not fetched: their reference, under the key `ptc.value`. */
+  /**
+   * The arguments. External arguments that were not fetched are replaced by their reference, under the key `ptc.value`.
+   */
   readonly arguments: JsonObject
   readonly caller: Caller
   /**
-   * The caller as the Messages API writes it: `tool_id` is the tool use with the code. Only of a call of code that a
-   * model wrote.
+   * The caller in the format of the Messages API: `tool_id` is the tool use with the code. Set only for a call of code
+   * that a model wrote.
    */
   readonly toolUseCaller?: ToolUseCaller
   /** Id of the tool use of a direct call. */
   readonly toolUse?: string
   readonly position: CallPosition
-  /** Undefined for a call that was rejected before it ran, and for a local call. */
+  /** The idempotency key. Undefined for a call that was rejected before it ran, and for a local call. */
   readonly idempotencyKey: string | undefined
-  /** Only of a call that is a child workflow: the workflow of a remote tool, or the run of a sub-agent. */
+  /** Id of the child workflow: the workflow of a remote tool, or the run of a sub-agent. Set only for such calls. */
   readonly workflowId?: string
   /** Number of the step that made the call; 0 for direct calls. */
   readonly step: number
   readonly status: PendingStatus | CallStatus
-  /** Only while a deferred call waits for its result; its status is `running`. */
+  /** Set only while a deferred call waits for its result. Its status is `running`. */
   readonly deferred?: DeferredWait | undefined
-  /** Only while a call waits for its approval; its status is `waiting`. */
+  /** Set only while a call waits for its approval. Its status is `waiting`. */
   readonly approval?: DeferredWait
-  /** Only of a call that waited for an approval or a result, after that. */
+  /** Set only for a call that has waited for an approval or a result. */
   readonly decision?: CallDecision
-  /** What the tool last said of its progress, while the call is open: its milestone, else its heartbeat details. */
+  /** The latest reported progress of the tool, while the call is open: its milestone, else its heartbeat details. */
   readonly progress?: string
-  /** Only of a call that waits because of the concurrency limit of its tool; its status is `waiting`. */
+  /** Set only while a call waits because of the concurrency limit of its tool. Its status is `waiting`. */
   readonly waitsForSlot?: true
-  /** Only of a call whose effect is undone, or was. */
+  /** The compensation of the call. Set only if it has begun. */
   readonly compensation?: CompensationNode
-  /** The beginning of the result as JSON. */
+  /** The start of the result as JSON. */
   readonly resultPreview: string | undefined
   /** Reference of an external result. */
   readonly resultRef: ValueRef | undefined
@@ -271,8 +276,8 @@ export interface CallNode extends Attempted {
   /** The reason when the status is not `ok`. */
   readonly message: string | undefined
   /**
-   * Which tool blocked the event loop of the worker during the call, and for how long. It may be the tool of another
-   * call.
+   * Names the tool that blocked the event loop of the worker during the call, and the duration. It may be the tool of
+   * another call.
    */
   readonly blocked?: string | undefined
 }

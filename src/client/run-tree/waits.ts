@@ -14,12 +14,12 @@ export interface CallWait {
   readonly workflowId?: string
   readonly tool: string
   readonly summary: string
-  /** For a large value its reference, under the key `ptc.value`. */
+  /** The arguments. A large value is replaced by its reference, under the key `ptc.value`. */
   readonly arguments: JsonObject
   readonly position: CallPosition
   readonly since: number
   readonly expiresAt: number
-  /** Decides on the call, or completes it. */
+  /** The token that decides on the call, or completes it. */
   readonly token: string
 }
 
@@ -27,18 +27,21 @@ export interface CallWait {
 export interface DeferredWait {
   readonly since: number
   readonly expiresAt: number
-  /** Completes the call, or approves it. */
+  /** The token that completes the call, or approves it. */
   readonly completionToken: string
 }
 
-/** What a person, or another program, has decided on a call. */
+/** The decision of a person or another program on a call. */
 export interface CallDecision {
   readonly decision: 'approved' | 'denied' | 'completed' | 'failed'
-  /** Who decided, as the client said: a name, or the identity of a process. */
+  /** The decider, by the claim of the client: a name, or the identity of a process. */
   readonly by?: string
   readonly at: number
-  /** The arguments as the code or the model gave them; absent when the decision did not replace them. */
+  /** The arguments from the code or the model; absent when the decision did not replace them. */
   readonly replacedArguments?: JsonObject
-  /** Later calls of the tool with the same arguments need no approval, or more of them, as the tool says. */
+  /**
+   * True when later calls of the tool with the same arguments need no approval. `approval.remember` of the tool may
+   * cover more calls.
+   */
   readonly remembered?: true
 }

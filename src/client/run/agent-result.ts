@@ -3,7 +3,7 @@ import type { Agent } from '../../agents/agent.js'
 import { PtcError } from '../../common/errors.js'
 import type { AgentResult, AgentStatus } from '../../common/runs/runs.js'
 
-/** The result of an agent with this output schema. Without a schema, the answer is the text alone. */
+/** The result of an agent with this output schema. Without a schema, the answer is only the text. */
 export type AgentResultOf<Output extends z.ZodType> = [Output] extends [z.ZodUndefined]
   ? AgentResult
   : Omit<AgentResult, 'status' | 'output'> &
@@ -21,7 +21,7 @@ export async function parseResult<Output extends z.ZodType>(
   { name, output: schema }: Agent<Output>,
   result: AgentResult,
 ): Promise<AgentResultOf<Output>> {
-  // The condition of the type: an agent without a schema, or a run without an answer.
+  // These are the cases of the type: an agent without a schema, or a run without an answer.
   if (schema === undefined || result.status !== 'answered') return result as AgentResultOf<Output>
   const parsed = await z.safeParseAsync(schema, result.output)
   if (parsed.success) return { ...result, output: parsed.data } as AgentResultOf<Output>

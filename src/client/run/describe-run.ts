@@ -38,7 +38,7 @@ export async function describeLatestExecution(
   }
 }
 
-/** A client without the key of the memo gets the rest. */
+/** Describes an execution. A client without the key of the memo gets the other parts. */
 async function describe(client: Client, { workflowId, runId }: ExecutionRef): Promise<Description> {
   try {
     return await client.workflow.getHandle(workflowId, runId).describe()

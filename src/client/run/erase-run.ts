@@ -9,33 +9,33 @@ import { temporalError } from '../temporal/temporal-error.js'
 
 interface EraseOptions {
   readonly store: ValueStore
-  /** The live streams; default: there are none. */
+  /** The store of the live streams. Default: there is none. */
   readonly stream?: StreamSink | undefined
   readonly workflowId: string
-  /** Default: the latest run with this id. */
+  /** Id of the execution. Default: the latest run with this workflow id. */
   readonly runId?: string | undefined
-  /** Only report, erase nothing. */
+  /** When true, the function only reports, and erases nothing. */
   readonly dryRun: boolean
   readonly signal: AbortSignal
 }
 
 export interface ErasedRun {
-  /** The executions of the run, of which the histories are deleted. */
+  /** Ids of the executions of the run. Their histories are deleted. */
   readonly runIds: readonly string[]
-  /** The values that are removed. */
+  /** The removed values. */
   readonly values: { readonly count: number; readonly bytes: number }
 }
 
 /**
- * The server's list of runs lags behind by a second, and clocks differ. A value that was put again after the run had
- * ended, and this time, may belong to a run that is not listed yet.
+ * The server's list of runs lags behind by a second, and clocks differ. A value that was put later than this time after
+ * the end of the run may belong to a run that is not listed yet.
  */
 const settleMs = 60_000
 
 /**
- * Deletes the live stream of a closed run, its histories from the server, and the values that no other history refers
- * to from the store. When it breaks off, `ptc values gc` removes what is left. Runs with the same workflow id share a
- * stream: a reader of another one gets a `gap`.
+ * Deletes the live stream of a closed run, its histories from the server, and from the store the values to which no
+ * other history refers. After a failure, `ptc values gc` removes the remaining values. Runs with the same workflow id
+ * share a stream: a reader of another one gets a `gap`.
  *
  * @throws PtcError RUN_INPUT_INVALID for an open run; TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE; of the store
  */
@@ -57,7 +57,7 @@ export async function eraseRun(client: Client, options: EraseOptions): Promise<E
   const candidates = exclusive.filter(({ usedAt }) => usedAt < unusedSince)
   const removed: { readonly bytes: number }[] = dryRun ? [...candidates] : []
   if (!dryRun) {
-    // First: `ptc values gc` removes what is left of the others.
+    // The stream is removed first, because `ptc values gc` removes only the rest of the other data.
     await stream?.remove(streamName(client.options.namespace, workflowId))
     for (const execution of executions) await deleteExecution(client, execution)
     for (const value of candidates) if (await store.remove(value.sha256, signal, unusedSince)) removed.push(value)
@@ -104,7 +104,7 @@ async function deleteExecution(client: Client, workflowExecution: WorkflowExecut
       `delete the history of ${workflowExecution.workflowId}`,
       workflowExecution.workflowId,
     )
-    // Its retention period ended meanwhile.
+    // The retention period of the run ended meanwhile.
     if (error.code !== 'TEMPORAL_NOT_FOUND') throw error
   }
 }

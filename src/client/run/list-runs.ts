@@ -11,17 +11,17 @@ import { describingClient } from '../temporal/encrypted-payloads.js'
 import { isInvalidArgument, temporalError } from '../temporal/temporal-error.js'
 
 export interface ListOptions {
-  /** Default 20. */
+  /** Maximum number of runs. Default 20. */
   readonly limit?: number
   /** `running`: every run that has not ended. `waiting…`, `paused` and `idle` need the search attribute `PtcStatus`. */
   readonly status?: RunStatus | ActiveStatus
-  /** Default: all. */
+  /** Workflow type. Default: all. */
   readonly type?: keyof typeof workflowNames
   /** Name of the agent. Needs the search attribute `PtcAgent`. */
   readonly agent?: string
   /** `tenant` of the context. Needs the search attribute `PtcTenant`. */
   readonly tenant?: string
-  /** Only runs that began since then. */
+  /** Only runs that began at or after this time. */
   readonly since?: Date
 }
 
@@ -48,8 +48,8 @@ const temporalStatusNames: Readonly<Record<RunStatus, readonly string[]>> = {
 const maxPageSize = 1_000
 
 /**
- * The newest runs of a task queue. A continue-as-new chain is one run, described by its latest execution. Visibility
- * lags: a run that has just started may be missing for a second.
+ * Returns the newest runs of a task queue. A continue-as-new chain is one run, described by its latest execution.
+ * Visibility lags: a run that has just started may be missing for a second.
  */
 export async function listRuns(client: Client, taskQueue: string, options: ListOptions): Promise<readonly RunInfo[]> {
   checkKeys('the options', options, optionNames)
@@ -64,7 +64,7 @@ export async function listRuns(client: Client, taskQueue: string, options: ListO
     ...(agent === undefined ? [] : [equals('PtcAgent', agent)]),
     ...(tenant === undefined ? [] : [equals('PtcTenant', tenant)]),
   ]
-  // Among the completed runs few are failed ones: these are filtered here.
+  // Few of the completed runs have failed, so these are filtered here.
   const isWanted = ({ status: own, startedAt }: RunInfo): boolean =>
     (status !== 'failed' || own === 'failed') &&
     (status !== 'completed' || own === 'completed') &&
@@ -115,7 +115,7 @@ export function checkLimit(limit: number): void {
 interface Found {
   readonly limit: number
   readonly isWanted: (run: RunInfo) => boolean
-  /** No run began before. */
+  /** The earliest start of a run. */
   readonly from?: number
 }
 
@@ -135,7 +135,10 @@ function findNewest(
   return newestRuns(source, { limit, now: Date.now(), isWanted })
 }
 
-/** An execution that began before a time is of a run that did, too. */
+/**
+ * Returns the conditions for a window. Executions that began before `earliest` are excluded: their runs began even
+ * earlier.
+ */
 function windowConditions({ from, to }: StartWindow, earliest: number | undefined): readonly string[] {
   const start = earliest === undefined ? from : Math.max(from ?? earliest, earliest)
   const time = (at: number): string => quoteLiteral(new Date(at).toISOString())

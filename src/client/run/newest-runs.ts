@@ -1,31 +1,31 @@
 /*
  * The server lists open runs before closed ones, and closed ones by the time of their end. The newest runs are found by
- * windows of time, from now back to the past.
+ * windows of time, from now back into the past.
  */
 
-/** Starts from `from` on, and before `to`. Milliseconds since the epoch; undefined: unbounded. */
+/** Runs with a start from `from` on, and before `to`. Milliseconds since the epoch; undefined: unbounded. */
 export interface StartWindow {
   readonly from?: number
   readonly to?: number
 }
 
-/** Runs by the start of their latest execution. */
+/** Reads runs by the start of their latest execution. */
 export interface RunSource<Run> {
   count(window: StartWindow): Promise<number>
   list(window: StartWindow): AsyncIterable<Run>
 }
 
-/** Runs that are read at once, unless more are wanted. */
+/** Minimum number of runs in a batch. */
 const defaultBatch = 1_000
 const firstWindowMs = 60_000
-/** More runs than a batch that began within this time are all read. */
+/** Runs that began within this time are all read, even if they are more than a batch. */
 const minWindowMs = 1_000
 const windowFactor = 4
 
 /**
- * The runs that began last, the newest first.
+ * Returns the runs that began last, the newest first.
  *
- * @param isWanted others are read, and left out
+ * @param isWanted selects the runs; others are read and left out
  */
 export async function newestRuns<Run extends { readonly startedAt: Date }>(
   source: RunSource<Run>,

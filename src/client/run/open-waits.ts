@@ -13,7 +13,7 @@ export interface WaitsOfRunsOptions {
   readonly limit?: number
 }
 
-/** What a run waits for. */
+/** A wait of a run. */
 export interface WaitOfRun {
   readonly run: RunInfo
   readonly wait: RunWait
@@ -33,7 +33,7 @@ const concurrency = 5
 /**
  * What open runs wait for.
  *
- * @param treeOf reads a run
+ * @param treeOf reads the tree of a run
  */
 export async function waitsOfRuns(
   client: Client,

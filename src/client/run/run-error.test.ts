@@ -14,7 +14,7 @@ const inActivity = (type: string, cause: Error) =>
   new ActivityFailure('Activity task failed', type, 'id', 'NON_RETRYABLE_FAILURE', undefined, cause)
 
 describe('runError', () => {
-  it('has the code and message of the innermost failure', () => {
+  it('the error of a run has the code and message of the innermost failure', () => {
     const root = ApplicationFailure.create({ message: 'the key is wrong. Set it.', type: 'MODEL_AUTH' })
     expect(runError(failedBy(inActivity('model.turn', root)), 'run-1')).toMatchObject({
       code: 'MODEL_AUTH',
@@ -22,7 +22,7 @@ describe('runError', () => {
     })
   })
 
-  it.each([undefined, 'toString', 'SomebodyElsesError'])('maps a failure of type %s to INTERNAL', (type) => {
+  it.each([undefined, 'toString', 'SomebodyElsesError'])('runError maps a failure of type %s to INTERNAL', (type) => {
     const root = ApplicationFailure.create({ message: 'oops', ...(type === undefined ? {} : { type }) })
     expect(runError(failedBy(root), 'run-1')).toMatchObject({ code: 'INTERNAL', message: 'oops' })
   })
@@ -30,13 +30,13 @@ describe('runError', () => {
   it.each([
     ['model.turn', 'MODEL_TIMEOUT'],
     ['session.open', 'SANDBOX_LOST'],
-  ])('names the activity that timed out: %s', (activity, code) => {
+  ])('the error of a run names the activity that timed out: %s', (activity, code) => {
     const root = new TimeoutFailure('activity Heartbeat timeout', undefined, 'HEARTBEAT')
     const error = runError(failedBy(inActivity(activity, root)), 'run-1')
     expect(error).toMatchObject({ code, message: `${activity} timed out (HEARTBEAT)` })
   })
 
-  it('distinguishes cancelled, terminated and timed-out runs', () => {
+  it('runError distinguishes cancelled, terminated and timed-out runs', () => {
     expect(runError(failedBy(new CancelledFailure('Workflow canceled')), 'run-1').code).toBe('RUN_CANCELLED')
     expect(runError(failedBy(new TerminatedFailure('by hand')), 'run-1')).toMatchObject({
       code: 'RUN_TERMINATED',

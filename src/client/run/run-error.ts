@@ -50,7 +50,7 @@ function codeOf({ type }: ApplicationFailure): ErrorCode {
   return type !== null && type !== undefined && Object.hasOwn(errorTable, type) ? (type as ErrorCode) : 'INTERNAL'
 }
 
-/** A timeout has no error code: the type of the activity that timed out decides. */
+/** Returns the error for a timeout. A timeout has no error code, so the type of the activity decides. */
 function timeoutError(causes: readonly unknown[], root: TimeoutFailure, cause: unknown): PtcError {
   const activity = causes.findLast((each) => each instanceof ActivityFailure)
   if (activity === undefined) return new PtcError('RUN_TIMED_OUT', root.message, { cause })

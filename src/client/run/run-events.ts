@@ -10,8 +10,8 @@ interface RunHistoryPage {
 }
 
 /**
- * The events of a run from its beginning, as they happen; ends when the run has ended. Follows the continue-as-new
- * chain, where event ids start anew in each execution. Resumes after a lost connection.
+ * Yields the events of a run from its start, as they happen; ends when the run has ended. Follows the continue-as-new
+ * chain, where event ids start at 1 in each execution. Resumes after a lost connection.
  *
  * @throws PtcError TEMPORAL_NOT_FOUND; TEMPORAL_UNREACHABLE when the server was unavailable for a minute; the signal's
  * reason
@@ -24,7 +24,7 @@ export async function* runEvents(
   for await (const { events } of runHistoryPages(client, execution, options)) yield* events
 }
 
-/** As {@link runEvents}, page by page. */
+/** Like {@link runEvents}, page by page. */
 export async function* runHistoryPages(
   client: Client,
   execution: ExecutionRef,
@@ -44,14 +44,13 @@ export async function* runHistoryPages(
       nextRunId = nextRunIdIn(events.at(-1)) ?? nextRunId
       yield { runId, events }
     }
-    // After a reset the successor of a predecessor is another execution than the one of this chain: `runIds` comes
-    // first.
+    // `runIds` comes first: after a reset, the successor of a predecessor is not the execution of this chain.
     if (next === undefined && nextRunId !== undefined) next = open(nextRunId)
     current = next
   }
 }
 
-/** Requests the first value at once, and the others when the caller asks for them. */
+/** Requests the first value immediately, and the others when the caller asks for them. */
 function requestFirst<Value>(values: AsyncGenerator<Value, void, undefined>): AsyncIterable<Value> {
   const first = values.next()
   first.catch(() => undefined) // the caller may end before it needs the value

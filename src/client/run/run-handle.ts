@@ -32,30 +32,30 @@ export interface RunHandle<Result> {
   /** @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE */
   describe(): Promise<RunInfo>
   /**
-   * The run's events from its beginning, as they happen; ends with the run. Event ids start anew in each execution of
-   * the continue-as-new chain.
+   * Yields the run's events from its start, as they happen; ends with the run. Event ids start at 1 in each execution
+   * of the continue-as-new chain.
    */
   events(options?: EventsOptions): AsyncGenerator<HistoryEvent, void, undefined>
   /**
-   * The live stream: what the model writes, cells and calls, as they happen. The last event is `end`, which comes also
-   * when the store of the stream fails. docs/guides/streaming.md describes the events.
+   * Yields the live stream: text of the model, cells and calls, as they happen. The last event is `end`, also when the
+   * store of the stream fails. docs/guides/streaming.md describes the events.
    *
    * @throws PtcError RUN_INPUT_INVALID for a client without a stream, or an invalid offset; TEMPORAL_NOT_FOUND,
    * TEMPORAL_UNREACHABLE
    */
   stream(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>
-  /** The current state of the run: turns, cells, calls, tokens. */
+  /** Returns the current state of the run: turns, cells, calls, tokens. */
   tree(options?: TreeOptions): Promise<RunTree>
   /** Follows the run until it ends; calls `onChange`; returns the final tree. */
   watch(options?: WatchOptions): Promise<RunTree>
   /**
-   * The run as it was each time that it waited for nothing but what comes from outside, from its beginning, as that
+   * Yields the tree of the run each time when it waits only for something from outside, from its start, as that
    * happens. Ends with the run.
    */
   waits(options?: WaitsOptions): AsyncGenerator<RunTree, void, undefined>
   /**
-   * What an agent or a conversation has used, and its budget. With an argument, replaces these amounts of the budget
-   * first (null removes a bound): a paused run continues when it has budget left.
+   * Returns the usage of an agent or a conversation, and its budget. With an argument, replaces these amounts of the
+   * budget first (null removes a bound): a paused run continues when it has budget left.
    *
    * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_NOT_FOUND when there is no such run, or it has ended; WORKER_MISSING,
    *   TEMPORAL_UNREACHABLE
@@ -70,13 +70,13 @@ export interface RunHandle<Result> {
   cancel(): Promise<void>
 }
 
-/** Where what is not in a history is read. */
+/** Readers of data that is not in a history. */
 export interface RunReaders {
   readonly values?: ValueReader | undefined
   readonly stream?: StreamSink | undefined
 }
 
-/** A handle for a run whose workflow type returns `Result`. */
+/** Creates a handle for a run of a workflow that returns `Result`. */
 export function runHandle<Result>(
   client: Client,
   handle: WorkflowHandle,
@@ -107,7 +107,7 @@ export function runHandle<Result>(
   }
 }
 
-/** The run may continue as new meanwhile: then its new execution is cancelled. */
+/** Cancels a run. If the run continues as new meanwhile, its new execution is cancelled. */
 async function cancelRun(client: Client, execution: ExecutionRef): Promise<void> {
   const { workflowId } = execution
   for (let { runId } = await describeLatestExecution(client, execution); ;) {

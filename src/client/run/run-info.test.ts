@@ -21,7 +21,7 @@ function info(status: string, attributes: Readonly<Record<string, string>>, memo
   } as unknown as Info
 }
 
-it('a run that has not ended has the state of its search attribute, a paused one that of its memo', () => {
+it('the state of a run that has not ended is from its search attribute, and of a paused run from its memo', () => {
   expect(runInfo(info('RUNNING', { PtcStatus: 'waiting_for_approval' }))).toMatchObject({
     status: 'running',
     state: 'waiting_for_approval',
@@ -32,7 +32,7 @@ it('a run that has not ended has the state of its search attribute, a paused one
   expect(runInfo(info('COMPLETED', { PtcStatus: 'answered' }, { outcome: 'turn_limit' })).state).toBe('failed')
 })
 
-it('a run has the requester of its memo, else the tenant of its search attribute', () => {
+it('the requester of a run is from its memo, else the tenant is from its search attribute', () => {
   const requester = { user: 'ada', tenant: 'acme' }
   expect(runInfo(info('RUNNING', { PtcAgent: 'a' }, { requester }))).toMatchObject({ agent: 'a', requester })
   expect(runInfo(info('RUNNING', { PtcTenant: 'acme' })).requester).toEqual({ tenant: 'acme' })

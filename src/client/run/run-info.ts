@@ -5,7 +5,7 @@ import { type ActiveStatus, activeStatuses, type SearchAttributeName } from '../
 import { memoKeys } from '../../common/names.js'
 import type { RunStatus } from '../run-tree/index.js'
 
-/** What a run does: how it ended, or what it waits for. */
+/** The state of a run: its end, or the reason why it waits. */
 export type RunState = RunInfoStatus | ActiveStatus
 
 type RunInfoStatus = RunStatus | 'paused' | 'continued' | 'unknown'
@@ -19,31 +19,31 @@ export const runStatuses: readonly RunStatus[] = [
   'timed_out',
 ]
 
-/** A run as the server describes it, without its history. */
+/** The server's description of a run, without its history. */
 export interface RunInfo {
   readonly workflowId: string
   /** The latest execution of the continue-as-new chain. */
   readonly runId: string
-  /** Workflow type: `agent`, `program`, `session`, or that of a workflow which is not of this library. */
+  /** Workflow type: `agent`, `program`, `session`, or the type of a workflow that does not belong to this library. */
   readonly type: string
   /**
-   * `failed` also for a run whose workflow completed without success; then `outcome` says why. `continued` only when
-   * the server no longer has the next execution of the chain.
+   * `failed` also for a run that completed without success; then `outcome` has the reason. `continued` only when the
+   * server no longer has the next execution of the chain.
    */
   readonly status: RunInfoStatus
   /**
-   * As `status`; of a run that has not ended, what it waits for, if it does. Only `paused` is known without the search
-   * attribute `PtcStatus`.
+   * Like `status`. For a run that has not ended and waits, the reason of the wait. Without the search attribute
+   * `PtcStatus`, only `paused` is known.
    */
   readonly state: RunState
   /** Outcome of a run that completed without success: `code_error`, `turn_limit` and so on. */
   readonly outcome: string | undefined
-  /** Calls whose compensation failed, such as `1 call: book_hotel (turn-1.cell-1.call-2)`. Absent: none. */
+  /** Calls with a failed compensation, such as `1 call: book_hotel (turn-1.cell-1.call-2)`. Absent: none. */
   readonly notCompensated?: string
   readonly taskQueue: string
   /** Name of the agent. Absent: none, or the server has no search attribute `PtcAgent`. */
   readonly agent?: string
-  /** Who asks, as the context of the run says. Absent: it names nobody. */
+  /** The requester in the context of the run. Absent: the context has none. */
   readonly requester?: Requester
   /** US dollars so far, as of the last change of the state. Absent: unknown, or no `PtcCostUsd` on the server. */
   readonly costUsd?: number
@@ -109,7 +109,7 @@ function objectOf(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {}
 }
 
-/** Only an execution that continues another one has it in its memo. */
+/** Reads the start of the run. Only an execution that continues another one has it in its memo. */
 function parseStartedAt(startedAt: unknown): Date | undefined {
   const date = typeof startedAt === 'string' ? new Date(startedAt) : undefined
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : date

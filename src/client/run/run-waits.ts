@@ -9,10 +9,10 @@ export interface WaitsOptions extends TreeOptions {
 }
 
 /**
- * The trees of a run at the moments at which nothing was in progress: no workflow task and no activity, only timers.
- * These moments are in the history, so a later reader finds the same.
+ * Yields the trees of a run at the times at which nothing was in progress: no workflow task and no activity, only
+ * timers. These times are in the history, so a later reader finds the same ones.
  *
- * @throws what {@link runHistoryPages} throws
+ * @throws errors of {@link runHistoryPages}
  */
 export async function* runWaits(
   client: Client,
@@ -38,16 +38,16 @@ export async function* runWaits(
       work.read(event)
     }
     await builder.add(events.slice(added), runId)
-    // The server writes a workflow task and its commands at once: the page has all of them. A moment that is still the
-    // last one is repeated, and that of the next page is the same.
+    // The server writes a workflow task and its commands at once, so the page has all of them. If nothing is in
+    // progress at the end of a page, the next page yields the same tree again.
     if (work.isDone && events.length > 0) yield await tree()
   }
 }
 
-/** What is in progress in one execution, by its events. */
+/** The work in progress of one execution, according to its events. */
 class OpenWork {
   #open = 0
-  /** The last workflow task is completed, and nothing is in progress. */
+  /** True when the last workflow task is completed, and nothing is in progress. */
   isDone = false
 
   read(event: HistoryEvent): void {
@@ -76,7 +76,7 @@ function endsWork(event: HistoryEvent): boolean {
   ].some(Boolean)
 }
 
-/** Whether a workflow task follows the event, or the event begins one. */
+/** Returns whether a workflow task follows the event, or the event begins one. */
 function wakesWorkflow(event: HistoryEvent): boolean {
   return (
     endsWork(event) ||

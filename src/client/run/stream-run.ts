@@ -16,13 +16,13 @@ import { describeRun } from './describe-run.js'
 import { runError } from './run-error.js'
 
 export interface StreamOptions {
-  /** The `offset` of the last event that the caller has: the stream continues after it. Default: from the beginning. */
+  /** The `offset` of the last event that the caller has: the stream continues after it. Default: from the start. */
   readonly from?: string
   readonly signal?: AbortSignal
 }
 
 /**
- * The live stream of a run; ends with the run.
+ * Yields the live stream of a run; ends with the run.
  *
  * @throws PtcError RUN_INPUT_INVALID without a sink, or for an invalid offset; TEMPORAL_NOT_FOUND;
  *   TEMPORAL_UNREACHABLE; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED; the signal's reason
@@ -50,7 +50,7 @@ export async function* streamRun(
     }
     const first = await firstExecutionRunId(client, { workflowId, runId }, signal)
     const ended = waitForEnd(client, { workflowId, runId }, signal)
-    // Until the reader looks at it.
+    // The reader handles the rejection later.
     ended.catch(() => undefined)
     yield* readStream({
       sink,
@@ -66,7 +66,7 @@ export async function* streamRun(
   }
 }
 
-/** Undefined for an execution that the server no longer has. */
+/** Returns undefined for an execution that the server no longer has. */
 async function findFirstRunId(
   client: Client,
   execution: ExecutionRef & { readonly runId: string },
@@ -98,9 +98,9 @@ async function waitForEnd(
   const { status, outcome } = await describeRun(client, execution)
   if (failure === undefined) return { status, ...(outcome !== undefined && { outcome }) }
   const error = runError(failure, workflowId)
-  // The request failed, and not the run.
+  // Only the request failed, not the run.
   if (status === 'running') throw error
-  // A client that can't read the result: the run has one.
+  // The client can't read the result, but the run has one.
   if (status === 'completed') return { status }
   return { status, error: { code: error.code, message: error.message } }
 }

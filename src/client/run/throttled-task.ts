@@ -1,4 +1,4 @@
-/** The task takes at most 1/50 of the time. */
+/** The task uses at most 1/50 of the time. */
 const maxTimeShare = 50
 const minPauseMs = 100
 const maxPauseMs = 2_000
@@ -14,17 +14,17 @@ export class ThrottledTask {
   #running: Promise<void> | undefined
   #isPending = false
   #isClosed = false
-  /** By `performance.now`. */
+  /** Earliest time of the next run, by `performance.now`. */
   #nextRunAt = 0
   #failure: { readonly reason: unknown } | undefined
 
-  /** @param onFailure called once, with what the task has thrown */
+  /** @param onFailure called once, with the error of the task */
   constructor(task: () => Promise<void>, onFailure: (reason: unknown) => void) {
     this.#task = task
     this.#onFailure = onFailure
   }
 
-  /** Runs the task soon; once for several calls in a row. */
+  /** Runs the task soon; once for several consecutive calls. */
   schedule(): void {
     this.#isPending = true
     if (this.#isClosed || this.#failure !== undefined || this.#timer !== undefined || this.#running !== undefined)
@@ -36,7 +36,7 @@ export class ThrottledTask {
     }, pauseMs)
   }
 
-  /** @throws what the task has thrown */
+  /** @throws the error of the task */
   throwIfFailed(): void {
     if (this.#failure !== undefined) throw this.#failure.reason
   }
@@ -48,7 +48,7 @@ export class ThrottledTask {
     await this.#running
   }
 
-  /** True when a change was scheduled that no run of the task has seen. */
+  /** True when a change was scheduled after the start of the last run. */
   get isPending(): boolean {
     return this.#isPending
   }

@@ -24,9 +24,9 @@ export async function useBudget(client: Client, workflowId: string, change?: Bud
     if (error.code === 'TEMPORAL_NOT_FOUND') await assertIsOpen(client, workflowId)
     throw error
   }
-  // A run that does not exist has no handler either.
+  // A run that does not exist also has no handler.
   const { status: state } = await describeRun(client, { workflowId, runId: undefined })
-  // A run that was terminated did not notice it.
+  // A terminated run could not reset its pause.
   if (status !== undefined) return state === 'running' ? status : { ...status, paused: null }
   throw new PtcError('TEMPORAL_NOT_FOUND', `run ${workflowId} has no budget: it is no agent and no conversation`)
 }
@@ -37,7 +37,7 @@ async function assertIsOpen(client: Client, workflowId: string): Promise<void> {
   if (status !== 'running' && status !== 'paused') throw hasEnded(workflowId, outcome ?? status)
 }
 
-/** For a request that only a run takes that has not ended. */
+/** Returns the error for a request that only a running run accepts. */
 export function hasEnded(workflowId: string, status: string): PtcError {
   const message = `run ${workflowId} has already ended (${status.replaceAll('_', ' ')})`
   return new PtcError('TEMPORAL_NOT_FOUND', message)

@@ -41,7 +41,7 @@ function programOf(callCount: number): readonly HistoryEvent[] {
   return syntheticHistory('program', { source: 'x' }, [{ name: 'session.step', input: { step }, result }, ...calls])
 }
 
-test('calls onChange once for many events in a row, and for the last one', async () => {
+test('watchRun calls onChange once for many consecutive events, and for the last one', async () => {
   const trees: RunTree[] = []
   const events = programOf(1_000)
   expect(events.length).toBeGreaterThan(2_000)
@@ -61,7 +61,7 @@ test('an error of onChange ends watchRun', async () => {
   await expect(watchRun(serverOf(programOf(1)), execution, { onChange })).rejects.toThrow('disk full')
 })
 
-test('an error of onChange ends watchRun, although no further event comes', async () => {
+test('an error of onChange ends watchRun, although no further event arrives', async () => {
   let count = 0
   const onChange = () => {
     count += 1

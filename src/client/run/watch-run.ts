@@ -15,25 +15,25 @@ import { isTransient, temporalError } from '../temporal/temporal-error.js'
 import { findUnservedQueues } from '../temporal/unserved-queues.js'
 
 export interface TreeOptions {
-  /** Reads external values; without it the tree has only their previews. */
+  /** Reads external values. Without it, the tree has only their previews. */
   readonly values?: ValueReader | undefined
-  /** Also fetches arguments and result previews, not only code and output. */
+  /** When true, also fetches arguments and result previews, not only code and output. */
   readonly full?: boolean
 }
 
 export interface WatchOptions extends TreeOptions {
-  /** Called with the current tree soon after each change; once for several changes in quick succession. */
+  /** Called with the current tree soon after each change; once for several quick changes. */
   readonly onChange?: (tree: RunTree) => void
   readonly signal?: AbortSignal
 }
 
-/** Pending activities are not in the history: how often they are polled. */
+/** Interval of polls for pending activities, which are not in the history. */
 const pollIntervalMs = 1_000
 
 /**
  * Follows a run until it ends, through its continue-as-new chain.
  *
- * @throws what {@link runHistoryPages} throws; what `onChange` throws
+ * @throws errors of {@link runHistoryPages} and of `onChange`
  */
 export async function watchRun(
   client: Client,
@@ -50,7 +50,7 @@ export async function watchRun(
     return result
   }
   let unserved: readonly Unserved[] = []
-  // A failed notification ends the watch at once: the next event may come hours later.
+  // A failed notification ends the watch immediately, because the next event may arrive hours later.
   const failed = new AbortController()
   const pagesSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
   // A tree for each event would cost quadratic time.
@@ -61,7 +61,8 @@ export async function watchRun(
     },
     (reason) => failed.abort(reason),
   )
-  // With an unavailable server a request lasts a minute: one at a time, and the end does not wait for it.
+  // While the server is unavailable, a request lasts a minute. So there is one request at a time, and the end does not
+  // wait for it.
   const stopped = new AbortController()
   let isPolling = false
   const poll = async (): Promise<void> => {
@@ -104,7 +105,7 @@ export async function watchRun(
   return tree
 }
 
-/** The current tree of a run. */
+/** Reads the current tree of a run. */
 export async function readTree(
   client: Client,
   execution: ExecutionRef,
@@ -133,7 +134,7 @@ interface LiveStatus {
   readonly unserved: readonly Unserved[]
 }
 
-/** The history stream reports an unavailable server; here it counts as unknown. */
+/** Reads the live status. It is unknown while the server is unavailable, which the history stream reports. */
 async function fetchLiveStatus(
   client: Client,
   { workflowId, runId }: ExecutionRef,
@@ -155,7 +156,7 @@ async function fetchLiveStatus(
   }
 }
 
-/** The current tree. A run that has ended waits for no queue. */
+/** Returns the current tree. A run that has ended waits for no queue. */
 function treeWithUnserved(builder: RunTreeBuilder, unserved: readonly Unserved[]): RunTree {
   const tree = builder.tree()
   return tree.status === 'running' ? { ...tree, unserved } : tree

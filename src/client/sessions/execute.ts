@@ -34,11 +34,11 @@ import { watchExecution } from './watch-execution.js'
 import { watchWhile } from './watch-while.js'
 
 export interface ExecuteOptions extends Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'> {
-  /** Fail if the session does not exist, instead of starting it. */
+  /** When true, the request fails if the session does not exist. By default, it starts the session. */
   readonly mustExist?: boolean
   /** Interrupts the code, as Ctrl-C does; the outcome is `stopped` and the session keeps its variables. */
   readonly signal?: AbortSignal
-  /** Called with the progress of the code, such as its calls, about twice a second; best effort. */
+  /** Called with the progress of the code, such as its calls, about twice a second. Best effort. */
   readonly onChange?: (tree: RunTree) => void
 }
 
@@ -58,25 +58,27 @@ export interface SessionExecution extends ExecuteResult {
   readonly session: string
   readonly workflowId: string
   readonly runId: string
-  /** How the previous session of this name ended; undefined unless this session is new and there was one. */
+  /**
+   * The end of the previous session of this name; undefined unless this session is new and there was a previous one.
+   */
   readonly previous: SessionEnding | undefined
 }
 
-/** Sessions in a row that may end before they accept the code. */
+/** Maximum number of consecutive sessions that may end before they accept the code. */
 const maxEndedSessions = 5
-/** The pause after the first of them; it doubles with each. */
+/** The pause after the first ended session; it doubles with each further one. */
 const endedPauseMs = 50
 
-/** A long poll that fails after more than this had reached the server. */
+/** A long poll that fails after more than this time had reached the server. */
 const longPollMs = 5_000
 
 /**
  * Queues code on the session of this name, and starts the session if needed.
  *
  * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it
- * was closed meanwhile, or several sessions in a row ended before they accepted the code; SESSION_FULL; RUN_BUSY when
- * the workflow task of the session keeps failing for a minute;
- * TEMPORAL_UNREACHABLE; errors of opening a sandbox; the signal's reason when it was aborted before the code was sent
+ * was closed meanwhile, or several consecutive sessions ended before they accepted the code; SESSION_FULL; RUN_BUSY
+ * when the workflow task of the session keeps failing for a minute; TEMPORAL_UNREACHABLE; errors of opening a sandbox;
+ * the signal's reason when it was aborted before the code was sent
  */
 export async function executeInSession(
   client: Client,
@@ -120,11 +122,11 @@ export async function executeInSession(
       const handle = await watchWhile(
         onChange,
         (report, stopSignal) => watchAcceptance(client, taskQueue, report, stopSignal),
-        // The same update id: what was accepted is not executed twice.
+        // The update id is the same, so accepted code is not executed twice.
         () => retryLongPoll(sendUpdate, { isRetryable: isFailedPrecondition }),
       )
       const { workflowRunId: runId = '' } = handle
-      // When the code has ended or the server is unavailable, waiting for the result reports it.
+      // Errors are ignored: when the code has ended or the server is unavailable, the wait for the result reports it.
       const interrupt = () => void interruptSession(client, { workflowId, runId }, { updateId }).catch(() => undefined)
       const result = await watchWhile(
         onChange,
@@ -139,7 +141,8 @@ export async function executeInSession(
       if (error.code === 'SESSION_FULL')
         throw new PtcError(error.code, error.message, { hint: sessionFullHint(name), cause: thrown })
       if (!isGone && error.code !== 'SESSION_EXPIRED') throw error
-      // The session ended before it accepted the update: nothing was executed. The next iteration sees how it ended.
+      // The session ended before it accepted the update: nothing was executed. The next iteration reads the end of the
+      // session.
       if (ended >= maxEndedSessions) throw endedBeforeAcceptance(name, thrown)
       if (!isGone && latest.type === 'running') await waitForSessionEnd(client, latest)
       else await sleep(endedPauseMs * 2 ** (ended - 1))
@@ -187,7 +190,7 @@ function startSession(
   })
 }
 
-/** The same checks as in the session's workflow, before a session is started. */
+/** Does the checks of the session's workflow before a session is started. */
 function checkSource(source: string): void {
   validateStart('program', source, {})
   const bytes = Buffer.byteLength(source)
@@ -210,7 +213,9 @@ function sessionFullHint(name: string): string {
   return `Save what you need outside, then \`ptc sessions close ${name}\`: the next execution starts a new session.`
 }
 
-/** Waits for the result of an accepted update. The update is durable: an unavailable server is waited for. */
+/**
+ * Waits for the result of an accepted update. The update is durable, so the function waits for an unavailable server.
+ */
 async function waitForResult(update: WorkflowUpdateHandle<ExecuteResult>, name: string): Promise<ExecuteResult> {
   try {
     return await retryLongPoll(() => update.result(), { isRetryable: isRepeatableUpdate, aliveAfterMs: longPollMs })
@@ -221,7 +226,7 @@ async function waitForResult(update: WorkflowUpdateHandle<ExecuteResult>, name: 
   }
 }
 
-/** The workflow was terminated, or the server has deleted it. */
+/** Returns true when the workflow was terminated, or when the server has deleted it. */
 function isSessionGone(thrown: unknown): boolean {
   return thrown instanceof WorkflowNotFoundError || isUnanswered(thrown)
 }

@@ -5,8 +5,8 @@ import { temporalError } from '../temporal/temporal-error.js'
 import { type WorkflowExecution, sessionName } from './session-name.js'
 
 /**
- * Interrupts the code that a session executes, by a signal, which survives worker crashes. No error when the session
- * has ended.
+ * Interrupts the code that a session executes, by a signal, which survives worker crashes. Does nothing when the
+ * session has ended.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE
  */

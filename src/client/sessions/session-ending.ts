@@ -5,7 +5,7 @@ import { type RunInfo, runInfo } from '../run/run-info.js'
 import { temporalError } from '../temporal/temporal-error.js'
 import { type WorkflowExecution, sessionName } from './session-name.js'
 
-/** How a session ended: `idle`, `closed`, or the status of its workflow. */
+/** The end of a session: `idle`, `closed`, or the status of its workflow. */
 export type SessionEnding = SessionResult['ended'] | Exclude<RunInfo['status'], 'running' | 'completed'>
 
 type LatestSessionStatus =
@@ -35,16 +35,14 @@ export async function describeLatestSession({ workflow }: Client, workflowId: st
   }
 }
 
-/**
- * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED; and what {@link describeLatestSession} throws
- */
+/** @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED; and errors of {@link describeLatestSession} */
 export async function requireRunningSession(client: Client, workflowId: string): Promise<RunningSession> {
   const latest = await describeLatestSession(client, workflowId)
   if (latest.type === 'running') return latest
   throw sessionEndedError(sessionName(workflowId), latest.type === 'none' ? undefined : latest.ending)
 }
 
-/** Waits until an ending session has ended, and returns the error for callers of it. */
+/** Waits until an ending session has ended, and returns the error for its callers. */
 export async function waitForEndError(client: Client, session: WorkflowExecution): Promise<PtcError> {
   await waitForSessionEnd(client, session)
   const latest = await describeLatestSession(client, session.workflowId)

@@ -8,16 +8,16 @@ import { type WorkflowExecution, sessionName } from './session-name.js'
 
 /** An open session. */
 export interface SessionInfo extends Omit<SessionStatus, 'createdAt' | 'lastUsedAt' | 'expiresAt'> {
-  /** For the sandbox of a run: the id of the run. */
+  /** The name of the session. For the sandbox of a run: the id of the run. */
   readonly name: string
-  /** `session`: a named session, which outlives runs. Else the type of the run that owns the sandbox. */
+  /** `session`: a named session, which outlives runs. Otherwise the type of the run that owns the sandbox. */
   readonly owner: SessionOwnerType
   readonly workflowId: string
   readonly runId: string
   readonly createdAt: Date
   /** End of the latest execution. */
   readonly lastUsedAt: Date
-  /** Undefined while code is executed, and for the sandbox of a run. */
+  /** Time at which the session expires; undefined while code is executed, and for the sandbox of a run. */
   readonly expiresAt: Date | undefined
 }
 
@@ -28,7 +28,7 @@ export interface SessionOwner extends WorkflowExecution {
 }
 
 /**
- * Queries a session; undefined when it has ended, or when the run has no sandbox.
+ * Queries a session. Returns undefined when it has ended, or when the run has no sandbox.
  *
  * @throws PtcError WORKER_MISSING, TEMPORAL_UNREACHABLE
  */

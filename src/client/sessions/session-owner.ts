@@ -7,8 +7,8 @@ import { sessionWorkflowId } from './session-name.js'
 import type { SessionOwner } from './session-info.js'
 
 /**
- * The running session of this name on the task queue. If there never was one: the running run of this id, which owns a
- * sandbox.
+ * Returns the running session of this name on the task queue. If there never was one, returns the running run of this
+ * id, which owns a sandbox.
  *
  * @throws PtcError RUN_INPUT_INVALID, SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE
  */
@@ -25,8 +25,8 @@ export async function findOwner(client: Client, taskQueue: string, name: string)
 }
 
 /**
- * The running session of this name. @throws PtcError SESSION_OWNED when it is the sandbox of a run; what {@link
- * findOwner} throws
+ * Returns the running session of this name. @throws PtcError SESSION_OWNED when it is the sandbox of a run; errors of
+ * {@link findOwner}
  */
 export async function findNamedSession(client: Client, taskQueue: string, name: string): Promise<SessionOwner> {
   const owner = await findOwner(client, taskQueue, name)

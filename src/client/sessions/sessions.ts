@@ -24,10 +24,10 @@ import { inspectSession, type SessionOwner, type SessionInfo, type SessionOwnerT
  * 3. An abort interrupts the code; the session keeps its variables.
  */
 
-/** Named sandboxes, whose variables outlive a run. Each task queue has its own names. */
+/** Named sandboxes. Their variables outlive a run. Each task queue has its own names. */
 export interface Sessions {
   /**
-   * Queues the code on the session; starts the session if needed (`isNew: true`).
+   * Queues the code on the session. Starts the session if needed (`isNew: true`).
    *
    * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when
    * it was closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; errors of opening a sandbox
@@ -35,30 +35,30 @@ export interface Sessions {
   execute(name: string, source: string, options?: ExecuteOptions): Promise<SessionExecution>
   /**
    * Interrupts the code that the session executes, as Ctrl-C does: its caller gets the outcome `stopped`, the session
-   * keeps its variables. Does nothing when the session is idle. To stop your own execution, abort its `signal`.
+   * keeps its variables. Does nothing when the session is idle. To stop only one execution, abort its `signal`.
    *
    * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE; SESSION_OWNED for the
    * sandbox of a run
    */
   interrupt(name: string): Promise<void>
   /**
-   * The sessions of this task queue, newest first, including the sandboxes of running runs. Visibility lags: a session
-   * that has just started may be missing for a second.
+   * Lists the sessions of this task queue, newest first, including the sandboxes of running runs. Visibility lags: a
+   * session that has just started may be missing for a second.
    *
    * @throws PtcError RUN_INPUT_INVALID; WORKER_MISSING when no worker answers for them; TEMPORAL_UNREACHABLE
    */
   list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /**
-   * A session by its name, or the sandbox of a running run by the run's id.
+   * Describes a session by its name, or the sandbox of a running run by the run's id.
    *
    * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE
    */
   show(name: string): Promise<SessionInfo>
   /**
-   * Ends a session and the code it executes; resolves when its sandbox is removed.
+   * Ends a session and the code that it executes. Resolves when its sandbox is removed.
    *
    * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE; SESSION_OWNED for the
-   * sandbox of a run; WORKER_MISSING when no worker takes its tasks: the session ends when one does
+   * sandbox of a run; WORKER_MISSING when no worker takes its tasks: the session ends as soon as a worker does
    */
   close(name: string): Promise<SessionResult>
   /** Ends all named sessions of this task queue that visibility lists; returns their names. Runs continue. */
@@ -66,7 +66,7 @@ export interface Sessions {
 }
 
 interface ListSessionsOptions {
-  /** Maximum number of running runs of each type whose sandboxes are included, newest first. Default 100. */
+  /** Maximum number of running runs of each type with a sandbox in the list, newest first. Default 100. */
   readonly runs?: number
 }
 
@@ -108,7 +108,7 @@ export function createSessions(client: Client, taskQueue: string): Sessions {
           await closeSession(client, found)
           return sessionName(found.workflowId)
         } catch (thrown) {
-          // Closed by another client, or expired.
+          // The session was closed by another client, or has expired.
           if (PtcError.isInstance(thrown) && endedCodes.includes(thrown.code)) return undefined
           throw thrown
         }
@@ -132,7 +132,7 @@ async function closeSession(client: Client, session: WorkflowExecution): Promise
   }
 }
 
-/** The results of the work for each item, without the undefined ones. */
+/** Returns the results of the work for each item, without the undefined ones. */
 async function mapInBatches<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result | undefined>,

@@ -4,14 +4,14 @@ import { type RunTree, RunTreeBuilder } from '../run-tree/index.js'
 import { describeRoleQueue, isUnserved } from '../temporal/task-queue.js'
 import { toUnservedQueue } from '../temporal/unserved-queues.js'
 
-/** How often the task queue is described. */
+/** Interval between two descriptions of the task queue. */
 const pollIntervalMs = 1_000
 
 /**
  * Reports that no worker takes the tasks of a session, while its workflow has not accepted an execution yet. Ends when
- * the signal is aborted. Never rejects. Errors are ignored: the next poll sees the state.
+ * the signal is aborted. Never rejects. Errors are ignored, because the next poll reads the state.
  *
- * @param taskQueue of the session's workflow
+ * @param taskQueue task queue of the session's workflow
  * @param onChange called with a tree without turns after each poll while the queue is unserved, and once when it is
  * served again
  */

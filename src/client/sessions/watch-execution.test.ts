@@ -5,7 +5,7 @@ import { syntheticHistory } from '../../../test/fixtures/run-tree/recorded.js'
 import type { RunTree } from '../run-tree/index.js'
 import { watchExecution } from './watch-execution.js'
 
-test('reports a cell as ended when it ends during the last poll', async () => {
+test('watchExecution reports a cell as ended when it ends during the last poll', async () => {
   const finished = new AbortController()
   const step = { number: 1, input: { type: 'cell', cell: 1, source: 'print(1)' } }
   const all = syntheticHistory('session', { name: 'books' }, [

@@ -5,7 +5,7 @@ import { toEventId } from '../run-tree/history/event.js'
 import { findUnservedQueues } from '../temporal/unserved-queues.js'
 import type { WorkflowExecution } from './session-name.js'
 
-/** How often the session is polled. */
+/** Interval between two polls of the session. */
 const pollIntervalMs = 500
 
 /** A page must stay under the server's limit of 4 MiB. */
@@ -18,8 +18,8 @@ interface WatchedExecution extends WorkflowExecution {
 
 /**
  * Reports the progress of an execution until the signal is aborted, and then once more. The history of a session may be
- * long: it is read backwards, to where the execution was accepted. Never rejects. Errors are ignored: the next poll
- * sees the state.
+ * long, so it is read backwards until the acceptance of the execution. Never rejects. Errors are ignored, because the
+ * next poll reads the state.
  */
 export async function watchExecution(
   client: Client,
@@ -45,13 +45,16 @@ export async function watchExecution(
   }
   for (let isLast = false; !isLast;) {
     await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined)
-    // Read before the poll: the execution may end during the poll, and only another one sees the end.
+    // This is read before the poll: the execution may end during the poll, and only another poll sees the end.
     isLast = signal.aborted
     await poll().catch(() => undefined)
   }
 }
 
-/** The events after `lastEvent` in order; at first, those since the execution was accepted. */
+/**
+ * Returns the events after `lastEvent` in order. The first time, returns the events since the acceptance of the
+ * execution.
+ */
 async function eventsSince(
   { workflowService, options: { namespace } }: Client,
   { workflowId, runId, updateId }: WatchedExecution,
@@ -78,7 +81,7 @@ async function eventsSince(
   return found.toReversed()
 }
 
-/** The tree with this execution's cell only: other clients execute on the session too. */
+/** Returns the tree with only the cell of this execution, because other clients also use the session. */
 function selectCell(tree: RunTree, source: string): RunTree {
   const [turn] = tree.turns
   const cell = turn?.cells.find(({ code }) => code === source)

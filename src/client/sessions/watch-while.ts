@@ -3,9 +3,9 @@ import type { RunTree } from '../run-tree/index.js'
 type Report = (tree: RunTree) => void
 
 /**
- * Performs the work, and watches it meanwhile if there is a function to report to.
+ * Performs the work, and watches it meanwhile if there is a function that gets the reports.
  *
- * @param watch never rejects; ends when the signal is aborted
+ * @param watch must never reject, and must end when the signal is aborted
  */
 export async function watchWhile<Result>(
   report: Report | undefined,

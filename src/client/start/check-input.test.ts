@@ -13,7 +13,7 @@ describe('checkInput', () => {
     ['agent', { question: 'why?', thinking: 'off', temperature: 0 }],
     ['program', { source: 'print(1)', limits: { cellSeconds: 1.5 } }],
     ['agent', { question: 'why?', agent: 'clerk', tools: [], context: { tenant: 'acme' }, input: null }],
-  ] as const)('accepts: %s %j', (kind, input) => {
+  ] as const)('checkInput accepts: %s %j', (kind, input) => {
     expect(() => checkInput(kind, input)).not.toThrow()
   })
 
@@ -46,7 +46,7 @@ describe('checkInput', () => {
     ['program', { source: '1', tools: 'pay' }, expect.stringContaining('tools')],
     ['agent', 'why?', expect.stringContaining('expected object')],
     ['program', {}, expect.stringMatching(/expected string.*\n.*source/)],
-  ] as const)('rejects: %s %j', (kind, input, message) => {
+  ] as const)('checkInput rejects: %s %j', (kind, input, message) => {
     expect(() => checkInput(kind, input)).toThrow(invalidInput(message))
   })
 })

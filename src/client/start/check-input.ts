@@ -8,7 +8,7 @@ const text = z.string()
 const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...others } = runOptionFields
 const { clientTools, instructions, maxTokens, outputSchema, toolChoice, stopSequences, isPlain, ...common } = others
 
-// `storeAttachments` checks each.
+// `storeAttachments` checks each attachment.
 const attachments = z.array(z.custom<Attachment>()).optional()
 
 const schemas = {
@@ -49,7 +49,7 @@ const schemas = {
 } as const
 
 /**
- * Rejects invalid input on the client instead of failing a started run.
+ * Rejects invalid input on the client, so that no run starts and fails.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */

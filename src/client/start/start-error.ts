@@ -4,8 +4,8 @@ import { describeRun } from '../run/describe-run.js'
 import { temporalError } from '../temporal/temporal-error.js'
 
 /**
- * The error of a run that could not be started. The server refuses an id for a run that is open and for one that has
- * ended, with the same error; so the run of this id is looked up.
+ * Returns the error of a run that could not be started. The server refuses the id of an open run and the id of an ended
+ * run with the same error, so the function looks up the run.
  */
 export async function startError(client: Client, thrown: unknown): Promise<PtcError> {
   if (!(thrown instanceof WorkflowExecutionAlreadyStartedError)) return temporalError(thrown, 'start a run')

@@ -3,13 +3,13 @@ import { toOneLine } from '../../common/text/text.js'
 import { startOptions } from './start-options.js'
 
 describe('startOptions', () => {
-  it('generates readable ids that differ', () => {
+  it('startOptions generates different readable ids', () => {
     const ids = Array.from({ length: 50 }, () => startOptions('agent', 'why?', 'queue', {}).workflowId)
     expect(new Set(ids).size).toBe(50)
     for (const id of ids) expect(id).toMatch(/^agent-[2-9b-z]{10}$/)
   })
 
-  it('gives the question to the Temporal UI as summary and details', () => {
+  it('the question of a run is in the Temporal UI as summary and details', () => {
     const options = startOptions('agent', 'first line\nsecond', 'queue', { workflowId: 'mine' })
     expect(options).toMatchObject({
       workflowId: 'mine',
@@ -20,30 +20,33 @@ describe('startOptions', () => {
     })
   })
 
-  it('quotes a program that contains fences in one code block', () => {
+  it('the details of a program with fences are one code block', () => {
     const { staticDetails } = startOptions('program', "print('```')", 'queue', {})
     expect(staticDetails).toBe("````python\nprint('```')\n````")
   })
 
-  it.each(['界'.repeat(20_000), '\n'.repeat(20_000), '`'.repeat(20_000)])('limits the details to 20 KB', (text) => {
-    for (const kind of ['agent', 'program'] as const) {
-      const { staticDetails = '' } = startOptions(kind, `x${text}`, 'queue', {})
-      expect(Buffer.byteLength(staticDetails)).toBeLessThan(20_000)
-      expect(staticDetails).not.toContain('\uFFFD')
-    }
-  })
+  it.each(['界'.repeat(20_000), '\n'.repeat(20_000), '`'.repeat(20_000)])(
+    'startOptions limits the details to 20 KB',
+    (text) => {
+      for (const kind of ['agent', 'program'] as const) {
+        const { staticDetails = '' } = startOptions(kind, `x${text}`, 'queue', {})
+        expect(Buffer.byteLength(staticDetails)).toBeLessThan(20_000)
+        expect(staticDetails).not.toContain('\uFFFD')
+      }
+    },
+  )
 
   it.each([
     ['', 'the question is empty'],
     [' \n', 'the question is empty'],
     ['x'.repeat(16_000_001), 'the question has 16000001 bytes; a run takes up to 16000000'],
-  ])('rejects the question %j', (question, message) => {
+  ])('startOptions rejects the question %j', (question, message) => {
     expect(() => startOptions('agent', question, 'queue', {})).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),
     )
   })
 
-  it("passes Temporal's options through, and keeps its own memo", () => {
+  it("startOptions passes Temporal's options on, and keeps its own memo", () => {
     const temporal = {
       workflowExecutionTimeout: '2 hours',
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
@@ -62,13 +65,13 @@ describe('startOptions', () => {
     [{ memo: { summary: 'mine' } }, 'the memo has the key summary, which durable-ptc sets itself'],
     [{ workflowRunTimeout: 'soon' }, 'workflowRunTimeout: "soon" is not a duration'],
     [{ startDelay: -1 }, 'startDelay: -1 is not a duration'],
-  ])('rejects the options %j', (options, message) => {
+  ])('startOptions rejects the options %j', (options, message) => {
     expect(() => startOptions('agent', 'why?', 'queue', options as never)).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),
     )
   })
 
-  it.each(['', 'two words', 'x'.repeat(201), 'a\0b', 'a\ud83d'])('rejects the id %j', (workflowId) => {
+  it.each(['', 'two words', 'x'.repeat(201), 'a\0b', 'a\ud83d'])('startOptions rejects the id %j', (workflowId) => {
     expect(() => startOptions('agent', 'why?', 'queue', { workflowId })).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID' }),
     )
@@ -76,7 +79,7 @@ describe('startOptions', () => {
 })
 
 describe('toOneLine', () => {
-  it('returns one line of at most 200 characters', () => {
+  it('toOneLine returns one line of at most 200 characters', () => {
     const summary = toOneLine(`a\n\nb ${'x'.repeat(500)}`)
     expect(summary).toHaveLength(200)
     expect(summary).toMatch(/^a b x+…$/)

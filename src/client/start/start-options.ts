@@ -9,7 +9,7 @@ import { checkKeys } from './check-input.js'
 import { memoKeys } from '../../common/names.js'
 import { describeRun } from '../../common/runs/run-texts.js'
 
-/** Models take requests of up to 32 MB; this leaves room for the rest of the conversation. */
+/** Models accept requests of up to 32 MB. This limit leaves room for the rest of the conversation. */
 const maxInputBytes = 16_000_000
 /** Temporal rejects payloads over 2 MiB; larger inputs need external storage. */
 const maxInlineBytes = 1_500_000
@@ -28,17 +28,17 @@ const temporalOptionNames = [
 
 const durationNames = ['workflowExecutionTimeout', 'workflowRunTimeout', 'startDelay'] as const
 
-/** How a run is started: Temporal's own options, with Temporal's own meaning. */
+/** Options for the start of a run. They are Temporal's options and have the same meaning. */
 export interface StartOptions extends Readonly<Pick<WorkflowOptions, (typeof temporalOptionNames)[number]>> {
-  /** Unique among the running runs of the namespace. Default: generated, such as `agent-x4k2m9pqrs`. */
+  /** Id of the run, unique among the running runs of the namespace. Default: generated, such as `agent-x4k2m9pqrs`. */
   readonly workflowId?: string
 }
 
 /**
- * Workflow options of a new run: its id, and the texts that the Temporal UI shows.
+ * Returns the workflow options of a new run: its id, and the texts in the Temporal UI.
  *
  * @param text the question or the program
- * @param shown the same, as people may see it
+ * @param shown the redacted text, for people
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function startOptions(
@@ -56,13 +56,16 @@ export function startOptions(
   return { ...temporalOptions, taskQueue, workflowId, ...texts, memo: { ...memo, ...ownMemo } }
 }
 
-/** Who asks for a run, for lists of runs. */
+/** Returns the memo with the requester of a run, for lists of runs. */
 export function requesterMemo(context: JsonObject | undefined): Readonly<Record<string, Requester>> {
   const requester = requesterOf(context)
   return requester ? { [memoKeys.requester]: requester } : {}
 }
 
-/** What Temporal's client would refuse with an error of another kind, and what would replace a memo of ours. */
+/**
+ * Refuses options that Temporal's client would refuse with another type of error, and options that would replace a memo
+ * of durable-ptc.
+ */
 function checkTemporalOptions(options: StartOptions): void {
   const { memo = {} } = options
   const reserved = Object.values(memoKeys).find((key) => Object.hasOwn(memo, key))
@@ -86,10 +89,10 @@ function isDuration(value: Duration): boolean {
   }
 }
 
-/** No vowels (no words), and no 0/o and 1/l, which look alike. */
+/** There are no vowels, so that ids contain no words, and no 0/o and 1/l, which look alike. */
 const alphabet = '23456789bcdfghjkmnpqrstvwxz'
 
-/** A random id, such as `agent-x4k2m9pqrs`. */
+/** Returns a random id, such as `agent-x4k2m9pqrs`. */
 export function generateId(kind: string): string {
   const letters = [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length])
   return `${kind}-${letters.join('')}`
@@ -154,6 +157,6 @@ export function checkInlineSize(
   )
 }
 
-/** For a client without external storage. */
+/** The hint for a client without external storage. */
 export const dataConverterHint =
   'Pass the result of createDataConverter (durable-ptc/client) to the Temporal client as its dataConverter.'

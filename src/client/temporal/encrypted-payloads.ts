@@ -7,7 +7,7 @@ const keysHint =
   '`ptc` has the keys of a configuration that is named: --config ptc.config.ts. A client of your own gets them by ' +
   'createDataConverter(store, { encryption }).'
 
-/** A payload is encrypted, and no codec of this client has decrypted it. */
+/** Returns the error for a payload that no codec of this client has decrypted. */
 export function notDecrypted(keyId?: string): PtcError {
   const key = keyId === undefined ? '' : ` with the key ${JSON.stringify(keyId)}`
   return new PtcError('ENCRYPTION_KEY_UNAVAILABLE', `the run is encrypted${key}, and this client has no keys`, {
@@ -15,7 +15,7 @@ export function notDecrypted(keyId?: string): PtcError {
   })
 }
 
-/** True for an error about encryption, which must not pass as a payload without content. */
+/** Returns true for an error about encryption. Callers must not treat it like a payload without content. */
 export function isEncryptionError(thrown: unknown): boolean {
   if (PtcError.isInstance(thrown)) return encryptionCodes.has(thrown.code)
   // The SDK throws this when a payload is still encrypted after the codecs.
@@ -25,8 +25,8 @@ export function isEncryptionError(thrown: unknown): boolean {
 const encryptionCodes: ReadonlySet<string> = new Set(['ENCRYPTION_KEY_UNAVAILABLE', 'DECRYPTION_FAILED'])
 
 /**
- * The client, for descriptions and lists of runs: without its key, the memo of a run is null. A person who has no keys
- * can find a run and cancel it.
+ * Returns a client for descriptions and lists of runs. Without the key, the memo of a run is null, so that a person
+ * without keys can find a run and cancel it.
  */
 export function describingClient(client: Client): WorkflowClient {
   const { connection } = client
@@ -54,7 +54,7 @@ async function decodeLeniently(payload: Payload, codecs: readonly PayloadCodec[]
 
 const unreadable = defaultPayloadConverter.toPayload(null)
 
-/** A payload after all codecs, the last one first. */
+/** Returns a payload after all codecs, the last one first. */
 export async function decodeWith(codecs: readonly PayloadCodec[], payload: Payload): Promise<Payload> {
   let decoded = payload
   for (const codec of codecs.toReversed()) {
@@ -64,7 +64,9 @@ export async function decodeWith(codecs: readonly PayloadCodec[], payload: Paylo
   return decoded
 }
 
-/** Adds the payloads anywhere in a message. It runs for each event: most fields are numbers, and have none. */
+/**
+ * Collects the payloads at any depth of a message. It runs for each event, so it skips numbers, which most fields are.
+ */
 export function collectPayloads(message: object, found: Payload[]): void {
   for (const field of Object.values(message) as unknown[]) {
     if (typeof field !== 'object' || field === null || 'low' in field || field instanceof Uint8Array) continue

@@ -11,7 +11,8 @@ import { retryRequest } from './retry.js'
  */
 
 /**
- * The run ids of the chain from its first execution to this one. Executions that the server no longer has are left out.
+ * Returns the run ids of the chain from its first execution to this one. Executions that the server no longer has are
+ * left out.
  *
  * @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE; the signal's reason
  */
@@ -36,8 +37,8 @@ export async function listRunIds(client: Client, execution: ExecutionRef, signal
 }
 
 /**
- * The successor of an execution that has continued as new; undefined when there is none. Not for a running execution:
- * the server would wait for its end.
+ * Returns the successor of an execution that has continued as new; undefined when there is none. The execution must not
+ * be running: the server would wait for its end.
  */
 export async function nextRunId(client: Client, execution: ExecutionRef): Promise<string | undefined> {
   const { workflowService, options } = client
@@ -60,7 +61,7 @@ export async function nextRunId(client: Client, execution: ExecutionRef): Promis
 }
 
 /**
- * The first execution of the chain of this one. A reset keeps it.
+ * Returns the first execution of the chain. A reset keeps it.
  *
  * @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE; the signal's reason
  */

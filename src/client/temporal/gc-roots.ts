@@ -10,10 +10,11 @@ const { DescribeScheduleResponse } = proto.temporal.api.workflowservice.v1
 const maxPageSize = 256
 
 /**
- * Everything in the client's namespace that may refer to a value, as bytes: the histories of open and retained closed
- * workflows, and the schedules. All workflow types are included: workflows of users may keep values in the same store.
+ * Yields all data in the client's namespace that may refer to a value, as bytes: the histories of open and retained
+ * closed workflows, and the schedules. All workflow types are included, because workflows of users may keep values in
+ * the same store.
  *
- * @param isExcluded leaves executions out
+ * @param isExcluded selects executions that are left out
  * @throws PtcError TEMPORAL_UNREACHABLE and others; the signal's reason
  */
 export async function* gcRoots(
@@ -38,7 +39,10 @@ export async function* gcRoots(
   }
 }
 
-/** Without the client's `list`, which fails on a memo that a codec of another client has encrypted. */
+/**
+ * Lists executions. It does not use the client's `list`, which fails on a memo that a codec of another client has
+ * encrypted.
+ */
 async function* listExecutions({
   workflowService,
   options: { namespace },
@@ -59,9 +63,10 @@ export interface WorkflowExecution {
 }
 
 /**
- * The encoded protobuf messages, and what codecs make of their payloads: a reference in any field is in these bytes.
+ * Yields the encoded protobuf messages, and their payloads after the codecs. These bytes contain the references in all
+ * fields.
  *
- * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED: what refers to a value would not be found
+ * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED: references to values would not be found
  */
 export async function* historyBytes(
   client: Client,
@@ -86,7 +91,7 @@ export async function* historyBytes(
       nextPageToken = page.nextPageToken ?? new Uint8Array()
     } catch (thrown) {
       const error = temporalError(thrown, `read the history of ${execution.workflowId}`, execution.workflowId)
-      // Its retention period ended meanwhile.
+      // The retention period of the execution ended meanwhile.
       if (error.code === 'TEMPORAL_NOT_FOUND') return
       // A page over 4 MiB can't be sent; retry with a smaller one.
       if (maximumPageSize === 1 || isEncryptionError(error)) throw error
@@ -95,7 +100,7 @@ export async function* historyBytes(
   } while (nextPageToken.length > 0)
 }
 
-/** Payloads that are in the store are read there. */
+/** Yields the bytes of payloads that codecs have changed. Payloads in the store are not read here, but in the store. */
 async function* decodedBytes(client: Client, message: object): AsyncGenerator<Uint8Array, void, undefined> {
   const { payloadCodecs } = client.options.loadedDataConverter
   const payloads: Payload[] = []

@@ -9,7 +9,7 @@ import { temporalError } from './temporal-error.js'
 interface HistoriesOptions {
   readonly taskQueue: string
   readonly limit: number
-  /** A list filter of Temporal, beside the task queue. */
+  /** A list filter of Temporal, in addition to the task queue. */
   readonly query?: string | undefined
 }
 
@@ -23,8 +23,8 @@ interface ExecutionHistory {
 const maxPageSize = 1_000
 
 /**
- * The histories of the newest executions of agents, programs, sessions and limiters of tools on a task queue. Each
- * execution of a continue-as-new chain has a history of its own.
+ * Yields the histories of the newest executions of agents, programs, sessions and limiters of tools on a task queue.
+ * Each execution of a continue-as-new chain has its own history.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE and others; the signal's reason
  */
@@ -51,7 +51,7 @@ export async function* executionHistories(
   }
 }
 
-/** Undefined when the retention period has ended meanwhile. */
+/** Returns undefined when the retention period has ended meanwhile. */
 async function readEvents(
   client: Client,
   execution: { readonly workflowId: string; readonly runId: string },

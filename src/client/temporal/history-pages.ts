@@ -5,7 +5,7 @@ import { retryRequest } from './retry.js'
 
 export interface EventsOptions {
   readonly signal?: AbortSignal | undefined
-  /** False: end with the events that exist now. Default: wait for the run's end. */
+  /** When false, the pages end with the events that exist now. Default: they end with the run. */
   readonly follow?: boolean
 }
 
@@ -15,9 +15,9 @@ export interface ExecutionRef {
 }
 
 /**
- * A run that makes calls all the time has a new page every few milliseconds. After the first pages, at least so many
- * milliseconds pass from one request to the next, so that pages have more events. A page with many events is followed
- * at once by the next one: there is more.
+ * A run that makes calls all the time has a new page every few milliseconds. After the first pages, there is a minimum
+ * time between two requests, so that pages have more events. After a page with many events, the next request follows at
+ * once, because more events exist.
  */
 const unpacedPages = 20
 const pageIntervalMs = 250
@@ -29,7 +29,7 @@ interface PagesOptions extends EventsOptions {
 }
 
 /**
- * The history of one execution from its beginning, page by page, as it grows. A page may be empty.
+ * Yields the history of one execution from its start, page by page, as it grows. A page may be empty.
  *
  * @throws PtcError TEMPORAL_NOT_FOUND; TEMPORAL_UNREACHABLE after a minute without a server; the signal's reason
  */

@@ -23,13 +23,13 @@ function clientWith(outcomes: readonly unknown[], status = 'RUNNING') {
   return { query, ask: () => queryRun(client, { workflowId: 'run' }, 'inspect') }
 }
 
-it('retries a refused query until it succeeds', async () => {
+it('queryRun retries a refused query until it succeeds', async () => {
   const { query, ask } = clientWith([refused, refused, 'result'])
   expect(await ask()).toBe('result')
   expect(query).toHaveBeenCalledTimes(3)
 })
 
-it('retries a query whose worker stopped before it responded', async () => {
+it('queryRun retries a query when the worker stopped before it responded', async () => {
   const cause = Object.assign(new Error('1 CANCELLED: context canceled'), {
     code: 1,
     details: 'context canceled',
@@ -39,19 +39,19 @@ it('retries a query whose worker stopped before it responded', async () => {
   expect(await ask()).toBe('result')
 })
 
-it('returns undefined for a refused query of a run that has ended', async () => {
+it('queryRun returns undefined for a refused query of a run that has ended', async () => {
   const { query, ask } = clientWith([refused, 'not sent'], 'TERMINATED')
   expect(await ask()).toBeUndefined()
   expect(query).toHaveBeenCalledTimes(1)
 })
 
-it('returns undefined when the query has no handler or the run does not exist', async () => {
+it('queryRun returns undefined when the query has no handler or the run does not exist', async () => {
   const unknown = invalid('Workflow did not register a handler for inspect.')
   expect(await clientWith([unknown]).ask()).toBeUndefined()
   expect(await clientWith([new WorkflowNotFoundError('none', 'run', undefined)]).ask()).toBeUndefined()
 })
 
-it('throws other errors of the query', async () => {
+it('queryRun throws other errors of the query', async () => {
   await expect(clientWith([invalid('broken')]).ask()).rejects.toThrow('broken')
   await expect(clientWith([new Error('no server')]).ask()).rejects.toThrow('no server')
 })

@@ -9,19 +9,22 @@ import {
 import { PtcError } from '../../common/errors.js'
 import { queryRefusedMessage } from '../../common/names.js'
 
-/** How long a refused query is retried. A run in constant progress refuses several queries in a row. */
+/**
+ * Maximum milliseconds during which a refused query is retried. A run in constant progress refuses several consecutive
+ * queries.
+ */
 const maxRefusedMs = 30_000
 const retryIntervalMs = 100
 
 /** The SDK's message for a query without a handler. The error class is the same for every failed query. */
 const noHandlerMessage = 'did not register a handler'
 
-/** The server's message for a query whose worker stopped before it responded. */
+/** The server's message for a query when the worker stopped before it responded. */
 const workerGoneMessage = 'context canceled'
 
 interface QueriedExecution {
   readonly workflowId: string
-  /** Default: the latest. */
+  /** Id of the execution. Default: the latest. */
   readonly runId?: string
 }
 
@@ -29,7 +32,7 @@ interface QueriedExecution {
  * Sends a query and retries it while the worker refuses it (`src/workflows/temporal/query-guard.ts`), or stops before
  * it responds. Returns undefined when the run has ended, or has no handler for the query yet.
  *
- * @throws PtcError TEMPORAL_UNREACHABLE when the query was refused for too long; and what Temporal's client throws
+ * @throws PtcError TEMPORAL_UNREACHABLE when the query was refused for too long; and errors of Temporal's client
  */
 export async function queryRun<Result>(
   { workflow }: Client,

@@ -16,7 +16,7 @@ import { isTransient, temporalError } from './temporal-error.js'
 
 /** The server responds to a long poll within 20 s; a connection that is silent for longer is dead. */
 const requestTimeoutMs = 40_000
-/** How long a request is retried while the server is unavailable. */
+/** Maximum milliseconds during which a request is retried while the server is unavailable. */
 const maxUnavailableMs = 60_000
 const retryIntervalMs = 500
 
@@ -58,16 +58,16 @@ export async function retryRequest<Result>(
 }
 
 interface RetryLongPollOptions {
-  /** Whether this error is retried. Default: errors of an unavailable server. */
+  /** Returns whether this error is retried. Default: errors of an unavailable server are. */
   readonly isRetryable?: (thrown: unknown) => boolean
-  /** A long poll that fails after more than these milliseconds had reached the server: the 60 s start anew. */
+  /** A long poll that fails after more than these milliseconds had reached the server, so the 60 s start again. */
   readonly aliveAfterMs?: number
 }
 
 /**
  * Waits for something that may take days, such as the end of a run; keeps waiting while the server is unavailable.
  *
- * @throws what `longPoll` throws, once the server has been unavailable for a minute
+ * @throws errors of `longPoll`, once the server has been unavailable for a minute
  */
 export async function retryLongPoll<Result>(
   longPoll: () => Promise<Result>,

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import { requireWorkers } from './task-queue.js'
 
-/** A server that reports a worker after so many requests, which polled so many seconds ago. */
+/** A server that reports a worker after this number of requests. The worker polled this number of seconds ago. */
 function serverReportingAfter(requests: number, polledAgo = 0) {
   let received = 0
   const describeTaskQueue = () => {
@@ -13,18 +13,18 @@ function serverReportingAfter(requests: number, polledAgo = 0) {
   return { workflowService: { describeTaskQueue }, options: { namespace: 'default' } } as unknown as Client
 }
 
-test('waits for a worker that has just started', async () => {
+test('requireWorkers waits for a worker that has just started', async () => {
   await expect(requireWorkers(serverReportingAfter(1), 'queue', ['workflow'])).resolves.toBeUndefined()
 })
 
-test('fails within seconds when no worker starts', async () => {
+test('requireWorkers fails within seconds when no worker starts', async () => {
   await expect(requireWorkers(serverReportingAfter(1_000), 'queue', ['workflow'])).rejects.toMatchObject({
     code: 'WORKER_MISSING',
     message: 'no worker is running on task queue queue (no poll in the last 5 minutes)',
   })
 })
 
-test('reports the time of the latest poll of a worker that has gone', async () => {
+test('requireWorkers reports the latest poll of a worker that no longer runs', async () => {
   await expect(requireWorkers(serverReportingAfter(0, 120), 'queue', ['workflow', 'tools'])).rejects.toMatchObject({
     message: expect.stringMatching(/^no worker is running on task queue queue \(last poll 2m.* ago\)$/),
   })

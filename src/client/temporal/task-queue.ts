@@ -20,13 +20,13 @@ export interface TaskQueueStatus {
   readonly pollers: number
   /** The latest poll. The server forgets a worker 5 minutes after its last poll. */
   readonly lastPolledAt: number | undefined
-  /** Number of tasks that wait for a worker, and when the oldest of them was scheduled. */
+  /** Number of tasks that wait for a worker, and the time at which the oldest of them was scheduled. */
   readonly backlog: number
   readonly waitingSince: number | undefined
 }
 
 /**
- * @param namespace default: that of the client
+ * @param namespace default: the namespace of the client
  * @throws PtcError TEMPORAL_UNREACHABLE
  */
 export async function describeTaskQueue(
@@ -58,14 +58,14 @@ export async function describeTaskQueue(
   }
 }
 
-/** Describes the queue of a role; for role `workflow` that of workflow tasks. @throws PtcError TEMPORAL_UNREACHABLE */
+/** Describes the queue of a role; for role `workflow`, of workflow tasks. @throws PtcError TEMPORAL_UNREACHABLE */
 export function describeRoleQueue(client: Client, taskQueue: string, role: Role): Promise<TaskQueueStatus> {
   return role === 'workflow'
     ? describeTaskQueue(client, taskQueue, 'workflow')
     : describeTaskQueue(client, roleQueue(taskQueue, role), 'activity')
 }
 
-/** True when a task has waited for {@link unservedAfterMs} and no worker has polled since it was scheduled. */
+/** Returns true when a task has waited for {@link unservedAfterMs} and no worker has polled since it was scheduled. */
 export function isUnserved({ lastPolledAt = 0, waitingSince }: TaskQueueStatus): boolean {
   return waitingSince !== undefined && Date.now() - waitingSince > unservedAfterMs && lastPolledAt <= waitingSince
 }
@@ -76,8 +76,8 @@ interface UnservedRole {
 }
 
 /**
- * The roles that no worker has polled for in the last 70 seconds. A worker that died in this time is still counted, so
- * an empty result does not prove that all workers run.
+ * Returns the roles for which no worker has polled in the last 70 seconds. A worker that died in this time is still
+ * counted, so an empty result does not prove that all workers run.
  */
 async function findUnservedRoles(
   client: Client,
@@ -112,7 +112,7 @@ export async function requireWorkers(client: Client, taskQueue: string, required
   })
 }
 
-/** The latest poll of any of the roles. */
+/** Describes the latest poll for any of the roles. */
 function describeLastPoll(missing: readonly UnservedRole[]): string {
   const times = missing.flatMap(({ lastPolledAt }) => lastPolledAt ?? [])
   return times.length === 0

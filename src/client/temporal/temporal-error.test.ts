@@ -2,7 +2,7 @@ import { ServiceError } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import { temporalError } from './temporal-error.js'
 
-/** As the gRPC library reports it. */
+/** Returns an error in the form of the gRPC library. */
 function unavailable(details: string): ServiceError {
   const cause = Object.assign(new Error(`14 UNAVAILABLE: ${details}`), { code: 14, details, metadata: {} })
   return new ServiceError('Failed', { cause })
@@ -18,7 +18,7 @@ it.each([
     "can't read run a: there is no connection: null (the name has no address)",
   ],
   ['No connection established', "can't read run a: No connection established"],
-])('describes a lost connection: %s', (details, message) => {
+])('temporalError describes a lost connection: %s', (details, message) => {
   expect(temporalError(unavailable(details), 'read run a', 'a')).toMatchObject({
     code: 'TEMPORAL_UNREACHABLE',
     message,

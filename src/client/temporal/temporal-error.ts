@@ -4,7 +4,7 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import { dataConverterHint } from '../start/start-options.js'
 import { isEncryptionError, notDecrypted } from './encrypted-payloads.js'
 
-/** The gRPC status codes that are treated differently. */
+/** The gRPC status codes that get special treatment. */
 const grpcCodes = {
   cancelled: 1,
   unknown: 2,
@@ -31,8 +31,8 @@ const transientCodes: readonly number[] = [
 ]
 
 /**
- * Whether the same request may succeed later. Includes CANCELLED, which a request that we abort gets too: callers check
- * their own signal first.
+ * Returns whether the same request may succeed later. This includes CANCELLED, which is also the status of an aborted
+ * request: callers check their own signal first.
  */
 export function isTransient(thrown: unknown): boolean {
   const code = grpcCode(thrown)
@@ -40,14 +40,14 @@ export function isTransient(thrown: unknown): boolean {
 }
 
 /**
- * Whether the server rejected a query because no worker has polled the task queue recently, or an update because the
- * workflow task of its run has failed, or timed out, three times.
+ * Returns whether the server rejected a query because no worker has polled the task queue recently, or an update
+ * because the workflow task of its run has failed, or timed out, three times.
  */
 export function isFailedPrecondition(thrown: unknown): boolean {
   return grpcCode(thrown) === grpcCodes.failedPrecondition
 }
 
-/** Whether the server did not understand the request. */
+/** Returns whether the server did not understand the request. */
 export function isInvalidArgument(thrown: unknown): boolean {
   return grpcCode(thrown) === grpcCodes.invalidArgument
 }
@@ -55,7 +55,7 @@ export function isInvalidArgument(thrown: unknown): boolean {
 /**
  * Maps an error of Temporal's client to a PtcError.
  *
- * @param action what failed, such as "start a run"
+ * @param action the failed action, such as "start a run"
  * @param workflowId the run that the request was about, if any
  */
 export function temporalError(thrown: unknown, action: string, workflowId?: string): PtcError {
@@ -97,13 +97,13 @@ function grpcCode(thrown: unknown): number | undefined {
   return isGrpcServiceError(error) ? error.code : undefined
 }
 
-/** The message of a gRPC error begins with the code; its details do not. */
+/** Returns the details of a gRPC error. Its message begins with the code, its details do not. */
 function detailsOf(thrown: unknown): string {
   const error = thrown instanceof ServiceError ? thrown.cause : thrown
   return describeConnection(isGrpcServiceError(error) && error.details !== '' ? error.details : messageOf(error))
 }
 
-/** What the gRPC library says when it has no connection ends with an empty note. */
+/** Describes a missing connection. The message of the gRPC library ends with an empty note. */
 function describeConnection(details: string): string {
   const [, cause, note] =
     /^No connection established\. Last error: (?:Error: )?(.*?)\. Resolution note: (.*)$/s.exec(details) ?? []

@@ -7,12 +7,12 @@ import { describeTaskQueue, isUnserved, unservedAfterMs } from './task-queue.js'
 
 type PendingOperation = NonNullable<WorkflowDescription['raw']['pendingNexusOperations']>[number]
 
-/** Different operations that are looked up, in the order of their start. */
+/** Maximum number of different operations that are looked up, in the order of their start. */
 const maxOperations = 5
 
 /**
- * The Nexus operations of the run that have not started: the task queue of their endpoint, when no worker polls it;
- * else the endpoint, when an attempt has failed. Sends requests only for an operation that has waited for
+ * Finds the Nexus operations of the run that have not started. Returns the task queue of their endpoint when no worker
+ * polls it, else the endpoint when an attempt has failed. Sends requests only for an operation that has waited for
  * {@link unservedAfterMs}.
  *
  * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
@@ -40,7 +40,8 @@ function isWaiting({ state, scheduledTime }: PendingOperation): boolean {
 }
 
 /**
- * Undefined also when the server does not let this client look: endpoints and their namespaces may belong to others.
+ * Returns undefined also when the server denies access to this client: endpoints and their namespaces may belong to
+ * other users.
  */
 async function findUnservedTarget(client: Client, operation: PendingOperation): Promise<Unserved | undefined> {
   const { endpoint, scheduledTime } = operation
@@ -50,7 +51,7 @@ async function findUnservedTarget(client: Client, operation: PendingOperation): 
     if (!namespace || !taskQueue) return undefined
     const status = await describeTaskQueue(client, taskQueue, 'nexus', namespace)
     const waitingSince = toMilliseconds(scheduledTime)
-    // The worker may have polled and died since then: the operation is tried again and again.
+    // The worker may have polled and died since then, because the operation is retried.
     if (status.pollers > 0 && !isUnserved({ ...status, waitingSince })) return undefined
     return {
       taskQueue,

@@ -2,15 +2,15 @@ import type { FailingActivity, UnservedEndpoint, UnservedQueue } from '../run-tr
 import { formatDuration } from '../../common/text/format.js'
 import { pluralize, toPlainLine, truncateMiddle } from '../../common/text/text.js'
 
-/** Of a failure that another worker has written. */
+/** Maximum characters of a failure that another worker has written. */
 const maxReasonCharacters = 500
 
 /** `waitingSince` is undefined when no task waits on the queue. */
 type UnservedQueueStatus = Omit<UnservedQueue, 'waitingSince'> & { readonly waitingSince: number | undefined }
 
 /**
- * Says which task queue no worker polls, for how long, and what to do; or why a Nexus operation does not start, or an
- * activity fails. A worker with no free slot does not poll either, so the text does not claim that no worker runs.
+ * Describes a task queue that no worker polls, the time, and a remedy; or why a Nexus operation does not start, or an
+ * activity fails. A worker without a free slot does not poll either, so the text does not claim that no worker runs.
  *
  * @param now milliseconds since the epoch
  */

@@ -7,7 +7,7 @@ import { findUnservedQueues } from './unserved-queues.js'
 
 const secondsAgo = (seconds: number) => ({ seconds: Math.floor(Date.now() / 1_000) - seconds })
 
-/** @param polledAgo seconds since the latest poll of each queue, by type and name, that was polled at all */
+/** @param polledAgo seconds since the latest poll of each polled queue, by type and name */
 function serverWith(polledAgo: Readonly<Record<string, number>>) {
   const requestedQueues: string[] = []
   const describeTaskQueue = (request: { taskQueue: { name: string }; taskQueueType: number }) => {
@@ -31,7 +31,7 @@ const activity = (queue: string, state: number, waitedSeconds: number, more: obj
 
 const runWith = (raw: object) => ({ taskQueue: 'q', raw }) as unknown as WorkflowDescription
 
-test('a queue is unserved when it was not polled since a task waits on it', async () => {
+test('a queue with a waiting task is unserved when no worker has polled it since', async () => {
   const { client } = serverWith({ 'activity q': 40 })
   const found = await findUnservedQueues(
     client,
@@ -64,7 +64,7 @@ test('a queue that was polled since its task was scheduled is served', async () 
   expect(await findUnservedQueues(client, runWith({ pendingActivities: [activity('q.model', 1, 30)] }))).toEqual([])
 })
 
-test('sends no request for tasks that are started, just scheduled, or in retry backoff', async () => {
+test('no request is sent for tasks that are started, just scheduled, or in retry backoff', async () => {
   const { client, requestedQueues } = serverWith({})
   const pendingActivities = [activity('q.a', 2, 60), activity('q.b', 1, 0), activity('q.c', 1, -30)]
   const pendingWorkflowTask = { state: 2, scheduledTime: secondsAgo(60) }
@@ -72,7 +72,7 @@ test('sends no request for tasks that are started, just scheduled, or in retry b
   expect(requestedQueues).toEqual([])
 })
 
-test('an activity of the engine that fails again and again is told with its reason; not a call, a turn or an interrupt', async () => {
+test('a repeatedly failing activity of the engine is reported; not a call, a turn or an interrupt', async () => {
   const { client } = serverWith({})
   const failed = (type: string, attempt: number) =>
     activity('q', 1, -10, { attempt, activityType: { name: type }, lastFailure: { message: `no ${type}` } })

@@ -7,27 +7,27 @@ import type { FailingActivity, Unserved, UnservedQueue } from '../run-tree/index
 import { describeTaskQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } from './task-queue.js'
 import { findUnservedOperations } from './unserved-operations.js'
 
-/** The queues of the roles and of the sandbox are eight; the others are of tools. */
+/** Maximum number of queues. Eight are queues of roles and sandboxes, and the others are queues of tools. */
 const maxQueues = 20
 
-/** Failing activities of the engine that are returned. */
+/** Maximum number of returned activities of the engine that fail. */
 const maxFailing = 3
 
-/** Child workflows that are described, in the order of their start. */
+/** Maximum number of child workflows that are described, in the order of their start. */
 const maxChildren = 5
 
 interface WaitingQueue {
   readonly taskQueue: string
   readonly type: 'workflow' | 'activity'
   readonly waitingSince: number
-  /** Activity or workflow type, unless the queue is one of the engine. */
+  /** Activity or workflow type, unless the queue belongs to the engine. */
   readonly waitingType?: string
 }
 
 /**
- * The task queues on which a task of the run waits while no worker polls, and Nexus endpoints that do not start an
- * operation; and the engine's activities that fail and are tried again. Sends a request only for what has waited for
- * {@link unservedAfterMs}.
+ * Finds the task queues on which a task of the run waits while no worker polls, Nexus endpoints that do not start an
+ * operation, and activities of the engine that fail and are retried. Sends a request only for a task that has waited
+ * for {@link unservedAfterMs}.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE, ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
  */
@@ -54,7 +54,10 @@ export async function findUnservedQueues(
   return [...queues.flat(), ...operations, ...failing]
 }
 
-/** Their attempts are shown as those of a turn or a call, or say nothing: an interrupt is sent until its code runs. */
+/**
+ * Activities that are not reported here: their attempts are shown as attempts of a turn or a call, or have no
+ * information, because an interrupt is sent until its code runs.
+ */
 const attemptsShownElsewhere: readonly string[] = [
   activityNames.modelTurn,
   activityNames.compactMessages,
@@ -87,12 +90,12 @@ async function findFailingActivities(
     .slice(0, maxFailing)
 }
 
-/** Task queues on which the child workflows of remote tools wait. */
+/** Finds the task queues on which the child workflows of remote tools wait. */
 async function findWaitingChildren(client: Client, { raw }: WorkflowDescription): Promise<readonly WaitingQueue[]> {
   const children = (raw.pendingChildren ?? []).slice(0, maxChildren)
   const waiting = await Promise.all(
     children.map(async ({ workflowId, workflowTypeName }) => {
-      // It may have ended meanwhile, or be in another namespace.
+      // The child may have ended meanwhile, or be in another namespace.
       const child = await client.workflow
         .getHandle(workflowId ?? '')
         .describe()
@@ -113,12 +116,12 @@ export function toUnservedQueue(
   return { taskQueue, role, waitingSince, lastPolledAt }
 }
 
-/** Whether a worker has the workflow task of the run. */
+/** Returns whether a worker has the workflow task of the run. */
 export function isWorkflowTaskStarted({ raw }: Pick<WorkflowDescription, 'raw'>): boolean {
   return Number(raw.pendingWorkflowTask?.state) === pendingStates.started
 }
 
-/** When the workflow task that waits for a worker was scheduled; undefined when none waits. */
+/** Returns the time at which the waiting workflow task was scheduled; undefined when none waits. */
 export function workflowTaskWaitingSince({ raw }: Pick<WorkflowDescription, 'raw'>): number | undefined {
   const task = raw.pendingWorkflowTask
   return Number(task?.state) === pendingStates.scheduled ? toMilliseconds(task?.scheduledTime) : undefined
@@ -150,12 +153,12 @@ function findWaitingQueues({ raw, taskQueue: workflowQueue }: WorkflowDescriptio
   return [...found.values()]
 }
 
-/** Of the queue of a sandbox host. */
+/** Returns whether the activity type belongs to the queue of a sandbox host. */
 function isEngineActivity(type: string | null | undefined): boolean {
   return Object.values(activityNames).some((name) => name === type)
 }
 
-/** @param workflowQueue task queue of the run's workflow; the names of the roles' queues derive from it */
+/** @param workflowQueue task queue of the run's workflow; the names of the roles' queues are derived from it */
 function roleOf(taskQueue: string, type: WaitingQueue['type'], workflowQueue: string): Role | undefined {
   if (type === 'workflow') return 'workflow'
   if (backendOfQueue(workflowQueue, taskQueue) !== undefined) return 'sandbox'

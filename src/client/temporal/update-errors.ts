@@ -5,18 +5,18 @@ import {
 } from '@temporalio/client'
 import { isTransient } from './temporal-error.js'
 
-/** Whether a request about an update may be sent again: its id makes the server accept the update once. */
+/** Returns whether a request about an update may be sent again: the server accepts an update id once. */
 export function isRepeatableUpdate(thrown: unknown): boolean {
   return thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTransient(thrown)
 }
 
-/** Whether an update was accepted, and got no response before its execution closed. */
+/** Returns whether an update was accepted, and got no response before its execution closed. */
 export function isUnanswered(thrown: unknown): boolean {
-  // The server's error type.
+  // This is the error type of the server.
   return updateFailureType(thrown) === 'AcceptedUpdateCompletedWorkflow'
 }
 
-/** The type of the failure of an update; undefined for any other error. */
+/** Returns the type of the failure of an update; undefined for any other error. */
 export function updateFailureType(thrown: unknown): string | undefined {
   if (!(thrown instanceof WorkflowUpdateFailedError)) return undefined
   const { cause } = thrown

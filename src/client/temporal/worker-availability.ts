@@ -11,30 +11,33 @@ import { isWorkflowTaskStarted, workflowTaskWaitingSince } from './unserved-queu
 /** The task queue of a workflow that no worker polls. */
 type UnservedWorkflowQueue = Pick<TaskQueueStatus, 'taskQueue' | 'lastPolledAt' | 'waitingSince'>
 
-/** How often the run is described. */
+/** Interval between two descriptions of the run. */
 const pollIntervalMs = 1_000
 
 /**
- * For 10 seconds the server offers a query only to the worker that last had the workflow, on that worker's sticky
- * queue.
+ * For 10 seconds, the server offers a query only to the last worker of the workflow, on the sticky queue of that
+ * worker.
  */
 const unansweredQueryMs = 10_000 + unservedAfterMs
 
-/** A busy worker takes a task later; how long that is waited for. */
+/** Maximum wait for a busy worker, which takes a task later. */
 const pickupTimeoutMs = 20_000
 const pickupPollIntervalMs = 250
 
 interface AwaitedWork {
-  /** What fails without a worker, for the error: `can't ask session books`. */
+  /** The action that fails without a worker, for the error: `can't ask session books`. */
   readonly failedAction: string
-  /** Temporal does not list queries as tasks: the worker of a query is missing when nobody polls meanwhile. */
+  /**
+   * True for a query. Temporal does not list queries as tasks, so the worker counts as missing when no worker polls
+   * during the query.
+   */
   readonly isQuery: boolean
 }
 
 /**
- * Performs the work; fails with WORKER_MISSING when no worker polls the run's workflow task queue meanwhile.
+ * Performs the work. Fails with WORKER_MISSING when no worker polls the run's workflow task queue meanwhile.
  *
- * @throws PtcError WORKER_MISSING; and what `work` throws
+ * @throws PtcError WORKER_MISSING; and errors of `work`
  */
 export async function failWithoutWorker<Result>(
   client: Client,
@@ -78,7 +81,7 @@ export async function waitForTaskPickup(
   }
 }
 
-/** Rejects when the signal is aborted before. Other errors are ignored: the next poll sees the state. */
+/** Rejects when the signal is aborted first. Other errors are ignored, because the next poll reads the state. */
 async function waitUntilUnserved(
   client: Client,
   execution: ExecutionRef,

@@ -4,7 +4,7 @@ import { raceWithSignal, waitForAbort, withAbortListener, withDerivedSignal, wit
 const never = new Promise<never>(() => undefined)
 
 describe('waitForAbort', () => {
-  it('resolves when the signal is aborted, before or during the wait', async () => {
+  it('waitForAbort resolves when the signal is aborted, before or during the wait', async () => {
     const controller = new AbortController()
     const waiting = waitForAbort(controller.signal)
     controller.abort()
@@ -14,7 +14,7 @@ describe('waitForAbort', () => {
 })
 
 describe('withAbortListener', () => {
-  it('calls the listener when the signal is aborted before or during the work, and not after it', async () => {
+  it('withAbortListener calls the listener after an abort before or during the work, and not later', async () => {
     const onAbort = vi.fn()
     const ended = new AbortController()
     expect(await withAbortListener(ended.signal, onAbort, () => Promise.resolve(1))).toBe(1)
@@ -28,13 +28,13 @@ describe('withAbortListener', () => {
     expect(onAbort).toHaveBeenCalledTimes(2)
   })
 
-  it('performs the work without a signal', async () => {
+  it('withAbortListener performs the work without a signal', async () => {
     expect(await withAbortListener(undefined, vi.fn(), () => Promise.resolve(1))).toBe(1)
   })
 })
 
 describe('raceWithSignal', () => {
-  it('settles as the work does, and leaves no listener on a long-lived signal', async () => {
+  it('raceWithSignal settles like the work, and leaves no listener on a long-lived signal', async () => {
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, 'addEventListener')
     const removed = vi.spyOn(signal, 'removeEventListener')
@@ -44,7 +44,7 @@ describe('raceWithSignal', () => {
     expect(removed.mock.calls).toEqual(added.mock.calls.map(([name, listener]) => [name, listener]))
   })
 
-  it('rejects with the reason when the signal is aborted, before or during the work', async () => {
+  it('raceWithSignal rejects with the reason when the signal is aborted, before or during the work', async () => {
     const controller = new AbortController()
     const waiting = raceWithSignal(controller.signal, never)
     controller.abort(new Error('enough'))
@@ -54,7 +54,7 @@ describe('raceWithSignal', () => {
 })
 
 describe('withDerivedSignal', () => {
-  it('leaves no listener on a long-lived signal, whatever the work adds to the derived one', async () => {
+  it('withDerivedSignal leaves no listener on a long-lived signal, also if the work adds listeners', async () => {
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, 'addEventListener')
     const removed = vi.spyOn(signal, 'removeEventListener')
@@ -69,7 +69,7 @@ describe('withDerivedSignal', () => {
     expect(removed.mock.calls).toEqual(added.mock.calls.map(([name, listener]) => [name, listener]))
   })
 
-  it('aborts the derived signal with the given one, before or during the work', async () => {
+  it('withDerivedSignal aborts the derived signal with the given one, before or during the work', async () => {
     const controller = new AbortController()
     const reason = (own: AbortSignal) =>
       new Promise((resolve) => {
@@ -89,7 +89,7 @@ describe('withTimeLimit', () => {
     return signal.reason
   }
 
-  it('aborts the work after its time, or with the given signal', async () => {
+  it('withTimeLimit aborts the work after its time, or with the given signal', async () => {
     const controller = new AbortController()
     expect(await withTimeLimit(controller.signal, 1, untilAborted)).toMatchObject({ name: 'TimeoutError' })
     const working = withTimeLimit(controller.signal, 60_000, untilAborted)
@@ -97,7 +97,7 @@ describe('withTimeLimit', () => {
     expect(await working).toBe('enough')
   })
 
-  it('leaves no timer and no listener when the work settles', async () => {
+  it('withTimeLimit leaves no timer and no listener when the work settles', async () => {
     const { signal } = new AbortController()
     const removed = vi.spyOn(signal, 'removeEventListener')
     const cleared = vi.spyOn(globalThis, 'clearTimeout')

@@ -15,8 +15,8 @@ export function rejectOnAbort(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * Performs `work`, and calls `onAbort` when the signal is aborted before the work settles. Leaves no listener: many
- * calls share one signal.
+ * Performs `work`, and calls `onAbort` when the signal is aborted before the work settles. Removes its listener,
+ * because many calls share one signal.
  */
 export async function withAbortListener<Result>(
   signal: AbortSignal | undefined,
@@ -33,7 +33,7 @@ export async function withAbortListener<Result>(
 }
 
 /**
- * Settles as `work` does, or rejects when the signal is aborted. The work itself is not stopped.
+ * Settles with the outcome of `work`, or rejects when the signal is aborted. The work itself is not stopped.
  *
  * @throws the signal's reason
  */
@@ -47,7 +47,7 @@ export function raceWithSignal<Result>(signal: AbortSignal, work: Promise<Result
 
 /**
  * Runs `work` with a derived signal, which follows `signal` until the work settles. For libraries that leave listeners
- * on the signal they get: on a long-lived signal these would accumulate.
+ * on their signal: on a long-lived signal these would accumulate.
  */
 export function withDerivedSignal<Result>(
   signal: AbortSignal,
@@ -57,8 +57,8 @@ export function withDerivedSignal<Result>(
 }
 
 /**
- * Runs `work` with a derived signal that is also aborted after so many milliseconds. Leaves no timer and no listener:
- * `AbortSignal.timeout` and `AbortSignal.any` are not removed before they abort.
+ * Runs `work` with a derived signal that is also aborted after this number of milliseconds. Removes its timer and its
+ * listener: `AbortSignal.timeout` and `AbortSignal.any` keep theirs until they abort.
  */
 export function withTimeLimit<Result>(
   signal: AbortSignal | undefined,

@@ -1,26 +1,26 @@
 /*
- * Uncaught errors: exceptions and rejected promises that nobody handles, such as one in the callback of a timer. Node
- * ends the process for one. Most are of functions of users: tools, hooks, sinks.
+ * Uncaught errors: exceptions and rejected promises that no code handles, for example in the callback of a timer. Node
+ * ends the process after such an error. Most of them come from functions of users: tools, hooks, sinks.
  *
- * Owns: which work an uncaught error belongs to. Boundary: a worker passes the errors of its process to the work that
- * caused them (worker/uncaught-errors.ts), and provides the storage that follows asynchronous work.
+ * Owns: the assignment of an uncaught error to work. Boundary: a worker passes the errors of its process to the work
+ * that caused them (worker/uncaught-errors.ts), and provides the storage that follows asynchronous work.
  */
 
 /** Work that uncaught errors may belong to. */
 export interface Work {
-  /** For the log: `tool pay`. */
+  /** Name in the log, such as `tool pay`. */
   readonly name: string
   /** Removes credentials from the text of an error. */
   readonly redact?: (text: string) => string
-  /** The work is done for many calls: none of them is named. */
+  /** True when the work is done for many calls: then the log names no call. */
   readonly isShared?: boolean
-  /** An error after the end of the work leaves the engine in an unknown state. */
+  /** True for work of the engine: an error after its end leaves the engine in an unknown state. */
   readonly isEngine?: boolean
 }
 
 /** Work with a way to fail it. */
 export interface FallibleWork extends Work {
-  /** Fails the work because of an uncaught error. False: the work has ended already. */
+  /** Fails the work because of an uncaught error. Returns false when the work has ended already. */
   readonly fail: (thrown: unknown) => boolean
 }
 
@@ -31,20 +31,20 @@ export interface WorkStorage {
 
 let storage: WorkStorage | undefined
 
-/** Sets the storage of this process. Without one, uncaught errors belong to nothing. */
+/** Sets the storage of this process. Without a storage, uncaught errors are not assigned to work. */
 export function setWorkStorage(workStorage: WorkStorage): void {
   storage = workStorage
 }
 
-/** Executes work to which its uncaught errors belong, and those of what it starts. The innermost work has them. */
+/** Executes work. Uncaught errors of the work, and of everything that it starts, are assigned to the innermost work. */
 export function runWork<Result>(work: FallibleWork, execute: () => Result): Result {
   return storage === undefined ? execute() : storage.run(work, execute)
 }
 
 /**
- * The result of work, which rejects with the first uncaught error of the work, if one comes before its end.
+ * Executes work and returns its result. Rejects with the first uncaught error before the end of the work.
  *
- * @param toError what the promise rejects with. Must not throw. Default: the error itself
+ * @param toError converts the error with which the promise rejects. Must not throw. Default: the error itself
  */
 export function rejectOnUncaught<Result>(
   work: Work,

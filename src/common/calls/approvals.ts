@@ -4,9 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/json.js'
 
 /** Input of activity `tool.approval`: asks whether a call needs approval, and requests it. */
 export interface RequestApprovalInput extends ToolCallInput, CallerIdentity {
-  /** One line for people. */
+  /** A description of the call for people, on one line. */
   readonly summary: string
-  /** For the completion token: the approval is an update like the result of a deferred call. */
+  /** Data for the completion token: the approval is an update like the result of a deferred call. */
   readonly deferred: DeferredInput
   /** Milliseconds until the request expires. */
   readonly expiresMs: number
@@ -16,17 +16,20 @@ export interface RequestApprovalInput extends ToolCallInput, CallerIdentity {
 
 export interface RequestApprovalResult {
   readonly isNeeded: boolean
-  /** The key of the tool's `approval.remember` for a call that needs approval. Absent: its arguments alone. */
+  /**
+   * The key of the tool's `approval.remember` for a call that needs approval. Absent: only its arguments are
+   * remembered.
+   */
   readonly rememberAs?: string
 }
 
-/** Longer keys of a tool's `approval.remember` count as none. */
+/** Longer keys of a tool's `approval.remember` are ignored. */
 export const maxRememberKeyCharacters = 200
 
 /** The value that completes a request for approval. A failure denies the call. */
 export interface Approval {
   readonly approved: true
-  /** Replace the arguments of the call. */
+  /** Arguments that replace those of the call. */
   readonly arguments?: JsonObject
   /** Later calls of this tool with the same arguments in this run need no approval. */
   readonly remember?: true
@@ -36,9 +39,11 @@ export interface Approval {
 export interface ApprovalsState {
   /** Calls that were approved and have not ended, by idempotency key, with the arguments that replace theirs. */
   readonly approved: Readonly<Record<string, JsonObject | null>>
-  /** What needs no approval again: digests of calls, and keys of tools. */
+  /** Approvals for later calls: digests of calls, and keys of tools. */
   readonly remembered: readonly string[]
-  /** Of calls that wait, by idempotency key: what their tools remember an approval as. Absent: none. */
+  /**
+   * Maps the idempotency key of a call that waits to the key under which its tool remembers an approval. Absent: none.
+   */
   readonly keys?: Readonly<Record<string, string>>
 }
 
@@ -47,12 +52,12 @@ export function approvalKey(idempotencyKey: string): string {
   return `${idempotencyKey}/approval`
 }
 
-/** Whether a key is of {@link approvalKey}. */
+/** Returns whether a key is a result of {@link approvalKey}. */
 export function isApprovalKey(key: string): boolean {
   return key.endsWith('/approval')
 }
 
-/** Undefined for a value that is no approval. */
+/** Returns undefined for a value that is not an approval. */
 export function parseApproval(value: JsonValue): Approval | undefined {
   if (!isJsonObject(value)) return undefined
   const { approved, arguments: args, remember, ...others } = value

@@ -6,7 +6,7 @@ const run = { namespace: 'n', workflowId: 'w', firstExecutionRunId: 'r' }
 const position = { turn: 1, cell: 2, index: 3 }
 const digest = callDigest('get', { a: 1 })
 
-it('signCall gives each call and each secret a signature of its own (expected value is from openssl)', () => {
+it('signCall returns a different signature for each call and each secret (expected value is from openssl)', () => {
   const key = '3d11038334782067f62d8c79fff72a6f'
   expect(signCall('secret', key)).toBe('08a13e0c82900e66d9fb4359c4f3b1b7')
   expect(signCall('other', key)).not.toBe(signCall('secret', key))
@@ -14,12 +14,12 @@ it('signCall gives each call and each secret a signature of its own (expected va
 })
 
 describe('deriveIdempotencyKey', () => {
-  it('never changes between versions (expected values are from sha256sum)', () => {
+  it('an idempotency key never changes between versions (expected values are from sha256sum)', () => {
     expect(digest).toBe('0f1747910ab12faccc12d45fc4c97389')
     expect(deriveIdempotencyKey(run, position, digest)).toBe('3d11038334782067f62d8c79fff72a6f')
   })
 
-  it('differs for every difference of run, position or digest', () => {
+  it('idempotency keys differ for every difference of run, position or digest', () => {
     const keys = [
       deriveIdempotencyKey(run, position, digest),
       ...(['namespace', 'workflowId', 'firstExecutionRunId'] as const).map((part) =>
@@ -37,12 +37,12 @@ describe('deriveIdempotencyKey', () => {
 })
 
 describe('canonicalJson', () => {
-  it('ignores the order of keys at every depth, and keeps the order of lists', () => {
+  it('canonicalJson ignores the order of keys at every depth, and keeps the order of lists', () => {
     expect(canonicalJson({ b: [{ y: 1, x: 2 }, 1], a: null })).toBe('{"a":null,"b":[{"x":2,"y":1},1]}')
     expect(canonicalJson([2, 1])).toBe('[2,1]')
   })
 
-  it('keeps keys that are special in JavaScript', () => {
+  it('canonicalJson keeps keys that are special in JavaScript', () => {
     const value = JSON.parse('{"__proto__":1,"constructor":2,"10":3,"9":4}')
     expect(JSON.parse(canonicalJson(value))).toEqual(value)
     expect(canonicalJson(value)).toContain('__proto__')

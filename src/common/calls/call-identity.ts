@@ -19,25 +19,25 @@ export interface RunIdentity {
   readonly namespace: string
   readonly workflowId: string
   /**
-   * The first execution of the continue-as-new chain: the same after a reset and after continue-as-new. Of a session in
-   * a workflow of a user: the execution as it was before a reset, and the number of the session.
+   * Run id of the first execution of the continue-as-new chain: the same after a reset and after continue-as-new. For a
+   * session in a workflow of a user: the run id of the execution before a reset, and the number of the session.
    */
   readonly firstExecutionRunId: string
   /**
-   * Of a sub-agent: the idempotency key of its call. It stands for the execution in the keys of its own calls, because
-   * a reset of its parent starts it again.
+   * For a sub-agent: the idempotency key of its call. It replaces the run id in the keys of the sub-agent's own calls,
+   * because a reset of the parent starts the sub-agent again.
    */
   readonly callKey?: string
 }
 
-/** The part of the keys of calls that tells executions of one workflow id apart. */
+/** Returns the part of the keys of calls that distinguishes executions of one workflow id. */
 export function executionOfCalls({ callKey, firstExecutionRunId }: RunIdentity): string {
   return callKey ?? firstExecutionRunId
 }
 
 /**
  * The idempotency key of a call: stable over retries, rebuilds, reset and continue-as-new. It never changes between
- * versions either, so that tools recognize keys they saw before.
+ * versions either, so that tools recognize earlier keys.
  */
 export function deriveIdempotencyKey(run: RunIdentity, position: CallPosition, digest: string): string {
   const { namespace, workflowId } = run
@@ -46,8 +46,8 @@ export function deriveIdempotencyKey(run: RunIdentity, position: CallPosition, d
 }
 
 /**
- * Signature of a call: HMAC-SHA256 with a secret of its run, first 128 bits as 32 hex digits. Who has the token of one
- * call can't derive that of another.
+ * Signature of a call: HMAC-SHA256 with a secret of its run, first 128 bits as 32 hex digits. The token of one call
+ * does not reveal the token of another.
  */
 export function signCall(secret: string, idempotencyKey: string): string {
   return bytesToHex(hmac(sha256, utf8ToBytes(secret), utf8ToBytes(idempotencyKey))).slice(0, 32)

@@ -12,21 +12,21 @@ export type Caller = 'direct' | 'code_execution'
 
 /** The kind of effect a tool has. It decides what happens when the outcome of a call is unknown. */
 export type Effect =
-  /** Changes nothing: retried freely. */
+  /** The tool changes nothing, so its calls may be retried. */
   | 'read'
-  /** Same key, same effect: retried with the same idempotency key. */
+  /** Calls with the same key have one effect: they are retried with the same idempotency key. */
   | 'idempotent'
-  /** Must not happen twice: never retried; a lost outcome is reported as `outcome_unknown`. */
+  /** The effect must not happen twice: calls are never retried; a lost outcome is reported as `outcome_unknown`. */
   | 'once'
 
-/** Attempts of a call in addition to its tool's own, for attempts that end with their worker. */
+/** Attempts of a call in addition to the attempts of its tool, for attempts that end with their worker. */
 export const lostWorkerRetries = 5
 
 /** How a call is executed. */
 export type Execution =
   /** As an activity: recorded before and after. */
   | 'activity'
-  /** Where the sandbox is, only for `effect: 'read'`: recorded together with what the code does next. */
+  /** By the worker of the sandbox, only for `effect: 'read'`: recorded together with the next step of the code. */
   | 'local'
 
 /** The position of a call in its run. Stable over retries, rebuilds, reset and continue-as-new. */
@@ -36,15 +36,18 @@ export interface CallPosition {
   /** Cell of the run, from 1; 0 for a direct call. */
   readonly cell: number
   /**
-   * From 1. For a call from code: its number in the session (see `RequestedCall.index`). For a direct call: its
+   * Number from 1. For a call from code: its number in the session (see `RequestedCall.index`). For a direct call: its
    * position among the direct calls of its turn.
    */
   readonly index: number
-  /** Id of the tool use with the code that made the call. Only of code of a model; not a part of the identity. */
+  /**
+   * Id of the tool use with the code that made the call. Set only for code of a model. It is not a part of the
+   * identity.
+   */
   readonly toolUseId?: string
 }
 
-/** One call, as the tool gets it. */
+/** The input of a tool for one call. */
 export interface ToolCallInput {
   readonly tool: string
   readonly caller: Caller
@@ -54,15 +57,18 @@ export interface ToolCallInput {
   readonly arguments: JsonObject
 }
 
-/** What a tool learns about the run of a call. Undefined members are left out: each call's event contains the rest. */
+/**
+ * Information about the run of a call for its tool. Undefined members are left out, because each event of a call
+ * contains it.
+ */
 export interface CallerIdentity {
   /** Name of the agent. */
   readonly agent?: string
-  /** The context that the run was started with. */
+  /** The context of the run. */
   readonly context?: JsonObject
 }
 
-/** @param config of the run */
+/** @param config the configuration of the run */
 export function callerIdentity({
   agentName,
   context,
@@ -78,32 +84,32 @@ export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
 
 /** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
 export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
-  /** Absent: as in `defaultLimits`. */
+  /** Absent: the values of `defaultLimits`. */
   readonly limits?: CallLimits
   /** Digest of the tool's input schema at the start of the run. */
   readonly inputDigest: string
-  /** Only for a deferred tool. */
+  /** Set only for a deferred tool. */
   readonly deferred?: DeferredInput
-  /** Only for a call that its program waits for, and for nothing else. */
+  /** Set only for a call that is the only one for which its program waits. */
   readonly followUp?: FollowUpInput
 }
 
 /**
- * What a remote tool learns of its call, if it asks for that: as the second argument, or as `call` beside `arguments`
- * in the input of a Nexus operation.
+ * Information about the call for a remote tool that asks for it: the second argument, or `call` next to `arguments` in
+ * the input of a Nexus operation.
  */
 export interface RemoteCall {
-  /** Identity of the call: the same in every attempt. */
+  /** Identity of the call. It is the same in every attempt. */
   readonly idempotencyKey: string
   readonly tool: string
   readonly caller: Caller
-  /** As `run` in the context of a local tool. */
+  /** Has the same members as `run` in the context of a tool of the configuration. */
   readonly run: {
     readonly namespace: string
     readonly workflowId: string
-    /** Of the current execution. It changes when the run continues as new; `workflowId` does not. */
+    /** Run id of the current execution. It changes when the run continues as new; `workflowId` does not. */
     readonly runId: string
-    /** The agent that the run began with. Absent without one, and for programs and sessions. */
+    /** The agent of the run. Absent without one, and for programs and sessions. */
     readonly agent?: string
   }
   /** The run's context, if it has one. */
@@ -111,8 +117,8 @@ export interface RemoteCall {
 }
 
 /**
- * Maximum bytes of the arguments of a remote tool, as JSON. They are in the history as they are: nobody else can read
- * our value store, and a payload of more than 256 KiB would be stored there.
+ * Maximum bytes of the arguments of a remote tool, as JSON. They are inline in the history, because other applications
+ * can't read the value store, and a payload of more than 256 KiB would be stored there.
  */
 export const maxRemoteArgumentBytes = 128 * 1024
 
@@ -124,21 +130,22 @@ export interface PrepareArgumentsInput {
   /** The tools of the run. */
   readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
   /**
-   * Of a Nexus operation: the endpoint must exist, else the workflow task that schedules the operation fails for ever.
+   * Endpoint of a Nexus operation. It must exist: otherwise every attempt of the workflow task that schedules the
+   * operation fails.
    */
   readonly nexusEndpoint?: string
 }
 
 /**
- * Input of activity `audit.call`: the begin or the end of a call that somebody else's worker executes, or the decision
- * on a deferred call.
+ * Input of activity `audit.call`: the start or the end of a call that a worker of another application executes, or the
+ * decision on a deferred call.
  */
 export interface AuditCallInput {
   readonly tool: string
   readonly caller: Caller
   readonly position: CallPosition
   readonly idempotencyKey: string
-  /** Of the run: who asks. */
+  /** The context of the run, which names the requester. */
   readonly context?: JsonObject
   readonly event:
     | { readonly kind: 'call.begins'; readonly digest: string }
@@ -146,14 +153,14 @@ export interface AuditCallInput {
     | ({ readonly kind: 'call.decided' } & CallDecision)
 }
 
-/** How a deferred call got its outcome, or a call its approval. */
+/** The decision by which a deferred call got its outcome, or a call its approval. */
 export type CallDecision =
   | { readonly decision: 'expired' }
   | {
       readonly decision: 'completed' | 'failed' | 'approved' | 'denied'
       /** Digest of the result. */
       readonly digest: string
-      /** Who sent the result, as they say. */
+      /** The sender of the result, by its own claim. */
       readonly by?: string
     }
 
@@ -172,14 +179,14 @@ export interface ToolResultInput {
   readonly resultBytes: number
 }
 
-/** What a worker needs to execute the step that the result of a call makes possible. */
+/** The data with which a worker can execute the step after the result of a call. */
 export interface FollowUpInput {
   readonly session: Pick<SessionRef, 'id' | 'epoch'>
   /** Number of the step. */
   readonly step: number
-  /** When the call was scheduled, in milliseconds since the start of the session. */
+  /** Time at which the call was scheduled, in milliseconds since the start of the session. */
   readonly now: number
-  /** As in `ExecuteStepInput`. Absent: that of a cell, `capturedCharacters`. */
+  /** See `ExecuteStepInput`. Absent: the limit of a cell, `capturedCharacters`. */
   readonly outputLimit?: number
   /** Calls of local tools that the worker may make by itself. Absent: none. */
   readonly maxLocalCalls?: number

@@ -1,14 +1,14 @@
 /*
- * Compensations: the inverse of a call, which a run executes when its work is not finished.
+ * Compensations: inverses of calls. A run executes them when its work is not finished.
  */
 
 import type { CallerIdentity, ToolCallInput } from './calls.js'
 import type { Externalizable, ExternalValue } from '../json/external-value.js'
 import { pluralize } from '../text/text.js'
 
-/** A call that has happened, or may have happened, and whose tool has `compensate`. */
+/** A call of a tool with `compensate`. The call has happened, or may have happened. */
 export interface CompensableCall extends ToolCallInput {
-  /** One line for people. */
+  /** A description of the call for people, on one line. */
   readonly summary: string
   /** Absent: the outcome of the call is unknown. */
   readonly result?: Externalizable
@@ -27,27 +27,27 @@ export interface StoredCalls {
 export interface CompensationsState {
   /** The first calls, in the order of their completion. */
   readonly stored: readonly StoredCalls[]
-  /** Those after them. */
+  /** The later calls, in the same order. */
   readonly latest: readonly CompensableCall[]
   readonly report: CompensationReport
 }
 
-/** What a run has compensated. */
+/** The compensations of a run. */
 export interface CompensationReport {
-  /** Number of calls. */
+  /** Number of compensated calls. */
   readonly compensated: number
-  /** Number of calls whose compensation failed for good: their effects are still there. */
+  /** Number of compensations that failed permanently: the effects of their calls still exist. */
   readonly failed: number
-  /** The first {@link maxReportedFailures} of these. */
+  /** The first {@link maxReportedFailures} failures. */
   readonly failures: readonly CompensationFailure[]
 }
 
-/** A call whose effect is still there. */
+/** A call with an effect that still exists. */
 export interface CompensationFailure {
   readonly tool: string
   /** Position of the call, such as `turn-1.cell-1.call-2`. */
   readonly call: string
-  /** Of the call. */
+  /** The idempotency key of the call. */
   readonly idempotencyKey: string
   readonly message: string
 }
@@ -61,20 +61,20 @@ export function compensationKey(idempotencyKey: string): string {
   return `${idempotencyKey}/compensate`
 }
 
-/** More than a call has by default: a compensation that fails leaves an effect behind. */
+/** Minimum attempts. A call has fewer by default, but a compensation that fails leaves an effect behind. */
 const minAttempts = 10
 
-/** Attempts of a compensation that throws. */
+/** Returns the maximum attempts of a compensation that throws. */
 export function compensationAttempts(attemptsOfTool: number): number {
   return Math.max(attemptsOfTool, minAttempts)
 }
 
-/** `2 calls were compensated`. */
+/** Returns a text such as `2 calls were compensated`. */
 export function describeCompensated(calls: number): string {
   return `${pluralize(calls, 'call')} ${calls === 1 ? 'was' : 'were'} compensated`
 }
 
-/** For people and the model: which calls could not be compensated, too. */
+/** Describes the report for people and the model, with the calls that could not be compensated. */
 export function describeReport({ compensated, failed, failures }: CompensationReport): string {
   const done = describeCompensated(compensated)
   if (failed === 0) return done

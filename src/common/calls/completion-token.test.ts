@@ -9,7 +9,7 @@ const token = {
   signature: 'signature',
 }
 
-it('encodes a token that may be a part of a URL', () => {
+it('an encoded completion token may be a part of a URL', () => {
   const text = encodeCompletionToken(token)
   expect(text).toMatch(/^[\w-]+$/)
   expect(decodeCompletionToken(text)).toEqual(token)
@@ -22,6 +22,6 @@ it.each([
   Buffer.from('[1,"default"]').toString('base64url'),
   Buffer.from('[2,"","","","",""]').toString('base64url'),
   undefined,
-])('rejects %j', (text) => {
+])('decodeCompletionToken rejects %j', (text) => {
   expect(() => decodeCompletionToken(text)).toThrow(expect.objectContaining({ code: 'COMPLETION_TOKEN_INVALID' }))
 })

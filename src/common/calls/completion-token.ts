@@ -1,9 +1,9 @@
 import { PtcError } from '../errors.js'
 
-/** For workers and clients; not for workflows, which have no `Buffer`. */
+/** This module is for workers and clients. Workflows can't use it, because they have no `Buffer`. */
 const version = 1
 
-/** What a completion token says: which call of which run it completes, and that the run made the token. */
+/** The content of a completion token: the call that it completes, the run of the call, and a signature of the run. */
 export interface CompletionToken {
   readonly namespace: string
   readonly workflowId: string
@@ -13,7 +13,7 @@ export interface CompletionToken {
   readonly signature: string
 }
 
-/** A token in base64url: it may be a part of a URL. */
+/** Encodes a token in base64url, so that it may be a part of a URL. */
 export function encodeCompletionToken(token: CompletionToken): string {
   const { namespace, workflowId, firstExecutionRunId, idempotencyKey, signature } = token
   const json = JSON.stringify([version, namespace, workflowId, firstExecutionRunId, idempotencyKey, signature])

@@ -2,17 +2,17 @@ import type { Caller, CallPosition } from './calls.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { CallOutcome } from './outcomes.js'
 
-/** What a deferred tool declares. */
+/** The declaration of a deferred tool. */
 export interface DeferredConfig {
   /** Milliseconds from the end of `run` to the expiry of the call. */
   readonly expiresMs: number
 }
 
-/** What the activity of a deferred call needs for its completion token, beside the idempotency key. */
+/** The data for the completion token of a deferred call, in addition to the idempotency key. */
 export interface DeferredInput {
-  /** The first execution of the workflow that waits. */
+  /** Run id of the first execution of the workflow that waits. */
   readonly firstExecutionRunId: string
-  /** From `signCall`. */
+  /** The result of `signCall`. */
   readonly signature: string
 }
 
@@ -20,10 +20,10 @@ export interface DeferredInput {
 export interface CompleteCallInput {
   readonly idempotencyKey: string
   readonly signature: string
-  /** Digest of `result`: a second completion with the same result is no error. */
+  /** Digest of `result`. A second completion with the same result is not an error. */
   readonly digest: string
   readonly result: DeferredResult
-  /** Who decided, as the client says: at most {@link maxDeciderLength} characters. */
+  /** The person or program that decided, by the claim of the client. At most {@link maxDeciderLength} characters. */
   readonly by?: string
 }
 
@@ -43,26 +43,25 @@ export type DeferredResult =
   | {
       readonly type: 'failure'
       readonly message: string
-      /** Only of a request for approval: the calls of the run before it are compensated. */
+      /** Only for a request for approval: the earlier calls of the run are compensated. */
       readonly compensate?: true
     }
 
 /**
- * A call whose activity has ended, and whose result or approval has not arrived. Times are milliseconds since the
- * epoch.
+ * A call that waits for its result or approval after the end of its activity. Times are milliseconds since the epoch.
  */
 export interface WaitingCall {
   readonly idempotencyKey: string
   readonly tool: string
   readonly caller: Caller
   readonly position: CallPosition
-  /** It waits for its approval, not for its result. Then `idempotencyKey` is that of `approvalKey`. */
+  /** The call waits for its approval, not for its result. Then `idempotencyKey` is the result of `approvalKey`. */
   readonly isApproval?: true
   readonly since: number
   readonly expiresAt: number
 }
 
-/** A call that no longer waits, kept for requests that come late. */
+/** A call that no longer waits. It is kept for late requests. */
 export interface SettledCall {
   readonly idempotencyKey: string
   /** Digest of the result; null for an expired call. */
@@ -71,7 +70,7 @@ export interface SettledCall {
 
 /** The deferred calls of a run for the next execution of the continue-as-new chain. */
 export interface DeferredCallsState {
-  /** The outcome is there when the program does not have it yet. */
+  /** The calls that wait. A call has an outcome when the program has not taken it yet. */
   readonly waiting: readonly (WaitingCall & { readonly outcome?: CallOutcome })[]
   readonly settled: readonly SettledCall[]
   /** Milliseconds during which at least one call waited. */

@@ -3,25 +3,25 @@ import type { FloatMask } from '../json/floats.js'
 import type { JsonValue } from '../json/json.js'
 
 /**
- * How a tool call ended, for the model or its code. A failed call is data, never a thrown error: code in a sandbox
- * sees an exception that it can catch, the model sees a `tool_result` with `is_error`.
+ * The outcome of a tool call, for the model or its code. A failed call is data, never a thrown error: code in a sandbox
+ * gets an exception that it can catch, and the model a `tool_result` with `is_error`.
  */
 export type CallOutcome =
   | {
       readonly status: 'ok'
       readonly value: JsonValue
-      /** Which numbers of the value are floats: of a remote tool, for code. */
+      /** Marks the numbers of the value that are floats. Set for a remote tool that is called by code. */
       readonly floats?: FloatMask
     }
-  /** The tool rejected the call, threw, or returned what its output schema forbids. */
+  /** The tool rejected the call, threw, or returned a value that does not match its output schema. */
   | { readonly status: 'tool_error'; readonly message: string }
-  /** The arguments do not fit the tool's input schema; the tool did not run. */
+  /** The arguments do not match the tool's input schema; the tool did not run. */
   | { readonly status: 'invalid_arguments'; readonly message: string }
   /** The tool does not exist, or this caller may not call it; nothing ran. */
   | {
       readonly status: 'denied'
       readonly message: string
-      /** Only inside of a workflow: the person who denied the call wants the calls before it compensated. */
+      /** Set only inside of a workflow: the person who denied the call wants the earlier calls to be compensated. */
       readonly compensates?: true
     }
   | { readonly status: 'timed_out'; readonly message: string }
@@ -33,7 +33,7 @@ export type CallStatus = CallOutcome['status']
 
 type FailedCallStatus = Exclude<CallStatus, 'ok'>
 
-/** Error codes of a tool activity with a call status of their own. */
+/** Error codes of a tool activity that have a separate call status. */
 const statusByErrorCode: { readonly [Code in ErrorCode]?: FailedCallStatus } = {
   TOOL_UNKNOWN: 'denied',
   TOOL_NOT_ALLOWED: 'denied',
@@ -46,12 +46,12 @@ const statusByErrorCode: { readonly [Code in ErrorCode]?: FailedCallStatus } = {
   TOOL_OUTCOME_UNKNOWN: 'outcome_unknown',
 }
 
-/** The call status for the error code of a tool activity; `tool_error` for any code without one of its own. */
+/** Returns the call status for the error code of a tool activity; `tool_error` for any other code. */
 export function toCallStatus(code: string): FailedCallStatus {
   return statusByErrorCode[code as ErrorCode] ?? 'tool_error'
 }
 
-/** The outcome of a `once` call whose effect may have happened. */
+/** Returns the outcome of a `once` call when its effect may have happened. */
 export function outcomeUnknown(tool: string, why: string): CallOutcome {
   return {
     status: 'outcome_unknown',
@@ -60,17 +60,19 @@ export function outcomeUnknown(tool: string, why: string): CallOutcome {
 }
 
 /**
- * Failure types of an attempt that ended with its worker: that of Temporal's SDK for a shutdown, and ours for a worker
- * that died.
+ * Failure types of an attempt that ended with its worker: the type of Temporal's SDK for a shutdown, and the engine's
+ * type for a worker that died.
  */
 export const lostWorkerFailureTypes = ['WorkerShutdown', 'WORKER_LOST'] as const
 
-/** Whether an attempt with this type of failure ended with its worker. */
+/** Returns whether an attempt with this type of failure ended with its worker. */
 export function isLostWorkerFailure(type: string | null | undefined): boolean {
   return lostWorkerFailureTypes.some((lost) => lost === type)
 }
 
-/** How a cell (one `execute_code`) ended, for the model. `sessionKept`: the variables of earlier cells still exist. */
+/**
+ * The outcome of a cell (one `execute_code`), for the model. `sessionKept`: the variables of earlier cells still exist.
+ */
 export type CellOutcome =
   | { readonly status: 'ok'; readonly output: string }
   /** The code raised; `error` is a readable traceback of the cell's own lines. */
@@ -95,5 +97,5 @@ export type CellStatus = CellOutcome['status']
 
 type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
 
-/** How a cell ended, without its output. */
+/** The outcome of a cell without its output. */
 export type CellEnd = DistributiveOmit<CellOutcome, 'output'>

@@ -6,11 +6,11 @@
 /** Signal `request` to the limiter: a call needs a slot. */
 export interface SlotRequest {
   readonly key: string
-  /** Of the run, which gets the answer. */
+  /** Workflow id of the run, which gets the answer. */
   readonly workflowId: string
-  /** The limit: slots of the tool in all. The latest request decides. */
+  /** The limit: the total number of slots of the tool. The latest request decides. */
   readonly slots: number
-  /** Milliseconds from the grant on, after which the call has surely ended. */
+  /** Milliseconds after the grant. The call ends before that, even when workers are lost. */
   readonly maxHoldMs: number
 }
 
@@ -32,27 +32,27 @@ export interface SlotAnswer {
 export interface RequestSlotInput {
   readonly tool: string
   readonly limiter: string
-  /** Of the limiter: that of the run. */
+  /** Task queue of the limiter, which is the task queue of the run. */
   readonly taskQueue: string
   readonly request: SlotRequest
 }
 
 /** A slot in use. Times are milliseconds since the epoch. */
 export interface SlotHolder extends Pick<SlotRequest, 'key' | 'workflowId'> {
-  /** The slot is free from then on, whatever its run says. */
+  /** From this time on the slot is free, even if its run has not released it. */
   readonly until: number
-  /** When the limiter asks the run whether it still has the call. */
+  /** Time at which the limiter asks the run whether it still has the call. */
   readonly checkAt: number
   readonly checkIntervalMs: number
-  /** The server has delivered the grant. */
+  /** True when the server has delivered the grant. */
   readonly isDelivered: boolean
 }
 
-/** The limiter for its next execution. */
+/** The state of a limiter for its next execution. */
 export interface ToolLimitState {
   readonly slots: number
   readonly holders: readonly SlotHolder[]
-  /** The first one is next. */
+  /** The waiting requests. The first one is the next to get a slot. */
   readonly waiting: readonly Omit<SlotRequest, 'slots'>[]
 }
 
@@ -62,8 +62,8 @@ export interface ToolLimitInput {
 }
 
 /**
- * A call of a tool with a limit: `queued` behind other calls of its run; `requested` from the limiter; `granted`;
- * `returning`: the limiter has not confirmed the release.
+ * A call of a tool with a limit. `queued`: the call waits behind other calls of its run. `requested`: the limiter has
+ * the request. `granted`: the call has a slot. `returning`: the limiter has not confirmed the release.
  */
 export interface SlotCall {
   readonly key: string
@@ -74,5 +74,5 @@ export interface SlotCall {
 /** The slots of a run for the next execution of the continue-as-new chain. */
 export type ToolSlotsState = readonly SlotCall[]
 
-/** Most calls that wait for a slot of one tool. One more is refused. */
+/** Maximum number of calls that wait for a slot of one tool. One more is refused. */
 export const maxWaitingForSlot = 10_000

@@ -2,8 +2,8 @@
  * A JSON value in a history: inline, or an external value `{ "ptc.value": ref }` (claim check).
  *
  * Invariants:
- * 1. Only activities and the client store and load external values. The workflow passes them on unread.
- * 2. A value that has the key `ptc.value` itself is never inline, so nobody outside can forge a reference.
+ * 1. Only activities and the client store and load external values. The workflow does not interpret them.
+ * 2. A value that has the key `ptc.value` itself is never inline, so data from outside can't forge a reference.
  * 3. A reference is content-addressed: it is never stale.
  */
 
@@ -16,7 +16,7 @@ export interface ValueRef {
   readonly bytes: number
   /** The first characters of the value; the Temporal UI shows them. */
   readonly preview: string
-  /** Key and size of the object in the store, if that is encrypted. Undefined: those of the value. */
+  /** Key and size of the object in the store, if it is encrypted. Undefined: they are those of the value. */
   readonly stored?: { readonly sha256: string; readonly bytes: number }
 }
 

@@ -1,9 +1,10 @@
 import type { JsonValue } from './json.js'
 
 /**
- * Which numbers of a JSON value are floats for a program in Python: JavaScript has one kind of number, and writes 30.0
- * as 30. A mask is 1 for a float, and an object for a container: the masks of its members by key or index, or one for
- * all items of a list under `*`. Runner: `protocol/floats.py`. A mask that does not match its value changes nothing.
+ * Marks the numbers of a JSON value that are floats for a program in Python. JavaScript has one type of number, and
+ * writes 30.0 as 30. A mask is 1 for a float, and an object for a container: the masks of its members by key or index,
+ * or one for all items of a list under `*`. Runner: `protocol/floats.py`. A mask that does not match its value changes
+ * nothing.
  */
 export type FloatMask = 1 | { readonly [key: string]: FloatMask }
 
@@ -12,14 +13,14 @@ export const maxMaskCharacters = 4_000
 
 const maxDepth = 200
 
-/** Whether a value of a sandbox is a mask. Its size is bounded first. */
+/** Returns whether a value of a sandbox is a mask. The caller limits its size first. */
 export function isFloatMask(value: unknown, depth = 0): value is FloatMask {
   if (value === 1) return true
   if (typeof value !== 'object' || value === null || Array.isArray(value) || depth > maxDepth) return false
   return Object.values(value).every((member) => isFloatMask(member, depth + 1))
 }
 
-/** JSON in which the numbers of the mask have a fraction. */
+/** Returns JSON in which the numbers of the mask have a fraction. */
 export function stringifyFloats(value: JsonValue, mask: FloatMask | undefined): string {
   if (mask === undefined || typeof value !== 'object' || value === null) {
     const text = JSON.stringify(value)
@@ -42,14 +43,14 @@ const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|-?\d[\d.eE+-]*|true|false|null
 
 /** @returns the mask of a JSON text; undefined without a float that looks like an integer, or for a long mask */
 export function floatMaskOf(text: string): FloatMask | undefined {
-  // Most results have none, and need no look at each token.
+  // Most results have no such number. For them, the tokens need not be checked.
   if (!/\d\.0*(?![\d])/.test(text) && !/\d[eE]/.test(text)) return undefined
   let isNeeded = false
   let isDropped = false
   let depth = 0
   token.lastIndex = 0
   const next = (): string => (isDropped ? '' : (token.exec(text)?.[0] ?? ''))
-  /** The rest is not read: a mask that is too deep or too long would be written again at each level. */
+  /** Stops reading: a mask that is too deep or too long would be written again at each level. */
   const drop = (): undefined => {
     isDropped = true
     return undefined

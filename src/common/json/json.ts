@@ -6,7 +6,6 @@ export interface JsonObject {
   readonly [key: string]: JsonValue
 }
 
-/** Whether a value is a JSON object, and not a list. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -13,18 +13,18 @@ describe('countStructuralBytes', () => {
     ['{"a": {"é😀": []}}', 14],
     ['"without end', 2],
     [String.raw`"\\\"`, 2],
-  ])('counts the bytes of %s that are not inside strings', (json, count) => {
+  ])('countStructuralBytes counts the bytes of %s that are not inside strings', (json, count) => {
     expect(countBytes(json)).toBe(count)
   })
 
-  it('throws at the limits of bytes and depth', () => {
+  it('countStructuralBytes throws at the limits of bytes and depth', () => {
     expect(() => countBytes('[],'.repeat(10), 20)).toThrowError('the text has more than 20 bytes outside of strings')
     expect(countBytes('['.repeat(5_000))).toBe(5_000)
     expect(() => countBytes('{"a":'.repeat(5_001))).toThrowError(/more than 5000 levels/)
     expect(countBytes('[]'.repeat(10_000))).toBe(20_000)
   })
 
-  it('skips strings of escapes in linear time', () => {
+  it('countStructuralBytes skips strings of escapes in linear time', () => {
     const begun = performance.now()
     expect(countBytes(`"${'\\"'.repeat(2_000_000)}"`)).toBe(2)
     expect(performance.now() - begun).toBeLessThan(10_000)

@@ -5,7 +5,7 @@ const backslash = 0x5c
  * Counts the bytes of JSON text outside of strings, in one pass and constant memory. These bytes make parsing
  * expensive: a parser creates an object for every two or three of them, while it only copies the bytes of strings.
  *
- * @param toError makes the error when there are more than `limit.bytes`, or values are nested deeper than `limit.depth`
+ * @param toError makes the error for more than `limit.bytes`, and for values that are nested deeper than `limit.depth`
  */
 export function countStructuralBytes(
   json: Uint8Array,
@@ -37,7 +37,7 @@ export function countStructuralBytes(
   return count
 }
 
-/** The index of the closing quote, or the end of the text. */
+/** Returns the index of the closing quote, or the end of the text. */
 function endOfString(json: Uint8Array, start: number): number {
   let at = start + 1
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1

@@ -24,7 +24,7 @@ it.each([
   expect(mediaTypeOf(data)).toBe(type)
 })
 
-it('accepts stored attachments, and says why it refuses others', () => {
+it('stored attachments are accepted, and others are refused with a reason', () => {
   const full = { ...png, value: stored(4 * Math.ceil(attachmentLimits.imageBytes / 3) + 2) }
   for (const attachments of [undefined, [], [png, pdf], [full]])
     expect(problemOfAttachments(attachments)).toBeUndefined()
@@ -51,7 +51,7 @@ it('accepts stored attachments, and says why it refuses others', () => {
   ])
 })
 
-it('puts attachments before the text, by reference', () => {
+it('a message has its attachments before the text, by reference', () => {
   expect(messageBlocks('What is it?', [png, pdf])).toEqual([
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.value } },
     {

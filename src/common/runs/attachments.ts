@@ -1,15 +1,16 @@
 /*
- * Attachments: images and PDFs of a message. Their bytes are in the value store: no history of a workflow has them.
+ * Attachments: images and PDFs of a message. Their bytes are in the value store, and never in the history of a
+ * workflow.
  */
 
 import { type ExternalValue, isExternal, refOf } from '../json/external-value.js'
 import type { JsonValue } from '../json/json.js'
 import type { MediaBlock, PendingBlock } from './messages.js'
 
-/** A type of files that models read. */
+/** A file type that models read. */
 export type MediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp' | 'application/pdf'
 
-/** The base64 text that a file of the type begins with. */
+/** Matches the start of the base64 text of a file of the type. */
 const beginnings: Readonly<Record<MediaType, RegExp>> = {
   'image/png': /^iVBORw0KGg[o-r]/,
   'image/jpeg': /^\/9j\//,
@@ -20,34 +21,34 @@ const beginnings: Readonly<Record<MediaType, RegExp>> = {
 
 export const mediaTypes = Object.keys(beginnings) as readonly MediaType[]
 
-/** An image or a PDF for the model. A client takes any of the three; a workflow only one that is stored. */
+/** An image or a PDF for the model. A client accepts all three forms; a workflow accepts only a stored attachment. */
 export type Attachment = FileAttachment | DataAttachment | StoredAttachment
 
-/** A file that the client reads. Its content tells the type. */
+/** A file that the client reads. Its content determines the type. */
 interface FileAttachment {
   readonly file: string
 }
 
 interface DataAttachment {
-  /** The bytes, or base64. */
+  /** The bytes, or their base64. */
   readonly data: Uint8Array | string
-  /** What the data must be. Default: what it is. */
+  /** The expected type. Data of another type is refused. Default: the type of the data. */
   readonly mediaType?: MediaType
-  /** The model sees the name of a PDF. */
+  /** Name of the file. The model sees the name of a PDF. */
   readonly name?: string
 }
 
-/** As the client passes it to a workflow. */
+/** An attachment in the input of a workflow. */
 export interface StoredAttachment {
   readonly mediaType: MediaType
-  /** Base64. */
+  /** The base64 of the bytes, in the value store. */
   readonly value: ExternalValue
   readonly name?: string
 }
 
 /**
- * The bounds of one message. An API takes 5 MiB of base64 for an image, and requests of 32 MB, with everything before
- * this message.
+ * The limits of one message. An API accepts 5 MiB of base64 for an image, and requests of 32 MB, with all earlier
+ * messages.
  */
 export const attachmentLimits = {
   count: 20,
@@ -56,18 +57,18 @@ export const attachmentLimits = {
   nameCharacters: 200,
 } as const
 
-/** The type of base64 data; undefined for one that models do not read. */
+/** Returns the type of base64 data; undefined for a type that models do not read. */
 export function mediaTypeOf(base64: string): MediaType | undefined {
   return mediaTypes.find((type) => beginnings[type].test(base64.slice(0, 24)))
 }
 
-/** Why an attachment of this size is refused; undefined when it is not. */
+/** Returns why an attachment of this size is refused; undefined when it is accepted. */
 export function problemOfSize(mediaType: MediaType, bytes: number): string | undefined {
   const limit = mediaType === 'application/pdf' ? attachmentLimits.totalBytes : attachmentLimits.imageBytes
   return bytes > limit ? `it has ${bytes} bytes; ${mediaType} may have ${limit}` : undefined
 }
 
-/** Why the attachments of a message are refused together; undefined when they are not. */
+/** Returns why the attachments of a message are refused together; undefined when they are accepted. */
 export function problemOfTotal(bytes: readonly number[]): string | undefined {
   const { count, totalBytes } = attachmentLimits
   if (bytes.length > count) return `a message may have ${count} attachments, not ${bytes.length}`
@@ -75,7 +76,9 @@ export function problemOfTotal(bytes: readonly number[]): string | undefined {
   return total > totalBytes ? `the attachments have ${total} bytes; a message may have ${totalBytes}` : undefined
 }
 
-/** Why a workflow refuses attachments; undefined when it does not. Not every message is from our client. */
+/**
+ * Returns why a workflow refuses attachments; undefined when it accepts them. A message may come from another client.
+ */
 export function problemOfAttachments(attachments: unknown): string | undefined {
   if (attachments === undefined) return undefined
   if (!Array.isArray(attachments)) return 'the attachments are no list'
@@ -88,7 +91,7 @@ export function problemOfAttachments(attachments: unknown): string | undefined {
   return problemOfTotal(sizes)
 }
 
-/** The bytes of a stored attachment, or why it is none. */
+/** Returns the bytes of a stored attachment, or why the value is not one. */
 function sizeOf(attachment: unknown): number | string {
   if (typeof attachment !== 'object' || attachment === null) return 'it is no object'
   const { mediaType, value = null, name } = attachment as Readonly<Record<string, JsonValue>>
@@ -98,18 +101,21 @@ function sizeOf(attachment: unknown): number | string {
   if (type === undefined) return `the type ${JSON.stringify(mediaType)} is none of ${mediaTypes.join(', ')}`
   if (name !== undefined && (typeof name !== 'string' || name.length > attachmentLimits.nameCharacters))
     return `the name is no text of at most ${attachmentLimits.nameCharacters} characters`
-  // Base64 between quotes.
+  // The stored JSON is base64 between quotes.
   const bytes = Math.max(0, Math.floor((ref.bytes - 2) / 4) * 3 - 2)
   return problemOfSize(type, bytes) ?? bytes
 }
 
-/** The blocks of a message of a person: APIs want what a text is about before it. None for a message without a text. */
+/**
+ * Returns the blocks of a message of a person. Attachments come before the text, as APIs recommend. A message without a
+ * text has no block of text.
+ */
 export function messageBlocks(text: string, attachments: readonly Attachment[] = []): readonly PendingBlock[] {
   return [...attachments.flatMap(mediaBlock), ...(text === '' ? [] : [{ type: 'text', text } as const])]
 }
 
 function mediaBlock(attachment: Attachment): readonly MediaBlock[] {
-  // `problemOfAttachments` refuses the others.
+  // `problemOfAttachments` refuses attachments that are not stored.
   if (!('value' in attachment)) return []
   const { mediaType, value, name } = attachment
   const source = { type: 'base64', media_type: mediaType, data: value } as const

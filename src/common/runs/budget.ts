@@ -1,20 +1,21 @@
 /*
- * Budgets: what a run may use before it pauses or ends. The workflow counts it, so a crash changes no count.
+ * Budgets: limits of the usage of a run. A run that has used its budget pauses or ends. The workflow counts the usage,
+ * so a crash does not change it.
  *
  * Invariants:
  * 1. A budget is checked before each turn of the model. So a turn, with its code and calls, is never cut short, and a
  *    run may use more than its budget by one turn.
- * 2. What a run has used never decreases. Only a larger budget lets a paused run continue.
+ * 2. The usage of a run never decreases. Only a larger budget lets a paused run continue.
  */
 
 import type { RunCounts } from './runs.js'
 import { promptTokens } from './runs.js'
 
-/** What a run may use. An absent amount has no bound. */
+/** Maximum usage of a run. An absent amount has no bound. */
 export interface BudgetAmounts {
-  /** US dollars. A run whose model has no known price is refused with such a budget. */
+  /** US dollars. With such a budget, a run is refused when the price of its model is unknown. */
   readonly costUsd?: number
-  /** Tokens that the model reads and writes, all turns together. */
+  /** Tokens that the model reads and writes in all turns together. */
   readonly tokens?: number
   readonly turns?: number
   readonly toolCalls?: number
@@ -23,7 +24,10 @@ export interface BudgetAmounts {
 }
 
 export interface Budget extends BudgetAmounts {
-  /** What the run does then. Default: it pauses until the budget is raised, or the run is cancelled. */
+  /**
+   * The action of a run that has used its budget. Default: it pauses until the budget is raised, or the run is
+   * cancelled.
+   */
   readonly whenSpent?: 'pause' | 'end'
 }
 
@@ -42,30 +46,30 @@ export type BudgetChange = { readonly [Item in BudgetItem]?: number | null }
 
 /** Result of the update and of the query `ptc.budget`. */
 export interface BudgetStatus {
-  /** Absent: none. */
+  /** Absent: the run has no budget. */
   readonly budget?: Budget
   /** `costUsd` is absent when the price of the model is unknown. */
   readonly used: BudgetAmounts
-  /** What the run waits for; null while it works. */
+  /** The item for which the run waits; null while it works. */
   readonly paused: { readonly item: BudgetItem; /** Milliseconds since 1970. */ readonly since: number } | null
 }
 
-/** In the memo of a run that waits for a larger budget. */
+/** Value in the memo of a run that waits for a larger budget. */
 export interface BudgetPause {
   readonly item: BudgetItem
-  /** That is spent. Absent: the cost is unknown, because the price of a model is. */
+  /** The amount that is spent. Absent: the cost is unknown, because the price of a model is unknown. */
   readonly amount?: number
   /** Milliseconds since 1970. */
   readonly since: number
 }
 
-/** For people: `the budget of 2 US dollars is spent`. */
+/** Describes the pause for people: `the budget of 2 US dollars is spent`. */
 export function describeSpent({ item, amount }: Pick<BudgetPause, 'item' | 'amount'>): string {
   if (amount === undefined) return 'the cost is unknown, because the price of a model is'
   return `the budget of ${formatAmount(item, amount)} is spent`
 }
 
-/** What a run and its sub-agents have used. */
+/** Returns the usage of a run and its sub-agents. */
 export function usedAmounts(
   { costUsd, usage, turns, toolCalls, subagents }: RunCounts,
   elapsedMs: number,
@@ -79,7 +83,7 @@ export function usedAmounts(
   }
 }
 
-/** The first item that is spent; undefined while there is budget left. An amount that is unknown counts as spent. */
+/** Returns the first item that is spent; undefined when no item is. An unknown amount counts as spent. */
 export function spentItem(budget: Budget | undefined, used: BudgetAmounts): BudgetItem | undefined {
   return budgetItems.find((item) => {
     const cap = budget?.[item]
@@ -87,7 +91,7 @@ export function spentItem(budget: Budget | undefined, used: BudgetAmounts): Budg
   })
 }
 
-/** Such as `2.5 US dollars`. */
+/** Returns a text such as `2.5 US dollars`. */
 export function formatAmount(item: BudgetItem, amount: number): string {
   const rounded = item === 'costUsd' ? amount.toFixed(4).replace(/\.?0+$/, '') : String(Math.round(amount))
   const unit = budgetUnits[item]

@@ -4,13 +4,13 @@ import { executeCodeTool, readMoreTool, searchToolsTool, taskTools } from '../na
 import type { RunConfigInput } from './runs.js'
 
 /**
- * A tool that the client of a conversation brings, as data. No worker runs it: the call waits until the client sends
- * its result, which is a text.
+ * A tool that the client of a conversation defines as data. No worker runs it: a call waits until the client sends its
+ * result, which is a text.
  */
 export interface ClientTool {
   readonly name: string
   readonly description: string
-  /** JSON Schema of an object. */
+  /** JSON Schema of the arguments, which are an object. */
   readonly inputSchema: JsonObject
   readonly inputExamples?: readonly JsonObject[]
   readonly allowedCallers: readonly Caller[]
@@ -20,12 +20,12 @@ export interface ClientTool {
 export const clientCallExpiresMs = 7 * 24 * 60 * 60 * 1_000
 
 /**
- * The bounds of the client tools of a conversation. `schemaParts`: of all schemas, with their references replaced.
- * `examples`: of one tool.
+ * The limits of the client tools of a conversation. `schemaParts` limits all schemas together, with their references
+ * replaced. `examples` limits one tool.
  */
 export const clientToolLimits = { count: 100, bytes: 256 * 1_024, schemaParts: 10_000, examples: 100 } as const
 
-/** Why a run refuses what its client brings; undefined when it does not. */
+/** Returns why a run refuses the options of its client; undefined when it accepts them. */
 export function problemOfClientOptions(options: RunConfigInput): string | undefined {
   const { clientTools, isPlain = false, outputSchema, toolChoice } = options
   if (isPlain && !clientTools) return 'isPlain needs clientTools'

@@ -8,20 +8,20 @@ export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken)
 }
 
-/** The characters of so many tokens: the inverse of {@link estimateTokens}. */
+/** Returns the characters of this number of tokens: the inverse of {@link estimateTokens}. */
 export function estimateCharacters(tokens: number): number {
   return Math.floor(tokens * charactersPerToken)
 }
 
-/** How much of the context window of a model is in use. */
+/** The usage of a model's context window. */
 export interface ContextUse {
   /** Prompt and output tokens of the last turn. */
   readonly tokens: number
-  /** Undefined: unknown. */
+  /** Tokens of the context window. Undefined: unknown. */
   readonly window: number | undefined
 }
 
-/** Such as `context 41 % of 200.0k tokens`. */
+/** Returns a text such as `context 41 % of 200.0k tokens`. */
 export function describeContextUse({ tokens, window }: ContextUse): string {
   if (window === undefined) return `context ${formatCompactNumber(tokens)} tokens of an unknown window`
   return `context ${Math.round((100 * tokens) / window)} % of ${formatCompactNumber(window)} tokens`

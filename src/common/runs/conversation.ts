@@ -1,5 +1,5 @@
 /*
- * Conversations: the messages of workflow `conversation`, and what its clients see. Times are milliseconds since 1970.
+ * Conversations: the messages of workflow `conversation`, and their results. Times are milliseconds since 1970.
  */
 
 import type { CompensationReport } from '../calls/compensation.js'
@@ -11,10 +11,10 @@ import type { PendingBlock } from './messages.js'
 import type { AgentInput, AgentStatus, ClientOptions, RunCounts } from './runs.js'
 import type { ValueLog } from '../json/value-log.js'
 
-/** A message in the format of the provider's API: what {@link ConversationInput.messages} begins with. */
+/** A message in the format of the provider's API, as in {@link ConversationInput.messages}. */
 export interface ProviderMessage {
   readonly role: 'user' | 'assistant'
-  /** A text, or content blocks of the provider. */
+  /** A text or content blocks of the provider. */
   readonly content: string | readonly JsonObject[]
 }
 
@@ -23,7 +23,7 @@ export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' 
   readonly name: string
   /** Update id of the message that started the conversation. Its answer has `isNew: true`. */
   readonly startedByMessage: string
-  /** Messages from elsewhere that the conversation begins with. */
+  /** Earlier messages, with which the conversation begins. */
   readonly messages?: readonly ProviderMessage[]
   /** Milliseconds without a message after which the conversation closes itself. Default: never. */
   readonly closeAfterMs?: number
@@ -31,59 +31,59 @@ export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' 
 
 /** Argument of update `send`. Its update id is the id of the message. */
 export interface SendInput {
-  /** Empty: `messages` end with the message of the user. */
+  /** The text of the message. Empty: `messages` end with the message of the user. */
   readonly text: string
   /** Images and PDFs. Absent: none. */
   readonly attachments?: readonly StoredAttachment[]
   /** While the conversation works on a message: the model reads this one with its next turn. Default: it is queued. */
   readonly steer?: boolean
-  /** The messages that replace all earlier ones before this one. Not with `steer`. Default: the earlier ones stay. */
+  /** Messages that replace all earlier messages. Not together with `steer`. Default: the earlier messages stay. */
   readonly messages?: readonly ProviderMessage[]
-  /** What the caller relies on: that of the conversation, or it refuses the message. */
+  /** The expected agent. The conversation refuses the message if it has another agent. */
   readonly agent?: string
   readonly session?: string
   readonly context?: JsonObject
 }
 
-/** How the work on a message ended. */
+/** The result of the work on a message. */
 export type MessageStatus =
   | AgentStatus
   /** A client interrupted it. */
   | 'interrupted'
-  /** The engine failed: `error` says why. The conversation goes on. */
+  /** The engine failed: `error` has the reason. The conversation continues. */
   | 'failed'
 
-/** The answer to one message, or to several that were sent while it was worked on. */
+/** The answer to one message, or to several messages that were sent during the work on the first one. */
 export interface ConversationAnswer {
   readonly status: MessageStatus
   readonly answer: string
-  /** Only of an agent with an output schema that ended with `answered`. */
+  /** Set only for an agent with an output schema that ended with `answered`. */
   readonly output?: JsonValue
-  /** Only with `failed`: a code of an error, or of a failure of Temporal. */
+  /** Set only with `failed`: the code of an error, or of a failure of Temporal. */
   readonly error?: { readonly code: string; readonly message: string }
   /**
-   * True when the model never saw the message, or declined it: the conversation is as before it, and it can be sent
-   * again.
+   * True when the model never saw the message, or declined it: the conversation is unchanged, and the message can be
+   * sent again.
    */
   readonly isTakenBack: boolean
   /** Absent: no call of the message was compensated. */
   readonly compensation?: CompensationReport
   /** Number of the message, from 1. */
   readonly message: number
-  /** Number of the message that this one joined, because it was sent with `steer`: both have the same answer. */
+  /** Number of the message that this message joined, because it was sent with `steer`. Both have the same answer. */
   readonly joined?: number
-  /** Of this message. */
+  /** Counts of this message. */
   readonly turns: number
   readonly cells: number
   readonly toolCalls: number
-  /** The message started the conversation: there were no earlier ones. */
+  /** True when the message started the conversation. */
   readonly isNew: boolean
 }
 
 /** Result of the updates `send` and `answer`. */
 export type AnswerResult =
   | { readonly type: 'answered'; readonly answer: ConversationAnswer }
-  /** The conversation continues as new: ask the next execution. */
+  /** The conversation continues as new: the client must ask the next execution. */
   | { readonly type: 'continues' }
 
 /** Argument of update `answer`. */
@@ -94,7 +94,10 @@ export interface AnswerRequest {
 
 /** Argument of signal `interrupt`. */
 export interface InterruptConversationInput {
-  /** `code`: as Ctrl-C, the model goes on with what the code printed. `message`: all work on the current message. */
+  /**
+   * `code`: interrupts the code, as Ctrl-C does, and the model continues with the output. `message`: interrupts all
+   * work on the current message.
+   */
   readonly what: 'code' | 'message'
 }
 
@@ -106,13 +109,13 @@ export interface ResetInput {
 
 /** Result of query `status`. */
 export interface ConversationStatus extends RunCounts {
-  /** `waiting`: for a message. */
+  /** `waiting`: the conversation waits for a message. */
   readonly state: 'working' | 'waiting' | 'closing'
-  /** Number of messages that were accepted. */
+  /** Number of accepted messages. */
   readonly messages: number
-  /** Number of those that wait. */
+  /** Number of messages that wait. */
   readonly queued: number
-  /** Id of the message that is worked on, or is next; null when none waits. */
+  /** Id of the message in progress, or of the next one; null when none waits. */
   readonly message: string | null
   /** Number of calls that wait for an approval, or for a result from outside. */
   readonly waitingCalls: number
@@ -121,7 +124,7 @@ export interface ConversationStatus extends RunCounts {
   /** Tokens of the model's context window; null when it is unknown. */
   readonly contextWindow: number | null
   readonly createdAt: number
-  /** When the last answer was given, or the conversation began. */
+  /** Time of the last answer, or of the start of the conversation. */
   readonly lastUsedAt: number
 }
 
@@ -136,13 +139,13 @@ export interface ConversationResult extends RunCounts {
   readonly messages: number
 }
 
-/** Messages that wait for an answer; one more is refused. */
+/** Maximum number of messages that wait for an answer. One more is refused. */
 export const maxQueuedMessages = 100
 
-/** Bytes of the text of one message. */
+/** Maximum bytes of the text of one message. */
 const maxMessageBytes = 500_000
 
-/** Why a conversation does not take this text; undefined when it does. */
+/** Returns why a conversation refuses this text; undefined when it accepts it. */
 export function problemOfMessage(text: string): { readonly message: string; readonly hint?: string } | undefined {
   if (typeof text !== 'string' || text.trim() === '') return { message: 'the message is empty' }
   const bytes = utf8Length(text)
@@ -151,12 +154,14 @@ export function problemOfMessage(text: string): { readonly message: string; read
   return { message, hint: 'Give large data through a tool.' }
 }
 
-/** Whether the last of the messages is of the user: a model can answer them as they are. */
+/** Returns whether the last message is from the user, so that a model can answer the messages. */
 export function endsWithUser(messages: readonly ProviderMessage[] | undefined): boolean {
   return messages?.at(-1)?.role === 'user'
 }
 
-/** Why a conversation does not take a message; undefined when it does. Not every message is from our client. */
+/**
+ * Returns why a conversation refuses a message; undefined when it accepts it. A message may come from another client.
+ */
 export function problemOfSend(message: SendInput, begun: ConversationInput): string | undefined {
   const { text, attachments, steer = false, messages, context, agent, session } = message
   if (messages !== undefined && !Array.isArray(messages)) return 'the messages are no list'

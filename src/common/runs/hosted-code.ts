@@ -1,16 +1,16 @@
 /*
- * Hosted code: code that Anthropic executes in a container of its own, with `sandbox: anthropic`. Its calls are tool
- * uses whose `caller` is a server tool use.
+ * Hosted code: code that Anthropic executes in its own container, with `sandbox: anthropic`. Its calls are tool uses
+ * with a server tool use as their `caller`.
  */
 
 import type { JsonObject } from '../json/json.js'
 import type { CallPosition } from '../calls/calls.js'
 import type { AssistantBlock, CodeContainer, ToolUseBlock, ToolUseCaller } from './messages.js'
 
-/** The sandbox that is no sandbox of ours: Anthropic executes the code. */
+/** The `sandbox` option for which Anthropic executes the code. No worker has this backend. */
 export const hostedBackend = 'anthropic'
 
-/** The name of Anthropic's tool for code, and of its server tool uses that make calls. */
+/** The name of Anthropic's tool for code, and of server tool uses that make calls. */
 export const codeExecutionTool = 'code_execution'
 
 /** The type of the tool, and the caller of its calls. Variables stay from one execution to the next. */
@@ -22,22 +22,22 @@ export interface ServerToolUse {
   readonly name: string
 }
 
-/** Server tool uses that never get a result from the API, because their container is gone or is given up. */
+/** Server tool uses that never get a result from the API, because their container has expired or was given up. */
 export interface LostCode {
   readonly uses: readonly ServerToolUse[]
-  /** `message`: a message came while code waited, and the API takes nothing but results then. */
+  /** `message`: a message arrived while code waited, and the API then accepts only results. */
   readonly reason: 'expired' | 'message'
 }
 
-/** What a turn of a run with hosted code has beside the messages. */
+/** The additional data of a turn of a run with hosted code. */
 export interface HostedTurn {
-  /** Absent: the API makes one. */
+  /** Absent: the API creates a container. */
   readonly container?: CodeContainer
-  /** Absent: none. */
+  /** Absent: no code was lost. */
   readonly lost?: LostCode
 }
 
-/** The server tool uses in a reply. */
+/** Returns the server tool uses in a reply. */
 export function serverToolUses(content: readonly AssistantBlock[]): readonly (ServerToolUse & { input: JsonObject })[] {
   return content.flatMap((block) => {
     const { type, id, name, input } = block as JsonObject
@@ -46,7 +46,7 @@ export function serverToolUses(content: readonly AssistantBlock[]): readonly (Se
   })
 }
 
-/** The ids of the server tool uses whose results are in a reply. */
+/** Returns the ids of the server tool uses that have a result in a reply. */
 export function endedServerToolUses(content: readonly AssistantBlock[]): readonly string[] {
   return content.flatMap((block) => {
     const { type, tool_use_id: id } = block as JsonObject
@@ -54,14 +54,17 @@ export function endedServerToolUses(content: readonly AssistantBlock[]): readonl
   })
 }
 
-/** The caller of a call of a model's code, as the Messages API writes it: `tool_id` is the tool use with the code. */
+/**
+ * Returns the caller of a call from a model's code in the format of the Messages API: `tool_id` is the tool use with
+ * the code.
+ */
 export function toolUseCaller({ toolUseId }: Pick<CallPosition, 'toolUseId'>): {
   readonly toolUseCaller?: Required<ToolUseCaller>
 } {
   return toolUseId === undefined ? {} : { toolUseCaller: { type: codeExecutionType, tool_id: toolUseId } }
 }
 
-/** The id of the server tool use whose code made this call; undefined for a direct call. */
+/** Returns the id of the server tool use with the code that made this call; undefined for a direct call. */
 export function codeCallerOf({ caller }: ToolUseBlock): string | undefined {
   return caller === undefined || caller.type === 'direct' ? undefined : (caller.tool_id ?? '')
 }

@@ -11,7 +11,7 @@ it.each([
   ['the last one', { turns: 2 }, {}, { turns: 1 }],
   ['all the time that is left', { seconds: 70 }, {}, { seconds: 60 }],
   ['no bound where the run has none', {}, { turns: 3 }, {}],
-])('leases %s', (_name, budget, own, amounts) => {
+])('a sub-agent gets a lease of %s', (_name, budget, own, amounts) => {
   expect(decideLease(budget, used, own)).toEqual({ status: 'leased', amounts })
 })
 
@@ -19,13 +19,13 @@ it.each([
   [{ turns: 1, tokens: 1_000 }, used, 'turns'],
   [{ seconds: 10 }, used, 'seconds'],
   [{ costUsd: 5 }, { ...used, costUsd: undefined }, 'costUsd'],
-])('leases nothing of a spent budget: %j', (budget, amounts, item) => {
+])('a sub-agent gets no lease of a spent budget: %j', (budget, amounts, item) => {
   const { costUsd, ...others } = amounts
   const known = costUsd === undefined ? others : { ...others, costUsd }
   expect(decideLease(budget, known)).toEqual({ status: 'spent', item })
 })
 
-it('leases at most the whole budget to sub-agents that run at the same time', () => {
+it('the leases of sub-agents that run at the same time are at most the whole budget', () => {
   const budget = { costUsd: 1, tokens: 1_000, turns: 7, toolCalls: 5, seconds: 60 }
   for (const own of [{}, { costUsd: 0.3, turns: 3 }, { tokens: 600, toolCalls: 2 }]) {
     const leases: Parameters<typeof budgetWithin>[0][] = []
@@ -43,7 +43,7 @@ it('leases at most the whole budget to sub-agents that run at the same time', ()
   }
 })
 
-it('bounds a sub-agent by its lease and by its own budget, and ends it then', () => {
+it('a sub-agent has at most its lease and at most its own budget, and ends then', () => {
   const own = { costUsd: 3, turns: 2, whenSpent: 'pause' as const }
   expect(budgetWithin(own, { costUsd: 1, turns: 5, tokens: 9 })).toEqual({
     costUsd: 1,
@@ -53,7 +53,7 @@ it('bounds a sub-agent by its lease and by its own budget, and ends it then', ()
   })
 })
 
-it('counts a sub-agent with those below it, and no cost when one is unknown', () => {
+it('the counts of a sub-agent include its own sub-agents, and no cost when one is unknown', () => {
   const usage = { inputTokens: 10, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
   const subagents = { runs: 2, turns: 5, cells: 1, toolCalls: 1 }
   const child = { ...zeroCounts, turns: 2, toolCalls: 3, usage, costUsd: 0.25, subagents }

@@ -1,10 +1,10 @@
 /*
- * Leases: how much of its budget a run gives to a sub-agent.
+ * Leases: the part of its budget that a run gives to a sub-agent.
  *
  * Invariants:
- * 1. The leases of sub-agents that run at the same time, and what the run has used, are together at most its budget.
- * 2. Of an amount that the agent has no bound for, it gets half of what is left. So others that start later get
- *    something, and so does the run for its own next turn.
+ * 1. The leases of sub-agents that run at the same time, and the usage of the run, are together at most its budget.
+ * 2. If a sub-agent has no bound for an amount, it gets half of the rest. So sub-agents that start later get something,
+ *    and so does the run for its next turn.
  * 3. Seconds are not divided: they pass for all at the same time.
  */
 
@@ -16,11 +16,11 @@ export type LeaseDecision =
   | { readonly status: 'spent'; readonly item: BudgetItem }
 
 /**
- * The lease for a sub-agent that starts now.
+ * Returns the lease for a sub-agent that starts now.
  *
- * @param budget of the run
- * @param used by the run, open leases included. An unknown amount counts as spent
- * @param own the budget of the agent's own
+ * @param budget budget of the run
+ * @param used usage of the run, with the open leases. An unknown amount counts as spent
+ * @param own the budget in the configuration of the agent
  */
 export function decideLease(budget: BudgetAmounts, used: BudgetAmounts, own: BudgetAmounts = {}): LeaseDecision {
   const amounts: { [Item in BudgetItem]?: number } = {}
@@ -47,7 +47,7 @@ function shareOf(item: BudgetItem, left: number): number {
   }
 }
 
-/** What is used, with the amounts of open leases. */
+/** Adds the amounts of open leases to the usage. */
 export function addLeases(used: BudgetAmounts, leases: Iterable<BudgetAmounts>): BudgetAmounts {
   const sum: { [Item in BudgetItem]?: number } = { ...used }
   for (const lease of leases) {
@@ -59,7 +59,10 @@ export function addLeases(used: BudgetAmounts, leases: Iterable<BudgetAmounts>):
   return sum
 }
 
-/** The budget of a sub-agent: its own within the lease. Nobody raises it, so the sub-agent ends when it is spent. */
+/**
+ * Returns the budget of a sub-agent: its configured budget within the lease. The budget can't be raised, so the
+ * sub-agent ends when it is spent.
+ */
 export function budgetWithin(own: BudgetAmounts, lease: BudgetAmounts): BudgetAmounts & { readonly whenSpent: 'end' } {
   const amounts: { [Item in BudgetItem]?: number } = {}
   for (const item of budgetItems) {
@@ -69,7 +72,7 @@ export function budgetWithin(own: BudgetAmounts, lease: BudgetAmounts): BudgetAm
   return { ...amounts, whenSpent: 'end' }
 }
 
-/** The counts of a run after a sub-agent has ended with these. */
+/** Returns the counts of a run after a sub-agent has ended with the given counts. */
 export function addSubagentCounts(counts: RunCounts, child: RunCounts): RunCounts {
   const { runs, turns, cells, toolCalls } = counts.subagents ?? noSubagents
   const below = child.subagents ?? noSubagents

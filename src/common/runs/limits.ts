@@ -1,26 +1,29 @@
 /** All limits of a run. {@link defaultLimits} has the defaults; the configuration may change each. */
 export interface Limits {
   /**
-   * Model turns of a run. A run that needs more ends with status `turn_limit`. In mode `plan`: of the planning, of each
-   * step, and of the answer.
+   * Model turns of a run. A run that needs more ends with status `turn_limit`. In mode `plan`, the limit applies to the
+   * planning, to each step, and to the answer.
    */
   readonly turns: number
   /**
-   * Answers of an agent with an output schema that do not fit it, text instead of an answer included. After the last
-   * one the run ends with status `invalid_answer`.
+   * Answers of an agent that do not match its output schema, including texts in place of an answer. After the last one
+   * the run ends with status `invalid_answer`.
    */
   readonly answerAttempts: number
   /** Steps of a plan. The model is asked for another plan when it has more. */
   readonly planSteps: number
   /** Tool calls of one cell. One more is refused, and ends the cell. */
   readonly callsPerCell: number
-  /** Tool calls of a whole run, direct ones included. */
+  /** Tool calls of a whole run, including direct calls. */
   readonly callsPerRun: number
   /** Concurrent tool activities of a run; further calls are queued. */
   readonly callsInFlight: number
   /** Deferred calls of a run that wait at once. One more is refused. */
   readonly deferredCalls: number
-  /** Calls of a run that may have to be compensated. One more is refused. In a conversation, those of one message. */
+  /**
+   * Calls of a run that may have to be compensated. One more is refused. In a conversation, the limit applies to one
+   * message.
+   */
   readonly compensations: number
   /** Seconds a cell's code may run. Waiting for tools is not counted. */
   readonly cellSeconds: number
@@ -28,7 +31,9 @@ export interface Limits {
   readonly cellTotalSeconds: number
   /** History events after which a run continues as new; it does so earlier if Temporal suggests it. */
   readonly historyEvents: number
-  /** Wake-ups of a cell by a timer alone. Each is a durable step, and the length of a history is limited. */
+  /**
+   * Number of times that only a timer continues a cell. Each is a durable step, and the length of a history is limited.
+   */
   readonly wakesPerCell: number
   /** Characters of printed output that the model gets; the middle is omitted. */
   readonly outputCharacters: number

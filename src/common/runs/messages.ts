@@ -2,7 +2,7 @@ import type { JsonObject } from '../json/json.js'
 import type { Externalizable } from '../json/external-value.js'
 
 /**
- * Content blocks and messages in the shape of Anthropic's Messages API, reduced to the fields the agent loop uses.
+ * Content blocks and messages in the shape of Anthropic's Messages API, reduced to the fields that the agent loop uses.
  * Other blocks ({@link UnknownBlock}) are stored and sent back unchanged.
  */
 export interface TextBlock {
@@ -15,9 +15,9 @@ export interface ToolUseBlock {
   readonly id: string
   readonly name: string
   readonly input: JsonObject
-  /** Why the model's input could not be used, for the model. Such a tool use is not executed. */
+  /** For the model: why the input could not be used. Such a tool use is not executed. */
   readonly input_problem?: string
-  /** Who made the call, as the Messages API says it. Absent: the model. */
+  /** The caller, in the format of the Messages API. Absent: the model. */
   readonly caller?: ToolUseCaller
 }
 
@@ -40,7 +40,7 @@ export interface MediaBlock {
   readonly source: {
     readonly type: 'base64'
     readonly media_type: string
-    /** A reference in workflows and in the stored conversation; base64 in a request. */
+    /** The data is a reference in workflows and in the stored conversation, and base64 in a request. */
     readonly data: Externalizable<string>
   }
   /** Name of a document. */
@@ -63,11 +63,10 @@ interface ExternalToolResult {
 /** Text in parts: joined, and truncated in the middle to `limit` characters. */
 export interface TextParts {
   readonly parts: readonly Externalizable[]
-  /** Characters. */
   readonly limit: number
-  /** Appended in full. */
+  /** A text that is appended in full. */
   readonly suffix: string
-  /** The reader gets what a terminal shows of it. */
+  /** True when the reader gets the text that a terminal would show. */
   readonly isTerminal?: true
 }
 
@@ -96,15 +95,15 @@ interface UserMessage {
 export type Message = AssistantMessage | UserMessage
 
 /**
- * A message in the value store. Tool `read_more` reads the results that the model got only a part of. Only activities
- * add them: a message from elsewhere has none, so nobody can make up a reference.
+ * A message in the value store. Tool `read_more` reads the whole results of which the model got only a part. Only
+ * activities add them: messages from a client have none, so a client can't forge a reference.
  */
 export type StoredMessage = Message & { readonly whole?: WholeResults }
 
 /** The whole texts of results, in parts, by `tool_use_id`. */
 export type WholeResults = Readonly<Record<string, readonly Externalizable[]>>
 
-/** What a provider gets. */
+/** Returns the message for a provider. */
 export function toMessage({ role, content }: StoredMessage): Message {
   return { role, content } as Message
 }
@@ -131,7 +130,7 @@ export interface Usage {
 /** The container in which an API executes the code of a conversation. */
 export interface CodeContainer {
   readonly id: string
-  /** ISO 8601; null when the API did not say. */
+  /** ISO 8601; null when the API did not give a time. */
   readonly expiresAt: string | null
 }
 
@@ -140,7 +139,7 @@ export interface ModelReply {
   readonly model: string
   readonly content: readonly AssistantBlock[]
   readonly stopReason: StopReason
-  /** The stop sequence at which the model stopped, of a provider that says it. Absent: none. */
+  /** The stop sequence at which the model stopped, if the provider reports it. Absent: none. */
   readonly stopSequence?: string
   readonly usage: Usage
   /** US dollars; null when the price of the model is unknown. */
@@ -149,7 +148,10 @@ export interface ModelReply {
   readonly requestId: string | null
   /** The container in which the API executes code; absent without one. */
   readonly container?: CodeContainer
-  /** What the provider has cleared of the messages before the model read them, as its API says it; absent: nothing. */
+  /**
+   * The parts of the messages that the provider has removed before the model read them, in the format of its API.
+   * Absent: none.
+   */
   readonly contextEdits?: readonly JsonObject[]
 }
 

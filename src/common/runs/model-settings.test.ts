@@ -11,11 +11,11 @@ it.each<readonly [ModelSettings, ModelSettings, ModelSettings]>([
   [{ temperature: 0 }, { thinking: 'off' }, { temperature: 0, thinking: 'off' }],
   [{ thinking: budget }, { temperature: 0 }, { temperature: 0 }],
   [{ thinking: 'off' }, { temperature: 0 }, { temperature: 0, thinking: 'off' }],
-])('%j with %j is %j', (base, overrides, merged) => {
+])('the settings %j with the overrides %j are %j', (base, overrides, merged) => {
   expect(overrideSettings(base, overrides)).toEqual(merged)
 })
 
-it('keeps other members, and the first settings as they are', () => {
+it('overrides keep other members, and do not change the first settings', () => {
   const base = { name: 'm', temperature: 0 }
   expect(overrideSettings(base, { thinking: 'adaptive' })).toEqual({ name: 'm', thinking: 'adaptive' })
   expect(base).toEqual({ name: 'm', temperature: 0 })

@@ -1,34 +1,37 @@
 import type { JsonObject } from '../json/json.js'
 
-/** How much a model thinks before it replies: as it decides, not at all, or up to a number of tokens. */
+/** Thinking of a model before its reply: the model decides, no thinking, or up to a number of tokens. */
 export type Thinking = 'adaptive' | 'off' | { readonly budgetTokens: number }
 
-/** How much work a model puts into a reply. */
+/** The effort of a model for a reply. */
 export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
 
-/** Tools that the server of a model executes itself, as its API has them, by the name of the provider. */
+/** Tools that the server of a model executes, in the format of its API, by the name of the provider. */
 export type ServerTools = Readonly<Record<string, readonly JsonObject[]>>
 
-/** How a model writes its replies. Undefined: the API's default. docs/guides/models.md says what a provider sends. */
+/**
+ * Settings of a model's replies. Undefined: the API's default. docs/guides/models.md describes what each provider
+ * sends.
+ */
 export interface ModelSettings {
-  /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Not together with `thinking`. */
+  /** From 0 to 2, or to 1 for models of Anthropic; some models refuse it. Not together with `thinking`. */
   readonly temperature?: number
   readonly thinking?: Thinking
   readonly effort?: Effort
 }
 
-/** Which of its tools a model may use, or must use, in each reply. */
+/** The tools that a model may use, or must use, in each reply. */
 export type ToolChoice = (
   | { readonly type: 'auto' | 'any' | 'none' }
   | { readonly type: 'tool'; readonly name: string }
 ) & {
-  /** At most one tool use. */
+  /** True when a reply may have at most one tool use. */
   readonly isSingle?: true
 }
 
-/** What a client asks of the replies of a model, beside the settings. */
+/** Options of a client for the replies of a model, in addition to the settings. */
 export interface ReplyOptions {
   /** Default: `auto`. */
   readonly toolChoice?: ToolChoice
@@ -37,7 +40,7 @@ export interface ReplyOptions {
 }
 
 /**
- * The settings with those of an agent or a run in place of them. No model takes a temperature while it thinks, so each
+ * Replaces settings by those of an agent or a run. Models refuse a temperature while they think, so each of the two
  * replaces the other.
  */
 export function overrideSettings<Base extends ModelSettings>(base: Base, overrides: ModelSettings): Base {
@@ -57,7 +60,7 @@ export function overrideSettings<Base extends ModelSettings>(base: Base, overrid
   return merged as unknown as Base
 }
 
-/** Why no model takes these settings together; undefined when some may. */
+/** Returns why every model refuses these settings together; undefined when some model may accept them. */
 export function problemOfSettings(
   { temperature, thinking }: ModelSettings,
   maxTokens = Number.POSITIVE_INFINITY,

@@ -9,13 +9,15 @@ import type { DescribedCall } from '../session/steps.js'
 import type { PlanStep, RecordedMode } from './task-modes.js'
 import type { ValueLog } from '../json/value-log.js'
 
-/** What the model is writing: `code` is input of the code tool, `tool` input of any other. */
+/**
+ * The part of the reply that the model is writing: `code` is input of the code tool, `tool` input of any other tool.
+ */
 export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'
 
 /** The session that a run shares with others: a named session, or that of the agent that started it. */
 export type SharedSession = { readonly type: 'named'; readonly name: string } | { readonly type: 'parent' }
 
-/** The limits that the model reads of, and those of its tool uses. Every turn has them in the history. */
+/** The limits in the prompt of the model, and the limits of its tool uses. Every turn has them in the history. */
 export type TurnLimits = Pick<
   Limits,
   'cellSeconds' | 'outputCharacters' | 'callsPerCell' | 'planSteps' | 'argumentBytes'
@@ -27,23 +29,23 @@ export interface ModelTurnInput {
   readonly model: ModelConfig
   readonly limits: TurnLimits
   readonly tools: ToolSetId & Pick<ToolSet, 'documentation'>
-  /** As in `RunConfig`. */
+  /** Has the meaning of the same member of `RunConfig`. */
   readonly instructions?: Externalizable<string>
   readonly outputSchema?: Externalizable<JsonObject>
   readonly isPlain?: true
   readonly mode?: RecordedMode
   readonly doneCheck?: string
-  /** Id of the plan step that the turn works on. */
+  /** Id of the plan step of the turn. */
   readonly planStep?: string
-  /** Describes the data of the run that code has; absent without any. */
+  /** Describes the data of the run for its code; absent without data. */
   readonly inputDescription?: string
-  /** Whose variables code sees, too; absent: the sandbox is that of the run. */
+  /** The shared session in which the code runs. Absent: the run has its own sandbox. */
   readonly sharedSession?: SharedSession
-  /** The messages may be compacted; absent: never. */
+  /** True when the messages may be compacted; absent: never. */
   readonly isCompacted?: true
-  /** As in `RunConfig`. */
+  /** Has the meaning of the same member of `RunConfig`. */
   readonly readMore?: true
-  /** The model searches the documentation of tools; absent: it has all of it. */
+  /** True when the model searches the documentation of tools; absent: the prompt has all of it. */
   readonly toolSearch?: true
   /** A provider that can search tools loads direct tools when the model has found them; absent: all are documented. */
   readonly providerSearch?: true
@@ -51,21 +53,21 @@ export interface ModelTurnInput {
   readonly providerClearsAt?: number
   /** The messages of earlier turns; null in the first turn. */
   readonly history: ValueLog | null
-  /** How many turns became part of the conversation before this one; absent in histories of earlier versions. */
+  /** Number of turns that became part of the conversation before this one; absent in histories of earlier versions. */
   readonly committedTurns?: number
   /** Blocks of the next user message; empty to continue a truncated reply. */
   readonly pending: readonly PendingBlock[]
-  /** Id of the message of the conversation that the turn is for. */
+  /** Id of the message of the conversation in progress. */
   readonly message?: string
   /** Absent: the API executes no code. */
   readonly hosted?: HostedTurn
-  /** Absent: the context of the run names nobody. */
+  /** Absent: the context of the run has no requester. */
   readonly requester?: Requester
 }
 
 /** Result of activity `model.turn`. */
 export interface ModelTurnResult {
-  /** With external inputs. Blocks that only the model reads are reduced to their type. */
+  /** The reply with external inputs. Blocks that only the model reads are reduced to their type. */
   readonly reply: ModelReply
   /** The conversation including this turn. The workflow adopts it when it accepts the reply. */
   readonly history: ValueLog
@@ -76,7 +78,7 @@ export interface ModelTurnResult {
    * the call of the tool that checks whether the work is done.
    */
   readonly calls: Readonly<Record<string, DescribedCall>>
-  /** What the reply submits with one of the task tools, if it does. */
+  /** The submission in the reply by one of the task tools, if there is one. */
   readonly answer?: SubmittedAnswer
   /** The tool that the text of the reply calls: the whole text is such a call, which no API has parsed. */
   readonly textCall?: string
@@ -84,40 +86,40 @@ export interface ModelTurnResult {
 
 /** Argument of activity `model.compact`. */
 export interface CompactionInput {
-  /** The turn that follows. */
+  /** Number of the next turn. */
   readonly turn: number
-  /** Id of the message of a conversation that the turn is for. */
+  /** Id of the message of the conversation in progress. */
   readonly message?: string
   readonly model: ModelConfig
   readonly history: ValueLog
-  /** Estimated tokens of the next request as it would be. */
+  /** Estimated tokens of the next request without a compaction. */
   readonly tokens: number
   /** The request should have fewer tokens. If short results are not enough, early messages are summarised. */
   readonly targetTokens: number
-  /** Tokens of the latest messages that a summary leaves as they are. */
+  /** Tokens of the latest messages that a summary does not replace. */
   readonly keptTokens: number
-  /** As in `RunConfig`. */
+  /** Has the meaning of the same member of `RunConfig`. */
   readonly readMore?: true
-  /** For the counter of the provider; absent: tokens are estimated. */
+  /** Data for the counter of the provider; absent: tokens are estimated. */
   readonly counted?: {
-    /** The request of the turn that follows. */
+    /** The request of the next turn. */
     readonly next: Omit<ModelTurnInput, 'model' | 'history'>
-    /** The messages stay as they are when the request has at most so many tokens. */
+    /** The messages stay unchanged when the request has at most this number of tokens. */
     readonly dueTokens: number
   }
 }
 
 /** Result of activity `model.compact`. */
 export interface CompactionResult {
-  /** The messages, compacted; as before when nothing could be shortened. */
+  /** The compacted messages; the previous ones when nothing could be shortened. */
   readonly history: ValueLog
   /** Estimated tokens of the next request. */
   readonly tokens: number
-  /** Results of tools that were shortened. */
+  /** Number of shortened results of tools. */
   readonly shortened: number
-  /** Messages that were replaced by a summary. */
+  /** Number of messages that a summary replaced. */
   readonly summarized: number
-  /** What the summary has used, also if it was no use; absent when the model was not asked. */
+  /** Usage of the request for a summary, even if the summary was unusable; absent when the model was not asked. */
   readonly summary?: Omit<ModelReply, 'content'>
   /** Why the early messages could not be summarised. */
   readonly problem?: string
@@ -126,32 +128,32 @@ export interface CompactionResult {
 /** Argument of activity `result.page`. */
 export interface ReadMoreInput {
   readonly history: ValueLog
-  /** What the model has written, unchecked. */
+  /** The unchecked input from the model. */
   readonly input: Externalizable<JsonObject>
-  /** Characters of a page. */
+  /** Maximum characters of a page. */
   readonly limit: number
 }
 
 /** Argument of activity `tool.search`. */
 export interface SearchToolsInput {
   readonly tools: ModelTurnInput['tools']
-  /** What the model has written, unchecked. */
+  /** The unchecked input from the model. */
   readonly input: Externalizable<JsonObject>
 }
 
 /** The result of a tool of the engine, for the model. */
 export interface EngineToolResult {
   readonly text: Externalizable<string>
-  /** Follows the text. */
+  /** A note after the text. */
   readonly note: string
   readonly isError: boolean
 }
 
-/** What the model has submitted: an answer or a plan, checked by the worker, or why it gives up. */
+/** The submission of the model: an answer or a plan, checked by the worker, or the reason why the model gives up. */
 export type SubmittedAnswer =
-  /** Fits the output schema; without one, a text. */
+  /** The answer matches the output schema; without a schema, it is a text. */
   | { readonly type: 'valid'; readonly output: JsonValue }
   | { readonly type: 'plan'; readonly steps: readonly PlanStep[] }
   | { readonly type: 'gave_up'; readonly reason: string }
-  /** For the model, which may submit another. */
+  /** The submission is invalid. `problem` is for the model, which may submit again. */
   | { readonly type: 'invalid'; readonly problem: string }

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../json/json.js'
 import { toKeyword } from './search-attributes.js'
 
-/** Who asks for a run, for the audit log and lists of runs: `user` and `tenant` of its context. */
+/** The requester of a run, for the audit log and lists of runs: `user` and `tenant` of its context. */
 export interface Requester {
   readonly user?: string
   readonly tenant?: string
 }
 
-/** Undefined when the context names nobody. */
+/** Returns undefined when the context has neither a user nor a tenant. */
 export function requesterOf(context: JsonObject | undefined): Requester | undefined {
   const user = toKeyword(context?.['user'])
   const tenant = toKeyword(context?.['tenant'])

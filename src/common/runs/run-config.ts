@@ -9,34 +9,35 @@ import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from './tool-config.js'
 
 /**
- * The tools as the model and its code know them, recorded when the run starts. Later deployments do not change them.
+ * The tools of a run for the model and its code, recorded at the start of the run. Later deployments do not change
+ * them.
  */
 export interface ToolSet {
-  /** Digest of the whole tool set. A worker whose own tools have the same digest need not load it. */
+  /** Digest of the whole tool set. A worker with the same digest need not load the tool set. */
   readonly digest: string
   /** `ToolDocumentation[]`: for the model. */
   readonly documentation: Externalizable
   /** `ToolCallSignature[]`: for the stubs in the sandbox. */
   readonly signatures: Externalizable
-  /** JSON Schema of the result of each tool whose results activity `tool.result` checks, by the tool's name. */
+  /** JSON Schema of the results that activity `tool.result` checks, by the tool's name. */
   readonly outputSchemas?: Externalizable
-  /** The names of the tools, if the run has not all tools of the configuration. */
+  /** The names of the tools, if the run does not have all tools of the configuration. */
   readonly names?: readonly string[]
   /** `ClientTool[]`. The run has these and no tools of the configuration. Undefined: it has no client tools. */
   readonly clientTools?: Externalizable
 }
 
-/** Identifies the tools of a run, so that a worker can find out whether its own are the same. */
+/** Identifies the tools of a run, so that a worker can check whether it has the same tools. */
 export type ToolSetId = Pick<ToolSet, 'digest' | 'names' | 'clientTools'>
 
 /** Data for the code of a run. */
 export interface InputData {
   readonly value: Externalizable
-  /** For the model: type and size, and the names of members. */
+  /** Describes type, size and names of members for the model. */
   readonly description: string
 }
 
-/** `anthropic`: no sandbox of ours, Anthropic executes the code. */
+/** The built-in values of `sandbox`. `anthropic`: Anthropic executes the code, without a sandbox of a worker. */
 export type BuiltInBackend = 'docker' | 'wasm' | 'anthropic'
 
 /** The built-in backends that execute code on hosts of workers. */
@@ -58,7 +59,7 @@ export interface Timeouts {
   readonly modelMs: number
   /** Opening a sandbox. */
   readonly openMs: number
-  /** A session whose code waits for this long is parked until a result or timer is due. */
+  /** A session is parked when its code has waited for this time, until a result or timer is due. */
   readonly parkMs: number
   /** An agent's session without a running cell for this long is parked until the next cell. */
   readonly idleMs: number
@@ -77,11 +78,11 @@ interface ApprovalConfig {
   readonly expiresMs: number
 }
 
-/** When to take a snapshot of a session, which limits how many steps a rebuild repeats. */
+/** Configuration of snapshots of a session. They limit the number of steps that a rebuild repeats. */
 export interface SnapshotConfig {
-  /** Take a snapshot when a rebuild would repeat this many steps… */
+  /** A snapshot is taken when a rebuild would repeat this number of steps, */
   readonly everySteps: number
-  /** … or steps that took this many milliseconds together. */
+  /** or steps that took this number of milliseconds together. */
   readonly everyMs: number
   /** A larger state is not stored. */
   readonly maxBytes: number
@@ -89,11 +90,11 @@ export interface SnapshotConfig {
   readonly timeoutSeconds: number
 }
 
-/** When the messages of a run are compacted. */
+/** Configuration of the compaction of messages. */
 export interface CompactionConfig {
   /** Share of the context window in use, from 0 to 1. */
   readonly threshold: number
-  /** The provider clears old results by itself before that. Undefined: it does not. */
+  /** True when the provider clears old results by itself before the threshold. Undefined: it does not. */
   readonly provider?: true
 }
 
@@ -107,7 +108,7 @@ export interface RunConfig {
   readonly timeouts: Timeouts
   readonly sessions: SessionConfig
   readonly approvals: ApprovalConfig
-  /** What an agent or a conversation may use. Undefined: no bound. */
+  /** The budget of an agent or a conversation. Undefined: no bound. */
   readonly budget?: Budget
   /** Undefined: messages are never compacted. */
   readonly compaction?: CompactionConfig
@@ -117,7 +118,7 @@ export interface RunConfig {
   readonly documentedTools?: number
   /** A provider may search the tools that only the model can call. Undefined: every request has their definitions. */
   readonly providerSearch?: true
-  /** The model has tool `read_more`. Undefined: what was cut out of a result is lost to it. */
+  /** True when the model has tool `read_more`. Undefined: the model can't read the omitted part of a result. */
   readonly readMore?: true
   /** Workers may execute follow-up steps. Undefined: never. */
   readonly followUps?: true
@@ -126,36 +127,42 @@ export interface RunConfig {
   /** The workers have an audit log. The workflow reports the calls that other workers execute. */
   readonly isAudited?: true
   /**
-   * Namespace of the run, a part of its idempotency keys: a replay does not know it. Undefined: that of the workflow,
-   * which is `default` in a replay.
+   * Namespace of the run, a part of its idempotency keys. It is recorded, because a replay has no namespace. Undefined:
+   * the namespace of the workflow, which is `default` in a replay.
    */
   readonly namespace?: string
   /**
-   * Signs the completion tokens of the run. Random; only in a run with a tool that is deferred, or may need approval.
+   * The random secret that signs the completion tokens of the run. Set only in a run with a tool that is deferred, or
+   * may need approval.
    */
   readonly completionSecret?: string
-  /** The agent that the run began with; it has the configuration of that time. Undefined: none. */
+  /** Name of the agent of the run. The run has the configuration of the agent at its start. Undefined: none. */
   readonly agentName?: string
   /** Instructions for the model. Undefined: none. */
   readonly instructions?: Externalizable<string>
   /** JSON Schema of the answer. Undefined: the answer is text. */
   readonly outputSchema?: Externalizable<JsonObject>
-  /** The model has nothing of the engine, and a reply with calls ends the work on a message. Undefined: it has. */
+  /**
+   * True for a plain run: its prompt has no tools or instructions of the engine, and a reply with calls ends the work
+   * on a message. Undefined: the run is not plain.
+   */
   readonly isPlain?: true
   /** How the agent works on its question. Undefined: `answer`. */
   readonly mode?: RecordedMode
-  /** Mode `autonomous`: the tool that says whether the work is done. Undefined: the model alone does. */
+  /** Mode `autonomous`: name of the tool that checks whether the work is done. Undefined: only the model decides. */
   readonly doneCheck?: string
-  /** Who asks: any JSON. `tenant` becomes a search attribute. Undefined: `{}`. */
+  /** The context of the run, such as the requester. `tenant` becomes a search attribute. Undefined: `{}`. */
   readonly context?: JsonObject
   readonly input?: InputData
-  /** Its session executes the code of the run. Undefined: the run has a session of its own. */
+  /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
   readonly sessionOwner?: SessionOwner
-  /** Search attributes that the server had when the run started. An upsert of any other would fail for ever. */
+  /**
+   * Search attributes that the server had when the run started. An upsert of any other one would fail at every attempt.
+   */
   readonly searchAttributes?: readonly SearchAttributeName[]
 }
 
-/** The configuration of a worker for its runs. Activity `run.config` adds what is of one run, and the tool set. */
+/** The configuration of a worker for its runs. Activity `run.config` adds the members of one run, and the tool set. */
 export type RunDefaults = Omit<
   RunConfig,
   | 'toolSet'
@@ -172,14 +179,14 @@ export type RunDefaults = Omit<
   | 'searchAttributes'
 >
 
-/** Whether the model has one line of each tool, and searches the documentation. */
+/** Returns whether the prompt has one line for each tool, and the model searches the documentation. */
 export function hasToolSearch({ tools, documentedTools }: Pick<RunConfig, 'tools' | 'documentedTools'>): boolean {
   return documentedTools !== undefined && tools.length > documentedTools
 }
 
 /**
- * Whether the tools that only the model can call are too many for every request. A provider that can search them loads
- * those that the model has found.
+ * Returns true when every request would contain too many tools that only the model can call. A provider that can search
+ * tools then loads only the tools that the model has found.
  */
 export function hasProviderSearch(config: Pick<RunConfig, 'tools' | 'documentedTools' | 'providerSearch'>): boolean {
   const { tools, documentedTools, providerSearch = false } = config
@@ -200,8 +207,8 @@ export interface ModelId {
 export interface ModelConfig extends ModelId, ModelSettings, ReplyOptions {
   /** Maximum output tokens of one reply. */
   readonly maxTokens: number
-  /** Undefined: none. */
+  /** Tools that the server of the model executes. Undefined: none. */
   readonly serverTools?: ServerTools
-  /** Asked in this order when the model fails. Undefined: none. */
+  /** Models that are asked in this order when the model fails. Undefined: none. */
   readonly fallbacks?: readonly ModelId[]
 }

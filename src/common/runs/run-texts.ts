@@ -1,16 +1,16 @@
 import { memoKeys } from '../names.js'
 import { toOneLine, toPlainLine, utf8Length } from '../text/text.js'
 
-/** What lists of runs and the Temporal UI show of a run: options of its start. */
+/** Texts about a run for lists of runs and the Temporal UI. They are options of the start. */
 export interface RunTexts {
   readonly staticSummary: string
   readonly staticDetails: string
-  /** A list of runs has the memo, but would need one more request per run for the summary. */
+  /** A list of runs contains the memo, but would need one more request per run for the summary. */
   readonly memo: Readonly<Record<string, string>>
 }
 
 /**
- * Describes a run by its question or program. The text may come from a model: it is neutral in the UI.
+ * Describes a run by its question or program. The text may come from a model, so its Markdown is escaped for the UI.
  *
  * @param text the question or the program
  */
@@ -28,7 +28,7 @@ export function toSummary(text: string): string {
   return toOneLine(toPlainLine(text.slice(0, maxScannedCharacters)))
 }
 
-/** Enough for 200 characters of text after much white space. */
+/** Maximum characters that are read: enough for 200 characters of text after much white space. */
 const maxScannedCharacters = 20_000
 
 /** Temporal rejects details over 20 KB. A longer fence can make them three times as long. */
@@ -36,7 +36,7 @@ const maxDetailsBytes = 6_000
 
 function toCodeBlock(text: string, language: 'python' | 'text'): string {
   const code = truncate(text).replace(/[\p{Cf}\p{Surrogate}]|(?![\n\t])\p{Cc}/gu, '')
-  // Longer than any fence in the text.
+  // The fence must be longer than any fence in the text.
   const longest = Math.max(0, ...[...code.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
   const fence = '`'.repeat(Math.max(3, longest + 1))
   return `${fence}${language}\n${code}\n${fence}`

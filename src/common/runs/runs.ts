@@ -17,30 +17,33 @@ export interface RunOptions {
   readonly model?: string | readonly string[]
   readonly sandbox?: BackendChoice
   readonly limits?: Partial<Limits>
-  /** Names of the only tools that the run has. Default: those of its agent, or all. */
+  /** Names of the tools of the run. Default: the tools of its agent, or all tools. */
   readonly tools?: readonly string[]
-  /** Who asks, and for whom: every tool gets it, the model and its code do not. At most {@link maxContextBytes}. */
+  /**
+   * The context of the run, such as user and tenant. Every tool gets it; the model and its code do not. At most {@link
+   * maxContextBytes}.
+   */
   readonly context?: JsonObject
 }
 
-/** Options of a run that has one program, or one model. */
+/** Options of a run of workflow `agent` or `program`. */
 interface SingleRunOptions extends RunOptions {
-  /** Data for the code, which has it as variable `input_data`. The model sees only its type and size. */
+  /** Data for the code, in variable `input_data`. The model sees only its type and size. */
   readonly input?: JsonValue
 }
 
 /** Argument of workflow `agent`. */
 export interface AgentInput extends SingleRunOptions, ModelSettings {
-  /** What the run may use before it pauses, or ends. Default: as configured. */
+  /** The budget of the run: when it is spent, the run pauses or ends. Default: as configured. */
   readonly budget?: Budget
   readonly question: string
   /** Images and PDFs of the question. */
   readonly attachments?: readonly Attachment[]
   /** Name of an agent of the configuration. Default: all tools, with the instructions of `model`. */
   readonly agent?: string
-  /** How the agent works on the question. Default: that of the agent, or as configured. */
+  /** The task mode of the agent. Default: the mode of the agent, or as configured. */
   readonly mode?: TaskMode
-  /** Name of the named session that executes the code. Default: a sandbox of the run's own. */
+  /** Name of the named session that executes the code. Default: the run gets its own sandbox. */
   readonly session?: string
 }
 
@@ -52,13 +55,18 @@ export interface ProgramInput extends SingleRunOptions {
 /** Argument of workflow `agent` for a sub-agent. Only another run starts one. */
 export interface SubagentInput extends AgentInput {
   readonly lease: BudgetLease
-  /** Its session executes the code. Undefined: the sub-agent has a session of its own, or uses a named one. */
+  /**
+   * The owner of the session that executes the code. Undefined: the sub-agent has its own session, or uses a named one.
+   */
   readonly sandboxOwner?: SandboxOwner
-  /** Idempotency key of the call. Absent: an earlier version started the run, whose calls have keys without it. */
+  /**
+   * Idempotency key of the call. Absent: an earlier version started the run, and the keys of its calls do not contain
+   * it.
+   */
   readonly callKey?: string
 }
 
-/** What a sub-agent may use of the budget of its parent. */
+/** The part of its parent's budget that a sub-agent may use. */
 export interface BudgetLease {
   /** Idempotency key of the call. The parent knows the lease by it. */
   readonly key: string
@@ -66,35 +74,35 @@ export interface BudgetLease {
   readonly amounts: BudgetAmounts
 }
 
-/** What the client of a conversation may bring in place of what the configuration has. */
+/** Options by which the client of a conversation replaces parts of the configuration. */
 export interface ClientOptions extends ReplyOptions {
-  /** Tools whose calls the client answers. The conversation has no others. Default: those of the configuration. */
+  /** Tools that the client executes. The conversation has no other tools. Default: the tools of the configuration. */
   readonly clientTools?: readonly ClientTool[]
-  /** Instructions for the model. Default: those of the agent, or as configured. */
+  /** Instructions for the model. Default: the instructions of the agent, or as configured. */
   readonly instructions?: string
   /** Maximum output tokens of one reply. Default: as configured. */
   readonly maxTokens?: number
-  /** JSON Schema of the answer. Default: that of the agent; without one, the answer is text. */
+  /** JSON Schema of the answer. Default: the schema of the agent; without a schema, the answer is text. */
   readonly outputSchema?: JsonObject
   /**
-   * The model has the client tools and nothing of the engine: no code, no compaction, no instructions. A reply with
-   * calls is the answer to the message, and no call waits: the client sends their results with the messages of another
-   * conversation. Needs `clientTools`; `toolChoice` needs it.
+   * True for a plain run: the model has only the client tools, without code, compaction, and instructions of the
+   * engine. A reply with calls is the answer to the message, and no call waits: the client sends their results with the
+   * messages of another conversation. Needs `clientTools`; `toolChoice` needs it.
    */
   readonly isPlain?: true
 }
 
-/** Argument of activity `run.config`: what a run of any kind may override. */
+/** Argument of activity `run.config`: the options that a run of any kind may override. */
 export type RunConfigInput = SingleRunOptions &
   ModelSettings &
   ClientOptions &
   Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session'> &
   Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner'>>
 
-/** Bytes of a run's context as JSON. The events of every tool call contain it. */
+/** Maximum bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048
 
-/** How a run ended. For any status but `answered`, `answer` may be partial or empty. */
+/** The end of a run. For any status except `answered`, `answer` may be partial or empty. */
 export type AgentStatus =
   | 'answered'
   /** The run reached its turn limit. */
@@ -109,9 +117,9 @@ export type AgentStatus =
    * The reply was empty, twice; or, in mode `autonomous`, a text in place of an answer, `limits.answerAttempts` times.
    */
   | 'no_answer'
-  /** The run has used its budget, and was to end then. */
+  /** The run has used its budget, with `whenSpent: 'end'`. */
   | 'budget_spent'
-  /** The answer did not fit the output schema of the agent, `limits.answerAttempts` times. */
+  /** The answer did not match the output schema of the agent, `limits.answerAttempts` times. */
   | 'invalid_answer'
   /** The model gave up, in mode `autonomous` or `plan`: `answer` has its reason. */
   | 'gave_up'
@@ -128,7 +136,7 @@ export interface RunCounts {
   readonly usage: Usage
   /** US dollars; null when the price of the model is unknown. */
   readonly costUsd: number | null
-  /** Of the sub-agents of the run, and of theirs. Absent: it had none. */
+  /** Counts of the sub-agents of the run, and of their sub-agents. Absent: there were none. */
   readonly subagents?: SubagentCounts
 }
 
@@ -143,11 +151,14 @@ export interface SubagentCounts {
 export interface AgentResult extends RunCounts {
   readonly status: AgentStatus
   readonly answer: string
-  /** Only of an agent with an output schema that ended with `answered`: the answer, as the schema describes it. */
+  /**
+   * The answer in the form of the output schema. Set only for an agent with an output schema that ended with
+   * `answered`.
+   */
   readonly output?: JsonValue
   /** Absent: no call was compensated. */
   readonly compensation?: CompensationReport
-  /** Only in mode `plan`, once there is one: the steps in the order of the plan. */
+  /** The steps in the order of the plan. Set only in mode `plan`, after the model has submitted a plan. */
   readonly plan?: readonly PlanStepResult[]
 }
 
@@ -171,12 +182,12 @@ export function addUsage(a: Usage, b: Usage): Usage {
   }
 }
 
-/** All input tokens: uncached, read from the cache, and written to it. */
+/** Returns all input tokens: uncached, read from the cache, and written to it. */
 export function promptTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
 }
 
-/** The text of a reply. */
+/** Returns the text of a reply. */
 export function replyText(content: readonly AssistantBlock[]): string {
   return content
     .flatMap((block) => (block.type === 'text' && typeof block['text'] === 'string' ? [block['text']] : []))

@@ -7,7 +7,7 @@ import type { RunConfig } from './run-config.js'
 export const searchAttributeTypes = {
   /** Name of the agent. */
   PtcAgent: 'KEYWORD',
-  /** {@link ActiveStatus}, or how the run ended. */
+  /** {@link ActiveStatus}, or the end of the run. */
   PtcStatus: 'KEYWORD',
   /** `context.tenant` of the run. */
   PtcTenant: 'KEYWORD',
@@ -41,10 +41,10 @@ export const activeStatuses = [
 
 export type ActiveStatus = (typeof activeStatuses)[number]
 
-/** PostgreSQL and MySQL take 255 characters. */
+/** PostgreSQL and MySQL accept 255 characters. */
 const maxKeywordCharacters = 200
 
-/** A value that every store of Temporal accepts as a keyword; undefined for none. */
+/** Returns a value that every store of Temporal accepts as a keyword; undefined when there is none. */
 export function toKeyword(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined
   return Array.from(value.replace(/[\p{Cc}\p{Surrogate}]/gu, ' '))
@@ -52,7 +52,7 @@ export function toKeyword(value: unknown): string | undefined {
     .join('')
 }
 
-/** The tenant of a run: `tenant` of its context. */
+/** Returns the tenant of a run: `tenant` of its context. */
 export function tenantOf({ context }: Pick<RunConfig, 'context'>): string | undefined {
   return toKeyword(context?.['tenant'])
 }
@@ -61,7 +61,7 @@ export function isOwnSearchAttribute(name: string): boolean {
   return Object.hasOwn(searchAttributeTypes, name)
 }
 
-/** The name of a type as the Temporal CLI takes it. */
+/** Returns the name of a type for the Temporal CLI. */
 export function toTemporalType(type: (typeof searchAttributeTypes)[SearchAttributeName]): 'Keyword' | 'Double' {
   return type === 'KEYWORD' ? 'Keyword' : 'Double'
 }

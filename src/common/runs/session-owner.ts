@@ -1,13 +1,13 @@
 import type { BackendChoice } from './run-config.js'
 
-/** The run whose session a sub-agent uses. */
+/** The run that owns the session of a sub-agent. */
 export interface SandboxOwner {
   readonly workflowId: string
   /** Idempotency key of the call of the run, by which the run knows the sub-agent and its sub-agents. */
   readonly key: string
 }
 
-/** Whose session executes the code of a run, in place of a session of its own. */
+/** The owner of the session that executes the code of a run which has no session itself. */
 export type SessionOwner =
   /** A named session of the task queue of the run. */
   | {
@@ -16,5 +16,5 @@ export type SessionOwner =
       /** The backend that the run asked for. Undefined: any. */
       readonly sandbox?: BackendChoice
     }
-  /** The session of the run that started this one as a sub-agent, or of that run's owner. */
+  /** The session of the run that started this run as a sub-agent, or of the owner of that session. */
   | ({ readonly type: 'parent' } & SandboxOwner)

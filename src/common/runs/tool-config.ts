@@ -9,42 +9,42 @@ export interface ToolConfig {
   readonly effect: Effect
   /** Milliseconds one attempt may take. */
   readonly timeoutMs: number
-  /** Maximum attempts of a tool that throws; 1 for `effect: 'once'`. */
+  /** Maximum attempts while the tool throws; 1 for `effect: 'once'`. */
   readonly attempts: number
   /** Digest of the input's JSON Schema. */
   readonly inputDigest: string
   /** `local`: the worker that has the sandbox may make the call by itself. Undefined: never. */
   readonly execution?: 'local'
-  /** The result comes later. Undefined: from the activity. */
+  /** Set when the result arrives later. Undefined: the activity returns the result. */
   readonly deferred?: DeferredConfig
   /** A client tool: activity `tool.client` announces a call, and no worker runs it. */
   readonly isClientTool?: true
-  /** What executes a remote tool. Undefined: a worker of durable-ptc runs the tool. */
+  /** The activity, workflow or operation of a remote tool. Undefined: a worker of durable-ptc runs the tool. */
   readonly remote?: RemoteTarget
   /** Deviations from the default intervals. `attempts` has the maximum of attempts. */
   readonly retry?: RetryIntervals
-  /** The task queue of a tool's own. Undefined: see `toolQueue`. */
+  /** A separate task queue of the tool. Undefined: see `toolQueue`. */
   readonly taskQueue?: string
-  /** Maximum calls per second of all runs together. The server enforces it for the tool's own task queue. */
+  /** Maximum calls per second of all runs together. The server enforces it for the separate task queue of the tool. */
   readonly rate?: ToolRate
   /** Maximum calls in progress at once, of all runs together. Undefined: no limit. */
   readonly concurrency?: number
   readonly priority?: ToolPriority
-  /** A call may need the approval of a person. Undefined: none does. */
+  /** True when a call may need the approval of a person. Undefined: no call does. */
   readonly approval?: true
-  /** The tool has an inverse. Undefined: its calls can't be compensated. */
+  /** True when the tool has an inverse. Undefined: its calls can't be compensated. */
   readonly compensates?: true
 }
 
-/** What executes the calls of a remote tool. */
+/** The activity, workflow or operation that executes the calls of a remote tool. */
 export type RemoteTarget = RemoteActivity | RemoteWorkflow | RemoteNexusOperation
 
-/** An activity that somebody else's worker has. */
+/** An activity of a worker of another application. */
 export interface RemoteActivity {
   readonly kind: 'activity'
   /** Activity type. */
   readonly type: string
-  /** Undefined: that of the workflows, where the activity belongs to the worker that has the plugin. */
+  /** Undefined: the task queue of the workflows, where the activity belongs to the worker with the plugin. */
   readonly taskQueue?: string
   /** Milliseconds a call may wait for a worker. */
   readonly scheduleToStartMs: number
@@ -59,7 +59,7 @@ export interface RemoteWorkflow {
   readonly kind: 'workflow'
   /** Workflow type. */
   readonly type: string
-  /** Undefined: that of the run. */
+  /** Undefined: the task queue of the run. */
   readonly taskQueue?: string
   /** The workflow takes a `RemoteCall` as its second argument. */
   readonly passCall?: true
@@ -70,9 +70,9 @@ export interface RemoteWorkflow {
 /** The agent that a sub-agent runs. */
 export interface SubagentTarget {
   readonly name: string
-  /** The agent's own. */
+  /** The budget in the configuration of the agent. */
   readonly budget?: BudgetAmounts
-  /** The session of the caller executes its code. Undefined: it has a session of its own. */
+  /** True when the session of the caller executes the code of the sub-agent. Undefined: it has its own session. */
   readonly sharesSandbox?: true
 }
 
@@ -85,7 +85,7 @@ export interface RemoteNexusOperation {
   readonly passCall?: true
 }
 
-/** Milliseconds, and the types of failures that are not retried. Undefined fields have their defaults. */
+/** Intervals in milliseconds, and the types of failures that are not retried. Undefined fields have their defaults. */
 export interface RetryIntervals {
   readonly initialMs?: number
   readonly backoffCoefficient?: number
@@ -99,14 +99,14 @@ export interface ToolRate {
 
 /** Temporal's priority of a call. */
 export interface ToolPriority {
-  /** From 1, the first, to 5. */
+  /** From 1 (the first) to 5. */
   readonly priorityKey?: number
-  /** The same for all calls, or a field of the run's context, such as the tenant. */
+  /** One key for all calls, or the name of a field of the run's context, such as the tenant. */
   readonly fairnessKey?: string | { readonly context: string }
   readonly fairnessWeight?: number
 }
 
-/** The calls of the tool are sub-agents that use the session of their caller. */
+/** Returns whether the calls of the tool are sub-agents that use the session of their caller. */
 export function sharesSandbox({ remote }: Pick<ToolConfig, 'remote'>): boolean {
   return remote?.kind === 'workflow' && remote.agent?.sharesSandbox === true
 }

@@ -1,7 +1,7 @@
 import type { BudgetItem } from './budget.js'
 
 /*
- * The commands of `ptc` with which a waiting run goes on. The Temporal UI and the command line show them.
+ * The commands of `ptc` that let a waiting run continue. The Temporal UI and the command line show them.
  */
 
 /** @param call undefined: no other call of the run waits */
@@ -9,17 +9,17 @@ export function approveCommand(run: string, call: string | undefined): string {
   return command('approve', run, call)
 }
 
-/** As {@link approveCommand}. */
+/** @param call see {@link approveCommand} */
 export function denyCommand(run: string, call: string | undefined): string {
   return `${command('deny', run, call)} --reason TEXT`
 }
 
-/** As {@link approveCommand}. */
+/** @param call see {@link approveCommand} */
 export function answerCommand(run: string, call: string | undefined): string {
   return `${command('answer', run, undefined)} TEXT${callOption(call)}`
 }
 
-/** As {@link approveCommand}. */
+/** @param call see {@link approveCommand} */
 export function completeCommand(run: string, call: string | undefined): string {
   return `${command('calls complete', run, undefined)}${callOption(call)} --result JSON`
 }
@@ -45,7 +45,7 @@ function callOption(call: string | undefined): string {
   return call === undefined ? '' : ` --call ${call}`
 }
 
-/** An id may have characters that a shell interprets. */
+/** Quotes an id if it has characters that a shell interprets. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

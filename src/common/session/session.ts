@@ -30,7 +30,7 @@ export interface OpenInput {
   readonly session: SessionRef
   readonly limits: Limits
   readonly tools: SessionTools
-  /** Why a sandbox is opened, for the history's reader. */
+  /** The reason why a sandbox is opened, for readers of the history. */
   readonly reason: 'new' | 'unpark' | 'rebuild'
 }
 
@@ -40,9 +40,9 @@ export interface OpenedSession {
   readonly session: SessionRef
   /** The task queue of the host that has the sandbox. */
   readonly hostQueue: string
-  /** Container name, image and interpreter, for the history's reader. */
+  /** Container name, image and interpreter, for readers of the history. */
   readonly description: string
-  /** Whether the host can keep a parked sandbox as a checkpoint (`session.park`). */
+  /** True when the host can keep a parked sandbox as a checkpoint (`session.park`). */
   readonly supportsCheckpoint: boolean
 }
 
@@ -57,7 +57,7 @@ export interface SessionInput extends Omit<RunOptions, 'model'> {
   readonly name: string
   /** Update id of the execution that started the session. This execution returns `isNew: true`. */
   readonly startedByUpdateId: string
-  /** Data for the code, which has it as variable `input_data`. */
+  /** Data for the code, in variable `input_data`. */
   readonly input?: JsonValue
   /** Digest of `input`. */
   readonly inputDigest?: string
@@ -66,11 +66,11 @@ export interface SessionInput extends Omit<RunOptions, 'model'> {
 /** Argument of update `execute`. */
 export interface ExecuteInput {
   readonly source: string
-  /** The backend the caller relies on. A session with another one refuses the execution. */
+  /** The expected backend. A session with another backend refuses the execution. */
   readonly sandbox?: BackendChoice
-  /** The context the caller relies on: that of the session, or the session refuses the execution. */
+  /** The expected context. A session with another context refuses the execution. */
   readonly context?: JsonObject
-  /** Digest of the input data the caller relies on: those of the session, or the session refuses the execution. */
+  /** Digest of the expected input data. A session with other input data refuses the execution. */
   readonly inputDigest?: string
 }
 
@@ -81,7 +81,7 @@ export interface ExecuteResult {
   readonly cell: number
   /** Tool calls of the cell. */
   readonly toolCalls: number
-  /** True when this execution started the session: it has no variables of earlier ones. */
+  /** True when this execution started the session, so that there are no variables of earlier executions. */
   readonly isNew: boolean
 }
 
@@ -100,7 +100,7 @@ export interface SessionStatus {
   readonly createdAt: number
   /** End of the latest execution. */
   readonly lastUsedAt: number
-  /** Null during an execution, and for the session of a run. */
+  /** Time at which the session expires; null during an execution, and for the session of a run. */
   readonly expiresAt: number | null
   readonly cells: number
   readonly toolCalls: number

@@ -1,6 +1,6 @@
 /*
- * Messages between a run and the workflow whose session executes the cells of the run: its owner. Both know a cell by
- * its id, and every message may arrive twice.
+ * Messages between a run and the owner of its session: the workflow that executes the cells of the run. A cell is
+ * identified by its id, and every message may arrive twice.
  */
 
 import type { CellEnd } from '../calls/outcomes.js'
@@ -10,38 +10,37 @@ import type { TextParts } from '../runs/messages.js'
 import type { BackendChoice } from '../runs/run-config.js'
 import type { SessionInput } from './session.js'
 
-/** Signal to the owner: a cell to execute, after those that the owner got before. */
+/** Signal to the owner: a cell to execute after all earlier cells. */
 export interface ExecuteCell {
   readonly type: 'execute'
   readonly id: string
   /** Workflow id of the run, which gets the reply. */
   readonly requester: string
-  /** Of the execution that waits for the cell. */
+  /** Run id of the execution that waits for the cell. */
   readonly requesterRunId: string
-  /** Of a sub-agent: the key of `SandboxOwner`. */
+  /** For a sub-agent: the key of `SandboxOwner`. */
   readonly key?: string
-  /** Number of the cell in the run, for the reader of a history. */
+  /** Number of the cell in the run, for readers of the history. */
   readonly cell: number
   readonly source: Externalizable<string>
-  /** Characters of output that the run reads. */
+  /** Maximum characters of output that the run reads. */
   readonly outputCharacters: number
   /** The only tools of the owner that the code may call. Undefined: all. */
   readonly tools?: readonly string[]
-  /** The context that the calls must have, or the owner refuses the cell. */
+  /** The expected context of the calls. An owner with another context refuses the cell. */
   readonly context: JsonObject
-  /** The backend that the run relies on. Undefined: any. */
+  /** The expected backend. Undefined: any. */
   readonly sandbox?: BackendChoice
 }
 
 /** Signal to the owner. */
 export type CellMessage =
   | ExecuteCell
-  /** Interrupts the cell, as Ctrl-C does: it runs, or waits, or has ended. */
+  /** Interrupts the cell, as Ctrl-C does. The cell may run, wait, or have ended. */
   | { readonly type: 'interrupt'; readonly id: string }
-  /** Sends the reply again if the cell has ended. The signal fails when the owner has. */
+  /** Asks for the reply again if the cell has ended. The signal fails when the owner has ended. */
   | { readonly type: 'check'; readonly id: string; readonly requester: string }
 
-/** How a cell ended. */
 export type CellResult =
   | {
       readonly type: 'ended'
@@ -49,10 +48,10 @@ export type CellResult =
       readonly output: string | TextParts
       /** Tool calls that the cell made. */
       readonly toolCalls: number
-      /** The session began for this cell: it had no variables. */
+      /** True when the session began for this cell, so that it had no variables. */
       readonly isNew: boolean
     }
-  /** `code`: of the error table, or of a failure of Temporal. */
+  /** `code` is a code of the error table, or of a failure of Temporal. */
   | { readonly type: 'failed'; readonly code: string; readonly message: string }
 
 /** Signal to the run. */

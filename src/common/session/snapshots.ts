@@ -20,5 +20,5 @@ export interface SnapshotInput extends Pick<SnapshotConfig, 'maxBytes' | 'timeou
 /** Result of activity `session.snapshot`. */
 export type SnapshotResult =
   | { readonly type: 'stored'; readonly state: ValueRef }
-  /** No snapshot was stored; `reason` is for the history's reader. */
+  /** No snapshot was stored; `reason` is for readers of the history. */
   | { readonly type: 'skipped'; readonly reason: string }

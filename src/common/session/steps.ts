@@ -18,27 +18,28 @@ import type { Requester } from '../runs/requester.js'
 import type { SessionRef, SessionTools } from './session.js'
 import type { Externalizable } from '../json/external-value.js'
 
-/** A call as the program in the sandbox made it. Unchecked. */
+/** An unchecked call from the program in the sandbox. */
 export interface RequestedCall {
   /**
-   * Per session, from 1, in the order the program makes calls. The numbers of a dropped cell's calls are used again.
+   * Number of the call in the session, from 1, in the order in which the program makes calls. The numbers of a dropped
+   * cell's calls are used again.
    */
   readonly index: number
   readonly tool: string
   readonly arguments: JsonObject
-  /** Which numbers of the arguments are floats; kept for a remote tool alone. */
+  /** Marks the numbers of the arguments that are floats. Kept only for a remote tool. */
   readonly floats?: FloatMask
 }
 
 /** A requested call, checked and described by the host. */
 export interface DescribedCall extends RequestedCall {
-  /** One line for the Temporal UI, at most 200 characters. */
+  /** A description of the call for the Temporal UI: one line of at most 200 characters. */
   readonly summary: string
-  /** Digest of tool name and arguments: what a rebuild must repeat. */
+  /** Digest of tool name and arguments. A rebuild must repeat it. */
   readonly digest: string
-  /** Why the call must not run (unknown tool, broken schema …); null when it may. */
+  /** The outcome of a call that must not run (unknown tool, invalid arguments …); null when it may run. */
   readonly refused: CallOutcome | null
-  /** Of a remote tool: the arguments fit its input schema, which changes nothing of them. */
+  /** For a remote tool: true when the arguments match its input schema, and parsing does not change them. */
   readonly isParsed?: true
 }
 
@@ -54,14 +55,15 @@ export type StepInput =
       readonly type: 'cell'
       readonly cell: number
       readonly source: Externalizable<string>
-      /** Sets variable `input_data` before the code runs: in the first cell of a session. */
+      /** Value of variable `input_data`, set before the code of the first cell of a session runs. */
       readonly inputData?: Externalizable
       /**
-       * Code of another run, with fewer tools than the session: the sandbox ends its tasks and timers with the cell.
+       * True for code of another run that has fewer tools than the session: the sandbox ends its tasks and timers with
+       * the cell.
        */
       readonly guest?: true
     }
-  /** Empty `results`: a timer of the program is due. */
+  /** Delivers results. Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
   /** Cancels the cell's code; variables stay. The result is `failed` with kind `timed_out` and this reason. */
   | { readonly type: 'stop'; readonly reason: string }
@@ -76,12 +78,12 @@ export interface StepTimes {
 
 /** One advance of the program, from one suspension to the next. */
 export interface Step extends StepTimes {
-  /** Per session, from 1, without gaps. */
+  /** Number of the step in the session, from 1, without gaps. */
   readonly number: number
   readonly input: StepInput
   /**
-   * The history has the results of the steps up to this number. The sandbox keeps the later ones: an activity that is
-   * lost is tried again, and requests them again. Default: all steps before this one.
+   * Number of the last step with a result in the history. The sandbox keeps later results, because a lost activity is
+   * retried and requests them again. Default: all steps before this one.
    */
   readonly recorded?: number
 }
@@ -90,34 +92,34 @@ export interface Step extends StepTimes {
 export interface RecordedCall {
   readonly index: number
   readonly digest: string
-  /** Names the call in the message of a divergence. */
+  /** Description of the call for the message of a divergence. */
   readonly summary: string
 }
 
 /** A step with its result, in the journal. A rebuild verifies that the program repeats it. */
 export interface RecordedStep extends Omit<Step, 'number' | 'recorded'> {
   readonly result: { readonly type: 'suspended'; readonly calls: readonly RecordedCall[] } | { readonly type: 'ended' }
-  /** The code was interrupted this many milliseconds after the start of the step; a rebuild interrupts it again. */
+  /** Milliseconds from the start of the step to the interruption of the code. A rebuild interrupts it again. */
   readonly interruptedAfterMs?: number
 }
 
 interface ProgramResultBase<Output> {
   /** Output printed during the step. */
   readonly output: Output
-  /** The code was interrupted by a person this many milliseconds after the start of the step. */
+  /** Milliseconds from the start of the step to the interruption of the code by a person. */
   readonly interruptedAfterMs?: number
-  /** The sandbox had executed the step before, for an attempt that was lost: the times of that execution. */
+  /** Set when the sandbox had executed the step for a lost attempt: the times of that execution. */
   readonly executedAt?: StepTimes
 }
 
-/** The program waits for results of calls, or for a timer of its own. */
+/** The program waits for results of calls, or for its own timer. */
 interface SuspendedResult<Call, Output> extends ProgramResultBase<Output> {
   readonly type: 'suspended'
   /** New calls. Earlier ones may still be pending. */
   readonly calls: readonly Call[]
   /** Milliseconds until the program's next timer is due; null without one. */
   readonly wakeInMs: number | null
-  /** No code can run before the program has the results of all its pending calls, or an error. */
+  /** True when no code can run before the program has the results of all pending calls, or an error. */
   readonly waitsForAll?: true
 }
 
@@ -126,7 +128,7 @@ interface CompletedResult<Output> extends ProgramResultBase<Output> {
 }
 
 /**
- * The code raised (`code_error`), reached a limit, or was interrupted by a person (`stopped`). The session lives on.
+ * The code raised (`code_error`), reached a limit, or was interrupted by a person (`stopped`). The session continues.
  */
 interface FailedResult<Output> extends ProgramResultBase<Output> {
   readonly type: 'failed'
@@ -139,15 +141,18 @@ interface LostResult {
   readonly type: 'lost'
   /** Decides whether a rebuild makes sense. */
   readonly cause: LostCause
-  /** For the history's reader. */
+  /** The reason for readers of the history. */
   readonly reason: string
-  /** The host of the sandbox does not answer at all. */
+  /** True when the host of the sandbox does not answer. */
   readonly hostUnreachable?: boolean
-  /** The sandbox lives, but is ahead of this run: another worker, or the run before a reset, executed later steps. */
+  /**
+   * True when the sandbox runs, but is ahead of this run: another worker, or the run before a reset, executed later
+   * steps.
+   */
   readonly fenced?: boolean
 }
 
-/** How a step ended: from the sandbox, or with described calls and externalized output. */
+/** The result of a step: from the sandbox, or with described calls and externalized output. */
 export type StepResult<Call extends RequestedCall = RequestedCall, Output extends Externalizable<string> = string> =
   | SuspendedResult<Call, Output>
   | CompletedResult<Output>
@@ -158,11 +163,11 @@ export type StepResult<Call extends RequestedCall = RequestedCall, Output extend
 export type DescribedStepResult = StepResult<DescribedCall, Externalizable<string>>
 
 export type LostCause =
-  /** An interrupt came while no sandbox was open. */
+  /** An interrupt arrived while no sandbox was open. */
   | 'interrupted'
   /** The sandbox died or disappeared. Not caused by the program. */
   | 'gone'
-  /** The process of the program ended by itself: the program ended it, or a broken connection did. */
+  /** The process of the program ended by itself: because of the program, or of a broken connection. */
   | 'exited'
   /** The program exceeded its memory limit. */
   | 'out_of_memory'
@@ -176,7 +181,7 @@ export interface RecordedSteps {
   readonly log: ValueLog | null
   /** Steps that are not in the log yet. */
   readonly latest: readonly RecordedStep[]
-  /** Replaces the first steps in a rebuild. */
+  /** The snapshot that replaces the first steps in a rebuild. */
   readonly snapshot?: SessionSnapshot
 }
 
@@ -189,53 +194,53 @@ export interface ExecuteStepInput {
   /** Number of cells among the steps to repeat. Each has the full time limit of a cell. */
   readonly cellsToRepeat?: number
   readonly step: Step | null
-  /** Maximum characters of output in the result: what remains of the cell's limit. */
+  /** Maximum characters of output in the result: the rest of the cell's limit. */
   readonly outputLimit: number
   /** Absent: the worker executes no follow-up step. */
   readonly localCalls?: LocalCallAllowance
-  /** Absent: the context of the run names nobody. */
+  /** Absent: the context of the run has no requester. */
   readonly requester?: Requester
 }
 
-/** The calls of local tools that a worker may make by itself for a program that waits for nothing else. */
+/** The calls of local tools that a worker may make by itself, for a program that waits only for these calls. */
 export interface LocalCallAllowance extends CallerIdentity {
   readonly maxCalls: number
   readonly turn: number
   readonly cell: number
-  /** As in `CallPosition`. */
+  /** Has the meaning of `CallPosition.toolUseId`. */
   readonly toolUseId?: string
   readonly firstExecutionRunId: string
-  /** As in `Limits`. */
+  /** Has the meaning of `Limits.resultBytes`. */
   readonly resultBytes: number
 }
 
 /**
- * A step that a worker executed in the activity of the step or call before it, because it had the sandbox and all
- * results that the program waits for.
+ * A step that a worker executed in the activity of the previous step or call, because it had the sandbox and all
+ * results for which the program waited.
  */
 export interface FollowUpStep extends StepTimes {
   readonly number: number
-  /** Of calls of local tools. Absent: of the call whose activity this is. */
+  /** Results of calls of local tools. Absent: the result of the call of this activity. */
   readonly results?: readonly DeliveredResult[]
-  /** Absent: the step had not ended yet. Whoever requests it again joins it. */
+  /** Absent: the step had not ended yet. A second request for the step joins it. */
   readonly result?: DescribedStepResult
-  /** Milliseconds; absent below 10. */
+  /** Duration in milliseconds; absent below 10. */
   readonly tookMs?: number
 }
 
-/** Result of activity `session.step`, with the steps that followed in the same activity. */
+/** Result of activity `session.step`, with the follow-up steps of the same activity. */
 export type StepActivityResult = ExecuteStepResult & { readonly followUps?: readonly FollowUpStep[] }
 
 export type ExecuteStepResult =
   | DescribedStepResult
-  /** The recorded steps were repeated, and there was no new step. */
+  /** The recorded steps were repeated, and the input had no new step. */
   | { readonly type: 'rebuilt' }
   /** The snapshot could not be restored. The sandbox is in an undefined state. */
   | { readonly type: 'restore_failed'; readonly reason: string }
-  /** The program did not repeat a recorded step. The model reads the reason, too. */
+  /** The program did not repeat a recorded step. The model also reads the reason. */
   | { readonly type: 'diverged'; readonly reason: string }
 
-/** How a new step ended, without the results of a rebuild. */
+/** The result of a new step, without the results of a rebuild. */
 export type StepOutcome = Exclude<ExecuteStepResult, { type: 'rebuilt' | 'restore_failed' }>
 
 /** Input of activity `journal.append`. The result has the log after each batch. */

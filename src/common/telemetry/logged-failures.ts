@@ -1,4 +1,4 @@
-/** Errors of which the log has an entry already: Temporal's SDK logs the failure of each attempt as well. */
+/** Errors that are logged already, because Temporal's SDK also logs the failure of each attempt. */
 const logged = new WeakSet<Error>()
 
 /** Marks an error as logged, and returns it. */

@@ -18,7 +18,7 @@ function createMeter() {
 }
 
 describe('metrics', () => {
-  it('have names with a prefix and their unit', () => {
+  it('names of metrics have a prefix and their unit', () => {
     for (const [name, { kind, unit }] of Object.entries(metricTable)) {
       expect(name).toMatch(/^ptc_[a-z_]+$/)
       if (kind === 'counter') expect(name).toMatch(/_total$/)
@@ -27,7 +27,7 @@ describe('metrics', () => {
     }
   })
 
-  it('are whole numbers, and nothing is recorded without a meter', () => {
+  it('metrics are whole numbers, and nothing is recorded without a meter', () => {
     const { meter, recorded } = createMeter()
     const metrics = new Metrics()
     metrics.add('ptc_cells_total', 1, { status: 'ok' })
@@ -36,7 +36,7 @@ describe('metrics', () => {
     expect(recorded).toEqual([{ name: 'ptc_cell_latency_milliseconds', value: 2, labels: {} }])
   })
 
-  it('have a bounded number of values of a label', () => {
+  it('metrics have a limited number of values of a label', () => {
     const { meter, recorded } = createMeter()
     const metrics = new Metrics(meter)
     for (let model = 0; model <= maxLabelValues; model += 1)
@@ -46,7 +46,7 @@ describe('metrics', () => {
     expect(new Set(recorded.map(({ labels }) => labels['model'])).size).toBe(maxLabelValues + 1)
   })
 
-  it('never throw, because a run must not fail for them', () => {
+  it('recording a metric never throws, because a run must not fail because of it', () => {
     const fail = () => {
       throw new Error('the runtime was shut down')
     }

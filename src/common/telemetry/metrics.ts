@@ -1,14 +1,14 @@
 import { metricTable } from './metric-table.js'
 
 /*
- * Metrics: the table of all metrics of the engine, and how they are recorded.
+ * Metrics: the table of all metrics of the engine, and their recording.
  *
  * Owns: names, units, help texts and labels (metric-table.ts). Boundary: a meter (Temporal's `MetricMeter`) records and
  * exports them; the worker sets its runtime's meter, workflow code uses its own.
  *
  * Invariants: 1. Every metric is in the table, and its name has the prefix `ptc_` and its unit. 2. A label has at most
  * {@link maxLabelValues} values in a process; later ones count as `other`. No label has an id of a run, or a tenant.
- * 3. Recording never throws: a metric is no reason for a run to fail.
+ * 3. Recording never throws: a run must not fail because of a metric.
  */
 
 type MetricTable = typeof metricTable
@@ -32,7 +32,7 @@ type Instrument<Method extends string> = {
 
 type RecordValue = (value: number, labels: Record<string, string>) => void
 
-/** Values of one label in one process. */
+/** Maximum number of values of one label in one process. */
 export const maxLabelValues = 200
 
 /** Records the metrics of the table. Without a meter, nothing is recorded. */
@@ -45,7 +45,6 @@ export class Metrics {
     this.#meter = meter
   }
 
-  /** Replaces the meter. */
   use(meter: Meter | undefined): void {
     this.#meter = meter
     this.#instruments.clear()
@@ -71,7 +70,7 @@ export class Metrics {
       if (record === undefined) this.#instruments.set(name, (record = createInstrument(meter, name)))
       record(Math.max(Math.round(value), 0), this.#boundLabels(name, labels))
     } catch {
-      // Invariant 3. The meter of a runtime that was shut down throws.
+      // Invariant 3: the meter of a runtime that was shut down throws.
     }
   }
 
@@ -108,5 +107,5 @@ function createInstrument(meter: Meter, name: MetricName): RecordValue {
   }
 }
 
-/** The metrics of this process. Code of a workflow has its own (`workflows/temporal/metrics.ts`). */
+/** The metrics of this process. Workflow code uses `workflows/temporal/metrics.ts`. */
 export const metrics = new Metrics()

@@ -1,12 +1,13 @@
 /*
  * Spans of the engine, in OpenTelemetry's conventions for generative AI.
  *
- * Owns: the names and attributes of our spans. Boundary: the plugin of `@temporalio/interceptors-opentelemetry` carries
- * the trace from client to workflow to activity, and exports the spans of workflow code. The worker sets the tracer of
- * its process; `workflows/temporal/traced.ts` sets that of workflow code.
+ * Owns: the names and attributes of the engine's spans. Boundary: the plugin of
+ * `@temporalio/interceptors-opentelemetry` carries the trace from client to workflow to activity, and exports the spans
+ * of workflow code. The worker sets the tracer of its process; `workflows/temporal/traced.ts` sets the tracer of
+ * workflow code.
  *
- * Invariants: 1. Without a tracer, nothing happens, in no more promises. 2. No span has content: no question, code,
- * argument, result or answer.
+ * Invariants: 1. Without a tracer, the functions do nothing and add no promise. 2. No span has content: no question,
+ * code, argument, result or answer.
  */
 
 export type SpanAttributes = Readonly<Record<string, string | number | readonly string[] | undefined>>
@@ -44,7 +45,7 @@ export interface SpanOptions {
   readonly attributes: SpanAttributes
 }
 
-/** Runs work in a span that ends with it. `setAttributes` adds what is known later. */
+/** Runs work in a span that ends with it. `setAttributes` adds attributes that are known later. */
 export function withSpan<Result>(
   { name, kind, attributes }: SpanOptions,
   work: (setAttributes: (attributes: SpanAttributes) => void) => Promise<Result>,
@@ -56,7 +57,8 @@ export function withSpan<Result>(
       return await work((added) => void span.setAttributes(toMutable(added)))
     } catch (thrown) {
       const type = errorType(thrown)
-      // No message: it may quote what a tool or a model said. Continue-as-new, which the SDK throws, is no error.
+      // The span has no message, because a message may quote a tool or a model. Continue-as-new, which the SDK throws,
+      // is not an error.
       if (type !== 'ContinueAsNew') {
         span.setAttributes({ 'error.type': type })
         span.setStatus({ code: errorStatus })
@@ -78,7 +80,7 @@ function toMutable(attributes: SpanAttributes): Record<string, string | number |
   return Object.fromEntries(entries) as Record<string, string | number | string[] | undefined>
 }
 
-/** A span of one execution of a tool, or of code (`execute_code`). */
+/** Returns the span of one execution of a tool, or of code (`execute_code`). */
 export function toolSpan(tool: string, attributes: SpanAttributes): SpanOptions {
   return {
     name: `execute_tool ${tool}`,
@@ -87,7 +89,7 @@ export function toolSpan(tool: string, attributes: SpanAttributes): SpanOptions 
   }
 }
 
-/** A span of one request to a model. */
+/** Returns the span of one request to a model. */
 export function modelSpan(model: string, attributes: SpanAttributes): SpanOptions {
   return {
     name: `chat ${model}`,

@@ -13,7 +13,7 @@ it.each([
   ['\uFEFF\uFEFF{}', '{}'],
   ['a\uFEFFb', 'a\uFEFFb'],
   ['\uFFFD', '\uFFFD'],
-])('decodes %j', (text, expected) => {
+])('decodeText decodes %j', (text, expected) => {
   expect(decode(Buffer.from(text))).toBe(expected)
 })
 

@@ -1,9 +1,9 @@
 import { PtcError, type ErrorCode } from '../errors.js'
 
 /**
- * Decodes a text file of a user, without a byte order mark.
+ * Decodes a text file of a user, and removes a byte order mark.
  *
- * @param name names the file in the error
+ * @param name name of the file, for the error
  * @throws PtcError `code` when the bytes are not UTF-8: an editor or shell of Windows may have written UTF-16 or
  * Latin-1
  */
@@ -24,12 +24,14 @@ function detectOtherEncoding(bytes: Uint8Array): string | undefined {
   if (first === 0xff && second === 0xfe) return third === 0 && fourth === 0 ? 'UTF-32' : 'UTF-16'
   if (first === 0xfe && second === 0xff) return 'UTF-16'
   if (first === 0 && second === 0 && third === 0xfe && fourth === 0xff) return 'UTF-32'
-  // Without a mark: the first character, such as of a word or of JSON, is in ASCII.
+  // Detects UTF-16 without a mark: the first character of a word or of JSON is ASCII.
   if (bytes.length % 2 === 0 && (first === 0) !== (second === 0) && (third === 0) === (first === 0)) return 'UTF-16'
   return undefined
 }
 
-/** Undefined for other bytes. Null characters are of UTF-16 or of a binary file, and no text of people has them. */
+/**
+ * Returns undefined for other bytes. Null characters show that a file is UTF-16 or binary: texts of people have none.
+ */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {

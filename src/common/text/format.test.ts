@@ -37,7 +37,7 @@ test.each([
   expect(formatBytes(bytes)).toBe(text)
 })
 
-test('tokens from the cache are included, and shown separately', () => {
+test('formatted tokens include those from the cache, and show them separately', () => {
   const usage = { inputTokens: 100, outputTokens: 20, cacheReadTokens: 1_000, cacheWriteTokens: 200 }
   expect(formatTokens(usage)).toBe('1.3k in (1.0k cached) · 20 out')
 })

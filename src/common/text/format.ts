@@ -21,7 +21,7 @@ export function formatTokens(usage: Usage): string {
   return `${formatCompactNumber(promptTokens(usage))} in${cached} · ${formatCompactNumber(usage.outputTokens)} out`
 }
 
-/** US dollars with the significant digits: "$0.0086", "$1.20"; "cost unknown" for a model without a price. */
+/** Formats US dollars with their significant digits: "$0.0086", "$1.20"; "cost unknown" for a model without a price. */
 export function formatCost(usd: number | null): string {
   if (usd === null) return 'cost unknown'
   if (usd === 0) return '$0.00'

@@ -8,14 +8,14 @@ function bufferOf(limit: number, ...pieces: readonly string[]): HeadTailBuffer {
 }
 
 describe('HeadTailBuffer', () => {
-  it('keeps the whole text up to the limit, for any split into pieces', () => {
+  it('HeadTailBuffer keeps the whole text up to the limit, for any split into pieces', () => {
     expect(bufferOf(6).text).toBe('')
     expect(bufferOf(6, 'abcdef').text).toBe('abcdef')
     expect(bufferOf(6, 'a', '', 'bcd', 'ef').text).toBe('abcdef')
   })
 
   it.each([[['abcdefghij']], [['ab', 'cdefgh', 'ij']], ['abcdefghij'.split('')]])(
-    'keeps head and tail over the limit, and counts the omitted characters: %j',
+    'HeadTailBuffer keeps head and tail over the limit, and counts the omitted characters: %j',
     (pieces) => {
       const output = bufferOf(5, ...pieces)
       expect(output.text).toBe('abc\n[... 5 characters cut ...]\nij')
@@ -23,13 +23,13 @@ describe('HeadTailBuffer', () => {
     },
   )
 
-  it('adds the characters that earlier markers stand for', () => {
+  it('HeadTailBuffer adds the characters that earlier markers have replaced', () => {
     const output = bufferOf(6, 'abcdef', 'gh\n[... 900 characters cut ...]\nij', 'kl')
     expect(output.text).toBe('abc\n[... 906 characters cut ...]\njkl')
     expect(bufferOf(60, 'a\n[... 9 characters cut ...]\nb').text).toBe('a\n[... 9 characters cut ...]\nb')
   })
 
-  it('cuts between characters, for any limit and any split into pieces', () => {
+  it('HeadTailBuffer cuts between characters, for any limit and any split into pieces', () => {
     const text = `a${'😀'.repeat(20)}é${'😀'.repeat(20)}`
     for (let limit = 0; limit <= text.length + 1; limit++) {
       const whole = bufferOf(limit, text)
@@ -45,7 +45,7 @@ describe('HeadTailBuffer', () => {
     }
   })
 
-  it('keeps the first character at a limit of one', () => {
+  it('HeadTailBuffer keeps the first character at a limit of one', () => {
     expect(bufferOf(1, 'ab', 'c').text).toBe('a\n[... 2 characters cut ...]\n')
   })
 })

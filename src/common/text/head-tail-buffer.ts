@@ -1,14 +1,20 @@
 import { omissionMarker, omissionMarkers, takeEnd, takeStart } from './text.js'
 
-/** Keeps the head and the tail of a growing text, cut between characters, and counts the characters omitted. */
+/** Keeps the head and the tail of a growing text, cut between characters, and counts the omitted characters. */
 export class HeadTailBuffer {
   readonly #headLimit: number
   readonly #tailLimit: number
-  /** With the unit after the head, and the unit before the tail: they say whether a cut would split a character. */
+  /**
+   * Head and tail, with one unit after the head and one before the tail: they show whether a cut would split a
+   * character.
+   */
   #head = ''
   #tail = ''
   #length = 0
-  /** Markers in the added text: their position, and the characters omitted there less the marker's own length. */
+  /**
+   * Markers in the added text: their position, and the number of characters omitted there, less the length of the
+   * marker.
+   */
   readonly #earlierCuts: { readonly position: number; readonly missing: number }[] = []
 
   /** @param limit characters of head and tail together */
@@ -17,7 +23,7 @@ export class HeadTailBuffer {
     this.#tailLimit = limit - this.#headLimit
   }
 
-  /** Characters added so far, omitted ones included. */
+  /** Number of added characters, with the omitted ones. */
   get length(): number {
     return this.#length
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { safeRedact } from './redact.js'
 
-it('leaves a text out on which the hook throws, or for which it returns no text', () => {
+it('a text is left out when the redaction hook throws, or returns no text', () => {
   const about = { kind: 'code' } as const
   const throwing = safeRedact(() => {
     throw new Error('secret')

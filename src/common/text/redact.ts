@@ -1,24 +1,24 @@
-/** What a text is that durable-ptc writes where people read it. */
+/** Describes a text that durable-ptc writes where people read it. */
 export interface RedactedText {
   /**
    * - `arguments`: one line about a call, with its arguments: activity summaries, current details, heartbeat details
-   * - `output`: the end of what code has printed, in heartbeat details
+   * - `output`: the end of the output of code, in heartbeat details
    * - `code`: the code of a cell, in the audit log
    * - `question`: the question or program of a run: summary, details and memo
    * - `error`: message or stack of an error, in the log of `ptc worker`
    */
   readonly kind: 'arguments' | 'output' | 'code' | 'question' | 'error'
-  /** Only of `arguments`. */
+  /** Name of the tool. Set only for `arguments`. */
   readonly tool?: string
 }
 
-/** Returns the text as people may see it. */
+/** Returns the text that people may see. */
 export type Redact = (text: string, about: RedactedText) => string
 
-/** Stands for a text that a hook could not redact. */
+/** Replaces a text that a hook could not redact. */
 const failedText = '[not redacted: the hook failed]'
 
-/** The hook, without its errors: a text that it fails on is left out, and whatever shows it goes on. */
+/** Returns the hook without its errors: after a failure, the text is left out, and the caller continues. */
 export function safeRedact(hook: Redact): Redact {
   return (text, about) => {
     try {
@@ -30,5 +30,5 @@ export function safeRedact(hook: Redact): Redact {
   }
 }
 
-/** Of a configuration without a hook. */
+/** The hook of a configuration without one. */
 export const unredacted: Redact = (text) => text

@@ -51,16 +51,16 @@ it.each([
   ['tabs\tand\fothers stay\n', 'tabs\tand\fothers stay\n'],
   ['end\u001B[', 'end\u001B['],
   ['', ''],
-])('shows %j', (text, expected) => {
+])('TerminalText shows %j', (text, expected) => {
   expect(show(text)).toBe(expected)
-  // Wherever the text is split: at each code point, and into two at each place.
+  // The text is split at each code point, and into two parts at each place.
   const points = Array.from(text)
   expect(show(...points)).toBe(expected)
   for (let at = 1; at < Math.min(points.length, 300); at += 1)
     expect(show(points.slice(0, at).join(''), points.slice(at).join(''))).toBe(expected)
 })
 
-it('flushes a line that another object continues', () => {
+it('TerminalText flushes a line that another object continues', () => {
   let shown = ''
   const first = new TerminalText((text) => (shown += text))
   first.add('done\n 10%\r 20%\u001B[3D')
@@ -68,7 +68,7 @@ it('flushes a line that another object continues', () => {
   expect(show(shown, '3')).toBe('done\n 30%')
 })
 
-it('takes a time that grows with the text, whatever it has', () => {
+it('TerminalText takes time linear in the length of any text', () => {
   const started = performance.now()
   show(...Array.from({ length: 400 }, () => '\u001B[999999999Gx'))
   show('\u001B[2K\u001B[999Gx'.repeat(4_000))

@@ -23,7 +23,7 @@ export class TerminalText {
     this.#write = write
   }
 
-  /** The text may end anywhere, also within an escape sequence. */
+  /** Adds a text. It may end at any place, also within an escape sequence. */
   add(text: string): void {
     const whole = this.#unfinished + text
     const [unfinished = ''] = unfinishedSequence.exec(whole) ?? []

@@ -12,7 +12,7 @@ import {
 } from './text.js'
 
 describe('truncateMiddle', () => {
-  it('keeps a text within the limit, and counts the characters omitted from a longer one', () => {
+  it('truncateMiddle keeps a text within the limit, and counts the characters omitted from a longer one', () => {
     expect(truncateMiddle('abcdef', 6)).toBe('abcdef')
     expect(truncateMiddle('abcdefgh', 5)).toBe('abc\n[... 3 characters cut ...]\ngh')
   })
@@ -21,7 +21,7 @@ describe('truncateMiddle', () => {
 describe('every cut', () => {
   const texts = ['😀'.repeat(9), `a${'😀'.repeat(9)}`, 'abcdefg', '', '\ud83d\ud83d\ude00\ude00']
 
-  it.each(texts)('of %j is between characters, and within the limit', (text) => {
+  it.each(texts)('every cut of %j is between characters, and within the limit', (text) => {
     for (let limit = -1; limit <= text.length + 1; limit++) {
       const start = takeStart(text, limit)
       const end = takeEnd(text, limit)
@@ -30,7 +30,7 @@ describe('every cut', () => {
         expect(cut.length).toBeLessThanOrEqual(Math.max(limit, 0))
         expect(cut.length).toBeGreaterThanOrEqual(Math.min(limit, text.length) - 1)
       }
-      // What a cut leaves is the rest of the text: no pair was split.
+      // Both parts together are the text, so no pair was split.
       expect(takeStart(text, limit).toWellFormed() + text.slice(start.length).toWellFormed()).toBe(text.toWellFormed())
       expect(text.slice(0, text.length - end.length).toWellFormed() + end.toWellFormed()).toBe(text.toWellFormed())
       if (text.isWellFormed())
@@ -38,7 +38,7 @@ describe('every cut', () => {
     }
   })
 
-  it('of a line is between characters', () => {
+  it('a line is cut between characters', () => {
     for (const text of ['😀'.repeat(200), `a${'😀'.repeat(200)}`]) {
       expect(toOneLine(text).isWellFormed()).toBe(true)
       expect(toOneLine(text).length).toBeLessThanOrEqual(200)

@@ -1,6 +1,9 @@
 import type { JsonValue } from '../json/json.js'
 
-/** Stands in place of omitted characters. The runner writes the same marker (`ptc_runner/program/output.py`). */
+/**
+ * Returns the marker that replaces omitted characters. The runner writes the same marker
+ * (`ptc_runner/program/output.py`).
+ */
 export function omissionMarker(characters: number): string {
   return `\n[... ${characters} characters cut ...]\n`
 }
@@ -9,8 +12,8 @@ export function omissionMarker(characters: number): string {
 export const omissionMarkers = /\n\[\.\.\. (\d+) characters cut \.\.\.\]\n/g
 
 /**
- * The place where a text may be cut: `index`, or the unit before it where a cut would split a surrogate pair. Half a
- * pair makes a text ill-formed: model APIs refuse it.
+ * Returns the position at which a text may be cut: `index`, or the unit before it if a cut would split a surrogate
+ * pair. A lone surrogate makes a text ill-formed, and model APIs refuse it.
  */
 export function cutIndex(text: string, index: number): number {
   const splits = isHighSurrogate(text.charCodeAt(index - 1)) && isLowSurrogate(text.charCodeAt(index))
@@ -25,12 +28,12 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-/** At most the first `count` UTF-16 units of a text, cut between characters. */
+/** Returns at most the first `count` UTF-16 units of a text, cut between characters. */
 export function takeStart(text: string, count: number): string {
   return text.length <= count ? text : text.slice(0, cutIndex(text, Math.max(count, 0)))
 }
 
-/** At most the last `count` UTF-16 units of a text, cut between characters. */
+/** Returns at most the last `count` UTF-16 units of a text, cut between characters. */
 export function takeEnd(text: string, count: number): string {
   if (text.length <= count) return text
   const start = text.length - Math.max(count, 0)
@@ -45,7 +48,7 @@ export function truncateMiddle(text: string, limit: number): string {
   return head + omissionMarker(text.length - head.length - tail.length) + tail
 }
 
-/** A string unchanged, any other value as JSON. */
+/** Returns a string unchanged, and any other value as JSON. */
 export function jsonToText(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
@@ -62,7 +65,7 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** The first `characters` characters (code points) of a longer text, and an ellipsis. */
+/** Returns the first `characters` characters (code points) of a longer text, and an ellipsis. */
 export function truncateEnd(text: string, characters: number): string {
   if (text.length <= characters) return text
   // A character has one or two units.
@@ -72,7 +75,7 @@ export function truncateEnd(text: string, characters: number): string {
   return start === text ? text : `${start}…`
 }
 
-/** Bytes of a text in UTF-8. */
+/** Returns the bytes of a text in UTF-8. */
 export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length
 }
@@ -80,7 +83,7 @@ export function utf8Length(text: string): number {
 /** Temporal refuses a summary over 400 bytes (as JSON), and with it the whole workflow task. */
 const maxSummaryBytes = 380
 
-/** A one-line summary within Temporal's size limit, without terminal control characters and Markdown links. */
+/** Returns a one-line summary within Temporal's size limit, without terminal control characters and Markdown links. */
 export function toTemporalSummary(text: string): string {
   let fitting = Array.from(takeStart(toPlainLine(text.slice(0, 10 * maxSummaryBytes)), maxSummaryBytes))
   while (utf8Length(JSON.stringify(fitting.join(''))) > maxSummaryBytes)
@@ -88,7 +91,9 @@ export function toTemporalSummary(text: string): string {
   return fitting.join('')
 }
 
-/** One line without control characters, format characters (text direction), lone surrogates and Markdown links. */
+/**
+ * Returns one line without control characters, format characters (text direction), lone surrogates and Markdown links.
+ */
 export function toPlainLine(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
@@ -97,7 +102,7 @@ export function toPlainLine(text: string): string {
     .trim()
 }
 
-/** A code span of Markdown, in which nothing is interpreted: no link, no HTML, no emphasis. */
+/** Returns a code span of Markdown. In it, nothing is interpreted: no link, no HTML, no emphasis. */
 export function toMarkdownCode(text: string): string {
   const line = toPlainLine(text).replaceAll('`', "'")
   return line === '' ? '(empty)' : `\`${line}\``
@@ -105,13 +110,13 @@ export function toMarkdownCode(text: string): string {
 
 const maxSummaryCharacters = 200
 
-/** The text in one line, at most 200 characters. */
+/** Returns the text in one line of at most 200 characters. */
 export function toOneLine(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ')
   return line.length <= maxSummaryCharacters ? line : `${takeStart(line, maxSummaryCharacters - 1).trimEnd()}…`
 }
 
-/** A character that is invisible, or no character of a line, by its code point: `<U+202E>`. */
+/** Returns the code point of an invisible character, or of a character that may not be in a line: `<U+202E>`. */
 export function showCodePoint(character: string): string {
   return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`
 }

@@ -3,7 +3,7 @@ import { describeUnknownKeys } from './unknown-keys.js'
 
 const known = ['question', 'model', 'limits']
 
-test('accepts known keys', () => {
+test('describeUnknownKeys accepts known keys', () => {
   expect(describeUnknownKeys({ model: 1, limits: undefined }, known)).toBeUndefined()
 })
 

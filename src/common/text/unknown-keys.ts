@@ -5,7 +5,7 @@ export function describeUnknownKeys(given: object, known: readonly string[]): st
   return unknown.map((key) => `unknown key ${JSON.stringify(key)}${didYouMean(key, known)}`).join('; ')
 }
 
-/** `. Did you mean "…"?` for a misspelt word, to append to a message; empty when no choice is similar. */
+/** Returns `. Did you mean "…"?` for a misspelt word, to append to a message; empty when no choice is similar. */
 export function didYouMean(word: string, choices: readonly string[]): string {
   const suggestion = closestMatch(word, choices)
   return suggestion === undefined ? '' : `. Did you mean ${JSON.stringify(suggestion)}?`
@@ -14,18 +14,18 @@ export function didYouMean(word: string, choices: readonly string[]): string {
 /** Maximum edit distance of a misspelling. */
 const maxEdits = 2
 
-/** The choice most similar to a misspelt word; undefined when none is similar. */
+/** Returns the choice most similar to a misspelt word; undefined when none is similar. */
 export function closestMatch(word: string, choices: readonly string[]): string | undefined {
   const differenceInLength = (choice: string): number => Math.abs(choice.length - word.length)
   const candidates = choices
     .map((choice) => ({ choice, edits: editDistance(word.toLowerCase(), choice.toLowerCase()) }))
     .filter(({ choice, edits }) => edits <= Math.min(maxEdits, choice.length - 1))
-    // Letters are swapped or changed more often than left out.
+    // In misspellings, letters are swapped or changed more often than left out.
     .toSorted((a, b) => a.edits - b.edits || differenceInLength(a.choice) - differenceInLength(b.choice))
   return candidates[0]?.choice
 }
 
-/** Levenshtein distance, a swap of two neighbours counting as one edit. */
+/** Returns the Levenshtein distance. A swap of two neighbours counts as one edit. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

@@ -25,7 +25,7 @@ export interface CaseDefinition {
   readonly run: (context: ConformanceContext) => Promise<void>
 }
 
-/** The environment of a case: a backend, a session that the cases share, and sessions of its own. */
+/** The environment of a case: a backend, a session that the cases share, and sessions of the case. */
 export class ConformanceContext {
   readonly backend: SandboxBackend
   readonly supportsInterrupt: boolean
@@ -57,7 +57,7 @@ export class ConformanceContext {
     return harness
   }
 
-  /** A second backend, as another worker has it. */
+  /** Creates a second backend, like another worker. */
   newBackend(): SandboxBackend {
     const backend = this.#makeBackend()
     this.#backends.push(backend)

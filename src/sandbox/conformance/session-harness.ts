@@ -17,7 +17,7 @@ type ToolHandler = (call: RequestedCall) => CallOutcome
 /** A tool that returns its arguments. */
 export const echoTool: ToolHandler = ({ arguments: args }) => ({ status: 'ok', value: args })
 
-/** The tools of a session: `get(a, b=None)`, and `rent`, whose argument has the name of a Python keyword. */
+/** The tools of a session: `get(a, b=None)`, and `rent`, which has an argument with the name of a Python keyword. */
 export const harnessTools: readonly ToolSignature[] = [
   { name: 'get', parameters: ['a', 'b'], required: ['a'], documentation: 'Gets a thing.' },
   { name: 'rent', parameters: ['from'], required: ['from'], documentation: 'Rents a thing.' },
@@ -45,7 +45,7 @@ export class SessionHarness {
   readonly #values = new Map<string, () => Iterable<string>>()
   readValue: ReadValue = ({ sha256 }) => readChunks(this.#values.get(sha256))
   step = 0
-  /** Number of steps of which the history has the results; undefined: all before the current one. */
+  /** Number of steps with a result in the history; undefined: all before the current one. */
   recorded: number | undefined
   now = 0
   cell = 0
@@ -108,7 +108,7 @@ export class SessionHarness {
     })
   }
 
-  /** Stores a value whose JSON text, in ASCII, is generated whenever it is read. */
+  /** Stores a value by a generator of its JSON text, in ASCII. Each read generates the text. */
   storeGenerated(generate: () => Iterable<string>): ExternalValue {
     const digest = createHash('sha256')
     let bytes = 0

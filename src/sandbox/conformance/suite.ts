@@ -23,7 +23,7 @@ import { plantedSecret, isolationCases } from './cases/isolation-cases.js'
 import type { SandboxBackend } from '../backend.js'
 
 export interface ConformanceOptions extends BackendCapabilities {
-  /** Creates a backend. Called several times, as by several workers of one host. */
+  /** Creates a backend. It is called several times, like by several workers of one host. */
   readonly makeBackend: () => SandboxBackend
 }
 

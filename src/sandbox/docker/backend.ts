@@ -30,7 +30,7 @@ import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-co
 import { WarmPool } from './pool/warm-pool.js'
 import { sampleUsage, type SandboxUsage } from './usage.js'
 
-/** Time to open a sandbox, all requests together. */
+/** Maximum time to open a sandbox, for all requests together. */
 const openTimeoutMs = 60_000
 
 export interface DockerBackend extends SandboxBackend {
@@ -49,13 +49,13 @@ export interface DockerBackend extends SandboxBackend {
   /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */
   countIdleContainers(): Promise<number>
   /**
-   * Tells the running sandboxes of a namespace that a worker lives. A sandbox that is not told so for an hour ends by
-   * itself: call this every 15 minutes.
+   * Notifies the running sandboxes of a namespace that a worker lives. A sandbox without this notice for an hour ends
+   * by itself: call this every 15 minutes.
    *
    * @throws the reason of the signal
    */
   keepAlive(namespace: string, signal?: AbortSignal): Promise<void>
-  /** Measures what the running containers of a namespace use, at most `limit`. @throws PtcError SANDBOX_UNAVAILABLE */
+  /** Measures the usage of at most `limit` running containers of a namespace. @throws PtcError SANDBOX_UNAVAILABLE */
   sampleUsage(namespace: string, limit: number): Promise<SandboxUsage>
   /**
    * Removes expired sandboxes, and those that ended because no worker lived, and returns them. Also removes expired
@@ -146,7 +146,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     }
   }
 
-  /** True when the container is removed (404) or is being removed (409). */
+  /** Returns true when the container is removed (404) or is being removed (409). */
   function isGone(error: unknown): boolean {
     const status = statusOf(error)
     return status === 404 || status === 409

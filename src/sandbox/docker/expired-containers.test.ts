@@ -41,7 +41,7 @@ function daemonWith(isExperimental: boolean) {
 
 const states = async (engine: DockerEngine) => (await listSandboxes(engine)).map(({ state }) => state)
 
-test('a daemon without checkpoints is not asked for those of each container', async () => {
+test('a daemon without checkpoints is not asked for the checkpoints of each container', async () => {
   const { engine, requests } = daemonWith(false)
   expect(await states(engine)).toEqual(['exited', 'exited', 'exited', 'running'])
   expect(requests).toEqual(['list', '/info'])
@@ -53,7 +53,7 @@ test('a stopped container with a checkpoint is parked', async () => {
   expect(requests).toHaveLength(5)
 })
 
-test('expired containers are removed without a look at their checkpoints', async () => {
+test('expired containers are removed without reading their checkpoints', async () => {
   const { engine, requests } = daemonWith(true)
   const removed = await removeExpiredSandboxes(engine, { now: new Date(200_000) })
   expect(removed).toHaveLength(4)

@@ -56,8 +56,8 @@ export interface ReapOptions {
   readonly namespace?: string | undefined
   readonly now: Date
   /**
-   * Milliseconds by which clocks may differ: a sandbox is removed only this long after its expiry. The skew is not
-   * applied to idle containers: losing one costs only its start.
+   * Milliseconds by which clocks may differ: a sandbox is removed this time after its expiry. The skew does not apply
+   * to idle containers: the loss of such a container costs only its start.
    */
   readonly clockSkewMs?: number | undefined
   /** Expired sandboxes for which this returns true are kept. */
@@ -65,13 +65,14 @@ export interface ReapOptions {
 }
 
 /**
- * Tells the running sandboxes of a namespace that a worker lives. By `docker exec` as root, which code can't imitate.
+ * Notifies the running sandboxes of a namespace that a worker lives, by `docker exec` as root, which code can't
+ * imitate.
  *
- * @throws AggregateError with each failure, when all have been tried; the reason of the signal
+ * @throws AggregateError with all failures, after the last sandbox; the reason of the signal
  */
 export async function keepSandboxesAlive(engine: DockerEngine, namespace: string, signal?: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  // One after the other: the daemon may have hundreds, and has other work.
+  // The sandboxes are notified one after the other: the daemon may have hundreds, and has other work.
   for (const { listed } of await listSessionContainers(engine, namespace)) {
     if (listed.state !== 'running') continue
     const touch = ['/usr/bin/touch', keepAlivePath]
@@ -97,7 +98,7 @@ export async function removeExpiredSandboxes(
     if (isInUse(id)) continue
     const isExpired = expiresAt !== undefined && expiresAt <= expiredBefore
     if (!isExpired && !(await isOrphaned(engine, listed))) continue
-    // Remove by container id: a new container with the same name may be in use.
+    // The container is removed by its id, because a new container with the same name may be in use.
     await engine.remove(containerId)
     removed.push(container)
   }

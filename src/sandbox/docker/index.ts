@@ -2,8 +2,8 @@
  * The Docker backend.
  *
  * Owns: containers of durable-ptc on one Docker daemon, their names and labels, the sandbox image, the warm pool.
- * Boundary: implements `SandboxBackend`. The only folder that imports dockerode. Carries bytes between worker and
- * runner, and knows neither the step protocol nor Temporal.
+ * Boundary: implements `SandboxBackend`. This is the only folder that imports dockerode. It carries bytes between
+ * worker and runner, and knows neither the step protocol nor Temporal.
  *
  * Invariants:
  * 1. There is at most one container for a namespace, session, epoch and workflow. Its name is a function of these four,
@@ -15,7 +15,7 @@
  * 6. Every request has a timeout, except the wait for an exit, which ends by a signal.
  * 7. A container is created only after the daemon reported that it enforces memory, processes and seccomp.
  *
- * Folders, each importing only those before it: engine (requests, capabilities of the daemon), connection (attach
+ * Folders, each of which imports only earlier ones: engine (requests, capabilities of the daemon), connection (attach
  * stream, exit), image (inspect, build), container (create, find, checkpoint), pool (idle containers). The states of a
  * container: container/container-state.ts.
  */

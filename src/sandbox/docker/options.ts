@@ -10,7 +10,7 @@ const schema = z
   .strictObject({
     /** The image of sandboxes; default: built from the runner of this installation, named by its content. */
     image: z.string().min(1).optional(),
-    /** An OCI runtime of the daemon, such as `runsc`; default: the daemon's own. */
+    /** An OCI runtime of the daemon, such as `runsc`; default: the default runtime of the daemon. */
     runtime: z.string().min(1).optional(),
     /** Seconds until a container expires. A reaper removes expired containers. (`ptc.expires` has seconds.) */
     lifetimeSeconds: z
@@ -19,7 +19,7 @@ const schema = z
       .default(6 * 60 * 60),
     /** Seconds until a container ends by itself, after a worker has last kept it alive. */
     orphanSeconds: z.int().min(1).default(defaultOrphanSeconds),
-    /** The same for a container whose code has stopped process 1, which is possible under gVisor. */
+    /** The same time for a container in which code has stopped process 1, which is possible under gVisor. */
     stoppedOrphanSeconds: z.int().min(1).default(defaultStoppedOrphanSeconds),
     /** Milliseconds that a request to the daemon may take. */
     requestTimeoutMs: milliseconds.default(15_000),
@@ -27,9 +27,11 @@ const schema = z
     sendTimeoutMs: milliseconds.default(30_000),
     /** Milliseconds that `check` may take. */
     checkTimeoutMs: milliseconds.default(3_000),
-    /** The folder that the image is built from. */
+    /** The folder from which the image is built. */
     runnerDirectory: z.string().min(1).default(runnerDirectory),
-    /** The base of the built-in image, derived from Debian. Default: PTC_BASE_IMAGE, or else that of the Dockerfile. */
+    /**
+     * The base of the built-in image, derived from Debian. Default: PTC_BASE_IMAGE, or else the base of the Dockerfile.
+     */
     baseImage: z.string().min(1).optional(),
     /** Size of the warm pool: containers that are started before a session needs them, about 10 MiB each. */
     warm: z.int().min(0).default(0),

@@ -4,19 +4,19 @@ import { listContainers, namespaceFilter } from './container/list-containers.js'
 import { parseIdentity } from './container/sandbox-identity.js'
 import type { DockerEngine } from './engine/docker-engine.js'
 
-/** Requests at once: a daemon reads files of the kernel for each. */
+/** Maximum concurrent requests, because a daemon reads files of the kernel for each. */
 const concurrency = 4
 
-/** What the containers of a namespace use now. */
+/** The current usage of the containers of a namespace. */
 export interface SandboxUsage {
-  /** Number of containers by state: Docker's word for it. */
+  /** Number of containers by their state, in Docker's terms. */
   readonly states: ReadonlyMap<string, number>
   readonly sampled: readonly ContainerUsage[]
 }
 
 export interface ContainerUsage {
   readonly containerId: string
-  /** Without page cache. */
+  /** Memory without the page cache. */
   readonly memoryBytes: number
   /** Processor time since the container was started. */
   readonly cpuMs: number
@@ -45,7 +45,7 @@ export async function sampleUsage(engine: DockerEngine, namespace: string, limit
   return { states, sampled }
 }
 
-/** Undefined when the container has ended meanwhile. */
+/** Returns undefined when the container has ended meanwhile. */
 async function readUsage(engine: DockerEngine, containerId: string): Promise<ContainerUsage | undefined> {
   const stats = await engine.call(
     { action: `read the usage of ${containerId}`, ignoredStatuses: [404, 409] },
@@ -58,12 +58,12 @@ async function readUsage(engine: DockerEngine, containerId: string): Promise<Con
   return stats && toUsage(containerId, stats)
 }
 
-/** A container that has just ended has no figures, against dockerode's types. */
+/** Converts the figures. A container that has just ended has none, although dockerode's types require them. */
 function toUsage(containerId: string, { memory_stats: memory, cpu_stats: cpu }: Partial<ContainerStats>) {
   const total = memory?.usage
   const cpuNanoseconds = cpu?.cpu_usage?.total_usage
   if (memory === undefined || total === undefined || cpuNanoseconds === undefined) return undefined
-  // cgroup v2 and v1.
+  // The two names are those of cgroup v2 and v1.
   const pageCache = memory.stats?.inactive_file ?? memory.stats?.total_inactive_file ?? 0
   return { containerId, memoryBytes: Math.max(total - pageCache, 0), cpuMs: cpuNanoseconds / 1_000_000 }
 }

@@ -16,12 +16,15 @@ function bodyOf(frame: Uint8Array): string {
 }
 
 describe('encodeMessage', () => {
-  it.each(['', '["é😀\\n"]', 'one\ntwo\n'])('writes the text of a value after a line of JSON: %j', (text) => {
-    const body = bodyOf(encodeMessage({ ...piece, text }, 1_000))
-    expect(body).toBe(`{"type":"value","fence":[1,2,3],"value":"hash","piece":0,"last":true}\n${text}`)
-  })
+  it.each(['', '["é😀\\n"]', 'one\ntwo\n'])(
+    'encodeMessage writes the text of a value after a line of JSON: %j',
+    (text) => {
+      const body = bodyOf(encodeMessage({ ...piece, text }, 1_000))
+      expect(body).toBe(`{"type":"value","fence":[1,2,3],"value":"hash","piece":0,"last":true}\n${text}`)
+    },
+  )
 
-  it('writes every other message as one line', () => {
+  it('encodeMessage writes every other message as one line', () => {
     const source = 'print(1)\nprint(2)\0'
     const body = bodyOf(
       encodeMessage({ type: 'cell', fence: [1, 2, 3], step: 2, cell: 1, digest: 'd', now: 0, source }, 1_000),
@@ -30,7 +33,7 @@ describe('encodeMessage', () => {
     expect(JSON.parse(body)).toMatchObject({ type: 'cell', source })
   })
 
-  it('rejects a text that would start a frame, or is over the limit', () => {
+  it('encodeMessage rejects a text that would start a frame, or is over the limit', () => {
     expect(() => encodeMessage({ ...piece, text: '"\0\0\0\u0002{}' }, 1_000)).toThrow(
       expect.objectContaining({ code: 'VALUE_CORRUPT' }),
     )

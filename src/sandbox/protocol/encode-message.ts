@@ -2,9 +2,9 @@ import { encodeFrame } from './frames.js'
 import type { HostMessage } from './messages.js'
 
 /**
- * The frame of a message of the host.
+ * Returns the frame of a message of the host.
  *
- * @throws PtcError as {@link encodeFrame}
+ * @throws PtcError of {@link encodeFrame}
  */
 export function encodeMessage(message: HostMessage, frameBytes: number): Uint8Array {
   if (message.type !== 'value') return encodeFrame(message, frameBytes)

@@ -27,23 +27,26 @@ const texts: readonly (readonly [string, FloatMask | undefined])[] = [
   ['[null,true,false,{"*":1.0}]', { 3: { '*': 1 } }],
 ]
 
-it.each(texts)('of %s the mask is %j, as the runner makes it, and writes the floats again', async (text, mask) => {
-  expect(floatMaskOf(text)).toEqual(mask)
-  const source = `
+it.each(texts)(
+  'the mask of floats of %s is %j, equals the mask of the runner, and restores the floats',
+  async (text, mask) => {
+    expect(floatMaskOf(text)).toEqual(mask)
+    const source = `
 import json, sys
 sys.path.insert(0, ${JSON.stringify(new URL('../../../runner/python', import.meta.url).pathname)})
 from ptc_runner.protocol.floats import float_mask, with_floats
 value = json.loads(${JSON.stringify(text)})
 mask = float_mask(value)
 print(json.dumps([mask, repr(with_floats(json.loads(${JSON.stringify(JSON.stringify(JSON.parse(text)))}), mask)) == repr(value).replace("-0.0", "0.0")]))`
-  const { stdout } = await promisify(execFile)('python3', ['-c', source])
-  expect(JSON.parse(stdout)).toEqual([mask ?? null, true])
-  const written = stringifyFloats(JSON.parse(text) as JsonValue, mask)
-  expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(JSON.parse(text))))
-  expect(floatMaskOf(written)).toEqual(mask)
-})
+    const { stdout } = await promisify(execFile)('python3', ['-c', source])
+    expect(JSON.parse(stdout)).toEqual([mask ?? null, true])
+    const written = stringifyFloats(JSON.parse(text) as JsonValue, mask)
+    expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(JSON.parse(text))))
+    expect(floatMaskOf(written)).toEqual(mask)
+  },
+)
 
-it('is dropped when it is long, and ignores what it does not match', () => {
+it('a long mask of floats is dropped, and a mask ignores values that it does not match', () => {
   const mixed = `[${Array.from({ length: 2_000 }, (_, n) => (n % 2 ? '1.0' : '1')).join(',')}]`
   expect(floatMaskOf(mixed)).toBeUndefined()
   expect(JSON.stringify(floatMaskOf(`[${'1.0,'.repeat(20_000)}1.0]`)).length).toBeLessThan(maxMaskCharacters)
@@ -52,7 +55,7 @@ it('is dropped when it is long, and ignores what it does not match', () => {
   expect(stringifyFloats(1e21, 1)).toBe('1e+21')
 })
 
-it('is checked when it comes from a sandbox', () => {
+it('a mask of floats from a sandbox is checked', () => {
   expect(isFloatMask({ a: 1, b: { '*': 1 } })).toBe(true)
   for (const wrong of [0, true, null, [1], { a: 2 }, { a: null }, 'x']) expect(isFloatMask(wrong)).toBe(false)
   let deep: unknown = 1
@@ -60,7 +63,7 @@ it('is checked when it comes from a sandbox', () => {
   expect(isFloatMask(deep)).toBe(false)
 })
 
-it('is made of a long text in time', () => {
+it('the mask of floats of a long text is made in time', () => {
   const text = JSON.stringify({ text: 'x"\\'.repeat(500_000), rows: Array.from({ length: 50_000 }, (_, n) => ({ n })) })
   expect(floatMaskOf(text.replace('"rows"', '"f":2.0,"rows"'))).toEqual({ f: 1 })
   const nested = `${'['.repeat(5_000)}1.0${']'.repeat(5_000)}`
@@ -71,7 +74,7 @@ it('is made of a long text in time', () => {
   expect(performance.now() - startedAt).toBeLessThan(3_000)
 })
 
-it('is left out by the runner for arguments that are nested too deeply', async () => {
+it('the runner leaves out the mask of floats for arguments that are nested too deeply', async () => {
   const source = `
 import sys
 sys.path.insert(0, ${JSON.stringify(new URL('../../../runner/python', import.meta.url).pathname)})

@@ -10,7 +10,7 @@ function frame(body: string | Uint8Array): Buffer {
   return Buffer.concat([header, bytes])
 }
 
-/** The same sequence on every machine. */
+/** Returns the same sequence of random numbers on every machine. */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -31,16 +31,16 @@ function cutIntoPieces(bytes: Buffer, random: (below: number) => number): Buffer
 }
 
 describe('encodeFrame', () => {
-  it('writes a length and that many bytes of UTF-8', () => {
+  it('encodeFrame writes a length and this number of bytes of UTF-8', () => {
     expect(Buffer.from(encodeFrame({ é: '😀' }, limit))).toEqual(frame('{"é":"😀"}'))
   })
 
-  it('writes no zero byte outside of the length', () => {
+  it('encodeFrame writes no zero byte outside of the length', () => {
     const body = Buffer.from(encodeFrame({ text: 'a\u0000b\u0001', '\u0000': [0] }, limit)).subarray(4)
     expect(body.includes(0)).toBe(false)
   })
 
-  it('rejects a message over the limit with a hint', () => {
+  it('encodeFrame rejects a message over the limit with a hint', () => {
     expect(() => encodeFrame('x'.repeat(99), 100)).toThrowError(
       expect.objectContaining({ code: 'LIMIT_EXCEEDED', message: 'a frame of 101 bytes is over the limit of 100' }),
     )
@@ -59,22 +59,28 @@ describe('FrameDecoder', () => {
   ]
   const wire = Buffer.concat(messages.map((message) => Buffer.from(encodeFrame(message, limit))))
 
-  it.each([1, 2, 3, 4, 5, 7, 64, 65_536, wire.length])('decodes the same frames from pieces of %i bytes', (size) => {
-    const decoder = new FrameDecoder(limit)
-    const frames: unknown[] = []
-    for (let at = 0; at < wire.length; at += size)
-      frames.push(...decoder.push(wire.subarray(at, at + size)).map(parseFrame))
-    expect(frames).toEqual(messages)
-    expect(decoder.hasPartialFrame).toBe(false)
-  })
+  it.each([1, 2, 3, 4, 5, 7, 64, 65_536, wire.length])(
+    'FrameDecoder decodes the same frames from pieces of %i bytes',
+    (size) => {
+      const decoder = new FrameDecoder(limit)
+      const frames: unknown[] = []
+      for (let at = 0; at < wire.length; at += size)
+        frames.push(...decoder.push(wire.subarray(at, at + size)).map(parseFrame))
+      expect(frames).toEqual(messages)
+      expect(decoder.hasPartialFrame).toBe(false)
+    },
+  )
 
-  it.each([1, 2, 3, 20, 4_711, 2_026_11_21])('decodes the same frames from pieces of random size (seed %i)', (seed) => {
-    const decoder = new FrameDecoder(limit)
-    const frames = cutIntoPieces(wire, randomNumbers(seed)).flatMap((piece) => decoder.push(piece).map(parseFrame))
-    expect(frames).toEqual(messages)
-  })
+  it.each([1, 2, 3, 20, 4_711, 2_026_11_21])(
+    'FrameDecoder decodes the same frames from pieces of random size (seed %i)',
+    (seed) => {
+      const decoder = new FrameDecoder(limit)
+      const frames = cutIntoPieces(wire, randomNumbers(seed)).flatMap((piece) => decoder.push(piece).map(parseFrame))
+      expect(frames).toEqual(messages)
+    },
+  )
 
-  it.each([1, 7, 42, 99, 31_337])('throws only its own error for random bytes (seed %i)', (seed) => {
+  it.each([1, 7, 42, 99, 31_337])('FrameDecoder throws only its own error for random bytes (seed %i)', (seed) => {
     const random = randomNumbers(seed)
     for (let round = 0; round < 300; round += 1) {
       const decoder = new FrameDecoder(5_000, { resume: round % 2 === 0 })
@@ -87,7 +93,7 @@ describe('FrameDecoder', () => {
     }
   })
 
-  it('rejects a length over the limit before it buffers the body', () => {
+  it('FrameDecoder rejects a length over the limit before it buffers the body', () => {
     const decoder = new FrameDecoder(100)
     expect(() => decoder.push(Buffer.from([0, 0, 0, 101]))).toThrowError(
       expect.objectContaining({
@@ -104,14 +110,14 @@ describe('FrameDecoder', () => {
     ['two values', '{}{}'],
     ['bytes that are no UTF-8', Uint8Array.of(0x22, 0xff, 0xfe, 0x22)],
     ['a byte order mark', '\uFEFF{}x'],
-  ])('refuses a frame of %s', (_what, body) => {
+  ])('FrameDecoder refuses a frame of %s', (_what, body) => {
     expect(new FrameDecoder(limit).push(frame(body))).toHaveLength(1)
     expect(() => parseFrame(Buffer.from(body))).toThrowError(
       expect.objectContaining({ code: 'SANDBOX_PROTOCOL', message: 'the sandbox sent a frame that is not JSON' }),
     )
   })
 
-  it('reports a partial frame', () => {
+  it('FrameDecoder reports a partial frame', () => {
     const decoder = new FrameDecoder(limit)
     const bytes = frame('"ab"')
     const partial = [...bytes].map((byte) => {
@@ -121,7 +127,7 @@ describe('FrameDecoder', () => {
     expect(partial).toEqual([true, true, true, true, true, true, true, false])
   })
 
-  it('decodes a large frame from tiny pieces in linear time', () => {
+  it('FrameDecoder decodes a large frame from tiny pieces in linear time', () => {
     const large = Buffer.from(encodeFrame('x'.repeat(4_000_000), 5_000_000))
     const decoder = new FrameDecoder(5_000_000)
     const begun = performance.now()
@@ -132,7 +138,7 @@ describe('FrameDecoder', () => {
     expect(performance.now() - begun).toBeLessThan(30_000)
   })
 
-  it('decodes many tiny frames from one piece in linear time', () => {
+  it('FrameDecoder decodes many tiny frames from one piece in linear time', () => {
     const one = frame('1')
     const many = Buffer.concat(Array.from({ length: 400_000 }, () => one))
     const begun = performance.now()
@@ -146,7 +152,7 @@ describe('a decoder that resumes', () => {
   const second = frame('{"n":2}')
 
   it.each(Array.from({ length: first.length }, (_, index) => index + 1))(
-    'skips what is left of a frame after %i bytes and finds the next',
+    'a decoder that resumes skips the rest of a frame after %i bytes and finds the next frame',
     (lost) => {
       const decoder = new FrameDecoder(limit, { resume: true })
       expect(decoder.push(first.subarray(lost))).toEqual([])
@@ -154,19 +160,19 @@ describe('a decoder that resumes', () => {
     },
   )
 
-  it('skips nothing when the connection begins with a frame', () => {
+  it('a decoder that resumes skips nothing when the connection begins with a frame', () => {
     const decoder = new FrameDecoder(limit, { resume: true })
     expect(decoder.push(Buffer.concat([second, first]))).toHaveLength(2)
   })
 
-  it('skips any number of bytes without buffering them', () => {
+  it('a decoder that resumes skips any number of bytes without buffering them', () => {
     const decoder = new FrameDecoder(limit, { resume: true })
     for (let count = 0; count < 1_000; count += 1) expect(decoder.push(Buffer.alloc(10_000, 'x'))).toEqual([])
     expect(decoder.hasPartialFrame).toBe(false)
     expect(decoder.push(second).map(parseFrame)).toEqual([{ n: 2 }])
   })
 
-  it('finds a frame whose header is itself cut', () => {
+  it('a decoder that resumes finds a frame with a header that arrives in parts', () => {
     const decoder = new FrameDecoder(limit, { resume: true })
     const bytes = Buffer.concat([first.subarray(20), second])
     expect([...bytes].flatMap((byte) => decoder.push(Uint8Array.of(byte)).map(parseFrame))).toEqual([{ n: 2 }])

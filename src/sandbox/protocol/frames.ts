@@ -8,13 +8,13 @@ import { PtcError } from '../../common/errors.js'
 const headerBytes = 4
 const openingBrace = 0x7b
 
-/** The largest `frameBytes` the format allows. */
+/** The largest `frameBytes` that the format allows. */
 export const maximumFrameBytes = 2 ** 24 - 1
 
 /**
- * One frame, ready for the wire.
+ * Encodes one frame.
  *
- * @param text follows the JSON as it is: to escape it within the JSON costs more than to send it
+ * @param text follows the JSON without escapes, because escaping it within the JSON costs more than sending it
  * @throws PtcError LIMIT_EXCEEDED; VALUE_CORRUPT for a text with a zero byte, which would start a frame
  */
 export function encodeFrame(message: unknown, frameBytes: number, text?: string): Uint8Array {
@@ -29,7 +29,7 @@ export function encodeFrame(message: unknown, frameBytes: number, text?: string)
   const frame = Buffer.allocUnsafe(headerBytes + bytes)
   frame.writeUInt32BE(bytes, 0)
   frame.write(json, headerBytes)
-  // Not as one string with the JSON: to join them copies a large text.
+  // The text is not joined with the JSON, which would copy a large text.
   if (text !== undefined) frame.write(text, headerBytes + jsonBytes)
   if (text !== undefined && frame.includes(0, headerBytes)) {
     throw new PtcError('VALUE_CORRUPT', 'the text of a stored value contains a zero byte, so it is not JSON')
@@ -52,7 +52,7 @@ export class FrameDecoder {
   /** Possible start of the first complete frame; fewer than five bytes. */
   #candidate: Uint8Array = new Uint8Array()
 
-  /** `resume`: the connection may begin in the middle of a frame, whose rest is skipped. */
+  /** `resume`: the connection may begin in the middle of a frame. The rest of that frame is skipped. */
   constructor(frameBytes: number, options: { readonly resume: boolean } = { resume: false }) {
     this.#frameBytes = frameBytes
     this.#synchronised = !options.resume
@@ -87,7 +87,7 @@ export class FrameDecoder {
     return this.#buffered > 0 || this.#bodyBytes !== undefined
   }
 
-  /** The bytes from the first frame on; empty while there is none. The connection may begin inside a header. */
+  /** Returns the bytes from the first frame on; empty while there is none. The connection may begin inside a header. */
   #firstFrame(chunk: Uint8Array): Uint8Array {
     const bytes = this.#candidate.length > 0 ? Buffer.concat([this.#candidate, chunk]) : chunk
     this.#candidate = new Uint8Array()

@@ -2,12 +2,12 @@ import type { StepLimits } from '../../common/runs/limits.js'
 import { type Fence, type HostMessage, protocolVersion, type ToolSignature } from './messages.js'
 import { runnerFrameLimits } from './runner-limits.js'
 
-/** The session as the runner needs to know it. */
+/** The data of a session for its runner. */
 export interface SessionInfo {
   readonly session: string
   /** Seed of the program's random numbers. */
   readonly seed: number
-  /** The start of the session, in milliseconds since 1970: the clock of its programs begins there. */
+  /** The start of the session, in milliseconds since 1970. The clock of its programs begins at this time. */
   readonly startedAt: number
   readonly tools: readonly ToolSignature[]
   readonly limits: StepLimits

@@ -17,7 +17,7 @@ export const protocolVersion = 5
 
 /**
  * A fencing token, ordered by the epoch of the session, then the step, then the attempt of the activity. The runner
- * refuses a lower fence than the highest it has seen, so a stale worker never drives a program.
+ * refuses a fence lower than the highest one so far, so a stale worker never drives a program.
  */
 export type Fence = readonly [epoch: number, step: number, attempt: number]
 
@@ -25,10 +25,10 @@ export function isSameFence(one: Fence, other: Fence): boolean {
   return one.every((part, index) => part === other[index])
 }
 
-/** A tool as the runner knows it. */
+/** The data of a tool for the runner. */
 export interface ToolSignature {
   readonly name: string
-  /** Name of the tool, when it is not that of the function. */
+  /** Name of the tool, if it differs from the name of the function. */
   readonly tool?: string
   /** Parameter names in the order of the definition. */
   readonly parameters: readonly string[]
@@ -39,8 +39,8 @@ export interface ToolSignature {
 /**
  * A piece of the JSON text of a value. It precedes the step of the same fence, which references the value by `ref`.
  * Values are sent one after the other; a piece never ends inside a surrogate pair; piece 0 starts a value, also for a
- * second time. The runner responds only to a piece out of order, or a text of another hash: `refused` as `incomplete`.
- * When a step starts, the runner drops values that the step does not reference.
+ * second time. The runner responds only to a piece in the wrong order, or a text with another hash: `refused` as
+ * `incomplete`. When a step starts, the runner drops values that the step does not reference.
  */
 export interface ValuePiece {
   readonly type: 'value'
@@ -48,7 +48,7 @@ export interface ValuePiece {
   /** SHA-256 of the value, as in `ref`. */
   readonly value: string
   readonly piece: number
-  /** In the frame it follows the line of JSON, as it is. */
+  /** In the frame, the text follows the line of JSON without escapes. */
   readonly text: string
   readonly last: boolean
 }
@@ -58,13 +58,13 @@ interface StepRequestFields {
   /** Milliseconds since the start of the session, and since the last result: see `StepTimes`. */
   readonly now: number
   readonly waited?: number
-  /** The history has the results of the steps up to this number: no worker requests these steps again. */
+  /** Number of the last step with a result in the history. No worker requests these steps again. */
   readonly recorded?: number
 }
 
 /**
- * Digest of the content of a step, without its times: a step that is requested again may have another time.
- * After a reset, two steps may have the same number.
+ * Digest of the content of a step, without its times: a repeated request for a step may have another time. After a
+ * reset, two steps may have the same number.
  */
 interface StepDigest {
   readonly digest: string
@@ -99,7 +99,10 @@ export type HostMessage =
        * The value of variable `input_data`, set before the code runs. `ref`: a value that was sent in pieces before.
        */
       readonly input_data?: { readonly value: JsonValue } | { readonly ref: string }
-      /** End the tasks and timers of the code with the cell: later cells may have tools that this one has not. */
+      /**
+       * The runner ends the tasks and timers of the code with the cell: later cells may have tools that this cell does
+       * not have.
+       */
       readonly guest?: true
     } & StepDigest &
       StepRequestFields &
@@ -116,17 +119,17 @@ export type HostMessage =
             readonly value?: JsonValue
             /** SHA-256 of a value that was sent in pieces before. */
             readonly ref?: string
-            /** Which numbers of the value are floats. */
+            /** Marks the numbers of the value that are floats. */
             readonly floats?: FloatMask
             readonly message?: string
           }
         }[]
-        /** The reason to stop the cell; then there are no results. */
+        /** The reason to stop the cell. A message with a reason has no results. */
         readonly stop?: string
       })
   /**
-   * Between two cells: serialize the program's state, within these limits (bytes before compression). The runner
-   * responds with `snapshot` pieces or `no_snapshot`.
+   * Sent between two cells: the runner serializes the program's state, within these limits (bytes before compression).
+   * The runner responds with `snapshot` pieces or `no_snapshot`.
    */
   | {
       readonly type: 'snapshot'
@@ -137,37 +140,37 @@ export type HostMessage =
       readonly seconds: number
     }
   /**
-   * The first step of a fresh runner: restore the state of a snapshot (a value sent before) and continue after this
-   * step.
+   * The first step of a fresh runner: it restores the state of a snapshot (a value that was sent before) and continues
+   * after this step.
    */
   | (StepDigest & { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string })
 
 const stepSchema = z.int().min(0)
 
-/** A text for people and models. Python's strings, and a hostile runner, may have half a surrogate pair. */
+/** A text for people and models. Python's strings, and a hostile runner, may have lone surrogates. */
 const textSchema = z.string().overwrite((text) => text.toWellFormed())
 
 /**
- * The fence of the message that this one responds to: every attached driver receives it, and only the sender is meant.
+ * The fence of the request of a response. Every attached driver receives the response, but it is only for the sender.
  */
 const fenceSchema = z.tuple([z.int(), z.int(), z.int()])
 
 const callSchema = z.strictObject({
   call: z.int().min(1),
   tool: textSchema.min(1).max(64),
-  /** Any JSON object; its content is validated later, by code that stops at a limit. */
+  /** Any JSON object. Its content is validated later, by code that stops at a limit. */
   arguments: z.custom<JsonObject>(isJsonObject),
-  /** Which numbers of the arguments are floats. Absent, or no mask: none that looks like an integer. */
+  /** Marks the numbers of the arguments that are floats. Absent or not a mask: no float looks like an integer. */
   floats: z
     .custom<FloatMask>((value) => isFloatMask(value))
     .optional()
     .catch(undefined),
 })
 
-/** Calls in one suspension; the runner reserves some 400 bytes of a suspension for each. */
+/** Maximum calls in one suspension. The runner reserves about 400 bytes of a suspension for each. */
 const maximumCalls = 2_500
 
-/** Counts the calls before it validates one. */
+/** Checks the number of calls before it validates any of them. */
 const callsSchema = z
   .custom<readonly unknown[]>((value) => Array.isArray(value) && value.length <= maximumCalls)
   .pipe(z.array(callSchema))
@@ -177,7 +180,7 @@ const responseFields = {
   step: stepSchema,
   /** The digest of the step: another attached driver may wait for another step of the same number. */
   digest: z.string().max(64).optional(),
-  /** The times of the step when it was executed: those of the first request, if the step was repeated. */
+  /** The times at which the step was executed: the times of the first request, if the request was repeated. */
   now: z.number().min(0).optional(),
   waited: z.number().min(0).optional(),
 }
@@ -190,19 +193,18 @@ const codeResponseFields = {
   interrupted_after: z.int().min(0).optional(),
 }
 
-/** The messages of a runner. */
 export const runnerMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('ready'),
     protocol: z.int(),
     session: z.string().max(200),
-    /** The last step that the runner has started; 0 when none. */
+    /** Number of the last step that the runner has started; 0 when there is none. */
     step: stepSchema,
     language: textSchema.max(100),
   }),
   /** Printed text while the code runs; the response contains the authoritative copy. */
   z.strictObject({ type: z.literal('output'), step: stepSchema, text: textSchema }),
-  /** The host's interrupt has reached the code, which may handle it. */
+  /** The host's interrupt has reached the code. The code may handle it. */
   z.strictObject({ type: z.literal('interrupted') }),
   z.strictObject({
     ...codeResponseFields,
@@ -210,7 +212,7 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     calls: callsSchema,
     /** Seconds until a timer of the program is due. */
     wake_in: z.number().min(0).max(1e9).nullable(),
-    /** The program continues when it has the results of all its calls, or an error. */
+    /** True when the program continues only with the results of all its calls, or with an error. */
     waits_for_all: z.literal(true).optional(),
   }),
   z.strictObject({ ...codeResponseFields, type: z.literal('completed') }),

@@ -5,14 +5,14 @@ const burstCapacity = 64_000_000
 const refillPerSecond = 16_000_000
 
 /**
- * A token bucket that slows down a sandbox that gives the host too much work. A token is the cost of one byte that is
- * only passed on. The cost is counted, not timed: a busy machine does not slow down an honest sandbox.
+ * A token bucket that slows down a sandbox that causes too much work on the host. A token is the cost of one byte that
+ * is only forwarded. The cost is counted and not timed, so a busy machine does not slow down an honest sandbox.
  */
 export class RateLimiter {
   #tokens = burstCapacity
   #updatedAt = performance.now()
 
-  /** Takes tokens. Settles at once while the bucket is not empty, else when the missing tokens were added. */
+  /** Takes tokens. Settles at once while the bucket is not empty, otherwise after the missing tokens were added. */
   async consume(cost: number): Promise<void> {
     const now = performance.now()
     this.#tokens = Math.min(burstCapacity, this.#tokens + ((now - this.#updatedAt) / 1_000) * refillPerSecond) - cost
@@ -24,8 +24,8 @@ export class RateLimiter {
 let lastYield: Promise<void> = Promise.resolve()
 
 /**
- * Settles in a turn of the event loop of its own, so that timers (and heartbeats) run between any two callers. The
- * queue is shared by the whole process: it is fair over all sandboxes.
+ * Settles in a separate turn of the event loop, so that timers (and heartbeats) run between any two callers. The whole
+ * process shares the queue, so it is fair over all sandboxes.
  */
 export function yieldToEventLoop(): Promise<void> {
   lastYield = lastYield.then(() => setImmediate())

@@ -24,7 +24,7 @@ async function read(received: AsyncIterable<Uint8Array>, isExpectingMessage = tr
 }
 
 describe('readMessages', () => {
-  it('reads the largest messages of an honest runner', async () => {
+  it('readMessages reads the largest messages of an honest runner', async () => {
     const largest = [
       suspended({ rows: Array.from({ length: 125_000 }, () => 1) }),
       { type: 'completed', step: 1, output: String.raw`\ud83d\ude00`.repeat(defaultLimits.capturedCharacters) },
@@ -34,7 +34,7 @@ describe('readMessages', () => {
     expect(messages.map(({ type }) => type)).toEqual(['suspended', 'completed', 'snapshot'])
   })
 
-  it('makes the texts of a runner well-formed, but not the arguments of calls', async () => {
+  it('readMessages makes the texts of a runner well-formed, but not the arguments of calls', async () => {
     const half = '\ud83d'
     const [first, second] = await read(
       chunks(
@@ -46,7 +46,7 @@ describe('readMessages', () => {
     expect(second).toMatchObject({ calls: [{ arguments: { id: half } }] })
   })
 
-  it('leaves out masks of floats that are none, and keeps the call', async () => {
+  it('readMessages leaves out invalid masks of floats, and keeps the call', async () => {
     const deep = JSON.parse(`${'{"*":'.repeat(300)}1${'}'.repeat(300)}`) as unknown
     for (const floats of [deep, 2, [1], 'x']) {
       const message = { ...suspended({ n: 1 }), calls: [{ call: 1, tool: 'x', arguments: { n: 1 }, floats }] }
@@ -58,7 +58,7 @@ describe('readMessages', () => {
   it.each([
     ['more structure than calls can have', `{"a":[${'[],'.repeat(500_000)}0]}`],
     ['arguments nested without end', `{"a":${'['.repeat(6_000)}${']'.repeat(6_000)}}`],
-  ])('refuses %s before it is parsed', async (_what, json) => {
+  ])('readMessages refuses %s before it is parsed', async (_what, json) => {
     const frame = encode(suspended('#'))
     const body = Buffer.from(Buffer.from(frame).toString().slice(4).replace('"#"', json))
     const header = Buffer.alloc(4)
@@ -69,11 +69,11 @@ describe('readMessages', () => {
     })
   })
 
-  it('does not parse frames while no message is expected', async () => {
+  it('readMessages does not parse frames while no message is expected', async () => {
     expect(await read(chunks(encode({ type: 'nonsense' }), encode(suspended({}))), false)).toEqual([])
   })
 
-  it('lets timers run between any two large frames, over all sandboxes', async () => {
+  it('readMessages lets timers run between any two large frames, over all sandboxes', async () => {
     const frame = encode(suspended({ rows: Array.from({ length: 50_000 }, () => 1) }))
     let turns = 0
     const timer = setInterval(() => (turns += 1), 0)
@@ -84,7 +84,7 @@ describe('readMessages', () => {
     expect(turns).toBeGreaterThan(10)
   })
 
-  it('lets timers run between small frames in chunks of any size', async () => {
+  it('readMessages lets timers run between small frames in chunks of any size', async () => {
     let inThisTurn = 0
     let most = 0
     const timer = setInterval(() => (inThisTurn = 0), 0)
@@ -99,7 +99,7 @@ describe('readMessages', () => {
     expect(most).toBeLessThan(4_000)
   })
 
-  it('slows down a flood when its burst is used up', async () => {
+  it('readMessages slows down a flood when its burst is used up', async () => {
     let given = 0
     const flood = Buffer.concat(Array.from({ length: 30 }, () => encode({ type: 'output', step: 9, text: '' })))
     async function* endless(): AsyncGenerator<Uint8Array> {
@@ -112,7 +112,8 @@ describe('readMessages', () => {
     const begun = performance.now()
     while (performance.now() - begun < 300) await messages.next()
     await messages.return()
-    // 16 million a second and a burst of 64, at some 52,000 a chunk: without, it is thousands.
+    // The limit is 16 million per second and a burst of 64 million, and a chunk costs about 52,000. Without the limit,
+    // thousands of chunks arrive.
     const seconds = (performance.now() - begun) / 1_000
     expect(given).toBeGreaterThan(10)
     expect(given).toBeLessThan(1_300 + 320 * seconds)

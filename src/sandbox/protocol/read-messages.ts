@@ -8,18 +8,19 @@ import { countStructuralBytes } from '../../common/json/structural-bytes.js'
 /** Bytes that are decoded without a pause; a stream may deliver a MiB at once. */
 const sliceBytes = 64 * 1024
 
-/** Cost of reading, in bytes that are only passed on. */
+/** Cost of reading, in units of one forwarded byte. */
 const costs = { chunk: 4_000, frame: 1_000, structure: 32 } as const
 
 /**
- * A larger frame, or as many bytes of smaller frames, takes a turn of the event loop of its own, over all sandboxes.
+ * A larger frame, or the same number of bytes of smaller frames, gets a separate turn of the event loop, over all
+ * sandboxes.
  */
 const smallFrameBytes = 16 * 1024
 
 interface ReadOptions {
-  /** The bytes may begin in the middle of a frame. */
+  /** True when the bytes may begin in the middle of a frame. */
   readonly resume: boolean
-  /** Whether a message is expected. While it is not, frames are skipped unparsed. */
+  /** Returns whether a message is expected. While none is, frames are skipped without parsing. */
   readonly isExpectingMessage: () => boolean
 }
 
@@ -54,7 +55,7 @@ export async function* readMessages(
         const structuralBytes = checkStructure(body, limits.structuralBytes)
         await rateLimiter.consume(costs.frame + costs.structure * structuralBytes)
         const message = validateMessage(parseFrame(body))
-        // The consumer of the message needs time for it, too.
+        // The consumer of the message also needs time for it.
         if (!isSmall) await yieldToEventLoop()
         yield message
       }
@@ -62,7 +63,7 @@ export async function* readMessages(
   }
 }
 
-/** An honest runner can't send deeper nesting: Python's encoder stops at a depth of about 1,000. */
+/** Maximum depth of nesting. An honest runner stays below, because Python's encoder stops at a depth of about 1,000. */
 const maxDepth = 5_000
 
 /**

@@ -3,7 +3,7 @@ import type { StepLimits } from '../../common/runs/limits.js'
 /** Limits of one frame of a runner. */
 export interface RunnerFrameLimits {
   readonly bytes: number
-  /** Bytes outside of strings. */
+  /** Maximum bytes outside of strings. */
   readonly structuralBytes: number
 }
 
@@ -17,7 +17,8 @@ const maximumSuspensionBytes = 256 * 1024
 const slackBytes = 64 * 1024
 
 /**
- * Bytes that the runner reserves for a character of its output (session.py): 12 for one beyond U+FFFF, and a margin.
+ * Bytes that the runner reserves for a character of its output (session.py): 12 for a character above U+FFFF, and a
+ * margin.
  */
 const bytesPerCharacter = 16
 

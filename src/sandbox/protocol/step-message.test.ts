@@ -11,7 +11,7 @@ const results = (...values: readonly JsonValue[]): Step =>
   step({ type: 'results', results: values.map((value, index) => ({ index, outcome: { status: 'ok', value } })) })
 
 describe('stepMessage', () => {
-  it('contains the hash of an external result, and an inline result itself', () => {
+  it('the message of a step contains the hash of an external result, and an inline result itself', () => {
     expect(stepMessage(results(external('a'), { b: 1 }), [1, 4, 1])).toEqual({
       type: 'resume',
       digest: expect.any(String),
@@ -25,7 +25,7 @@ describe('stepMessage', () => {
     })
   })
 
-  it('has another digest for another step of the same number, independent of the fence and the times', () => {
+  it('the digest of a step depends on its content, and not on the fence and the times', () => {
     const digests = [
       stepMessage(results(1), [1, 4, 1]),
       stepMessage(results(1), [1, 4, 2]),
@@ -37,13 +37,13 @@ describe('stepMessage', () => {
     expect(digests[2]).not.toBe(digests[0])
   })
 
-  it('contains the waiting time if it is known', () => {
+  it('the message of a step contains the waiting time if it is known', () => {
     const source = { type: 'cell', cell: 2, source: 'x' } as const
     expect(stepMessage({ ...step(source), waited: 3 }, [1, 4, 1])).toMatchObject({ now: 7, waited: 3 })
     expect(stepMessage({ ...results(1), waited: 3 }, [1, 4, 1])).toMatchObject({ now: 7, waited: 3 })
   })
 
-  it('contains the hash of an external source of a cell', () => {
+  it('the message of a cell contains the hash of an external source', () => {
     const cell = { type: 'cell', digest: expect.any(String), fence: [1, 4, 1], step: 4, now: 7, cell: 2 }
     expect(stepMessage(step({ type: 'cell', cell: 2, source: 'x' }), [1, 4, 1])).toEqual({ ...cell, source: 'x' })
     expect(stepMessage(step({ type: 'cell', cell: 2, source: external('s') }), [1, 4, 1])).toEqual({
@@ -54,7 +54,7 @@ describe('stepMessage', () => {
 })
 
 describe('referencedValues', () => {
-  it('returns each external value once, in order', () => {
+  it('referencedValues returns each external value once, in order', () => {
     expect(referencedValues(results(external('b'), 1, external('a'), external('b'), null))).toEqual([
       ref('b'),
       ref('a'),

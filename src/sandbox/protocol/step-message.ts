@@ -4,13 +4,13 @@ import type { Step, StepInput } from '../../common/session/steps.js'
 import { externalValue, refOf, type ValueRef } from '../../common/json/external-value.js'
 import type { Fence, StepMessage } from './messages.js'
 
-/** Replaces all steps up to this one by the state that they left. */
+/** An input that replaces all steps up to this one by the state after them. */
 interface RestoreInput {
   readonly type: 'restore'
   readonly snapshot: ValueRef
 }
 
-/** A step as a driver executes it. */
+/** A step for a driver. */
 export interface RunnerStep extends Omit<Step, 'input'> {
   readonly input: StepInput | RestoreInput
 }
@@ -19,7 +19,7 @@ type StepContent<Message> = Message extends unknown
   ? Omit<Message, 'fence' | 'digest' | 'now' | 'waited' | 'recorded'>
   : never
 
-/** The message of a step: inline values as they are, external values as their hash. */
+/** Returns the message of a step, with inline values, and the hashes of external values. */
 export function stepMessage(step: RunnerStep, fence: Fence): StepMessage {
   const content = stepContent(step)
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32)
@@ -53,7 +53,9 @@ function inputDataField(value: JsonValue): { readonly value: JsonValue } | { rea
   return ref ? { ref: ref.sha256 } : { value }
 }
 
-/** The external values that a step references, without duplicates. The runner must have them before the step. */
+/**
+ * Returns the external values that a step references, without duplicates. The runner must have them before the step.
+ */
 export function referencedValues({ input }: RunnerStep): readonly ValueRef[] {
   const refs = externalizableValues(input).flatMap((value) => refOf(value) ?? [])
   return [...new Map(refs.map((ref) => [ref.sha256, ref])).values()]

@@ -38,7 +38,7 @@ export function toStepResult(message: StepResponse, request: StepMessage): StepR
   }
 }
 
-/** The times of an earlier request, if the runner executed the step then; undefined for those of this request. */
+/** Returns the times of the earlier request by which the runner executed the step; undefined if it was this request. */
 function earlierTimes(
   { now, waited }: Pick<StepResponse, 'now' | 'waited'>,
   request: StepMessage,

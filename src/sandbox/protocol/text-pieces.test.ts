@@ -17,7 +17,7 @@ describe('splitIntoPieces', () => {
   const text = 'ab\u{1F600}\u{1F601}c\u{1F602}d'.repeat(7)
 
   it.each([2, 3, 4, 5, 7, 100])(
-    'gives the same text in pieces of at most %i units, and only the last is the last',
+    'splitIntoPieces yields the same text in pieces of at most %i units, and marks only the last piece as last',
     async (units) => {
       for (let size = 1; size < 12; size += 1) {
         const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
@@ -33,12 +33,12 @@ describe('splitIntoPieces', () => {
     },
   )
 
-  it('yields one empty last piece for an empty source', async () => {
+  it('splitIntoPieces yields one empty last piece for an empty source', async () => {
     expect(await all([], 5)).toEqual([{ text: '', last: true }])
     expect(await all(['', ''], 5)).toEqual([{ text: '', last: true }])
   })
 
-  it('yields no last piece when the source fails at its end', async () => {
+  it('splitIntoPieces yields no last piece when the source fails at its end', async () => {
     const seen: TextPiece[] = []
     const reading = (async () => {
       for await (const piece of splitIntoPieces(from(['abcdef'], new Error('other bytes')), 2)) seen.push(piece)
@@ -47,7 +47,7 @@ describe('splitIntoPieces', () => {
     expect(seen.map(({ last }) => last)).toEqual([false, false])
   })
 
-  it('reads from its source only what the next piece needs', async () => {
+  it('splitIntoPieces reads from its source only the characters of the next piece', async () => {
     let asked = 0
     async function* counting(): AsyncGenerator<string> {
       for (;;) {
@@ -63,7 +63,7 @@ describe('splitIntoPieces', () => {
 })
 
 describe('maximumPieceLength', () => {
-  it.each(['\ud800', '\u4e2d', '"', 'x'])('fit into a quarter of a frame, whatever %j becomes there', (unit) => {
+  it.each(['\ud800', '\u4e2d', '"', 'x'])('a piece of %j fits into a quarter of a frame', (unit) => {
     const frameBytes = 100_000
     const text = unit.repeat(maximumPieceLength(frameBytes))
     expect(encodeFrame({}, frameBytes, text).length).toBeLessThanOrEqual(frameBytes / 4 + 7)

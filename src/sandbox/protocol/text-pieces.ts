@@ -7,7 +7,7 @@ import { cutIndex } from '../../common/text/text.js'
 /** Maximum bytes of one UTF-16 code unit in UTF-8. */
 const maximumBytesPerCodeUnit = 3
 
-/** Maximum UTF-16 code units of a piece, so that its frame takes at most about a quarter of the frame limit. */
+/** Returns the maximum UTF-16 code units of a piece. Its frame then uses at most about a quarter of the frame limit. */
 export function maximumPieceLength(frameBytes: number): number {
   return Math.max(2, Math.floor(frameBytes / 4 / maximumBytesPerCodeUnit))
 }

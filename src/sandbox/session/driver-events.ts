@@ -10,9 +10,9 @@ type StepDeferred = Deferred<StepResult | RestoreResult>
 /** Identifies an operation: the deferred result of its step, or its snapshot receiver. */
 export type OperationKey = StepDeferred | SnapshotReceiver
 
-/** What happened. Times (`nowMs`) are those of `performance.now()`. */
+/** An event of a driver. Times (`nowMs`) are those of `performance.now()`. */
 export type DriverEvent =
-  /** Requests of the host. */
+  /** Events from requests of the host. */
   | {
       readonly type: 'execute'
       readonly attempt: StepAttempt
@@ -24,7 +24,8 @@ export type DriverEvent =
   | { readonly type: 'snapshot'; readonly receiver: SnapshotReceiver }
   | { readonly type: 'snapshotAborted'; readonly receiver: SnapshotReceiver }
   /**
-   * Writing. `sendFailed`: a value can't be read, or a frame is over the limit; `writeFailed`: the connection failed.
+   * Events from writing. `sendFailed`: a value can't be read, or a frame is over the limit. `writeFailed`: the
+   * connection failed.
    */
   | { readonly type: 'helloSent' }
   | { readonly type: 'helloFailed'; readonly error: unknown }
@@ -40,19 +41,22 @@ export type DriverEvent =
   | { readonly type: 'stepSent'; readonly attempt: StepAttempt }
   | { readonly type: 'sendFailed'; readonly attempt: StepAttempt; readonly error: unknown }
   | { readonly type: 'writeFailed'; readonly reason: string }
-  /** The runner. `violation`: it broke the protocol. */
+  /** Events from the runner. `violation`: it broke the protocol. */
   | { readonly type: 'message'; readonly message: RunnerMessage }
   | { readonly type: 'pieceReceived'; readonly receiver: SnapshotReceiver }
   | { readonly type: 'snapshotEnded'; readonly receiver: SnapshotReceiver; readonly snapshot: Snapshot }
   | { readonly type: 'violation'; readonly reason: string }
-  /** Timers and interrupts. `stopRequested`: the interrupt at the limit was sent, or this backend can't interrupt. */
+  /**
+   * Events from timers and interrupts. `stopRequested`: the interrupt at the limit was sent, or this backend can't
+   * interrupt.
+   */
   | { readonly type: 'timeout' }
   | { readonly type: 'stopRequested'; readonly operation: OperationKey; readonly isInterrupted: boolean }
   | { readonly type: 'stopFailed'; readonly operation: OperationKey; readonly reason: string }
-  /** The connection. */
+  /** Events from the connection. */
   | { readonly type: 'ended'; readonly cause: LostCause; readonly reason: string }
 
-/** What the driver must do after a transition, in this order. */
+/** An action of the driver after a transition. Actions are executed in order. */
 export type Effect =
   | { readonly type: 'sendHello'; readonly fence: Fence }
   | { readonly type: 'sendValues'; readonly attempt: StepAttempt }

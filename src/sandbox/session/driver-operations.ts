@@ -13,7 +13,7 @@ export function startTimer(milliseconds: number): Effect {
   return { type: 'startTimer', milliseconds }
 }
 
-/** Makes the driver idle: nothing of the operation is sent or timed any more, and `settle` ends it for its callers. */
+/** Makes the driver idle: sending and timers of the operation stop, and `settle` ends it for its callers. */
 export function endOperation(state: OpenState, settle: Effect): Transition {
   const { operation } = state
   const effects: Effect[] = [{ type: 'stopTimer' }]
@@ -31,7 +31,7 @@ export function abandonOperation(state: OpenState, error: unknown): Transition {
   return endOperation(state, { type: 'resolveSnapshot', receiver: operation.receiver, snapshot })
 }
 
-/** The sandbox is gone or unusable: settles the operation and ends the state machine. */
+/** Called when the sandbox is lost or unusable: settles the operation and ends the state machine. */
 export function lose(state: OpenState, cause: LostCause, reason: string, { kill } = { kill: false }): Transition {
   const { operation, madeProgress } = state
   const result: LostResult = { type: 'lost', cause, reason }
@@ -64,7 +64,7 @@ export function proceed(state: OpenState): Transition {
       state: { ...state, operation: { ...operation, phase: 'sending' } },
       effects: [{ type: 'sendStep', attempt }],
     }
-  // `ready` tells whether the runner has the step already: a runner that executes the step reads no values.
+  // `ready` shows whether the runner has the step already: a runner that executes the step reads no values.
   if (handshake !== 'ready') return { state, effects: [] }
   const reading = { ...withExecution(operation, { deadlineMs: null }), phase: 'values' as const }
   const timer: Effect[] = operation.limit === 'running' ? [{ type: 'stopTimer' }] : []

@@ -1,8 +1,8 @@
 /**
  * The state of a session driver: one union, changed only by `transition` (driver-transition.ts).
  *
- * Owns: what a driver knows about its connection and its operation. Boundary: pure; no I/O, no timer, no clock. The
- * driver (session-driver.ts) turns what happens into events and runs the effects.
+ * Owns: the state of a driver's connection and operation. Boundary: pure; no I/O, no timer, no clock. The driver
+ * (session-driver.ts) creates the events and runs the effects.
  *
  * Invariants: 1. At most one operation is in progress. 2. `lost` is final. 3. Every operation that leaves the state has
  * its result settled by an effect of that transition. 4. The timer runs only during an operation, and an operation has
@@ -51,9 +51,10 @@
  *
  * Guards that all rows share: a message `refused` or `snapshot` counts with the fence of the operation only; an event
  * of writing counts for the latest attempt only. Every message but `ready` sets `madeProgress`.
- * (*) handshake new: send hello. Hello sent: send the step, or request the snapshot; a step whose values the runner
- * does not have waits for `ready` and then sends them first, without a timer while they are read.
- * (**) resolved as lost (protocol) when no other driver can exist: the runner lies, but its sandbox is left alone.
+ * (*) handshake new: send hello. Hello sent: send the step, or request the snapshot; when the runner lacks values of a
+ * step, the driver waits for `ready` and then sends them first, without a timer while they are read.
+ * (**) resolved as lost (protocol) when no other driver can exist: then the response is false, but the sandbox is not
+ * killed.
  */
 import type { StepResult } from '../../common/session/steps.js'
 import type { DriverEvent, Effect, OperationKey } from './driver-events.js'
@@ -66,13 +67,13 @@ export interface OpenState {
   readonly type: 'open'
   readonly handshake: Handshake
   readonly operation: Operation
-  /** The sandbox was found, not created, over this connection. */
+  /** True when this connection found the sandbox, and did not create it. */
   readonly isAttached: boolean
-  /** The largest step that the runner is known to have. */
+  /** Number of the largest step that the runner has received for certain. */
   readonly lastTakenStep: number
-  /** The largest step that was requested here. */
+  /** Number of the largest step that was requested from this driver. */
   readonly lastRequestedStep: number
-  /** The runner sent a message other than `ready`. */
+  /** True when the runner has sent a message other than `ready`. */
   readonly madeProgress: boolean
 }
 
@@ -104,7 +105,7 @@ export interface SnapshotOperation {
   readonly limit: LimitState
 }
 
-/** `stopping`: the time limit was reached, and the code interrupted. */
+/** `stopping`: the time limit was reached, and the code was interrupted. */
 type LimitState = 'running' | 'stopping'
 
 export interface Transition {
@@ -126,19 +127,19 @@ export function initialState(isAttached: boolean): OpenState {
   }
 }
 
-/** Whether a message from the runner can change this state. Frames are skipped unread while this is false. */
+/** Returns whether a message from the runner can change this state. While it can't, frames are skipped unread. */
 export function isExpectingMessage(state: DriverState): boolean {
   if (state.type === 'lost') return false
   return state.operation.type !== 'idle' || state.handshake === 'sendingHello' || state.handshake === 'helloSent'
 }
 
-/** The step without a result; of a lost driver, the one that was pending. */
+/** Returns the step without a result; for a lost driver, the step that was pending. */
 export function pendingStepOf(state: DriverState): PendingStep | null {
   if (state.type === 'lost') return state.step
   return state.operation.type === 'step' ? state.operation.step : null
 }
 
-/** The step without a result that the runner has, or is about to have. */
+/** Returns the step without a result if the runner has it, or is about to get it. */
 export function sentStepOf(state: DriverState): PendingStep | null {
   if (state.type === 'lost' || state.operation.type !== 'step') return null
   const { phase, step } = state.operation

@@ -155,7 +155,9 @@ const expected = new Map(
   ),
 )
 
-/** Everything that rows name: handshake, operation, phase, limit, deadline, interrupt, and the last step taken. */
+/**
+ * Returns the properties in the rows: handshake, operation, phase, limit, deadline, interrupt, and the last taken step.
+ */
 function summarize(state: DriverState): string {
   if (state.type === 'lost') return `lost ${state.result.cause}`
   const { handshake, operation, lastTakenStep } = state
@@ -174,11 +176,11 @@ const names = Object.keys(states) as StateName[]
 const pairs = names.flatMap((name) => (Object.keys(events) as EventName[]).map((event) => [name, event] as const))
 
 describe('transition', () => {
-  it('has one row for each pair', () => {
+  it('the transition table has one row for each pair', () => {
     expect(expected.size).toBe(table.reduce((count, [rowStates]) => count + rowStates.length, 0))
   })
 
-  it.each(pairs)('of %s on %s is that of the table', (name, eventName) => {
+  it.each(pairs)('the transition of %s on %s is as in the table', (name, eventName) => {
     const state: DriverState = states[name]
     const next = transition(state, events[eventName])
     const row = expected.get(`${name}, ${eventName}`)

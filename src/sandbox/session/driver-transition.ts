@@ -16,7 +16,10 @@ import { receive } from './receive-message.js'
 import { noSnapshot } from './snapshot-receiver.js'
 import { parseMsPerMebibyte, stopGraceMs } from './step-timeout.js'
 
-/** Connections over which code is told to stop at its limit. Each gives it another grace period, so they are few. */
+/**
+ * Maximum number of connections over which code is interrupted at its limit. Each one gives the code another grace
+ * period, so the number is small.
+ */
 export const maximumStopAttempts = 3
 
 /** The transition table of driver-state.ts. Returns the same state object when nothing changes. */
@@ -151,14 +154,14 @@ function onStop(
 ): Transition {
   if (event.operation !== operationKey(operation) || operation.limit === 'running') return unchanged(state)
   if (event.type === 'stopRequested' && event.isInterrupted) return { state, effects: [startTimer(stopGraceMs)] }
-  // A sandbox that can't be interrupted because of an error may have ended long ago: its step is not to blame.
+  // If the interrupt failed with an error, the sandbox may have ended long ago, and the step is not the cause.
   return event.type === 'stopFailed' && operation.type === 'step'
     ? lose(state, 'gone', `the code can't be told to stop: ${event.reason}`)
     : loseAtLimit(state, operation)
 }
 
 function loseAtLimit(state: OpenState, operation: StepOperation | SnapshotOperation): Transition {
-  // A snapshot timeout is not the fault of a cell.
+  // A cell is not the cause of a snapshot timeout.
   if (operation.type === 'snapshot')
     return lose(state, 'gone', 'the sandbox did not finish its snapshot in time', { kill: true })
   const { message, limitSeconds } = operation.step.attempt

@@ -1,6 +1,6 @@
 import type { SandboxConnection } from '../backend.js'
 
-/** An interrupt is lost when no code runs yet, or in the middle of a frame: it is repeated at this interval. */
+/** An interrupt is lost when no code runs yet, or in the middle of a frame, so it is repeated at this interval. */
 const interruptRetries = { times: 5, everyMs: 1_000 } as const
 
 /** Interrupts the code until `settled` settles, at most five times. Never rejects. */

@@ -28,11 +28,11 @@ export interface StepAttempt extends ExecuteStepOptions {
   readonly sendAbort: AbortController
 }
 
-/** The execution of one step over all connections that it takes: each driver continues with that of its predecessor. */
+/** The execution of one step over all its connections: each driver continues the execution of its predecessor. */
 export interface Execution {
   /** Time by `performance.now()` at which the code is stopped; null before the start, and while values are sent. */
   readonly deadlineMs: number | null
-  /** Connections over which the code was told to stop at its limit. */
+  /** Number of connections over which the code was interrupted at its limit. */
   readonly stopAttempts: number
   readonly interrupt: InterruptState
 }
@@ -51,16 +51,16 @@ export interface PendingStep {
   readonly attempt: StepAttempt
   readonly result: Deferred<StepResult | RestoreResult>
   readonly execution: Execution
-  /** Another driver of this sandbox may exist: in another worker, or of a run that was reset. */
+  /** True when another driver of this sandbox may exist: in another worker, or of a run before a reset. */
   readonly mayBeFenced: boolean
 }
 
-/** Whether this attempt joins the pending step. After a reset another step may have the same number. */
+/** Returns whether this attempt joins the pending step. After a reset, another step may have the same number. */
 export function isSameStep({ message }: StepAttempt, { attempt }: PendingStep): boolean {
   return message.step === attempt.message.step && message.digest === attempt.message.digest
 }
 
-/** Whether this is the response to the pending step. A restore has a response type of its own. */
+/** Returns whether this is the response to the pending step. A restore has a separate response type. */
 export function isResponseTo({ attempt: { message } }: PendingStep, response: StepResponse): boolean {
   const { step, digest = message.digest } = response
   if (step !== message.step || digest !== message.digest) return false

@@ -12,7 +12,7 @@ import {
 } from './driver-state.js'
 import { isResponseTo, type PendingStep } from './pending-step.js'
 
-/** A message from the runner, whose frame is valid; its content is not trusted. */
+/** Handles a message from the runner. Its frame is valid, but its content is not trusted. */
 export function receive(state: OpenState, message: RunnerMessage): Transition {
   if (message.type === 'ready') {
     if (state.handshake === 'new') return unchanged(state)
@@ -49,7 +49,7 @@ function receiveInStep(state: OpenState, operation: StepOperation, message: Oper
     case 'completed':
     case 'failed':
     case 'restored': {
-      // A response to another step is meant for another driver, or forged.
+      // A response to another step is for another driver, or forged.
       if (!isResponseTo(step, message)) return unchanged(state)
       return endOperation(state, {
         type: 'resolveStep',
@@ -70,7 +70,7 @@ function onRefused(
 ): Transition {
   const quotedReason = quoteUntrusted(reason)
   switch (kind) {
-    // Another worker was sending as well and is fenced off by now: rare enough for a rebuild.
+    // Another worker was also sending, and is fenced now. This is so rare that a rebuild is acceptable.
     case 'incomplete':
       return lose(state, 'gone', `a value did not reach the sandbox: ${quotedReason}`)
     case 'invalid': {
@@ -78,8 +78,8 @@ function onRefused(
       return lose(state, 'protocol', refusal, { kill: true })
     }
     case 'fenced': {
-      // No code has run in a fresh sandbox before its first `ready`. One that refuses the hello was used before: a run
-      // that was reset opens the sandbox that the run before the reset opened with the same epoch.
+      // No code has run in a fresh sandbox before its first `ready`. A sandbox that refuses the hello was used before:
+      // after a reset, a run opens the sandbox that the earlier run opened with the same epoch.
       const wasUsedBefore = state.handshake !== 'ready'
       if (mayBeFenced || wasUsedBefore)
         return abandonOperation(state, new PtcError('SANDBOX_FENCED', `fenced off: ${quotedReason}`))

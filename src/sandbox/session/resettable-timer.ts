@@ -7,7 +7,7 @@ export class ResettableTimer {
     this.#onElapsed = onElapsed
   }
 
-  /** Replaces the timeout that runs, if there is one. */
+  /** Replaces the running timeout, if there is one. */
   start(milliseconds: number): void {
     this.stop()
     this.#timer = setTimeout(this.#onElapsed, milliseconds)

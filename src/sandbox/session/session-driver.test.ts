@@ -38,7 +38,7 @@ const completed = (step: number, output = '') => ({ type: 'completed', step, out
 afterEach(() => void vi.useRealTimers())
 
 describe('SessionDriver', () => {
-  it('sends one hello, and each step with its fence', async () => {
+  it('a driver sends one hello, and each step with its fence', async () => {
     const { runner, executeStep } = drive()
     runner.onMessage = () => runner.emit(completed(runner.hostMessages.length - 1))
     await executeStep(1)
@@ -50,7 +50,7 @@ describe('SessionDriver', () => {
     ])
   })
 
-  it('reports the output of the pending step only', async () => {
+  it('a driver reports only the output of the pending step', async () => {
     const { runner, executeStep, printed } = drive()
     const result = executeStep(2)
     runner.emit({ type: 'output', step: 1, text: 'old' })
@@ -60,7 +60,7 @@ describe('SessionDriver', () => {
     expect(printed).toEqual(['new'])
   })
 
-  it('ignores a response to another step', async () => {
+  it('a driver ignores a response to another step', async () => {
     const { runner, executeStep } = drive()
     const result = executeStep(2)
     for (const step of [1, 3, 0, 1_000_000]) runner.emit(completed(step, 'forged'))
@@ -68,7 +68,7 @@ describe('SessionDriver', () => {
     expect(await result).toEqual({ type: 'completed', output: 'right' })
   })
 
-  it('ignores a response that arrived before the step started', async () => {
+  it('a driver ignores a response that arrived before the step started', async () => {
     const { runner, executeStep } = drive()
     runner.emit(completed(1, 'too early'))
     await new Promise((resolve) => setImmediate(resolve))
@@ -98,7 +98,7 @@ describe('SessionDriver', () => {
     ['another session', { type: 'ready', protocol: protocolVersion, session: 'other', step: 0, language: 'Python' }],
     ['another protocol', { type: 'ready', protocol: 1, session: 's', step: 0, language: 'Python' }],
     ['a refusal', { type: 'refused', step: 1, fence: [3, 1, 1], kind: 'invalid', reason: 'expected cell as step 9' }],
-  ])('kills a sandbox that sends a message with %s', async (_what, message) => {
+  ])('a driver kills a sandbox that sends a message with %s', async (_what, message) => {
     const { runner, driver, executeStep } = drive()
     const result = executeStep()
     runner.emit(message)
@@ -112,7 +112,7 @@ describe('SessionDriver', () => {
     ['a frame over the limit', Buffer.from([0, 0xff, 0xff, 0xff, 0x7b])],
     ['no JSON', Buffer.from([0, 0, 0, 2, 0x7b, 0x7b])],
     ['arguments of endless nesting', nested(deep)],
-  ])('kills a sandbox that sends %s', async (_what, bytes) => {
+  ])('a driver kills a sandbox that sends %s', async (_what, bytes) => {
     const { runner, executeStep } = drive()
     const result = executeStep()
     runner.emitBytes(bytes)
@@ -120,7 +120,7 @@ describe('SessionDriver', () => {
     expect(runner.killed).toBe(true)
   })
 
-  it('ignores a refusal with the fence of another driver', async () => {
+  it('a driver ignores a refusal with the fence of another driver', async () => {
     const { runner, executeStep } = drive()
     const result = executeStep()
     runner.emit({ type: 'refused', step: 1, fence: [2, 9, 9], kind: 'fenced', reason: 'older' })
@@ -128,7 +128,7 @@ describe('SessionDriver', () => {
     expect(await result).toEqual({ type: 'completed', output: 'mine' })
   })
 
-  it('joins a pending step, and resolves both calls with its result', async () => {
+  it('a second call joins a pending step, and both calls resolve with its result', async () => {
     const { runner, executeStep } = drive()
     const results = [executeStep(1, 1), executeStep(1, 2)]
     runner.emit(completed(1, 'once'))
@@ -138,7 +138,7 @@ describe('SessionDriver', () => {
     ])
   })
 
-  it('neither joins another step of the same number nor takes its response', async () => {
+  it('a call neither joins another step of the same number nor accepts its response', async () => {
     const { runner, executeStep } = drive()
     const before = executeStep(1, 1, 'of a run that was reset since')
     await vi.waitFor(() => expect(runner.hostMessages).toHaveLength(2))
@@ -153,7 +153,7 @@ describe('SessionDriver', () => {
     expect(await result).toEqual({ type: 'completed', output: 'mine' })
   })
 
-  it('rejects an earlier step when another step starts', async () => {
+  it('a driver rejects an earlier step when another step starts', async () => {
     const { runner, executeStep } = drive()
     const earlier = executeStep(1)
     const later = executeStep(2)
@@ -174,14 +174,14 @@ describe('SessionDriver', () => {
       { reason: 'disconnected', exitCode: null },
       { cause: 'gone', reason: 'the connection to the sandbox broke' },
     ],
-  ])('reports how the sandbox ended when it %s', async (_how, end, expected) => {
+  ])('a driver reports the end of a sandbox that %s', async (_how, end, expected) => {
     const { runner, executeStep } = drive()
     const result = executeStep()
     runner.end(end)
     expect(await result).toMatchObject({ type: 'lost', ...expected })
   })
 
-  it('kills a sandbox that does not respond within its limit', async () => {
+  it('a driver kills a sandbox that does not respond within its limit', async () => {
     vi.useFakeTimers()
     const { runner, executeStep } = drive()
     const result = executeStep()
@@ -192,7 +192,7 @@ describe('SessionDriver', () => {
     expect(runner.killed).toBe(true)
   })
 
-  it('gives a sandbox that can be interrupted a grace period', async () => {
+  it('a sandbox that can be interrupted gets a grace period', async () => {
     vi.useFakeTimers()
     const { runner, executeStep } = drive()
     runner.interruptible = true
@@ -204,7 +204,7 @@ describe('SessionDriver', () => {
     expect(runner.killed).toBe(false)
   })
 
-  it('repeats an interrupt until the runner confirms it, and reports its time with the result', async () => {
+  it('a driver repeats an interrupt until the runner confirms it, and reports its time with the result', async () => {
     vi.useFakeTimers()
     const { runner, driver, executeStep } = drive()
     let times = 0
@@ -223,7 +223,7 @@ describe('SessionDriver', () => {
     expect(times).toBe(3)
   })
 
-  it('interrupts no other step, and stops when the step ends', async () => {
+  it('an interrupt affects no other step, and stops when the step ends', async () => {
     vi.useFakeTimers()
     const { runner, driver, executeStep } = drive()
     let times = 0
@@ -243,7 +243,7 @@ describe('SessionDriver', () => {
     expect(times).toBe(1)
   })
 
-  it('does not extend the time limit for output', async () => {
+  it('output does not extend the time limit of a step', async () => {
     vi.useFakeTimers()
     const { runner, executeStep } = drive()
     const result = executeStep()
@@ -254,7 +254,7 @@ describe('SessionDriver', () => {
     expect(await result).toMatchObject({ type: 'lost', cause: 'killed_at_limit' })
   })
 
-  it('rejects a step that is larger than a frame', async () => {
+  it('a driver rejects a step that is larger than a frame', async () => {
     const { driver } = drive()
     const source = 'x'.repeat(200_000)
     const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source } } as const
@@ -271,7 +271,7 @@ function suspended(call: object) {
   return { type: 'suspended', step: 1, calls, wake_in: null, output: '' }
 }
 
-/** A suspension whose arguments are this JSON text. */
+/** A suspension with this JSON text as arguments. */
 function nested(json: string): Uint8Array {
   const text = JSON.stringify(suspended({ arguments: { deep: '%' } })).replace('"%"', json)
   const frame = Buffer.alloc(4 + text.length)

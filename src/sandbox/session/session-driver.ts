@@ -2,12 +2,13 @@
  * Owns: one connection to one runner, from the handshake to the loss of the sandbox. Turns every event (response, end
  * of the sandbox, timeout, protocol violation) into a step result or a snapshot.
  *
- * Boundary: I/O only. What an event changes is decided by the state machine (table in driver-state.ts); which
- * connection follows a lost one is decided by session-host.ts.
+ * Boundary: I/O only. The state machine (table in driver-state.ts) decides the effect of an event; session-host.ts
+ * decides which connection follows a lost one.
  *
  * Invariants: 1. At most one operation is in progress. 2. A response resolves only the step with its number and digest.
- * 3. A lost driver stays lost. 4. `executeStep` never rejects for what the sandbox did, only with SANDBOX_FENCED, for a
- * value that can't be read, and for a frame over the limit. 5. A time limit continues over the next connection.
+ * 3. A lost driver stays lost. 4. `executeStep` never rejects because of the sandbox; it rejects only with
+ * SANDBOX_FENCED, for a value that can't be read, and for a frame over the limit. 5. A time limit continues over the
+ * next connection.
  */
 import { withAbortListener } from '../../common/async/abort.js'
 import { deferred } from '../../common/async/deferred.js'
@@ -46,7 +47,9 @@ interface DriverOptions extends SessionInfo {
   readonly isAttached?: boolean
 }
 
-/** A broken pipe is reported this much later: the end of the sandbox says more, and may arrive meanwhile. */
+/**
+ * A broken pipe is reported after this delay: the end of the sandbox has more information, and may arrive meanwhile.
+ */
 const writeFailureDelayMs = 1_000
 
 export class SessionDriver {
@@ -69,7 +72,7 @@ export class SessionDriver {
     return this.#connection.description
   }
 
-  /** True once the sandbox is gone or unusable: a new driver is needed. */
+  /** True once the sandbox is lost or unusable: then a new driver is needed. */
   get isLost(): boolean {
     return this.#state.type === 'lost'
   }
@@ -79,20 +82,23 @@ export class SessionDriver {
     return this.#state.madeProgress
   }
 
-  /** The execution of a step that is pending, or was when the sandbox was lost: the next driver continues with it. */
+  /**
+   * Returns the execution of a step that is pending, or was pending when the sandbox was lost. The next driver
+   * continues it.
+   */
   executionOf(step: number): Execution | undefined {
     const pending = pendingStepOf(this.#state)
     return pending?.attempt.message.step === step ? pending.execution : undefined
   }
 
   /**
-   * Executes one step, or joins it when it is pending already. `execution` is that of earlier connections.
+   * Executes one step, or joins it when it is pending already. `execution` comes from earlier connections.
    *
-   * @throws PtcError SANDBOX_FENCED when a newer driver has taken over; what `readValue` throws, and then the runner
+   * @throws PtcError SANDBOX_FENCED when a newer driver has taken over; errors of `readValue`, after which the runner
    * does not have the step: the same number may be executed again, also with other content
    */
   executeStep(step: Step, options: ExecuteStepOptions, execution?: Execution): Promise<StepResult>
-  /** A restore replaces all steps up to its number, in a sandbox that has executed none. */
+  /** A restore replaces all steps up to its number, in a sandbox that has not executed any. */
   executeStep(step: RunnerStep, options: ExecuteStepOptions, execution?: Execution): Promise<StepResult | RestoreResult>
   async executeStep(
     step: RunnerStep,
@@ -116,7 +122,7 @@ export class SessionDriver {
     return (pendingStepOf(this.#state)?.result ?? result).promise
   }
 
-  /** Whether the runner has another step with this number, without a result: it can't take this one any more. */
+  /** Returns whether the runner has another step with this number, without a result: then it can't accept this one. */
   executesOther(step: RunnerStep): boolean {
     const sent = sentStepOf(this.#state)
     if (sent === null) return false
@@ -125,8 +131,8 @@ export class SessionDriver {
   }
 
   /**
-   * Interrupts the code of this step once; false when it is not pending here. Code that continues runs to its time
-   * limit.
+   * Interrupts the code of this step once. Returns false when the step is not pending here. Code that continues runs to
+   * its time limit.
    */
   async interrupt(step: number): Promise<boolean> {
     this.#dispatch({ type: 'interrupt', step, confirmation: deferred() })
@@ -139,8 +145,8 @@ export class SessionDriver {
   }
 
   /**
-   * The program's state after its last step; no step may be pending. Never rejects. A sandbox that does not respond is
-   * killed.
+   * Returns the program's state after its last step. No step may be pending. Never rejects. A sandbox that does not
+   * respond is killed.
    */
   async snapshot(step: number, attempt: number, limits: SnapshotLimits, signal: AbortSignal): Promise<Snapshot> {
     if (signal.aborted) return noSnapshot('the snapshot request was cancelled')
@@ -243,7 +249,7 @@ export class SessionDriver {
   }
 
   /**
-   * False when the connection failed; the state machine knows it then.
+   * Returns false when the connection failed. The state machine then has the event.
    *
    * @throws PtcError LIMIT_EXCEEDED when the frame is over the limit; VALUE_CORRUPT for a value with a zero byte
    */

@@ -61,14 +61,14 @@ const output = { type: 'output', step: 1, text: 'on the way' }
 const ready = { type: 'ready', protocol: protocolVersion, session: 's', step: 0, language: 'Python' }
 
 describe('a connection that breaks while the sandbox lives', () => {
-  it('is replaced, and the step is sent again', async () => {
+  it('a broken connection is replaced, and the step is sent again', async () => {
     const { open, executeStep, connectionCount } = host(disconnect, completeStep(1))
     await open()
     expect(await executeStep()).toMatchObject({ type: 'completed' })
     expect(connectionCount()).toBe(2)
   })
 
-  it('is replaced as often as it made progress', async () => {
+  it('a broken connection is replaced as long as there is progress', async () => {
     const { open, executeStep, printed, connectionCount } = host(
       ...Array.from({ length: 9 }, () => sendThenDisconnect(output)),
       completeStep(1),
@@ -78,7 +78,7 @@ describe('a connection that breaks while the sandbox lives', () => {
     expect([connectionCount(), printed]).toEqual([10, Array.from({ length: 9 }, () => 'on the way')])
   })
 
-  it('between two steps does not fail the next step', async () => {
+  it('a connection that breaks between two steps does not fail the next step', async () => {
     const { open, executeStep, connectionCount } = host(
       sendThenDisconnect({ type: 'completed', step: 1, output: '' }),
       disconnect,
@@ -91,7 +91,7 @@ describe('a connection that breaks while the sandbox lives', () => {
     expect(connectionCount()).toBe(3)
   })
 
-  it('before the runner has the step, and again after it, does not fail the step', async () => {
+  it('connections that break before the runner has the step, and after it, do not fail the step', async () => {
     const { open, executeStep } = host(
       sendThenDisconnect(ready),
       sendThenDisconnect({ ...ready, step: 1 }),
@@ -101,7 +101,7 @@ describe('a connection that breaks while the sandbox lives', () => {
     expect(await executeStep()).toMatchObject({ type: 'completed' })
   })
 
-  it('without progress, three times in a row, ends the step as lost', async () => {
+  it('three consecutive broken connections without progress end the step as lost', async () => {
     const { open, executeStep, connectionCount } = host(
       sendThenDisconnect(output),
       ...Array.from({ length: 3 }, () => sendThenDisconnect(ready)),
@@ -112,7 +112,7 @@ describe('a connection that breaks while the sandbox lives', () => {
     expect(connectionCount()).toBe(4)
   })
 
-  it('is not replaced after the caller aborted', async () => {
+  it('a broken connection is not replaced after the caller aborted', async () => {
     const over = new AbortController()
     const { open, executeStep, connectionCount } = host((runner) => {
       over.abort()
@@ -135,7 +135,7 @@ describe('code that is interrupted while connections break', () => {
     interrupted_after: 7,
   }
 
-  /** The first connection breaks after the interrupt, when it has delivered this message. */
+  /** Runs a step. The first connection breaks after the interrupt, when it has delivered this message. */
   async function interruptedOver(message: object, ...next: readonly ((runner: HostileRunner) => void)[]) {
     const begun = deferred<void>()
     const { sessions, open, executeStep } = host(
@@ -155,7 +155,7 @@ describe('code that is interrupted while connections break', () => {
     return result
   }
 
-  it('is not interrupted twice, and the result contains the time of the interrupt', async () => {
+  it('code is interrupted once while connections break, and the result has the time of the interrupt', async () => {
     let again = 0
     const result = await interruptedOver(interrupted, sendThenDisconnect(ready), (runner) => {
       runner.interrupt = async () => (again += 1) > 0
@@ -165,7 +165,7 @@ describe('code that is interrupted while connections break', () => {
     expect(again).toBe(0)
   })
 
-  it('is interrupted over the next connection when the first did not confirm the interrupt', async () => {
+  it('code is interrupted over the next connection when the first did not confirm the interrupt', async () => {
     const result = await interruptedOver(output, (runner) => {
       runner.interrupt = async () => {
         runner.emit(interrupted)
@@ -180,7 +180,7 @@ describe('code that is interrupted while connections break', () => {
 describe('code that reaches its limit while connections break', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('keeps its deadline over the next connections, and has a limited number of grace periods', async () => {
+  it('code keeps its deadline over the next connections, and has a limited number of grace periods', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const runners: HostileRunner[] = []
     const breaksEarly = (runner: HostileRunner): void => {

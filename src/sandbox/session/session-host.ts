@@ -5,8 +5,8 @@
  * which connection a step uses.
  *
  * Invariants: 1. At most one driver per session and epoch. 2. A broken connection is not a dead sandbox: the step
- * continues over the next connection. 3. Three connections in a row without progress end the step as lost. 4. No driver
- * outlives `shutdown`.
+ * continues over the next connection. 3. Three consecutive connections without progress end the step as lost. 4. No
+ * driver outlives `shutdown`.
  *
  * | connection of a session | event                          | next      |
  * |-------------------------|--------------------------------|-----------|
@@ -38,26 +38,26 @@ interface SessionHostOptions {
   readonly namespace: string
   /** `auto` selects the first. */
   readonly backends: readonly SandboxBackend[]
-  /** Tools of sessions that were opened without tools of their own. */
+  /** Tools of sessions that were opened without tools. */
   readonly tools: readonly ToolSignature[]
 }
 
-/** What opening a session needs. */
+/** The data for opening a session. */
 interface SessionSpec {
   readonly workflowId: string
   readonly runId: string
   readonly limits: Limits
-  /** The tools of its run. Default: those of the host. */
+  /** The tools of the session's run. Default: the tools of the host. */
   readonly tools?: readonly ToolSignature[]
 }
 
 /**
- * Connections in a row that may break without progress before the step ends as lost. One may break before the runner
- * has the step and one after it; the third brings the result.
+ * Maximum number of consecutive connections without progress before the step ends as lost. One may break before the
+ * runner has the step and one after it; the third brings the result.
  */
 const maximumFailedConnections = 3
 
-/** `tools`: those of the session's run; required until its runner has received a `hello`. */
+/** `tools`: the tools of the session's run. Required until its runner has received a `hello`. */
 export type AttachOptions = Pick<SessionInfo, 'limits'> & Partial<Pick<SessionInfo, 'tools'>>
 
 type AbortableStepOptions = ExecuteStepOptions & { readonly signal: AbortSignal }
@@ -102,7 +102,7 @@ export class SessionHost {
   }
 
   /**
-   * Executes one step; returns `lost` when the sandbox is gone. Attaches first when this process has no connection.
+   * Executes one step. Returns `lost` when the sandbox is lost. Attaches first when this process has no connection.
    *
    * @throws the signal's reason; the step continues, and the next call, here or on another worker, joins it.
    *   SANDBOX_FENCED when the sandbox has executed, or executes, another step with this number
@@ -149,8 +149,9 @@ export class SessionHost {
   }
 
   /**
-   * Executes one step that references no external value, over the connection that this process has; undefined without
-   * one, or when it breaks. The step continues if nobody waits for it, and the next call of `executeStep` joins it.
+   * Executes one step that references no external value, over the connection of this process. Returns undefined without
+   * a connection, or when it breaks. The step continues even if no caller waits for it, and the next call of
+   * `executeStep` joins it.
    */
   async executeStepIfConnected(session: SessionRef, step: Step, attempt: number): Promise<StepResult | undefined> {
     const connection = this.#connections.get(sessionKey(session))
@@ -166,7 +167,7 @@ export class SessionHost {
     return result.type === 'lost' && (result.cause === 'gone' || result.cause === 'exited') ? undefined : result
   }
 
-  /** The state of the program after this step, between two cells. Never rejects for what the sandbox does. */
+  /** Returns the state of the program after this step, between two cells. Never rejects because of the sandbox. */
   async snapshot(
     session: SessionRef,
     step: number,
@@ -179,15 +180,15 @@ export class SessionHost {
     return { type: 'no_snapshot', reason: 'the sandbox is no longer there' }
   }
 
-  /** Interrupts the code of a step; false when this process does not execute it. */
+  /** Interrupts the code of a step. Returns false when this process does not execute it. */
   async interrupt(session: SessionRef, step: number): Promise<boolean> {
     const driver = await this.#connections.get(sessionKey(session))?.driver
     return driver === undefined ? false : driver.interrupt(step)
   }
 
   /**
-   * Checkpoints the idle sandbox of a session; true when the next step finds the same state. False when that failed:
-   * then the sandbox is removed.
+   * Checkpoints the idle sandbox of a session. Returns true when the next step finds the same state, and false after a
+   * failure: then the sandbox is removed.
    */
   async park(session: SessionRef, signal: AbortSignal): Promise<boolean> {
     await this.#disconnect(session)
@@ -204,19 +205,20 @@ export class SessionHost {
     await this.#backend(session.backend).remove(this.#sandboxId(session))
   }
 
-  /** The names of the backends of this host. */
   get backends(): readonly BackendName[] {
     return this.#options.backends.map(({ name }) => name)
   }
 
-  /** Whether this process is connected to the sandbox. A reaper must not remove it then, however old it is. */
+  /**
+   * Returns whether this process is connected to the sandbox. Then a reaper must not remove it, independent of its age.
+   */
   hasSession(id: SandboxId): boolean {
     return [...this.#backends.keys()].some((backend) =>
       this.#connections.has(sessionKey({ id: id.session, epoch: id.epoch, backend })),
     )
   }
 
-  /** Detaches from every sandbox and closes the backends; sandboxes that outlive the process keep running. */
+  /** Detaches from every sandbox and closes the backends. Sandboxes that outlive the process keep running. */
   async shutdown(): Promise<void> {
     const drivers = await Promise.all([...this.#connections.values()].map(async ({ driver }) => driver))
     this.#connections.clear()

@@ -38,7 +38,7 @@ describe('a snapshot request', () => {
     return { runner, driver, snapshot: await snapshot }
   }
 
-  it('is sent after the hello with a fence above every attempt of the step, and returns the pieces', async () => {
+  it('a snapshot request has a fence above every attempt of the step, and returns the pieces', async () => {
     const { runner, snapshot } = await requestSnapshot(piece(0, 'YWJj'), piece(1, 'ZA==', true))
     expect(snapshot).toEqual({ type: 'snapshot', pieces: ['YWJj', 'ZA=='] })
     expect(runner.hostMessages).toMatchObject([
@@ -52,13 +52,13 @@ describe('a snapshot request', () => {
     ['a newer driver exists', { type: 'refused', step: 4, fence, kind: 'fenced', reason: 'older' }, 'older'],
     ['its pieces are out of order', piece(1, 'YWJj', true), 'snapshot pieces out of order'],
     ['it exceeds its size limit', piece(0, 'YWJj'.repeat(2_000)), 'the snapshot exceeds its size limit'],
-  ])('returns the reason when %s', async (_, message, reason) => {
+  ])('a snapshot request returns the reason when %s', async (_, message, reason) => {
     const { snapshot, driver } = await requestSnapshot(message)
     expect(snapshot).toEqual({ type: 'no_snapshot', reason })
     expect(driver.isLost).toBe(false)
   })
 
-  it('ignores pieces with another fence', async () => {
+  it('a snapshot request ignores pieces with another fence', async () => {
     const { snapshot } = await requestSnapshot(
       { ...piece(0, 'eA==', true), fence: [3, 4, 1_000_002] },
       piece(0, 'YQ==', true),
@@ -66,13 +66,13 @@ describe('a snapshot request', () => {
     expect(snapshot).toEqual({ type: 'snapshot', pieces: ['YQ=='] })
   })
 
-  it('rejects pieces that are not Base64', async () => {
+  it('a snapshot request rejects pieces that are not Base64', async () => {
     const { driver, snapshot } = await requestSnapshot(piece(0, '"}'))
     expect(snapshot).toMatchObject({ type: 'no_snapshot', reason: expect.stringContaining('broke the protocol') })
     expect(driver.isLost).toBe(true)
   })
 
-  it('kills a sandbox that does not respond, with a cause that blames no cell', async () => {
+  it('a snapshot request kills a sandbox that does not respond, with a cause that blames no cell', async () => {
     vi.useFakeTimers()
     const { driver } = drive()
     const snapshot = driver.snapshot(4, 1, limits, new AbortController().signal)

@@ -2,9 +2,9 @@ import { type Deferred, deferred } from '../../common/async/deferred.js'
 import type { Fence, RunnerMessage } from '../protocol/messages.js'
 
 export interface SnapshotLimits {
-  /** Maximum size of the state before compression; what the sandbox sends is limited accordingly. */
+  /** Maximum size of the state before compression. The size of the sent data is limited accordingly. */
   readonly bytes: number
-  /** Maximum time of the sandbox. */
+  /** Maximum time of the sandbox for the snapshot. */
   readonly seconds: number
 }
 
@@ -21,14 +21,14 @@ const charactersPerByte = 1.4
 /** Milliseconds beyond the sandbox's own time limit. */
 const graceMs = 3_000
 
-/** Offset added to the attempt, so that the fence of a snapshot is above that of every attempt of its step. */
+/** Offset added to the attempt, so that the fence of a snapshot is above the fences of all attempts of its step. */
 const snapshotAttemptOffset = 1_000_000
 
 /** Collects the pieces of one snapshot from a sandbox that may send anything. */
 export class SnapshotReceiver {
   readonly fence: Fence
   readonly limits: SnapshotLimits
-  /** Resolved by the driver; never rejected. */
+  /** The driver resolves it and never rejects it. */
   readonly result: Deferred<Snapshot> = deferred()
   readonly #pieces: string[] = []
   #characters = 0
@@ -43,7 +43,7 @@ export class SnapshotReceiver {
     return this.limits.seconds * 1_000 + graceMs
   }
 
-  /** Adds a piece. Returns how the snapshot ended, or undefined when more pieces follow. */
+  /** Adds a piece. Returns the end of the snapshot, or undefined when more pieces follow. */
   receive(message: SnapshotResponse): Snapshot | undefined {
     if (message.type === 'no_snapshot') return noSnapshot(message.reason)
     if (message.piece !== this.#pieces.length) return noSnapshot('snapshot pieces out of order')

@@ -55,7 +55,7 @@ const incomplete = { type: 'refused', step: 4, fence: [1, 5, 1], kind: 'incomple
 afterEach(() => void vi.useRealTimers())
 
 describe('a step that needs a value', () => {
-  it('is sent after the pieces of the value, which are sent when the runner is ready', async () => {
+  it('a step that needs a value is sent after the pieces of the value, when the runner is ready', async () => {
     const { executeStep, receivedByRunner, runner } = drive()
     expect(await executeStep(readerOf('x'.repeat(150), 'y'.repeat(150)))).toEqual(done)
     expect(receivedByRunner()).toEqual(['hello', '0', '1', '2.', 'resume'])
@@ -64,13 +64,13 @@ describe('a step that needs a value', () => {
     )
   })
 
-  it('is sent without the value to a runner that has the step', async () => {
+  it('a step is sent without its value to a runner that has the step', async () => {
     const { executeStep, receivedByRunner } = drive(5)
     expect(await executeStep(readerOf('x'))).toEqual(done)
     expect(receivedByRunner()).toEqual(['hello', 'resume'])
   })
 
-  it('is not sent when its value fails to load, and may be executed again', async () => {
+  it('a step is not sent when its value fails to load, and may be executed again', async () => {
     const { executeStep, receivedByRunner } = drive()
     const corrupt: ReadValue = async function* () {
       yield 'x'.repeat(150)
@@ -82,7 +82,7 @@ describe('a step that needs a value', () => {
     expect(receivedByRunner()).toEqual(['hello', '0', '0.', 'resume'])
   })
 
-  it('reads the next piece when the connection has room', async () => {
+  it('the next piece of a value is read when the connection has room', async () => {
     const { executeStep, runner } = drive()
     const room = deferred<void>()
     let read = 0
@@ -102,7 +102,7 @@ describe('a step that needs a value', () => {
     expect(await result).toEqual(done)
   })
 
-  it('loses the sandbox when the runner misses a piece', async () => {
+  it('the sandbox is lost when the runner misses a piece of a value', async () => {
     const { executeStep, runner, driver } = drive()
     runner.onMessage = (type) => {
       if (type === 'hello')
@@ -113,7 +113,7 @@ describe('a step that needs a value', () => {
     expect(driver.isLost).toBe(true)
   })
 
-  it('is sent again by a later attempt, and resolves both', async () => {
+  it('a step that needs a value is sent again by a later attempt, and resolves both', async () => {
     const { executeStep, receivedByRunner } = drive()
     let ended: unknown
     const endless: ReadValue = async function* (_ref, signal) {
@@ -129,7 +129,7 @@ describe('a step that needs a value', () => {
     await vi.waitFor(() => expect(ended).toBe(true))
   })
 
-  it('is lost when the sandbox ends, even if the source never settles', async () => {
+  it('a step is lost when the sandbox ends, even if the source of its value never settles', async () => {
     const { executeStep, receivedByRunner, runner } = drive()
     const result = executeStep(async function* () {
       yield 'x'.repeat(150)
@@ -140,7 +140,7 @@ describe('a step that needs a value', () => {
     expect(await result).toMatchObject({ type: 'lost', cause: 'gone' })
   })
 
-  it('starts its time limit after its values; each piece has the same limit', async () => {
+  it('the time limit of a step starts after its values; each piece has the same limit', async () => {
     vi.useFakeTimers()
     const { executeStep, runner } = drive()
     const result = executeStep(async function* () {

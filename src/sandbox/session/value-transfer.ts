@@ -37,7 +37,7 @@ export async function transferValues(refs: readonly ValueRef[], options: Transfe
         await Promise.race([aborted, send({ type: 'value', fence, value: ref.sha256, piece, ...next.value })])
       }
     } finally {
-      // Errors of a source that is not read any more are ignored.
+      // Errors of the source are ignored, because it is not read any more.
       pieces.return(undefined).catch(() => undefined)
     }
   }

@@ -23,21 +23,22 @@ export interface WasmBackendOptions {
   readonly warm?: number
   /** Limits of the interpreters that are loaded before the first session. Default {@link defaultLimits}. */
   readonly limits?: Limits
-  /** Interpreters that this process may have at once. Default: as many as fit into half of the memory, at most 64. */
+  /**
+   * Maximum number of interpreters of this process. Default: the number that fits into half of the memory, at most 64.
+   */
   readonly maximum?: number
-  /** The folder of another `runner.py`; for tests. */
+  /** The folder of another `runner.py`, for tests. */
   readonly runner?: string
   /** The folder of the boot image (32 MB). Default: the cache folder of this user. */
   readonly cache?: string
 }
 
-/** Memory of one idle interpreter, and some for its program. */
+/** Memory of one idle interpreter, with some for its program. */
 const typicalBytes = 256 * 1024 * 1024
 
 /**
  * Sandboxes without Docker: Python in WebAssembly (Pyodide), each in a separate jailed child process. They end with
- * this process, and only this process can attach to them. For the isolation that the jail gives see README.md in this
- * folder.
+ * this process, and only this process can attach to them. README.md in this folder describes the isolation of the jail.
  *
  * @throws PtcError CONFIG_INVALID
  */

@@ -34,7 +34,7 @@ export async function checkWasm(
   }
 }
 
-/** For people: the interpreter, its Python and its Node. */
+/** Returns interpreter, Python and Node, for people. */
 export function interpreterName(): string {
   const read = (name: string): unknown => JSON.parse(readFileSync(path.join(pyodideFolder(), name), 'utf8'))
   const { version } = read('package.json') as { readonly version: string }

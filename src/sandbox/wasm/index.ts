@@ -6,13 +6,13 @@
  * child process is in runner/wasm. README.md describes the isolation.
  *
  * Invariants:
- * 1. A child process gets no environment variable but TZ.
+ * 1. A child process gets only the environment variable TZ.
  * 2. The child reads all its files before it strips Node, and strips Node before any program runs.
- * 3. A missing jail layer is reported by `check`, never assumed to be there.
+ * 3. `check` reports a missing jail layer. No layer is assumed to exist.
  * 4. Output that is not read stays in the pipe, and the child waits.
  * 5. An interpreter serves one session, and is never used again.
  * 6. No object of Node's realm reaches Python: host bindings take and return numbers, strings and byte views.
  *
- * Folders: jail (command line, layers) and interpreter (process, pool, boot image), which imports jail.
+ * Folders: jail (command line, layers); interpreter (process, pool, boot image), which imports jail.
  */
 export { createWasmBackend, type WasmBackendOptions } from './backend.js'

@@ -41,7 +41,7 @@ async function onlyFile(): Promise<string> {
 
 describe('an encrypted store', () => {
   it.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 300_000])(
-    'returns the %i bytes that it has stored, from pieces of any size',
+    'an encrypted store returns the %i bytes that it has stored, from pieces of any size',
     async (size) => {
       const content = randomBytes(size)
       const pieces = [content.subarray(0, 7), content.subarray(7, 100_000), content.subarray(100_000)]
@@ -49,12 +49,12 @@ describe('an encrypted store', () => {
       const stored = await store.put(pieces, signal)
       expect(stored.bytes).toBe(size)
       expect(content.equals(await bytesOf(store, stored))).toBe(true)
-      // As garbage collection reads it.
+      // Garbage collection reads the value in this way.
       for await (const each of store.list(signal)) expect(content.equals(await bytesOf(store, each))).toBe(true)
     },
   )
 
-  it('has neither the content nor its digest, and equal contents look different', async () => {
+  it('an encrypted store contains neither the content nor its digest, and equal contents look different', async () => {
     const store = storeWith('k1')
     const content = [Buffer.from('marker '.repeat(1_000))]
     const first = await store.put(content, signal)
@@ -69,7 +69,7 @@ describe('an encrypted store', () => {
     }
   })
 
-  it('reads values of earlier keys, and those from before the encryption', async () => {
+  it('an encrypted store reads values of earlier keys, and values from before the encryption', async () => {
     const before = await plain.put([Buffer.from('"before"')], signal)
     const earlier = await storeWith('k1').put([Buffer.from('"earlier"')], signal)
     const store = storeWith('k2')
@@ -77,7 +77,7 @@ describe('an encrypted store', () => {
     expect((await bytesOf(store, earlier)).toString()).toBe('"earlier"')
   })
 
-  it('names the key that is missing, and refuses another key of the same id', async () => {
+  it('an encrypted store names a missing key, and refuses another key of the same id', async () => {
     const stored = await storeWith('k1').put([Buffer.from('secret')], signal)
     await expect(bytesOf(storeWith('k2', new Map()), stored)).rejects.toMatchObject({
       code: 'ENCRYPTION_KEY_UNAVAILABLE',
@@ -87,7 +87,7 @@ describe('an encrypted store', () => {
     await expect(bytesOf(storeWith('k1', other), stored)).rejects.toMatchObject({ code: 'DECRYPTION_FAILED' })
   })
 
-  it('stores nothing without its current key', async () => {
+  it('an encrypted store stores nothing without its current key', async () => {
     await expect(storeWith('k3').put([Buffer.from('secret')], signal)).rejects.toMatchObject({
       code: 'ENCRYPTION_KEY_UNAVAILABLE',
     })
@@ -99,7 +99,7 @@ describe('an encrypted store', () => {
     ['two chunks in another order', swapChunks],
     ['its last chunk missing', (file: Buffer) => file.subarray(0, headerBytes + chunk + 16)],
     ['a tag that is cut off', (file: Buffer) => file.subarray(0, -8)],
-  ])('refuses a value with %s, although the file has the right digest', async (_what, change) => {
+  ])('an encrypted store refuses a value with %s, although the file has the right digest', async (_what, change) => {
     const store = storeWith('k1')
     await store.put([randomBytes(2 * chunk)], signal)
     const file = change(await readFile(await onlyFile()))
@@ -107,14 +107,14 @@ describe('an encrypted store', () => {
     await expect(bytesOf(store, forged)).rejects.toMatchObject({ code: 'DECRYPTION_FAILED' })
   })
 
-  it('refuses an object that is another value', async () => {
+  it('an encrypted store refuses an object that is another value', async () => {
     const store = storeWith('k1')
     const [one, other] = [await store.put([Buffer.from('1')], signal), await store.put([Buffer.from('2')], signal)]
     const mixed = { ...one, ...(other.stored && { stored: other.stored }) }
     await expect(bytesOf(store, mixed)).rejects.toMatchObject({ code: 'VALUE_CORRUPT' })
   })
 
-  it('refuses a file that was changed in the store', async () => {
+  it('an encrypted store refuses a changed file', async () => {
     const store = storeWith('k1')
     const stored = await store.put([Buffer.from('secret')], signal)
     const path = await onlyFile()
@@ -124,7 +124,7 @@ describe('an encrypted store', () => {
   })
 })
 
-/** Magic, the length of the id, the id "k1", the salt. */
+/** Bytes of the magic, the length of the id, the id "k1" and the salt. */
 const headerBytes = 8 + 1 + 2 + 32
 
 function swapChunks(file: Buffer): Buffer {
@@ -134,7 +134,7 @@ function swapChunks(file: Buffer): Buffer {
 }
 
 describe('values in an encrypted store', () => {
-  it('are referred to by their own digest, and loaded with the reference of a history', async () => {
+  it('encrypted values have references with their own digest, and are loaded by such a reference', async () => {
     const values = new Values({ store: storeWith('k1'), inlineBytes: 10, cacheBytes: 0 })
     const value = { text: 'marker '.repeat(10) }
     const external = await values.externalize(value, signal)
@@ -149,14 +149,14 @@ describe('values in an encrypted store', () => {
     expect(ref && externalValue(ref)).toEqual(external)
   })
 
-  it('have references that are not longer than estimated', async () => {
+  it('references to encrypted values are not longer than estimated', async () => {
     const values = new Values({ store: storeWith('k1'), inlineBytes: 10 })
     const value = 'x'.repeat(5_000)
     const reference = JSON.stringify(await values.externalize(value, signal))
     expect(values.inlineSize(value)).toBeGreaterThanOrEqual(reference.length)
   })
 
-  it('say what a value was needed for when its key is gone', async () => {
+  it('the error for a missing key names the purpose of the value', async () => {
     const external = await new Values({ store: storeWith('k1'), inlineBytes: 1 }).externalize('secret', signal)
     const values = new Values({ store: storeWith('k2', new Map()), retryForMs: 0 })
     await expect(values.load(external, 'the code of cell 1', signal)).rejects.toMatchObject({

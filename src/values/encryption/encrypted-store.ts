@@ -4,23 +4,23 @@ import type { KeyRing } from './key-ring.js'
 import { decryptValue, encryptValue } from './value-cipher.js'
 
 /**
- * A store whose values are encrypted at rest. What is stored has a key and a size of its own (`stored` of the returned
- * content): equal values look different, and no digest of a value is in the store. `list`, `stat` and `remove` know
- * values by the key in the store.
+ * A store that encrypts values at rest. The stored content has another key and size than the value (`stored` of the
+ * returned content): equal values have different stored contents, and the store contains no digest of a value. `list`,
+ * `stat` and `remove` use the key in the store.
  */
 export class EncryptedStore implements ValueStore {
   readonly description: string
   readonly #store: ValueStore
   readonly #keys: KeyRing
 
-  /** @param store closed with this one */
+  /** @param store the inner store, which is closed with this one */
   constructor(store: ValueStore, keys: KeyRing) {
     this.#store = store
     this.#keys = keys
     this.description = `${store.description} (encrypted)`
   }
 
-  /** @throws PtcError as the store; ENCRYPTION_KEY_UNAVAILABLE, CONFIG_INVALID */
+  /** @throws PtcError of the inner store; ENCRYPTION_KEY_UNAVAILABLE, CONFIG_INVALID */
   async put(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, signal: AbortSignal): Promise<StoredContent> {
     const key = await this.#keys.current()
     const hasher = new ContentHasher()
@@ -31,7 +31,7 @@ export class EncryptedStore implements ValueStore {
   /**
    * Also reads values that are not encrypted, and values by their key in the store.
    *
-   * @throws PtcError as the store; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED, CONFIG_INVALID
+   * @throws PtcError of the inner store; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED, CONFIG_INVALID
    */
   read({ stored, ...content }: StoredContent, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const pieces = decryptValue(this.#store.read(stored ?? content, signal), this.#keys)
@@ -50,7 +50,7 @@ export class EncryptedStore implements ValueStore {
     return this.#store.remove(sha256, signal, unusedSince)
   }
 
-  /** Not encrypted. */
+  /** Stores the object without encryption. */
   putIfAbsent(name: string, content: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
     return this.#store.putIfAbsent(name, content, signal)
   }

@@ -19,7 +19,7 @@ function check({ id, bytes }: typeof key): Promise<void> {
   return checkKey(new LocalStore(directory), { id, bytes }, signal)
 }
 
-it('accepts the key that was there first, and refuses another one of the same id', async () => {
+it('checkKey accepts the first key of an id, and refuses another key of the same id', async () => {
   await check(key)
   await check(key)
   await expect(check(other)).rejects.toMatchObject({
@@ -31,19 +31,19 @@ it('accepts the key that was there first, and refuses another one of the same id
   await check(key)
 })
 
-it('accepts a new key under a new id', async () => {
+it('checkKey accepts a new key under a new id', async () => {
   await check(key)
   await check({ ...other, id: 'k2' })
   await check(key)
 })
 
-it('accepts one key from processes that start at once, and only one of two', async () => {
+it('checkKey accepts one key from processes that start at once, and only one of two different keys', async () => {
   await Promise.all([check(key), check(key), check(key)])
   const ofBoth = await Promise.allSettled([key, other].map((each) => check({ ...each, id: 'k2' })))
   expect(ofBoth.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
 })
 
-it('stores nothing that tells the key', async () => {
+it('the key check in the store does not reveal the key', async () => {
   await check(key)
   const stored = await readFile(join(directory, 'key-check-k1'), 'latin1')
   expect(stored).toMatch(/^[0-9a-f]{64}$/)

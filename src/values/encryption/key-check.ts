@@ -4,11 +4,11 @@ import type { ValueStore } from '../store.js'
 import type { EncryptionKey } from './key-ring.js'
 
 /**
- * Compares a key with the one that the store knows under the same id. The store has a small object for each key id,
- * which is derived from the key and does not tell it. The first process with a key writes it. It is no value, so
- * garbage collection keeps it.
+ * Compares a key with the earlier key of the same id. The store has a small object for each key id. It is derived from
+ * the key and does not reveal it. The first process with a key writes it. The object is not a value, so garbage
+ * collection keeps it.
  *
- * @throws PtcError DECRYPTION_FAILED for another key of this id; as `putIfAbsent` of the store
+ * @throws PtcError DECRYPTION_FAILED for another key of this id; errors of `putIfAbsent` of the store
  */
 export async function checkKey(store: ValueStore, { id, bytes }: EncryptionKey, signal: AbortSignal): Promise<void> {
   const name = `key-check-${id}`

@@ -6,7 +6,7 @@ const bytes = randomBytes(32)
 
 function ringOf(key: (id: string) => unknown) {
   const asked: string[] = []
-  // A configuration in JavaScript may return anything.
+  // A configuration in JavaScript may return a value of any type.
   const resolve = (id: string) => {
     asked.push(id)
     return key(id) as string | undefined
@@ -14,7 +14,7 @@ function ringOf(key: (id: string) => unknown) {
   return { ring: new KeyRing({ currentKeyId: 'k1', key: resolve }), asked }
 }
 
-it('takes bytes, base64 and promises, and asks for a key once', async () => {
+it('a key ring accepts bytes, base64 and promises, and asks for a key once', async () => {
   for (const material of [bytes, bytes.toString('base64'), `${bytes.toString('base64')}\n`, Promise.resolve(bytes)]) {
     const { ring, asked } = ringOf(() => material)
     const [first, second] = await Promise.all([ring.current(), ring.find('k1')])
@@ -24,7 +24,7 @@ it('takes bytes, base64 and promises, and asks for a key once', async () => {
   }
 })
 
-it('asks again for a key that was not there, and names it', async () => {
+it('a key ring asks again for a missing key, and names it', async () => {
   let found: Buffer | undefined
   const { ring } = ringOf(() => found)
   await expect(ring.find('k7')).rejects.toMatchObject({
@@ -36,7 +36,7 @@ it('asks again for a key that was not there, and names it', async () => {
   expect(await ring.find('k7')).toMatchObject({ id: 'k7' })
 })
 
-it('reports a resolver that throws as a key that is not available', async () => {
+it('a resolver that throws is reported as an unavailable key', async () => {
   const { ring } = ringOf(() => {
     throw new Error('the key service does not answer')
   })
@@ -47,7 +47,7 @@ it('reports a resolver that throws as a key that is not available', async () => 
 })
 
 it.each([[randomBytes(16)], ['too short'], [bytes.toString('hex')], [''], [7], [null]])(
-  'refuses what is no key of 32 bytes (%#), without quoting it',
+  'a key ring refuses material that is not a key of 32 bytes (%#), without quoting it',
   async (material) => {
     const { ring } = ringOf(() => material)
     const error: unknown = await ring.current().catch((thrown: unknown) => thrown)
@@ -56,7 +56,7 @@ it.each([[randomBytes(16)], ['too short'], [bytes.toString('hex')], [''], [7], [
 )
 
 it.each(['../../etc/passwd', '', 'a b', '.k', 'x'.repeat(65)])(
-  'does not pass the id %j of a payload to the resolver',
+  'the id %j of a payload is not passed to the resolver',
   async (id) => {
     const { ring, asked } = ringOf(() => bytes)
     await expect(ring.find(id)).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNAVAILABLE' })

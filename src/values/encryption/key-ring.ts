@@ -4,9 +4,9 @@ import { messageOf, PtcError } from '../../common/errors.js'
 export type KeyMaterial = Uint8Array | string
 
 export interface KeyRingSettings {
-  /** The id of the key that encrypts. */
+  /** The id of the key that encrypts new values. */
   readonly currentKeyId: string
-  /** Finds a key by its id. Undefined: there is no such key. */
+  /** Finds a key by its id. Returns undefined if there is no such key. */
   readonly key: (id: string) => KeyMaterial | undefined | Promise<KeyMaterial | undefined>
 }
 
@@ -20,14 +20,14 @@ const keyBytes = 32
 const base64Pattern = /^[A-Za-z0-9+/]{43}=$/
 
 /**
- * The id becomes part of names of files and variables, and it comes from payloads: whoever writes to a history chooses
+ * The id becomes part of names of files and variables. It comes from payloads, so any writer of a history can choose
  * it.
  */
 export const keyIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /**
  * The encryption keys of this process, by id. A key is resolved once and kept: its id always means the same key. A key
- * that could not be resolved is asked for again, because it may be added at any time.
+ * that could not be resolved is requested again, because it may be added at any time.
  */
 export class KeyRing {
   readonly currentKeyId: string
@@ -40,15 +40,15 @@ export class KeyRing {
   }
 
   /**
-   * The key that encrypts.
+   * Returns the key that encrypts new values.
    *
-   * @throws PtcError as {@link find}
+   * @throws PtcError of {@link find}
    */
   current(): Promise<EncryptionKey> {
     return this.find(this.currentKeyId)
   }
 
-  /** @throws PtcError ENCRYPTION_KEY_UNAVAILABLE; CONFIG_INVALID for what is no key */
+  /** @throws PtcError ENCRYPTION_KEY_UNAVAILABLE; CONFIG_INVALID for material that is not a key */
   find(id: string): Promise<EncryptionKey> {
     const known = this.#keys.get(id)
     if (known !== undefined) return known
@@ -71,7 +71,7 @@ export class KeyRing {
   }
 }
 
-/** A key may be added at any time, and another worker may have it: this error is retryable. */
+/** Returns a retryable error: a key may be added at any time, and another worker may have it. */
 export function keyUnavailable(id: string, reason: string, cause?: unknown): PtcError {
   return new PtcError(
     'ENCRYPTION_KEY_UNAVAILABLE',
@@ -83,7 +83,7 @@ export function keyUnavailable(id: string, reason: string, cause?: unknown): Ptc
   )
 }
 
-/** Does not quote the material. */
+/** Converts the material. Its error does not quote the material. */
 function toBytes(id: string, material: KeyMaterial): Uint8Array {
   const bytes = typeof material === 'string' ? fromBase64(material.trim()) : material
   if (bytes instanceof Uint8Array && bytes.byteLength === keyBytes) return Uint8Array.from(bytes)

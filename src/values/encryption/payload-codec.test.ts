@@ -14,7 +14,7 @@ const codecOf = (currentKeyId: string, known = keys) =>
 const payload = defaultPayloadConverter.toPayload({ secret: 'marker' })
 const bytesOf = ({ data }: Payload) => Buffer.from(data ?? [])
 
-it('decodes what it has encoded, and keeps the metadata inside', async () => {
+it('an encrypted payload is decoded with its metadata', async () => {
   const codec = codecOf('k1')
   const withNote = { ...payload, metadata: { ...payload.metadata, note: Buffer.from('n') } }
   const [encoded = {}] = await codec.encode([withNote])
@@ -25,23 +25,23 @@ it('decodes what it has encoded, and keeps the metadata inside', async () => {
   expect(Buffer.from(decoded.metadata?.['note'] ?? []).toString()).toBe('n')
 })
 
-it('encrypts the same payload differently each time', async () => {
+it('the same payload is encrypted differently each time', async () => {
   const [first = {}, second = {}] = await codecOf('k1').encode([payload, payload])
   expect(bytesOf(first).equals(bytesOf(second))).toBe(false)
 })
 
-it('returns bytes for a payload without data', async () => {
+it('an encrypted payload without data is decoded to empty bytes', async () => {
   const codec = codecOf('k1')
   const [decoded = {}] = await codec.decode(await codec.encode([defaultPayloadConverter.toPayload(undefined)]))
   expect(decoded.data).toEqual(new Uint8Array())
   expect(defaultPayloadConverter.fromPayload(decoded)).toBe(undefined)
 })
 
-it('passes on payloads that are not encrypted', async () => {
+it('the codec returns payloads that are not encrypted unchanged', async () => {
   expect(await codecOf('k1').decode([payload])).toEqual([payload])
 })
 
-it('encrypts with the current key, and decrypts with the key of the payload', async () => {
+it('payloads are encrypted with the current key, and decrypted with the key that they name', async () => {
   const old = await codecOf('k1').encode([payload])
   const rotated = codecOf('k2')
   const [current = {}] = await rotated.encode([payload])
@@ -52,7 +52,7 @@ it('encrypts with the current key, and decrypts with the key of the payload', as
   }
 })
 
-it('names the key that is missing', async () => {
+it('the error of the codec names the missing key', async () => {
   const encoded = await codecOf('k1').encode([payload])
   const without = codecOf('k2', new Map([['k2', randomBytes(32)]]))
   await expect(without.decode(encoded)).rejects.toMatchObject({
@@ -61,7 +61,7 @@ it('names the key that is missing', async () => {
   })
 })
 
-it('refuses another key of the same id', async () => {
+it('the codec refuses another key of the same id', async () => {
   const encoded = await codecOf('k1').encode([payload])
   const other = codecOf('k1', new Map([['k1', randomBytes(32)]]))
   await expect(other.decode(encoded)).rejects.toMatchObject({ code: 'DECRYPTION_FAILED', retryable: false })
@@ -74,14 +74,14 @@ it.each([
   ['an end that is missing', (data: Buffer) => data.subarray(0, -1)],
   ['nothing but a nonce', (data: Buffer) => data.subarray(0, 12)],
   ['nothing', () => Buffer.alloc(0)],
-])('refuses a payload with %s', async (_what, change) => {
+])('the codec refuses a payload with %s', async (_what, change) => {
   const codec = codecOf('k1')
   const [encoded = {}] = await codec.encode([payload])
   const changed = { ...encoded, data: change(Buffer.from(bytesOf(encoded))) }
   await expect(codec.decode([changed])).rejects.toMatchObject({ code: 'DECRYPTION_FAILED' })
 })
 
-it('reads the format of the encryption samples of Temporal', async () => {
+it('the codec reads the format of the encryption samples of Temporal', async () => {
   const nonce = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', keys.get('k1') ?? Buffer.alloc(0), nonce)
   const content = proto.temporal.api.common.v1.Payload.encode(payload).finish()
@@ -91,7 +91,7 @@ it('reads the format of the encryption samples of Temporal', async () => {
   expect(defaultPayloadConverter.fromPayload(decoded)).toEqual({ secret: 'marker' })
 })
 
-it('throws what a worker makes of the error', async () => {
+it('the codec throws the error that a worker has converted', async () => {
   const keys = new KeyRing({ currentKeyId: 'k1', key: () => undefined })
   const codec = new EncryptionCodec(keys, (cause) => new Error('for Temporal', { cause }))
   await expect(codec.encode([payload])).rejects.toMatchObject({

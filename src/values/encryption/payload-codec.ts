@@ -18,14 +18,14 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Encrypts payloads with the current key. Decrypts them with the key that they name; a payload that is not encrypted
- * stays as it is, so that runs from before the encryption can be read.
+ * Encrypts payloads with the current key. Decrypts them with the key that they name. A payload that is not encrypted is
+ * returned unchanged, so that runs from before the encryption can be read.
  */
 export class EncryptionCodec implements PayloadCodec {
   readonly #keys: KeyRing
   readonly #toError: (thrown: unknown) => unknown
 
-  /** @param toError what is thrown instead; a worker throws failures with the type of their code */
+  /** @param toError converts errors; a worker throws failures with the error code as their type */
   constructor(keys: KeyRing, toError: (thrown: unknown) => unknown = (thrown) => thrown) {
     this.#keys = keys
     this.#toError = toError
@@ -61,10 +61,10 @@ export class EncryptionCodec implements PayloadCodec {
   }
 }
 
-/** The id of the key that a payload is encrypted with; undefined for any other payload. */
+/** Returns the id of the key that encrypts a payload; undefined for any other payload. */
 export function encryptionKeyId({ metadata }: Payload): string | undefined {
   const found = metadata?.['encoding']
-  // Most payloads are not: their encoding has another length.
+  // Most payloads are not encrypted: their encoding has another length.
   if (found?.byteLength !== encoding.length || Buffer.from(found).toString() !== encoding) return undefined
   return Buffer.from(metadata?.[keyIdField] ?? []).toString()
 }
@@ -87,14 +87,14 @@ export function decryptPayload({ data }: Payload, { id, bytes }: EncryptionKey):
     decryption.setAuthTag(encrypted.subarray(-tagBytes))
     const decrypted = [decryption.update(encrypted.subarray(nonceBytes, -tagBytes)), decryption.final()]
     const { metadata, data: content } = PayloadMessage.decode(Buffer.concat(decrypted))
-    // protobufjs has an array for no bytes.
+    // protobufjs decodes an empty field to an array.
     return { metadata, data: content.byteLength > 0 ? content : new Uint8Array() }
   } catch (cause) {
     throw decryptionFailed('a payload', id, cause)
   }
 }
 
-/** Another key of the same id, or other bytes: neither changes by waiting. */
+/** Returns a permanent error: this is another key of the same id, or other bytes. */
 export function decryptionFailed(what: string, keyId: string, cause?: unknown): PtcError {
   return new PtcError('DECRYPTION_FAILED', `${what} can't be decrypted with the key ${JSON.stringify(keyId)}`, {
     hint: 'It was changed, or encrypted with another key of this id. A new key needs a new id.',

@@ -4,9 +4,9 @@
  *   header  magic (8 bytes), length of the key id (1), key id, salt (32)
  *   chunk   64 KiB of the value (the last one: the rest), encrypted by AES-256-GCM, and its tag (16)
  *
- * A key of its own is derived for each value (HKDF-SHA-256 of the key and the salt). The nonce of a chunk is its
- * number, and whether it is the last one, so no chunk can be moved, left out or added. The header is associated data of
- * each chunk. No byte of a chunk is passed on before its tag is checked.
+ * A separate key is derived for each value (HKDF-SHA-256 of the key and the salt). The nonce of a chunk is its number,
+ * and whether it is the last one, so no chunk can be moved, left out or added. The header is associated data of each
+ * chunk. No byte of a chunk is yielded before its tag is checked.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { EncryptionKey, KeyRing } from './key-ring.js'
@@ -18,12 +18,11 @@ const tagBytes = 16
 const saltBytes = 32
 /** The values of a store are JSON or protobuf messages. Neither begins with a zero byte. */
 const magic = Buffer.from('\0ptcenc1', 'latin1')
-/** Separates these keys from any other use of the same key. */
+/** Separates the derived keys from other uses of the same key. */
 const purpose = 'durable-ptc value'
 
 type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** Encrypts content. */
 export async function* encryptValue(content: Pieces, key: EncryptionKey): AsyncGenerator<Uint8Array, void, undefined> {
   const id = Buffer.from(key.id)
   const header = Buffer.concat([magic, Buffer.of(id.byteLength), id, randomBytes(saltBytes)])
@@ -41,7 +40,8 @@ export async function* encryptValue(content: Pieces, key: EncryptionKey): AsyncG
 }
 
 /**
- * Decrypts content. Content that is not encrypted is passed on, so that values from before the encryption can be read.
+ * Decrypts content. Content that is not encrypted is yielded unchanged, so that values from before the encryption can
+ * be read.
  *
  * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED, CONFIG_INVALID
  */
@@ -86,7 +86,7 @@ function deriveKey({ bytes }: EncryptionKey, header: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', bytes, header.subarray(-saltBytes), purpose, 32))
 }
 
-/** Chunks of one size, but for the last one, which is empty only if there is no other. */
+/** Yields chunks of one size. The last chunk may be smaller. It is empty only if it is the only one. */
 async function* readChunks(
   reader: PieceReader,
   size: number,
@@ -101,7 +101,7 @@ async function* readChunks(
   }
 }
 
-/** 12 bytes: the number of the chunk, and 1 for the last one. */
+/** Returns 12 bytes: the number of the chunk, and 1 for the last one. */
 function nonceOf(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12)
   nonce.writeUIntBE(number, 5, 6)
@@ -109,7 +109,7 @@ function nonceOf(number: number, isLast: boolean): Buffer {
   return nonce
 }
 
-/** Reads pieces of any size by the byte. Copies each byte once. */
+/** Reads a given number of bytes from pieces of any size. Copies each byte once. */
 class PieceReader {
   readonly #iterator: AsyncIterator<Uint8Array> | Iterator<Uint8Array>
   #left: Uint8Array = new Uint8Array()
@@ -118,7 +118,7 @@ class PieceReader {
     this.#iterator = Symbol.asyncIterator in content ? content[Symbol.asyncIterator]() : content[Symbol.iterator]()
   }
 
-  /** So many bytes; fewer at the end. */
+  /** Returns this number of bytes; fewer at the end. */
   async read(bytes: number): Promise<Buffer> {
     const target = Buffer.allocUnsafe(bytes)
     let filled = 0
@@ -137,7 +137,7 @@ class PieceReader {
     return target.subarray(0, filled)
   }
 
-  /** The pieces that have not been read. */
+  /** Yields the pieces that have not been read. */
   async *rest(): AsyncGenerator<Uint8Array, void, undefined> {
     if (this.#left.byteLength > 0) yield this.#left
     for (;;) {
@@ -147,7 +147,7 @@ class PieceReader {
     }
   }
 
-  /** Closes the source, also when not all of it was read. */
+  /** Closes the source, even when it was not read to the end. */
   async close(): Promise<void> {
     await this.#iterator.return?.()
   }

@@ -8,7 +8,7 @@ import { KeyFinder } from './key-finder.js'
 import { LocalStore } from '../local/local-store.js'
 
 const signal = new AbortController().signal
-/** Later than every put of the tests. */
+/** This time is later than every put of the tests. */
 const anHourFromNow = Date.now() + 3_600_000
 let directory = ''
 let store: LocalStore
@@ -37,7 +37,7 @@ function collect(roots: readonly string[], options: { unusedSince?: number; dryR
 }
 
 describe('collectGarbage', () => {
-  it('keeps values that the roots refer to directly or indirectly, and removes the others', async () => {
+  it('garbage collection keeps values to which roots refer directly or indirectly, and removes others', async () => {
     const first = await put('{"base":null}')
     const second = await put(`{"base":{"sha256":"${first}"}}`)
     const third = await put(`{"base":{"sha256":"${second}"}}${' '.repeat(1_000_000)}`)
@@ -48,7 +48,7 @@ describe('collectGarbage', () => {
     expect(await keys()).toEqual(new Set([first, second, third]))
   })
 
-  it('removes no recent value, and reads no roots if all are recent', async () => {
+  it('garbage collection removes no recent value, and reads no roots if all values are recent', async () => {
     await put('new')
     const unusedSince = Date.now() - 3_600_000
     const roots = (): never => {
@@ -59,10 +59,10 @@ describe('collectGarbage', () => {
     expect(await keys()).toHaveProperty('size', 1)
   })
 
-  it('keeps a value that is put again during the collection', async () => {
+  it('a value that is put again during garbage collection stays', async () => {
     const again = await put('put again')
     async function* roots() {
-      // Later than `unusedSince`.
+      // This put is later than `unusedSince`.
       await put('put again')
       yield Buffer.from('')
     }
@@ -74,13 +74,13 @@ describe('collectGarbage', () => {
     expect(await keys()).toEqual(new Set([again]))
   })
 
-  it('reports and removes nothing with dryRun', async () => {
+  it('garbage collection with dryRun reports values and removes nothing', async () => {
     await put('nobody needs this')
     expect(await collect([], { dryRun: true })).toMatchObject({ removed: { count: 1, bytes: 17 } })
     expect(await keys()).toHaveProperty('size', 1)
   })
 
-  it('removes nothing when a root cannot be read', async () => {
+  it('garbage collection removes nothing when a root cannot be read', async () => {
     await put('perhaps somebody needs this')
     const gone = new PtcError('TEMPORAL_UNREACHABLE', 'gone')
     async function* roots() {
@@ -92,7 +92,7 @@ describe('collectGarbage', () => {
     expect(await keys()).toHaveProperty('size', 1)
   })
 
-  it('keeps and counts a referenced value that is corrupt', async () => {
+  it('garbage collection keeps and counts a corrupt value with references', async () => {
     const key = await put('as it was')
     await writeFile(join(directory, key.slice(0, 2), key.slice(2, 4), key), 'as it is ')
     expect(await collect([key])).toMatchObject({ removed: { count: 0 }, unreadable: 1 })
@@ -109,13 +109,13 @@ describe('KeyFinder', () => {
     ['split into many pieces', Array.from(`{${key}}`)],
     ['with hex digits around it', [`beef${key}cafe`]],
     ['beside bytes that are not UTF-8', [`\u0000\u00ff\u001a@${key}`, '\u0012']],
-  ])('finds a key %s', (_what, pieces) => {
+  ])('KeyFinder finds a key %s', (_what, pieces) => {
     const finder = new KeyFinder((text) => text === key)
     const found = pieces.flatMap((piece) => [...finder.find(Buffer.from(piece, 'latin1'))])
     expect(new Set(found)).toEqual(new Set([key]))
   })
 
-  it('finds no key in similar text', () => {
+  it('KeyFinder finds no key in similar text', () => {
     const finder = new KeyFinder(() => true)
     expect([...finder.find(Buffer.from(`${key.slice(1)} ${key.slice(1)}g ${key.toUpperCase().slice(0, 63)}`))]).toEqual(
       [],

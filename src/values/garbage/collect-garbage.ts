@@ -4,11 +4,11 @@ import type { ValueStat, ValueStore } from '../store.js'
 
 interface CollectGarbageOptions {
   readonly store: ValueStore
-  /** Everything outside of the store that may refer to values. Read only if there are values to remove. */
+  /** Returns all content outside of the store that may refer to values. Called only if there are values to remove. */
   readonly roots: () => AsyncIterable<Uint8Array>
-  /** Only values last put before this time (milliseconds since 1970) are removed. */
+  /** Only values with a last put before this time (milliseconds since 1970) are removed. */
   readonly unusedSince: number
-  /** Only report, remove nothing. */
+  /** When true, the collection only reports, and removes nothing. */
   readonly dryRun: boolean
   readonly signal: AbortSignal
 }
@@ -18,7 +18,7 @@ export interface GarbageReport {
   readonly values: ValueTotals
   /** The removed values; with `dryRun`, those that would be removed. */
   readonly removed: ValueTotals
-  /** Referenced values that can't be read, so that their own references are unknown. */
+  /** Number of referenced values that can't be read, so that their own references are unknown. */
   readonly unreadable: number
 }
 
@@ -50,9 +50,11 @@ export async function collectGarbage(options: CollectGarbageOptions): Promise<Ga
 
 interface RemoveValuesOptions {
   readonly store: ValueStore
-  /** What refers to the values to remove. */
+  /** Returns the content that refers to the values to remove. */
   readonly of: () => AsyncIterable<Uint8Array>
-  /** Everything else outside of the store that may refer to values. Read only if there are values to remove. */
+  /**
+   * Returns all other content outside of the store that may refer to values. Called only if there are values to remove.
+   */
   readonly others: () => AsyncIterable<Uint8Array>
 }
 

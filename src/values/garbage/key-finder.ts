@@ -3,15 +3,15 @@ import { isKey } from '../content.js'
 const keyLength = 64
 
 /**
- * Finds everything in bytes that may be a key: 64 consecutive hex digits, also within a longer sequence, and also
- * across the border of two pieces. False positives are harmless: they only keep a value.
+ * Finds each part of bytes that may be a key: 64 consecutive hex digits, also within a longer sequence, and also across
+ * the border of two pieces. False positives are harmless: they only keep a value.
  */
 export class KeyFinder {
   readonly #isKnown: (key: string) => boolean
   /** Hex digits at the end of the previous piece, which may be the start of a key. */
   #tail = ''
 
-  /** @param isKnown filter of the keys to return */
+  /** @param isKnown selects the keys to return */
   constructor(isKnown: (key: string) => boolean) {
     this.#isKnown = isKnown
   }

@@ -35,7 +35,7 @@ export function toLocalStoreError(thrown: unknown, directory: string): PtcError 
   })
 }
 
-/** The code of a system error (`ENOENT` …). */
+/** Returns the code of a system error (`ENOENT` …). */
 export function systemErrorCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined
 }

@@ -19,11 +19,11 @@ const readChunkBytes = 256 * 1024
 export class LocalStore implements ValueStore {
   readonly description: string
   readonly #directory: string
-  /** On the same file system, so that a rename is atomic. */
+  /** Folder for uploads, on the same file system, so that a rename is atomic. */
   readonly #incoming: string
   #foldersReady: Promise<void> | undefined
 
-  /** @param directory absolute; created by the first put */
+  /** @param directory an absolute path; the first put creates it */
   constructor(directory: string) {
     this.#directory = directory
     this.#incoming = join(directory, 'incoming')
@@ -77,7 +77,7 @@ export class LocalStore implements ValueStore {
     signal.throwIfAborted()
     const path = this.#pathOf(sha256)
     if (unusedSince === undefined) return this.#removeIfPresent(() => rm(path))
-    // Renamed first, then checked: a value that was put again meanwhile is restored.
+    // The value is renamed first and then checked: a value that was put again meanwhile is restored.
     await this.#ensureFolders()
     const quarantine = join(this.#incoming, randomUUID())
     if (!(await this.#removeIfPresent(() => rename(path, quarantine)))) return false
@@ -97,7 +97,7 @@ export class LocalStore implements ValueStore {
     const path = join(this.#incoming, randomUUID())
     try {
       await this.#write(path, [content], signal)
-      // Unlike a rename, a link replaces nothing.
+      // Unlike a rename, a link does not replace an existing file.
       await this.#toStoreErrors(() => link(path, target)).catch(ignoreExisting)
       await this.#toStoreErrors(() => syncDirectory(this.#directory))
     } finally {
@@ -174,7 +174,7 @@ export class LocalStore implements ValueStore {
     }
   }
 
-  /** Once per process; repeated after an error. */
+  /** Creates the folders once per process, and again after an error. */
   async #ensureFolders(): Promise<void> {
     this.#foldersReady ??= this.#makeFolders()
     try {
@@ -221,7 +221,10 @@ export class LocalStore implements ValueStore {
   }
 }
 
-/** Not recursive: the store of an unmounted disk must not be recreated on the file system beneath its mount point. */
+/**
+ * Creates a directory, but not its parents: the store of an unmounted disk must not be created again on the file system
+ * under the mount point.
+ */
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700)
@@ -231,7 +234,7 @@ async function makeDirectory(path: string): Promise<void> {
   }
 }
 
-/** A rename survives a power failure only if its directory is synced, too. Windows can't sync directories. */
+/** Syncs a directory: a rename survives a power failure only after that. Windows can't sync directories. */
 async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(path, constants.O_RDONLY)

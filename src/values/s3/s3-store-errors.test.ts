@@ -7,7 +7,7 @@ test.each([
   ['NoSuchBucket', 404, 'VALUE_STORE_REFUSED', 'Create the bucket'],
   ['PermanentRedirect', 301, 'VALUE_STORE_REFUSED', 'region'],
   ['AccessDenied', 403, 'VALUE_STORE_REFUSED', 'credentials'],
-])('%s has a hint that helps', (name, httpStatusCode, code, hint) => {
+])('the error %s of S3 has a hint that helps', (name, httpStatusCode, code, hint) => {
   const thrown = new S3ServiceException({ name, $fault: 'client', $metadata: { httpStatusCode }, message: 'no' })
   expect(toS3StoreError(thrown, 'the bucket b')).toMatchObject({ code, hint: expect.stringContaining(hint) })
 })

@@ -1,17 +1,20 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
 import { messageOf, PtcError } from '../../common/errors.js'
 
-/** Errors that pass although their status looks permanent: clocks and tokens are renewed. */
+/** Errors that pass although they have the status of a permanent error: clocks and tokens are renewed. */
 const transientNames =
   /^(RequestTimeTooSkewed|ExpiredToken|ExpiredTokenException|TokenRefreshRequired|SlowDown|RequestTimeout)$/
 const fullNames = /(Quota|StorageFull|InsufficientStorage|NoSpace)/i
 
-/** Whether the object does not exist. The reply to a HEAD has no body, so its error has no code but the status. */
+/**
+ * Returns whether the object does not exist. The reply to a HEAD has no body, so its error has only the status and no
+ * code.
+ */
 export function isNotFound(thrown: unknown): boolean {
   return thrown instanceof S3ServiceException && (thrown.name === 'NoSuchKey' || thrown.name === 'NotFound')
 }
 
-/** Whether another writer of a conditional put came first (412), or writes at this moment (409). */
+/** Returns whether another writer was first with a conditional put (412), or writes at the same time (409). */
 export function isConflict(thrown: unknown): boolean {
   const status = thrown instanceof S3ServiceException ? thrown.$metadata.httpStatusCode : undefined
   return status === 412 || status === 409
@@ -35,7 +38,7 @@ export function toS3StoreError(thrown: unknown, store: string): PtcError {
   if (thrown.name === 'NoSuchBucket') {
     return createError('VALUE_STORE_REFUSED', `${store} is not there: ${detail}`, bucketHint)
   }
-  // A redirection: the bucket is in another region.
+  // The status is a redirection: the bucket is in another region.
   if (status >= 300 && status < 400) {
     return createError('VALUE_STORE_REFUSED', `${store} refuses: ${detail}`, regionHint)
   }
@@ -51,7 +54,7 @@ const regionHint = 'Correct `region` and `endpoint` of `values.store` in the con
 const credentialsHint =
   'Check the credentials the AWS SDK finds (AWS_ACCESS_KEY_ID, a profile, a role) and what they may do; docs/reference/values.md has the list.'
 
-/** Some errors, such as those of a HEAD, have only a name or a status. */
+/** Describes an error. Some errors, such as those of a HEAD, have only a name or a status. */
 function describeError(thrown: unknown): string {
   const message = messageOf(thrown)
   if (!(thrown instanceof S3ServiceException)) return message === '' ? describeCause(thrown) : message
@@ -60,7 +63,7 @@ function describeError(thrown: unknown): string {
   return message === '' || message === 'UnknownError' || message === thrown.name ? name : `${name}: ${message}`
 }
 
-/** The error of a connection attempt to several addresses has an empty message. */
+/** Describes the cause of an error. The error of a connection attempt to several addresses has an empty message. */
 function describeCause(thrown: unknown): string {
   if (thrown instanceof AggregateError) return thrown.errors.map(messageOf).join(', ')
   return thrown instanceof Error ? thrown.name : 'unknown'

@@ -5,7 +5,7 @@ import { S3Store } from './s3-store.js'
 
 afterEach(() => vi.restoreAllMocks())
 
-test('uploads a large value that garbage collection removes between the check and the renewal', async () => {
+test('the S3 store uploads a large value that is removed between the check and the renewal', async () => {
   const value = new Uint8Array(9 * 1024 * 1024)
   vi.spyOn(S3Client.prototype, 'send').mockImplementation((command: unknown): unknown => {
     if (command instanceof HeadObjectCommand) {

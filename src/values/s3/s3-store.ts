@@ -14,7 +14,7 @@ import type { S3StoreSettings } from '../settings.js'
 import { spool, type Spooled } from './spool.js'
 import type { StoredContent, ValueStat, ValueStore } from '../store.js'
 
-/** A larger value is uploaded in parts of this size, two at a time. This bounds the memory. */
+/** Larger values are uploaded in parts of this size, two at a time. This limits the memory. */
 const partBytes = 8 * 1024 * 1024
 /** Maximum size that S3 copies in one request. */
 const maxCopyBytes = 5 * 1024 ** 3
@@ -35,7 +35,8 @@ export class S3Store implements ValueStore {
     this.description = `the bucket ${bucket}${prefix === '' ? '' : `/${prefix}`}${endpoint === undefined ? '' : ` at ${withoutCredentials(endpoint)}`}`
     this.#client = new S3Client({
       forcePathStyle,
-      // Every read is verified against its key, with a better error than that of a second checksum.
+      // Every read is verified against its key, so a second checksum is not needed. The error of the first check is
+      // better.
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: idleTimeout },
       ...(region === undefined ? {} : { region }),
@@ -46,7 +47,7 @@ export class S3Store implements ValueStore {
   async put(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, signal: AbortSignal): Promise<StoredContent> {
     await using spooled = await spool(content, signal)
     const { sha256, bytes } = spooled.stored
-    // A small value is always uploaded: that is one request, as many as a check would take.
+    // A small value is always uploaded: that takes one request, like a check.
     const existing = bytes > partBytes && bytes <= maxCopyBytes ? await this.stat(sha256, signal) : undefined
     if (existing?.bytes !== bytes || !(await this.#touch(existing, signal))) await this.#upload(spooled, signal)
     return spooled.stored
@@ -83,7 +84,10 @@ export class S3Store implements ValueStore {
     }
   }
 
-  /** S3 can't remove conditionally by age: a put between the check and the removal, one request apart, is lost. */
+  /**
+   * Removes a value. S3 can't remove conditionally by age, so a put between the check and the removal, two consecutive
+   * requests, is lost.
+   */
   async remove(sha256: string, signal: AbortSignal, unusedSince?: number): Promise<boolean> {
     const found = await this.stat(sha256, signal)
     if (found === undefined || (unusedSince !== undefined && found.usedAt > unusedSince)) return false
@@ -134,8 +138,8 @@ export class S3Store implements ValueStore {
   }
 
   /**
-   * Copying an object onto itself renews LastModified. False for servers that do not renew it, and for an object
-   * removed meanwhile.
+   * Renews LastModified by copying an object onto itself. Returns false if the server does not renew it, or if the
+   * object was removed meanwhile.
    */
   async #touch({ sha256, usedAt }: ValueStat, signal: AbortSignal): Promise<boolean> {
     const location = this.#location(sha256)
@@ -194,7 +198,7 @@ function undefinedIfConflict(thrown: unknown): undefined {
   if (!isConflict(thrown)) throw thrown
 }
 
-/** An endpoint URL may contain a user name and a password. */
+/** Removes the user name and the password that an endpoint URL may contain. */
 function withoutCredentials(endpoint: string): string {
   const url = new URL(endpoint)
   return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`

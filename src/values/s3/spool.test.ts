@@ -4,7 +4,7 @@ import { spool } from './spool.js'
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('names the temporary folder when it is the problem, and not the store', async () => {
+test('an error of the temporary folder names this folder, and not the store', async () => {
   const missing = join(import.meta.dirname, 'missing')
   vi.stubEnv('TMPDIR', missing)
   await expect(spool([new Uint8Array(2 * 1024 * 1024)], new AbortController().signal)).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import type { StoredContent } from '../store.js'
 /** Larger content is spooled to a temporary file. */
 const maxMemoryBytes = 1024 * 1024
 
-/** Content with its key; `body` can be read once. */
+/** Content with its key. `body` can be read once. */
 export interface Spooled extends AsyncDisposable {
   readonly stored: StoredContent
   readonly body: Buffer | Readable
@@ -20,7 +20,7 @@ export interface Spooled extends AsyncDisposable {
  * Reads content to its end, because the key must be known before the upload. Large content is spooled to a temporary
  * file, which is unlinked as soon as it is open: a killed process leaves no file.
  *
- * @throws PtcError VALUE_STORE_FULL and others for the temporary file; the signal's reason; what `content` throws
+ * @throws PtcError VALUE_STORE_FULL and others for the temporary file; the signal's reason; errors of `content`
  */
 export async function spool(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -44,7 +44,7 @@ export async function spool(
     throw thrown
   }
   const stored = hasher.finish()
-  // With an end, so that the uploader knows the length.
+  // The range has an end, so that the uploader knows the length.
   const range = { start: 0, end: stored.bytes - 1, autoClose: false }
   return {
     stored,
@@ -72,7 +72,7 @@ async function toSpoolErrors<Result>(work: () => Promise<Result> | undefined): P
   }
 }
 
-/** The temporary folder is not the store: collecting garbage makes no room there. */
+/** Returns an error about the temporary folder. It is not the store, so garbage collection does not help. */
 function toSpoolError(thrown: unknown): PtcError {
   const { code } = toLocalStoreError(thrown, tmpdir())
   const message = `a value can't be written to the temporary folder ${tmpdir()}: ${messageOf(thrown)}`

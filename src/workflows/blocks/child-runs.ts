@@ -7,7 +7,10 @@ import { searchAttributesForChild } from '../temporal/search-attributes.js'
 /** Temporal's options of the child workflow. */
 export type ChildRunOptions = Omit<ChildWorkflowOptions, 'args'>
 
-/** The type of an agent of `defineAgent`. Its definition would bring the worker's packages into the workflow bundle. */
+/**
+ * The type of an agent of `defineAgent`. Importing the definition would add the worker's packages to the workflow
+ * bundle.
+ */
 export interface AgentType {
   readonly name: string
   readonly output: { readonly _zod: { readonly input: unknown } } | undefined

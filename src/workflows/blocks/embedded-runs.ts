@@ -3,14 +3,14 @@ import { handleCompletions } from '../cell/complete-call.js'
 import { handleSlotAnswers } from '../cell/tool-slots.js'
 import { type Run, startEmbeddedRun } from '../run.js'
 
-/** Number of runs that this workflow has opened. */
+/** Counts the runs that this workflow has opened. The number is part of the identity of the next run. */
 let opened = 0
 
-/** Their deferred calls may be completed, and their calls get slots of tools. */
+/** The handlers of this workflow look for a completed deferred call, and for a call that got a slot, in these runs. */
 const openRuns = new Set<Run>()
 
 /**
- * Opens a run inside this workflow, with an identity of its own.
+ * Opens a run inside this workflow. The run has its own identity.
  *
  * @throws ActivityFailure when the configuration can't be read
  */

@@ -14,13 +14,16 @@ import { openEmbeddedRun } from './embedded-runs.js'
 
 export type ToolCallOptions = Pick<RunOptions, 'context'>
 
-/** The part of a tool's type that its arguments and its result come from; a type of `defineTool` fits. */
+/**
+ * The part of a tool's type from which the types of its arguments and its result are derived. The type that
+ * `defineTool` returns is assignable to it.
+ */
 export interface ToolType {
   readonly input: { readonly _zod: { readonly input: unknown } }
   readonly output: { readonly _zod: { readonly output: unknown } }
 }
 
-/** A tool of which only the name is known. */
+/** The type of a tool when the workflow knows only its name. */
 export interface AnyToolType extends ToolType {
   readonly input: { readonly _zod: { readonly input: JsonObject } }
   readonly output: { readonly _zod: { readonly output: JsonValue } }
@@ -29,7 +32,7 @@ export interface AnyToolType extends ToolType {
 /** A workflow gets the result as a payload, and keeps it in memory. */
 const maxResultBytes = 2 * 1024 * 1024
 
-/** The calls with the same options. */
+/** The run of all calls that have the same options. */
 interface Caller {
   readonly run: Run
   calls: number
@@ -56,7 +59,7 @@ export async function callTool<Type extends ToolType = AnyToolType>(
   const json = toArguments(tool, args)
   const caller = await callerWith(options)
   caller.calls += 1
-  // The limits of a run bound what a model makes its code do.
+  // The limits of a run are for code of a model. They do not apply to these calls.
   const run = { ...caller.run, quota: { calls: 0 }, stored: { bytes: 0 } }
   const call = {
     tool,
@@ -74,7 +77,7 @@ export async function callTool<Type extends ToolType = AnyToolType>(
   return isExternal(value) ? loadValue(value, run.config.timeouts) : value
 }
 
-/** The calls share what the configuration was at the first of them. */
+/** All calls share the configuration that the first call has read. */
 function callerWith(options: ToolCallOptions): Promise<Caller> {
   const key = canonicalJson(options.context ?? null)
   const known = callers.get(key)
@@ -91,7 +94,7 @@ async function openCaller({ context }: ToolCallOptions): Promise<Caller> {
   return { run: { ...run, config: { ...config, limits } }, calls: 0 }
 }
 
-/** Without what JSON does not have. */
+/** Removes members that JSON can't represent. */
 function toArguments(tool: string, args: unknown): JsonObject {
   const json: unknown = JSON.parse(JSON.stringify(args ?? null))
   if (typeof json !== 'object' || json === null || Array.isArray(json) || externalValueKey in json) {

@@ -7,10 +7,10 @@ import { executeCell } from '../cell/execute-cell.js'
 import { requireSandbox, type Run } from '../run.js'
 import { closeEmbeddedRun, openEmbeddedRun } from './embedded-runs.js'
 
-/** What a session of a workflow begins with. `input` is variable `input_data` of its code. */
+/** Options of a session of a workflow. `input` is variable `input_data` of its code. */
 export type SessionOptions = Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'>
 
-/** A sandbox whose variables live from one execution to the next, owned by this workflow. */
+/** A sandbox that this workflow owns. Its variables live from one execution to the next. */
 export interface WorkflowSession {
   /**
    * Executes code after all earlier executions of this session. The code calls tools, each as an activity of this

@@ -1,15 +1,16 @@
 /*
  * Approvals: calls that a person must approve before they start.
  *
- * Owns: what a run remembers of approvals. `deferred-calls.ts` has the calls that wait, with expiry and tokens: an
- * approval is completed like the result of a deferred call.
+ * Owns: the approvals that a run has recorded, and those that it remembers for later calls. `deferred-calls.ts` has the
+ * calls that wait, with expiry and tokens: an approval is completed like the result of a deferred call.
  *
  * Invariants:
  * 1. A call of a tool with a rule starts only after activity `tool.approval` has said that it needs no approval, or
  *    after an approval.
  * 2. A request is made once for each call: a rebuild, a reset and continue-as-new find the call by its idempotency key.
  * 3. A call that waits holds no slot of the run or of its tool, and no activity.
- * 4. What is remembered is the arguments that a person approved, or what the tool makes of them, never a tool as such.
+ * 4. A run remembers the arguments that a person approved, or the key that the tool derives from them. It never
+ *    remembers only the name of a tool.
  */
 
 import { ActivityFailure, isCancellation, workflowInfo } from '@temporalio/workflow'
@@ -35,11 +36,11 @@ interface GatedCall {
 
 /** The approvals of a run; see the header. */
 export class Approvals {
-  /** By idempotency key: calls that may start, with the arguments that replace theirs. */
+  /** Maps the idempotency key of a call that may start to the arguments that replace those of the call; null: none. */
   readonly #approved: Map<string, JsonObject | null>
   /** Digests of calls that need no approval again, and keys of {@link toolKey}, the oldest first. */
   readonly #remembered: Set<string>
-  /** Of calls that wait, by idempotency key: what their tools remember an approval as. */
+  /** Maps the idempotency key of a call that waits to the key under which its tool remembers an approval. */
   readonly #keys: Map<string, string>
 
   /** @param state of the same run in the execution before this one */
@@ -49,14 +50,14 @@ export class Approvals {
     this.#keys = new Map(Object.entries(keys))
   }
 
-  /** Undefined when there was no approval. */
+  /** Is undefined when the run has no approval to keep. */
   get state(): ApprovalsState | undefined {
     if (this.#approved.size + this.#remembered.size + this.#keys.size === 0) return undefined
     const keys = this.#keys.size === 0 ? {} : { keys: Object.fromEntries(this.#keys) }
     return { approved: Object.fromEntries(this.#approved), remembered: [...this.#remembered], ...keys }
   }
 
-  /** Whether a call is approved, or waits for its approval. */
+  /** Returns whether a call is approved, or waits for its approval. */
   has(run: Run, call: DescribedCall, position: CallPosition): boolean {
     const key = deriveIdempotencyKey(run.identity, position, call.digest)
     return this.#approved.has(key) || run.deferredCalls.has(approvalKey(key))
@@ -74,7 +75,7 @@ export class Approvals {
     execute: (call: DescribedCall) => Promise<void>,
   ): Promise<CallOutcome | undefined> {
     const key = deriveIdempotencyKey(run.identity, position, call.digest)
-    // A call that waits already keeps waiting, also when the run has continued as new meanwhile.
+    // A call that waits keeps waiting, even when the run has continued as new meanwhile.
     const isRemembered = this.#remembered.has(call.digest) && !run.deferredCalls.has(approvalKey(key))
     if (!isRemembered && !this.#approved.has(key)) {
       const denied = await this.#ask(run, { call, caller, position }, key, onWait)
@@ -116,8 +117,8 @@ export class Approvals {
   }
 
   /**
-   * Compensates the calls of the run before a call that was denied, if the denial says so. The outcome is not taken
-   * meanwhile: when the run continues as new before that, the next execution finds it.
+   * Compensates the calls of the run before a call that was denied, if the denial says so. The outcome is taken
+   * afterwards: when the run continues as new during the compensation, the next execution still finds it.
    */
   async #compensateIfRejected(run: Run, outcome: CallOutcome | undefined, onWait: OnWait | undefined): Promise<string> {
     if (outcome?.status !== 'denied' || !outcome.compensates) return ''
@@ -188,7 +189,7 @@ export class Approvals {
   }
 }
 
-/** A call whose approval is forgotten is asked for again. */
+/** When an older approval is dropped, the next call like that needs a new approval. */
 const maxRemembered = 1_000
 
 /** Neither a digest nor the name of a tool has a line break. */

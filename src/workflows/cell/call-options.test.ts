@@ -14,11 +14,11 @@ const tool: ToolConfig = {
 const runWith = (context?: object) => ({ config: { context } }) as unknown as Run
 const byTenant = { ...tool, priority: { priorityKey: 2, fairnessKey: { context: 'tenant' } } }
 
-test('a call without a priority has none', () => {
+test('a call of a tool without a priority has no priority', () => {
   expect(priorityOf(runWith({ tenant: 'acme' }), tool)).toEqual({})
 })
 
-test('the fairness key is that of the tool, or a field of the context of the run', () => {
+test('the fairness key of a call is from the tool, or from a field of the context of the run', () => {
   const fixed = { ...tool, priority: { fairnessKey: 'reports', fairnessWeight: 2 } }
   expect(priorityOf(runWith(), fixed)).toEqual({ priority: { fairnessKey: 'reports', fairnessWeight: 2 } })
   expect(priorityOf(runWith({ tenant: 'acme' }), byTenant)).toEqual({
@@ -40,7 +40,7 @@ test('a fairness key has at most 64 bytes, which Temporal accepts', () => {
   expect(priority?.fairnessKey).toMatch(/^é+/)
 })
 
-test('the retry policy of a tool of ours is as before without options', () => {
+test('without options, the retry policy of a tool of the configuration has the default intervals', () => {
   expect(retryPolicyOf(tool, 208)).toEqual({
     initialInterval: '500ms',
     maximumInterval: '30s',
@@ -49,7 +49,7 @@ test('the retry policy of a tool of ours is as before without options', () => {
   })
 })
 
-test("a remote tool's refusal is not retried, nor is a remote 'once' call at all", () => {
+test("a remote tool's refusal is not retried, and a remote 'once' call is never retried", () => {
   const remote = { kind: 'activity', type: 'x', scheduleToStartMs: 1 } as const
   const retry = { nonRetryableErrorTypes: ['KeyError'] }
   expect(retryPolicyOf({ ...tool, remote, retry }, 3)).toMatchObject({

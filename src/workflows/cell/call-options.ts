@@ -20,7 +20,9 @@ export const timeoutMarginMs = 10 * 60_000
  */
 export const attemptsWithoutTool = 200
 
-/** Milliseconds after which a call has surely ended, waits between attempts and lost workers included. */
+/**
+ * Returns an upper limit of the milliseconds that a call takes, with the waits between attempts and with lost workers.
+ */
 export function maxDurationOf({ attempts, timeoutMs, deferred, remote }: ToolConfig): number {
   const waitMs = remote?.kind === 'activity' ? remote.scheduleToStartMs : 0
   return (attempts + lostWorkerRetries) * (timeoutMs + timeoutMarginMs + waitMs) + (deferred?.expiresMs ?? 0)
@@ -33,8 +35,8 @@ export function retryPolicyOf(
   nonRetryable: readonly string[] = [],
 ): RetryPolicy {
   const { initialMs = '500ms', maximumMs = '30s', backoffCoefficient } = retry
-  // The worker of a tool of ours knows the errors that are not retried; a remote one has the names of Temporal's
-  // failures.
+  // For a tool of the configuration, its worker decides which errors are not retried. For a remote tool, Temporal
+  // decides by the type of the failure.
   const types = remote ? [...(retry.nonRetryableErrorTypes ?? []), refusal] : nonRetryable
   return {
     initialInterval: initialMs,
@@ -57,13 +59,13 @@ export function priorityOf(run: Run, { priority }: ToolConfig): { readonly prior
   return { priority: { ...rest, ...(text !== '' && { fairnessKey: text }) } }
 }
 
-/** The context that was given at the start of the run. */
+/** The context of the run, as the tools get it. */
 export function contextOf({ config }: Run): JsonObject | undefined {
   const { context } = config as { readonly context?: JsonObject }
   return context
 }
 
-/** The beginning of a text, which may come from anybody. */
+/** Returns the start of a text. The text is untrusted. */
 function truncateToBytes(text: string): string {
   let key = ''
   for (const character of text) {

@@ -48,7 +48,7 @@ export interface CalledTool {
 }
 
 /**
- * Executes one tool call as an activity with the name of the tool, or by what a remote tool names, or refuses it. Every
+ * Executes one tool call as an activity with the name of the tool, or as a call of a remote tool, or refuses it. Every
  * failure is an outcome for the model or its code.
  */
 export async function callTool(
@@ -96,13 +96,16 @@ export async function callTool(
   }
 }
 
-/** With the run of a sub-agent. */
+/** Adds the id of the run to the summary of a call that starts a sub-agent. */
 function shownSummary(tool: ToolConfig, summary: string, idempotencyKey: string): string {
   if (tool.remote?.kind !== 'workflow' || tool.remote.agent === undefined) return summary
   return `${summary} (run ${callWorkflowId(tool.name, idempotencyKey)})`
 }
 
-/** A named session and a workflow of a user have no end that says whether their work is finished. */
+/**
+ * Returns whether a call may have to be compensated. Named sessions and workflows of users compensate no calls, because
+ * they have no result that says whether their work is finished.
+ */
 function isCompensable({ kind }: Run, { compensates }: ToolConfig): boolean {
   return compensates === true && kind !== 'session' && kind !== 'embedded'
 }
@@ -135,7 +138,10 @@ async function startDeferredCall(
   }
 }
 
-/** The outcome of a call that a worker has made for a follow-up step, unless a limit of the run refuses the call. */
+/**
+ * Returns the outcome of a call that a worker has made for a follow-up step, unless a limit of the run refuses the
+ * call.
+ */
 export function acceptLocalCall(run: Run, call: DescribedCall, outcome: CallOutcome): CallOutcome {
   const tool = admitCall(run, call, 'code_execution')
   return 'status' in tool ? tool : outcome
@@ -150,7 +156,7 @@ function admitCall(run: Run, call: DescribedCall, caller: Caller): ToolConfig | 
   return tool
 }
 
-/** The tool of a call, or why the call must not run. */
+/** Returns the tool of a call, or the reason why the call must not run. */
 export function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
   const { callsPerRun, deferredCalls, compensations, storedBytes } = run.config.limits
   const tool = run.tools.get(call.tool)
@@ -190,7 +196,7 @@ function scheduleToolActivity(
   })
 }
 
-/** The activity returns the bare result of a call without a follow-up. */
+/** Reads the result of the activity, which is the bare result of the call when there was no follow-up. */
 function followedCall({ followUp }: ToolActivityInput, result: JsonValue): FollowedCall {
   return followUp ? (result as unknown as FollowedCall) : { value: result, followUps: [] }
 }
@@ -204,7 +210,7 @@ export function denied(message: string): CallOutcome {
   return { status: 'denied', message }
 }
 
-/** The outcome of a failed tool activity. */
+/** Converts the failure of the activity into the outcome of the call. */
 function toCallOutcome(thrown: unknown, tool: ToolConfig): CallOutcome {
   if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
   const { cause } = thrown

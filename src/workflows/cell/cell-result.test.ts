@@ -18,11 +18,11 @@ describe('toToolResultText', () => {
       'a\n[limit_exceeded] memory\nVariables of this cell are gone; those of earlier cells are there.',
       true,
     ],
-  ])('%j', (outcome, text, isError) => {
+  ])('the tool result of the outcome %j', (outcome, text, isError) => {
     expect(resultOf(outcome)).toEqual({ text, isError })
   })
 
-  it('says which variables are gone after a lost sandbox or a divergence', () => {
+  it('the tool result of a lost sandbox or a divergence names the lost variables', () => {
     expect(resultOf({ status: 'lost', output: '', error: 'exit code 3' }).text).toMatch(
       /^\[lost\] exit code 3\n[^]*earlier cells are there/,
     )
@@ -31,7 +31,7 @@ describe('toToolResultText', () => {
     )
   })
 
-  it('keeps external output as parts, and appends the failure to them', () => {
+  it('the tool result keeps external output as parts, and appends the failure', () => {
     const output = {
       parts: ['a', externalValue({ sha256: 'f'.repeat(64), bytes: 9_000, preview: '"b' })],
       limit: 100,

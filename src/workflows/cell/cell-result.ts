@@ -13,14 +13,14 @@ export interface CellRun {
   readonly output: string | TextParts
 }
 
-/** How the last result of a cell's steps ends the cell. Also drops the calls that the program no longer has. */
+/** Returns how the last result of a cell's steps ends the cell. Also drops the calls that the program has dropped. */
 export function cellEndOf(result: Exclude<StepOutcome, { type: 'suspended' }>, pendingCalls: PendingCalls): CellEnd {
   switch (result.type) {
     case 'completed':
       return { status: 'ok' }
     case 'failed':
       if (result.kind === 'code_error') return { status: 'code_error', error: result.error }
-      pendingCalls.cancelAll() // the runner dropped its calls, too
+      pendingCalls.cancelAll() // the runner has dropped its calls
       return { status: result.kind, error: result.error, sessionKept: true }
     case 'lost':
       pendingCalls.dropCell()
@@ -74,7 +74,7 @@ export function sourceTooLarge(bytes: number, limit: number): CellEnd {
 
 export const interruptedMessage = 'KeyboardInterrupt: the code was stopped while it waited'
 
-/** The end of a cell that was interrupted while it was queued. */
+/** The end of a cell that was interrupted in the queue. */
 export const interruptedBeforeStart: CellEnd = {
   status: 'stopped',
   error: 'KeyboardInterrupt: the code was stopped before it started',
@@ -89,7 +89,7 @@ export function tooManyWakes(wakes: number): string {
   return `the code was stopped: it was woken ${wakes} times with nothing new. Sleep longer at a time.`
 }
 
-/** The outcome of a cell with its whole output: for the result of a program or of an execution. */
+/** Returns the outcome of a cell with its whole output, for the result of a program or of an execution. */
 export async function toCellOutcome({ end, output }: CellRun, { config, stored }: Run): Promise<CellOutcome> {
   if (typeof output === 'string') return { ...end, output }
   const joined = await joinText(output, config.timeouts)
@@ -100,7 +100,7 @@ export async function toCellOutcome({ end, output }: CellRun, { config, stored }
 
 const variablesRolledBack = 'Variables of this cell are gone; those of earlier cells are there.'
 
-/** The result of a cell as the model reads it: the output, then the failure. External output is joined later. */
+/** Returns the result of a cell for the model: the output, then the failure. External output is joined later. */
 export function toToolResultText({ end, output }: CellRun): {
   readonly text: string | TextParts
   readonly isError: boolean

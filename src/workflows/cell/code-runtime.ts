@@ -27,7 +27,7 @@ export interface CellState {
   /** Number of the cell in its run, from 1. */
   readonly number: number
   readonly turn: number
-  /** Of a cell of a model: the tool use with its code. */
+  /** Id of the tool use that contains the code, for a cell of a model. */
   readonly toolUseId?: string
   /** When the time limit of the cell ends. */
   readonly deadline: number
@@ -44,7 +44,7 @@ export interface CellState {
   readonly deferredBefore?: number
 }
 
-/** What the cells of a run share: one session, and the calls that are pending in it. */
+/** The parts that the cells of a run share: one session, and the calls that are pending in it. */
 export interface CodeRuntime {
   readonly session: Session
   readonly pendingCalls: PendingCalls
@@ -60,7 +60,7 @@ export interface CodeRuntime {
   readonly hasMoreCells: boolean
   /** Milliseconds without a cell after which the sandbox is parked; null: never. */
   readonly idleMs: number | null
-  /** Characters of a cell's output that its reader gets. */
+  /** Maximum characters of a cell's output that its reader gets. */
   readonly outputCharacters: number
   readonly outputReader: OutputReader
   /** Called while a cell waits. Continues the run as new when that is due, and then never returns. */
@@ -113,7 +113,7 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
   }
 }
 
-/** The state for the next execution of the chain. Called when no call is in progress, and none can start. */
+/** Returns the state for the next execution of the chain. Called when no call is in progress, and none can start. */
 export async function serializeRuntime(
   run: Run,
   { session, pendingCalls, timer }: CodeRuntime,
@@ -124,7 +124,8 @@ export async function serializeRuntime(
 }
 
 /**
- * Uses a runtime and closes it. The runtime stays open when the run continues as new: the next execution takes it over.
+ * Runs a function with a runtime and then closes the runtime. The runtime stays open when the run continues as new,
+ * because the next execution takes it over.
  */
 export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promise<Result>): Promise<Result> {
   const scope = new CancellationScope()
@@ -139,13 +140,15 @@ export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promi
     scope.cancel() // calls that code started and did not await
     if (!continuesAsNew) {
       await closeRuntime(runtime)
-      // Updates that were accepted have a response.
+      // Every accepted update must get its response before the workflow ends.
       if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
     }
   }
 }
 
-/** Never cancelled. A host that does not answer does not fail it. */
+/**
+ * Closes the session. A cancellation of the run does not stop this, and a host that does not answer does not fail it.
+ */
 export async function closeRuntime(runtime: CodeRuntime): Promise<void> {
   const { session, shared, guests, timer, deferredCalls, toolSlots } = runtime
   guests?.close()
@@ -163,7 +166,7 @@ export function interruptCell({ shared, usage, session }: CodeRuntime): void {
   if (usage.isBusy) session.interruption.request()
 }
 
-/** Forgets a cell that the engine could not end: the next cell starts from the state before it. */
+/** Drops a cell that the engine could not end: the next cell starts from the state before it. */
 export async function dropCell({ shared, pendingCalls, session }: CodeRuntime): Promise<void> {
   if (shared) return shared.abandon()
   pendingCalls.dropCell()
@@ -172,7 +175,7 @@ export async function dropCell({ shared, pendingCalls, session }: CodeRuntime): 
 
 const inspect = defineQuery<SessionStatus | null>(sessionMessages.inspect)
 
-/** Answers the query of clients that list sessions; null while the run has no sandbox. */
+/** Answers the query by which clients list sessions. The answer is null while the run has no sandbox. */
 export function registerInspectQuery({ counts }: Run, { session, usage }: CodeRuntime): void {
   const createdAt = Date.now()
   setHandler(inspect, () => {
@@ -190,7 +193,10 @@ export function registerInspectQuery({ counts }: Run, { session, usage }: CodeRu
   })
 }
 
-/** A cell has ended: takes a snapshot if one is due, and parks the sandbox after {@link CodeRuntime.idleMs}. */
+/**
+ * Called after the end of a cell. Takes a snapshot if one is due, and parks the sandbox after {@link
+ * CodeRuntime.idleMs}.
+ */
 export function startIdle(runtime: CodeRuntime): void {
   const { session, pendingCalls, hasMoreCells } = runtime
   if (hasMoreCells && pendingCalls.size === 0) session.snapshotIfDue()
@@ -246,10 +252,10 @@ export async function waitForResultsOrTimer(
   else watchDeadline()
   showWait()
   const isOver = () => pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested
-  // Without a step for each result, nothing else notices that the history grows.
+  // The program gets no step for each result, so only this check notices that the history grows.
   const isHistoryLong = () => waitsForAll && isContinueAsNewDue()
   const mustReturn = () => isOver() || isHistoryLong()
-  // Without a promise when the results are there: follow-up steps bring many at once.
+  // No promise is made when the results have arrived: follow-up steps bring many results at once.
   if (!mustReturn()) {
     await (wakeAt === null
       ? condition(mustReturn)

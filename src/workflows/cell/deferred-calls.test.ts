@@ -40,7 +40,7 @@ function heldChecks(): Deferred<number | ApplicationFailure>[] {
   return checks
 }
 
-/** Settles with what a client gets. */
+/** Settles with the response to the client. */
 const complete = (calls: DeferredCalls, value: number): Promise<string | undefined> =>
   calls
     .complete({ idempotencyKey: 'key', signature: '', digest: String(value), result: { type: 'value', value } })
@@ -64,7 +64,7 @@ it('each result for a call that is dropped while the first one is checked gets i
   expect(responses).toEqual(['CALL_NOT_FOUND', 'CALL_NOT_FOUND'])
 })
 
-it('a call has one outcome when several results come while an invalid one is checked', async () => {
+it('a call has one outcome when several results arrive while an invalid one is checked', async () => {
   const calls = waitingCalls('key')
   const checks = heldChecks()
   const responses = [1, 2, 3].map((value) => complete(calls, value))

@@ -1,19 +1,19 @@
 /*
- * Deferred calls: calls whose result, or whose approval, comes later, by an update of the workflow.
+ * Deferred calls: calls that get their result, or their approval, later, by an update of the workflow.
  *
- * Owns: a deferred call from the scheduling of its activity until its caller takes the outcome, its expiry, and who may
- * complete it. `call-tool.ts` and `approvals.ts` run the activity, `complete-call.ts` binds the update,
- * `deferred-outcome.ts` says what a result or an expiry means.
- * Boundary: a call is known by its key. Nothing here knows cells, or who waits for an outcome.
+ * Owns: a deferred call from the scheduling of its activity until its caller takes the outcome, its expiry, and its
+ * token. `call-tool.ts` and `approvals.ts` run the activity, `complete-call.ts` binds the update, `deferred-outcome.ts`
+ * says what a result or an expiry means.
+ * Boundary: a call is known by its key. Nothing here depends on cells, or on the code that waits for an outcome.
  *
  * Invariants:
  * 1. A waiting call holds no slot of `callSlots` and no activity. All waiting calls share one Temporal timer.
- * 2. A call has one outcome: the first of a valid result, a failure, and the expiry. A result whose check began before
- *    the expiry comes first. A result that is not valid changes nothing.
+ * 2. A call has one outcome: the first of a valid result, a failure, and the expiry. A result counts as first when its
+ *    check began before the expiry. A result that is not valid changes nothing.
  * 3. A result that arrives while the activity runs is kept, and replaces the outcome of the activity.
  * 4. Only the token of a call completes it: its signature is made with a secret of the run.
- * 5. The state has every waiting call, and every outcome that nobody took. No result is accepted while the run
- *    continues as new.
+ * 5. The state has every waiting call, and every outcome that its caller has not taken. No result is accepted while the
+ *    run continues as new.
  * 6. With an audit log, the decision on a call is stored there before the code gets the outcome.
  */
 
@@ -40,7 +40,7 @@ const maxSettled = 1_000
 
 type Waiting = Pick<WaitingCall, 'since' | 'expiresAt'>
 
-/** Which call it is. */
+/** The parts of a call that identify it. */
 type CallIdentity = Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>
 
 interface DeferredCall extends CallIdentity {
@@ -48,7 +48,7 @@ interface DeferredCall extends CallIdentity {
   /** Undefined while the activity runs. */
   waiting: Waiting | undefined
   outcome: CallOutcome | undefined
-  /** A result is being checked, or the audit log stores the decision. */
+  /** True while a result is being checked, or while the audit log stores the decision. */
   isDeciding: boolean
 }
 
@@ -62,14 +62,14 @@ interface RunParts {
 /** The deferred calls of a run; see the header. */
 export class DeferredCalls {
   readonly #run: RunParts
-  /** By idempotency key. */
+  /** Key: the idempotency key of the call. */
   readonly #calls = new Map<string, DeferredCall>()
   #settled: readonly SettledCall[]
   readonly #timer = new DurableTimer()
-  /** That of the run: the cancellation of one call does not cancel the timer. */
+  /** The scope of the whole run: the cancellation of one call does not cancel the timer. */
   readonly #timerScope = new CancellationScope()
   #waitedMs: number
-  /** Since when at least one call waits. */
+  /** The time from which on at least one call has waited without a break; undefined when none waits. */
   #waitingSince: number | undefined
   #isClosed = false
 
@@ -85,7 +85,7 @@ export class DeferredCalls {
     if (this.#calls.size > 0) this.#onChange()
   }
 
-  /** Read when no activity of a call is in progress. Undefined when there was no deferred call. */
+  /** Read when no activity of a call is in progress. Is undefined when there was no deferred call. */
   get state(): DeferredCallsState | undefined {
     if (this.#calls.size === 0 && this.#settled.length === 0) return undefined
     return {
@@ -99,7 +99,7 @@ export class DeferredCalls {
     }
   }
 
-  /** Number of calls without an outcome, those whose activity runs included. */
+  /** Number of calls without an outcome, including those with an activity in progress. */
   get size(): number {
     return this.#open.length
   }
@@ -114,7 +114,7 @@ export class DeferredCalls {
     return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince)
   }
 
-  /** Since when and until when a call waits; undefined while its activity runs. */
+  /** Returns when a call began to wait and when it expires; undefined while its activity runs. */
   waitOf(idempotencyKey: string): Waiting | undefined {
     return this.#calls.get(idempotencyKey)?.waiting
   }
@@ -123,13 +123,13 @@ export class DeferredCalls {
     return this.#calls.has(idempotencyKey)
   }
 
-  /** The activity of a call is about to be scheduled. From now on its token is valid. */
+  /** Adds a call before its activity is scheduled. From now on the token of the call is valid. */
   begin({ tool, caller, position, idempotencyKey }: CallIdentity, isApproval = false): void {
     const identity = { tool, caller, position, idempotencyKey, isApproval }
     this.#calls.set(idempotencyKey, { ...identity, waiting: undefined, outcome: undefined, isDeciding: false })
   }
 
-  /** The activity of a call has succeeded: the call waits until its expiry. */
+  /** Called when the activity of a call has succeeded: the call waits until its expiry. */
   startWaiting(idempotencyKey: string, expiresMs: number): void {
     const call = this.#calls.get(idempotencyKey)
     if (!call) return
@@ -138,7 +138,9 @@ export class DeferredCalls {
     this.#onChange()
   }
 
-  /** The activity of a call has failed: the call ends. Returns the outcome that arrived meanwhile, if any. */
+  /**
+   * Called when the activity of a call has failed: the call ends. Returns the outcome that arrived meanwhile, if any.
+   */
   async abandon(idempotencyKey: string): Promise<CallOutcome | undefined> {
     while (this.#isDeciding(idempotencyKey)) await condition(() => !this.#isDeciding(idempotencyKey))
     const call = this.#calls.get(idempotencyKey)
@@ -167,14 +169,14 @@ export class DeferredCalls {
     return this.#calls.get(idempotencyKey)?.outcome
   }
 
-  /** The outcome of a call after {@link waitForOutcome}. The caller records it without waiting for anything. */
+  /** Returns the outcome of a call after {@link waitForOutcome}. The caller records it before it awaits anything. */
   takeOutcome(idempotencyKey: string): CallOutcome {
     const outcome = this.#calls.get(idempotencyKey)?.outcome
     this.#calls.delete(idempotencyKey)
     return outcome ?? { status: 'cancelled', message: 'the call was dropped' }
   }
 
-  /** Whether this run made the token. */
+  /** Returns whether this run made the token. */
   hasSigned({ idempotencyKey, signature }: Pick<CompleteCallInput, 'idempotencyKey' | 'signature'>): boolean {
     const { completionSecret } = this.#run.config
     return completionSecret !== undefined && signCall(completionSecret, idempotencyKey) === signature
@@ -223,7 +225,7 @@ export class DeferredCalls {
     this.#onChange()
   }
 
-  /** From now on no call is completed, and none expires. Idempotent. */
+  /** Stops all calls: from now on no call is completed, and none expires. Idempotent. */
   close(): void {
     this.#isClosed = true
     this.#timer.close()
@@ -233,12 +235,15 @@ export class DeferredCalls {
     return [...this.#calls.values()].filter(({ outcome }) => outcome === undefined)
   }
 
-  /** Several may wait for this, and the first of them may decide again. A dropped call is not waited for. */
+  /**
+   * Returns whether a completion has to wait. Several completions may wait, and the first of them may decide again.
+   * Nothing waits for a dropped call.
+   */
   #isDeciding(idempotencyKey: string): boolean {
     return this.#calls.get(idempotencyKey)?.isDeciding === true
   }
 
-  /** Tells the audit log of the workers, if they have one. */
+  /** Reports an event to the audit log of the workers, if they have one. */
   async #audit({ tool, caller, position, idempotencyKey }: CallIdentity, decision: CallDecision): Promise<void> {
     const { isAudited, context, timeouts } = this.#run.config
     if (!isAudited) return
@@ -269,7 +274,7 @@ export class DeferredCalls {
     this.#settled = [...this.#settled.slice(-(maxSettled - 1)), { idempotencyKey, digest }]
   }
 
-  /** Settles what has expired, counts the time of waiting, and schedules the next expiry. */
+  /** Settles expired calls, counts the time of waiting, and schedules the next expiry. */
   #onChange(): void {
     const now = Date.now()
     let next = Infinity
@@ -288,7 +293,7 @@ export class DeferredCalls {
 
   async #auditAndExpire(call: DeferredCall): Promise<void> {
     call.isDeciding = true
-    // The call has expired whether the log can store that or not.
+    // The call has expired, even when the log can't store that.
     await this.#audit(call, { decision: 'expired' }).catch(() => undefined)
     if (this.#calls.get(call.idempotencyKey) !== call) return
     this.#settle(call, expiryOutcome(this.#run.config, call), null)

@@ -20,7 +20,7 @@ interface WaitingCall {
 }
 
 /**
- * The outcome of a deferred call with this result. That of an approval has the approval as its value.
+ * Returns the outcome of a deferred call with this result. The outcome of an approval has the approval as its value.
  *
  * @throws ActivityFailure, ApplicationFailure when the result is not valid
  */
@@ -39,7 +39,7 @@ export async function outcomeOf(
   return { status: 'ok', value }
 }
 
-/** The role whose workers check the results of the run, and report decisions on its calls. */
+/** Returns the role of the workers that check the results of the run, and report decisions on its calls. */
 export function resultRole({ toolSet: { clientTools } }: Pick<RunConfig, 'toolSet'>): Role {
   return clientTools === undefined ? 'tools' : clientToolRole
 }
@@ -56,7 +56,7 @@ async function approvalOutcome(
   const approval = parseApproval(result.value)
   if (!approval) throw rejection('RUN_INPUT_INVALID', 'the call waits for an approval, and this is none')
   const { arguments: args } = approval
-  // The tool gets the arguments as they are; this only checks them while a person can still correct them.
+  // This only checks the arguments, while a person can still correct them. The tool gets them unchanged.
   if (args) await prepareArguments({ tool, position, arguments: args, tools: { digest, documentation } }, timeouts)
   return { status: 'ok', value: { ...approval } as JsonValue }
 }

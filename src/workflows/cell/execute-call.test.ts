@@ -83,7 +83,7 @@ interface State {
   readonly approvals?: ApprovalsState
 }
 
-/** A run whose calls a test executes. */
+/** A run with calls that a test executes. */
 class TestRun {
   readonly outcomes: Record<number, CallOutcome> = {}
   readonly #run: Run
@@ -215,7 +215,7 @@ it('a call that waits for its approval keeps waiting in the next execution, thou
 
 const waitOf = (index: number, digest: string) => approvalKey(deriveIdempotencyKey(identity, positionOf(index), digest))
 
-it('an approval that is remembered covers calls with the same arguments alone', async () => {
+it('a remembered approval covers only calls with the same arguments', async () => {
   const run = new TestRun()
   await run.call('pay', 1, 'one euro')
   await run.complete(waitOf(1, 'one euro'), { approved: true, remember: true })
@@ -228,7 +228,7 @@ it('an approval that is remembered covers calls with the same arguments alone', 
   expect(run.approvals.state).toMatchObject({ remembered: ['one euro'] })
 })
 
-it('an approval with other arguments is remembered for those, not for what the code asked for', async () => {
+it('an approval with other arguments is remembered for these, not for the arguments from the code', async () => {
   const run = new TestRun()
   await run.call('pay', 1, '999 euros')
   await run.complete(waitOf(1, '999 euros'), { approved: true, remember: true, arguments: { euros: 1 } })
@@ -238,7 +238,7 @@ it('an approval with other arguments is remembered for those, not for what the c
   expect(requestApproval).toHaveBeenCalledTimes(2)
 })
 
-it('an approval is remembered as the tool says, also by the next execution of the run', async () => {
+it('an approval is remembered under the key of the tool, also by the next execution of the run', async () => {
   vi.mocked(requestApproval).mockResolvedValue({ isNeeded: true, rememberAs: 'ada' })
   const run = new TestRun()
   await run.call('pay', 1, 'one euro')
@@ -253,7 +253,7 @@ it('an approval is remembered as the tool says, also by the next execution of th
 
 const optionsOf = (name: string) => vi.mocked(scheduleActivity).mock.calls.find(([each]) => each === name)?.[2]
 
-it('a call that can be compensated is recorded, has to end when it is cancelled, and counts for the limit', async () => {
+it('a call that can be compensated is recorded, must end when cancelled, and counts for the limit', async () => {
   const run = new TestRun({ compensations: 2 })
   await run.call('book', 1)
   vi.mocked(scheduleActivity).mockReturnValueOnce(held.promise)
@@ -286,7 +286,7 @@ it.each(['session', 'embedded'] as const)('a call of a run of kind %s is not rec
   expect(optionsOf('book')).toMatchObject({ cancellationType: 'TRY_CANCEL' })
 })
 
-it('a denial that says so compensates the calls before, and only then the code gets it', async () => {
+it('a denial with compensation compensates the earlier calls before the code gets it', async () => {
   const run = new TestRun()
   await run.call('book', 1)
   await run.call('pay', 2)

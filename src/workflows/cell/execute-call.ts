@@ -34,7 +34,8 @@ export async function executeCall(
 ): Promise<void> {
   const execute = (approved: DescribedCall) => executeApprovedCall(run, approved, caller, position, record, options)
   if (run.tools.get(call.tool)?.approval === undefined) return execute(call)
-  // A limit that refuses the call now may not refuse it a moment later: nothing but its approval lets it pass.
+  // A limit that refuses the call now may not refuse it a moment later, so only an approval of the call skips this
+  // check.
   const refused = run.approvals.has(run, call, position) ? undefined : refusalOf(run, call, caller)
   const outcome = refused ?? (await run.approvals.run(run, { call, caller, position }, options.onWait, execute))
   if (outcome) record({ outcome, followUps: [] })
@@ -65,7 +66,7 @@ function executeApprovedCall(
   if (tool?.concurrency === undefined) return execute()
   const key = deriveIdempotencyKey(identity, position, call.digest)
   // A call that has a slot from the execution before this one must give it back, even if it is refused now. A limit
-  // that refuses the call now may not refuse it a moment later: nothing but a slot of its tool lets it pass.
+  // that refuses the call now may not refuse it a moment later, so only a slot of the tool skips this check.
   const refused = toolSlots.has(key) ? undefined : refusalOf(run, call, caller)
   if (refused) {
     record({ outcome: refused, followUps: [] })
@@ -91,8 +92,8 @@ function executeApprovedCall(
 
 /**
  * Executes one tool call, and records its outcome. A call that is not deferred holds a slot of `callSlots` until its
- * outcome is recorded: when no slot is acquired, no started call lacks its outcome. A deferred call holds one while its
- * activity runs; then `deferredCalls` has the call.
+ * outcome is recorded: when no slot is acquired, every started call has its outcome. A deferred call holds one while
+ * its activity runs; then `deferredCalls` has the call.
  *
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */

@@ -6,7 +6,7 @@ import type { CodeRuntime } from './code-runtime.js'
 import { runCell } from './run-cell.js'
 
 /**
- * Executes a cell of a session whose caller gets the outcome with its whole output.
+ * Executes a cell of a session. The caller gets the outcome with the whole output.
  *
  * @param scope ends the cell when it is cancelled
  * @throws CancelledFailure, and failures of the engine

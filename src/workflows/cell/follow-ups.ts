@@ -5,7 +5,10 @@ import type { Run } from '../run.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import type { CellState, CodeRuntime } from './code-runtime.js'
 
-/** What the worker of the next step may do by itself; undefined when the program waits for a call. */
+/**
+ * Returns the local calls that the worker of the next step may make by itself; undefined when the program waits for a
+ * call.
+ */
 export function localCallAllowance(
   run: Run,
   { pendingCalls }: CodeRuntime,
@@ -22,7 +25,8 @@ export function localCallAllowance(
 }
 
 /**
- * The step after these calls, if the worker of the call may execute it: the program waits for one call, and no timer.
+ * Returns the step after these calls, if the worker of the call may execute it: the program waits for one call, and for
+ * no timer.
  */
 export function prepareFollowUp(
   run: Run,
@@ -37,9 +41,9 @@ export function prepareFollowUp(
 }
 
 /**
- * Calls of local tools that a worker may make before the workflow checks the limits again.
+ * Returns how many calls of local tools a worker may make before the workflow checks the limits again.
  *
- * @param callsBefore calls that do not count for the run yet
+ * @param callsBefore number of calls that the run has not counted yet
  */
 function maxLocalCalls({ config: { limits, tools }, quota }: Run, { calls }: CellState, callsBefore = 0): number {
   if (!tools.some(({ execution }) => execution === 'local')) return 0

@@ -9,17 +9,18 @@ export type OutputReader = 'model' | 'caller'
 export class OutputBuffer {
   readonly #limit: number
   readonly #parts: (HeadTailBuffer | ExternalValue)[] = []
-  /** For a model, which needs no earlier states of a progress bar. */
+  /** Used when a model reads the output: it removes the earlier states of a progress bar. */
   readonly #terminal: TerminalText | undefined
   /**
-   * What a terminal shows of text after an external part depends on that part: the activity that joins them knows it.
+   * True after an external part. The terminal view of the text that follows depends on that part, so the activity that
+   * joins the parts computes it.
    */
   #hasExternal = false
   #length: number
 
   /**
    * @param limit characters of output that the reader gets
-   * @param reader a caller gets what was printed, a model what a terminal shows
+   * @param reader a caller gets the printed text, a model the text that a terminal would show
    * @param before parts and length of the output in earlier executions of the continue-as-new chain
    */
   constructor(
@@ -61,7 +62,6 @@ export class OutputBuffer {
     last.add(text)
   }
 
-  /** What was added so far. */
   get parts(): Externalizable<string>[] {
     const parts = this.#parts.map((part) => (part instanceof HeadTailBuffer ? part.text : part))
     const openText = this.#terminal?.openText ?? ''
@@ -70,7 +70,7 @@ export class OutputBuffer {
     return typeof last === 'string' ? [...parts.slice(0, -1), last + openText] : [...parts, openText]
   }
 
-  /** The whole output, or its parts when some of them are external. Nothing is added afterwards. */
+  /** The whole output, or its parts when some of them are external. Read after the last addition. */
   get text(): string | TextParts {
     if (!this.#hasExternal) this.#terminal?.end()
     const [first = '', ...more] = this.parts

@@ -23,12 +23,12 @@ export interface PendingCallsState {
   readonly lastIndexBeforeCell: number
 }
 
-/** A call, and the cell that made it. */
+/** A call with the cell that made it. */
 export interface CellCall {
   readonly call: DescribedCall
   readonly turn: number
   readonly cell: number
-  /** As in `CallPosition`. */
+  /** Has the meaning of `CallPosition.toolUseId`. */
   readonly toolUseId?: string
 }
 
@@ -36,11 +36,12 @@ export interface CellCall {
 export type RecordOutcome = (outcome: CallOutcome) => void
 
 /**
- * What a call waits for without an activity: a slot of the run or of its tool, an approval, or a result from outside.
+ * The reason why a call waits without an activity: for a slot of the run or of its tool, an approval, or a result from
+ * outside.
  */
 type CallWait = 'slot' | 'approval' | 'result' | undefined
 
-/** Called when a call begins to wait for something else than its activity, and when it no longer does. */
+/** Called when a call begins to wait for something other than its activity, and when this wait ends. */
 export type OnWait = (wait: CallWait) => void
 
 /** Runs the part of a call that counts as in progress in a slot of `callSlots`. */
@@ -63,7 +64,10 @@ interface PendingCall extends CellCall {
 
 /** The calls of a program, from their start until a step delivers the result. */
 export class PendingCalls {
-  /** By index. A dropped cell frees its indices: the scope tells its calls from later ones with the same index. */
+  /**
+   * Key: the index of the call. A dropped cell frees its indices: the scope distinguishes its calls from later calls
+   * with the same index.
+   */
   readonly #pending = new Map<number, PendingCall>()
   /** A session numbers its calls in the order in which the program makes them. */
   #lastIndex = 0
@@ -96,7 +100,6 @@ export class PendingCalls {
     }
   }
 
-  /** A cell starts. Calls of earlier cells stay pending. */
   beginCell(): void {
     this.#lastIndexBeforeCell = this.#lastIndex
     this.#lateResults = []
@@ -115,7 +118,6 @@ export class PendingCalls {
     return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
-  /** Starts a call. */
   start(
     cellCall: CellCall,
     execute: (cellCall: CellCall, record: RecordOutcome, onWait: OnWait) => Promise<void>,
@@ -130,19 +132,19 @@ export class PendingCalls {
     scope.run(() => execute(cellCall, record, onWait)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
-  /** A call that a worker has made already. */
+  /** Adds the outcome of a call that a worker has made already. */
   addResult(index: number, outcome: CallOutcome): void {
     this.#lastIndex = Math.max(this.#lastIndex, index)
     this.#arrived.push({ index, outcome })
   }
 
-  /** Number of calls whose result the program does not have yet. */
+  /** Number of calls for which the program has no result yet. */
   get size(): number {
     return this.#pending.size + this.#arrived.length
   }
 
   /**
-   * Whether {@link takeResults} has something to return, or to throw.
+   * Returns whether {@link takeResults} has something to return, or to throw.
    *
    * @param waitsForAll the program continues when it has the results of all its calls, or an error
    */
@@ -178,7 +180,7 @@ export class PendingCalls {
     this.beginCell()
   }
 
-  /** Drops all calls, because their program is gone. Results that still arrive are ignored. */
+  /** Drops all calls, because their program no longer exists. Results that still arrive are ignored. */
   clear(): void {
     this.#drop([...this.#pending.keys()])
     this.#arrived = []
@@ -211,12 +213,12 @@ export class PendingCalls {
     for (const pending of this.#remove(indices)) pending.scope.cancel()
   }
 
-  /** Activities run to their end, and their results are dropped. Calls that only wait end now. */
+  /** Drops calls. Their activities run to the end, and the results are ignored. Calls that only wait end now. */
   #drop(indices: readonly number[]): void {
     for (const { waitsFor, scope } of this.#remove(indices)) if (waitsFor !== undefined) scope.cancel()
   }
 
-  /** A call is removed before it is cancelled, so that `#fail` ignores the cancellation. */
+  /** Removes calls. The caller cancels them afterwards, so that `#fail` ignores the cancellation. */
   #remove(indices: readonly number[]): PendingCall[] {
     const removed = indices.flatMap((index) => this.#pending.get(index) ?? [])
     for (const index of indices) this.#pending.delete(index)

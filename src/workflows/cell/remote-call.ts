@@ -1,8 +1,10 @@
 /*
- * Calls of remote tools: activities, workflows and Nexus operations that somebody else's worker executes.
+ * Calls of remote tools: activities, workflows and Nexus operations that a worker of another application executes.
  *
- * Owns: how such a call is scheduled, and what the other worker gets. `remote-outcome.ts` has how it ended.
- * Boundary: the other side knows Temporal and JSON, and nothing of ours: no value store, no schema, no outcome.
+ * Owns: how such a call is scheduled, and the input of the other worker. `remote-outcome.ts` decides how the call
+ * ended.
+ * Boundary: the other side knows Temporal and JSON. It does not know the value store, the schemas or the outcomes of
+ * the engine.
  *
  * Invariants:
  * 1. The other side gets arguments that the input schema of the tool has parsed, inline, of at most
@@ -12,7 +14,8 @@
  * 3. Every call ends: an activity has a schedule-to-start and a start-to-close timeout, a workflow and a Nexus
  *    operation have one timeout for everything.
  * 4. A cancelled call cancels what executes it, and does not wait for that.
- * 5. With an audit log, the begin of a call is stored before the call is scheduled. A cancelled call has no end there.
+ * 5. With an audit log, the start of a call is stored before the call is scheduled. The log has no end of a cancelled
+ *    call.
  */
 
 import { type RawValue, rawValueTypeInfo } from '@temporalio/common'
@@ -51,7 +54,10 @@ import { runSubagent } from '../subagents/call-subagent.js'
 /** A larger result is checked while it holds one of the slots for large calls. */
 const inlineBytes = 4_096
 
-/** The SDK would decode a result before the workflow sees it, and what it can't decode would fail the workflow task. */
+/**
+ * Keeps a result undecoded. Otherwise the SDK decodes it before the workflow sees it, and a failure to decode it fails
+ * the workflow task.
+ */
 const rawOutput = { outputType: rawValueTypeInfo }
 
 export interface RemoteToolConfig extends ToolConfig {
@@ -110,12 +116,12 @@ async function execute(
     return toPreparationOutcome(thrown)
   }
   const outcome = await executeRemotely(run, tool, { ...call, arguments: args }, identity, isLarge)
-  // What has happened is not repeated for its report.
+  // The call has happened, and a failure to report it must not repeat it.
   await report(run, tool, identity, { kind: 'call.ends', status: outcome.status }).catch(throwCancellation)
   return outcome
 }
 
-/** Tells the audit log of the workers, if they have one. */
+/** Reports an event to the audit log of the workers, if they have one. */
 async function report(
   { config }: Run,
   { name: tool }: RemoteToolConfig,
@@ -177,7 +183,7 @@ async function checkedOutcome(
   }
 }
 
-/** No activity is needed for small arguments that were parsed where the call was described. */
+/** Returns the arguments of a call. Small arguments that were parsed where the call was described need no activity. */
 async function argumentsFor(
   run: Run,
   { remote }: RemoteToolConfig,
@@ -191,7 +197,7 @@ async function argumentsFor(
   return prepareArguments({ ...input, ...(nexusEndpoint !== undefined && { nexusEndpoint }) }, run.config.timeouts)
 }
 
-/** A call whose arguments are ready. */
+/** A call with parsed arguments. */
 type ReadyCall = Pick<DescribedCall, 'summary' | 'arguments' | 'digest' | 'floats'>
 
 function schedule(
@@ -211,7 +217,7 @@ function schedule(
   }
 }
 
-/** Which call it is. */
+/** The parts of a call that identify it. */
 export type CallIdentity = Position & { readonly idempotencyKey: string }
 
 function scheduleRemoteActivity(
@@ -247,7 +253,7 @@ function executeRemoteWorkflow(
   const { position, idempotencyKey } = identity
   return executeChild<() => Promise<RawValue | undefined>>(remote.type, {
     args: inputOf(run, tool.name, remote, call, identity) as never,
-    // The same in an execution that repeats the call after a reset.
+    // After a reset, the repeated call has the same workflow id.
     workflowId: callWorkflowId(tool.name, idempotencyKey),
     workflowIdReusePolicy: tool.effect === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     ...(taskQueue !== undefined && { taskQueue }),
@@ -268,13 +274,13 @@ function executeNexusOperation(
   call: ReadyCall,
   identity: CallIdentity,
 ): Promise<RawValue | undefined> {
-  // The SDK makes such a definition of the types of a service, which is unknown here.
+  // The SDK creates such a definition from the types of a service. These types are unknown here.
   type Service = Parameters<typeof createNexusServiceClient>[0]['service']
   const definition = {
     name: service,
     operations: { [operation]: { name: operation, ...rawOutput } },
   } as unknown as Service
-  // An operation has one input. Its headers are no place for a context, because they are not encrypted.
+  // An operation has one input. The context can't be in its headers, because headers are not encrypted.
   const { arguments: args, floats } = call
   const input = passCall
     ? withFloats(

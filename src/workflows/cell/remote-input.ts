@@ -7,14 +7,16 @@ import type { DescribedCall } from '../../common/session/steps.js'
 import type { Run } from '../run.js'
 import { contextOf } from './call-options.js'
 
-/** An input whose floats have a fraction: the workflow, like all JavaScript, has one kind of number. */
+/**
+ * Returns an input that encodes floats with a fraction (`1.0`). JavaScript has one type of number, and would write `1`.
+ */
 export function withFloats(value: JsonObject, floats: FloatMask | undefined): unknown {
   if (floats === undefined) return value
   const data = new TextEncoder().encode(stringifyFloats(value, floats))
   return RawValue.fromPayload({ metadata: { encoding: new TextEncoder().encode('json/plain') }, data })
 }
 
-/** What a remote tool learns of its call. */
+/** Returns the description of the call that a remote tool gets. */
 export function remoteCallOf(
   run: Run,
   tool: string,
@@ -28,7 +30,8 @@ export function remoteCallOf(
 }
 
 /**
- * Only the arguments, so that a function with one parameter takes them in each SDK, unless the tool asks for the call.
+ * Returns the input of a remote tool: only the arguments, so that a function with one parameter accepts them in each
+ * SDK. A tool that asks for the description of the call gets it as well.
  */
 export function inputOf(
   run: Run,

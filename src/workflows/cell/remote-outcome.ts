@@ -16,20 +16,20 @@ import type { RemoteToolConfig } from './remote-call.js'
 /** Characters of a message that another worker has written. */
 const maxMessageCharacters = 2_000
 
-/** The outcome when the arguments could not be prepared: nothing ran. */
+/** Returns the outcome when the arguments could not be prepared: nothing ran. */
 export function toPreparationOutcome(thrown: unknown): CallOutcome {
   const { code, message } = ownFailureOf(thrown)
   return { status: toCallStatus(code), message }
 }
 
-/** The outcome when the result of a remote tool could not be checked or stored: the tool ran. */
+/** Returns the outcome when the result of a remote tool could not be checked or stored: the tool ran. */
 export function toResultOutcome(thrown: unknown, tool: RemoteToolConfig): CallOutcome {
   const { code, message } = ownFailureOf(thrown)
   if (tool.effect === 'once' && code.startsWith('VALUE_')) return outcomeUnknown(tool.name, message)
   return { status: toCallStatus(code), message }
 }
 
-/** The failure of an activity of ours. */
+/** Returns code and message of the failure of an activity of the engine. */
 function ownFailureOf(thrown: unknown): { readonly code: string; readonly message: string } {
   if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
   const { cause } = thrown
@@ -38,7 +38,7 @@ function ownFailureOf(thrown: unknown): { readonly code: string; readonly messag
 }
 
 /**
- * The outcome of a call that somebody else's worker did not complete.
+ * Returns the outcome of a call that the worker of another application did not complete.
  *
  * @throws the cancellation of the run, or of the scope of the call
  */
@@ -56,19 +56,19 @@ export function toRemoteOutcome(thrown: unknown, tool: RemoteToolConfig): CallOu
       return { status: 'tool_error', message: truncateMiddle(cause.message, maxMessageCharacters) }
     if (isUnknownType(cause)) return { status: 'denied', message: `${whereOf(tool)} does not have it: ${message}` }
   }
-  // A handler of Nexus without this service or operation.
+  // The Nexus handler does not have this service or operation.
   if ((cause as { readonly type?: unknown }).type === 'NOT_FOUND') return { status: 'denied', message }
   return unlessOnce(tool, 'tool_error', message)
 }
 
-/** Below the failures that only say what was called. */
+/** Returns the innermost cause that has information. Outer failures often say only what was called. */
 function innermostKnown(failure: Error): Error {
   const wrappers = new Set(['ActivityFailure', 'ChildWorkflowFailure', 'NexusOperationFailure'])
   const { cause } = failure
   return wrappers.has(failure.name) && cause instanceof Error ? innermostKnown(cause) : failure
 }
 
-/** Types that say nothing. */
+/** Types of a failure that contain no information. */
 const unnamedTypes = new Set(['', 'Error', 'OperationError'])
 
 function messageOf(cause: Error): string {
@@ -76,7 +76,9 @@ function messageOf(cause: Error): string {
   return typeof type === 'string' && !unnamedTypes.has(type) ? `${type}: ${cause.message}` : cause.message
 }
 
-/** How each SDK reports an activity that a worker does not have: nothing ran. */
+/**
+ * Returns whether the worker did not have the activity, so that nothing ran. Each SDK reports that in a different way.
+ */
 function isUnknownType({ type, message }: ApplicationFailure): boolean {
   return (type === 'NotFoundError' && message.includes('not registered')) || type === 'ActivityNotRegisteredError'
 }
@@ -105,7 +107,7 @@ function unlessOnce(
   return tool.effect === 'once' ? outcomeUnknown(tool.name, why) : { status, message: `${tool.name}: ${why}` }
 }
 
-/** What executes the tool, for messages. */
+/** Describes what executes the tool, for messages. */
 function whereOf({ remote }: RemoteToolConfig): string {
   switch (remote.kind) {
     case 'activity':

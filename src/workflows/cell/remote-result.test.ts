@@ -9,7 +9,7 @@ const payload = (encoding: string | undefined, data: string) => ({
 it.each([
   ['json/plain', '{"a": "é"}', { a: 'é' }],
   ['json/protobuf', '{"seconds": "1"}', { seconds: '1' }],
-])('reads %s', (encoding, json, value) => {
+])('the result of a remote tool is read: %s', (encoding, json, value) => {
   expect(readRemoteResult(payload(encoding, json))).toEqual({
     status: 'read',
     value,
@@ -17,7 +17,7 @@ it.each([
   })
 })
 
-it('reads no result, and the null of other SDKs, as null', () => {
+it('a missing result, and the null of other SDKs, are read as null', () => {
   for (const nothing of [undefined, payload('binary/null', '')]) {
     expect(readRemoteResult(nothing)).toMatchObject({ status: 'read', value: null })
   }
@@ -29,6 +29,6 @@ it.each([
   [undefined, '1', 'its result has the encoding "", which is not JSON'],
   ['json/plain', '{"a":', 'its result is not JSON'],
   ['json/plain', '', 'its result is not JSON'],
-])('refuses encoding %s of %j', (encoding, data, reason) => {
+])('the encoding %s of the result %j is refused', (encoding, data, reason) => {
   expect(readRemoteResult(payload(encoding, data))).toEqual({ status: 'unreadable', reason })
 })

@@ -2,16 +2,15 @@ import type { Payload } from '@temporalio/common'
 import { type FloatMask, floatMaskOf } from '../../common/json/floats.js'
 import type { JsonValue } from '../../common/json/json.js'
 
-/** What a remote tool returned. */
 export type RemoteResult =
   | { readonly status: 'read'; readonly value: JsonValue; readonly bytes: number; readonly floats?: FloatMask }
   | { readonly status: 'unreadable'; readonly reason: string }
 
-/** Encodings of SDKs whose data is JSON. Python and Go return a protobuf message as `json/protobuf`. */
+/** Encodings with JSON data. Python and Go return a protobuf message as `json/protobuf`. */
 const jsonEncodings = new Set(['json/plain', 'json/protobuf'])
 
 /**
- * Reads what a remote tool returned. Never throws: another worker may have another data converter.
+ * Reads the payload that a remote tool returned. Never throws: the other worker may have another data converter.
  *
  * @param payload undefined: an activity without a result
  */

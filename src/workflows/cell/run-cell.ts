@@ -4,8 +4,8 @@
  * Owns: the loop of a cell (execute a step, start its calls, wait, execute the next step), the pending calls, the
  * limits of a cell, and how it ends. `code-runtime.ts` has what the cells of a run share, `pending-calls.ts` the calls
  * from their start to the delivery of their results, `execute-call.ts` one call, `cell-result.ts` how a cell ended.
- * Boundary: it executes steps through `Session` and knows no sandbox, no epoch and no journal. It does not know who
- * reads the result of a cell: a model, the result of a program, or the caller of a named session.
+ * Boundary: it executes steps through `Session` and knows no sandbox, no epoch and no journal. It does not know where
+ * the result of a cell goes: to a model, into the result of a program, or to the caller of a named session.
  *
  * Invariants:
  * 1. The cells of a runtime run one after the other.
@@ -15,8 +15,8 @@
  * 4. Every cell ends with an outcome. Only the cancellation of the run, continue-as-new, and failures of the engine are
  *    thrown.
  * 5. A cell that waits can continue as new. Its whole state is `CellState`, and no call is in progress then.
- * 6. What a step returns is untrusted: a suspension with forged indices, too many calls or nothing to wait for ends the
- *    cell, and its calls do not start.
+ * 6. The result of a step is untrusted: a suspension with forged indices, too many calls or nothing to wait for ends
+ *    the cell, and its calls do not start.
  */
 
 import { executeCodeTool } from '../../common/names.js'
@@ -47,7 +47,7 @@ import { showProgress } from '../progress.js'
 import { type Run, isStorageExhausted } from '../run.js'
 
 export interface CellOptions {
-  /** Of the tool use that has the code. */
+  /** Id of the tool use that contains the code. */
   readonly toolUseId?: string
   /** The tasks and timers of the code end with the cell; see `StepInput`. */
   readonly guest?: true
@@ -101,7 +101,7 @@ function traceCell(
   })
 }
 
-/** The end of a cell that does not start. */
+/** Returns the end of a cell that does not start. */
 function refuseCell(end: CellEnd): CellRun {
   recordEnd(end, 0)
   return { end, output: '' }
@@ -127,7 +127,7 @@ async function markBusy<Result>({ usage }: CodeRuntime, work: () => Promise<Resu
   }
 }
 
-/** Starts the calls that were pending in the execution before this one. Deferred calls that waited go on waiting. */
+/** Starts the calls that were pending in the execution before this one. Deferred calls that waited keep waiting. */
 export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, calls: readonly CellCall[]): void {
   for (const call of calls) pendingCalls.start(call, callExecutor(run))
 }
@@ -144,7 +144,10 @@ function callExecutor(run: Run, prepared?: PreparedFollowUp) {
   }
 }
 
-/** Characters of output that every step may return, even when the cell has reached its limit: the end says the most. */
+/**
+ * Characters of output that every step may return, even when the cell has reached its limit: the last output is the
+ * most useful.
+ */
 const minimumOutputCharacters = 1_000
 
 type ExecuteFirstStep = (outputLimit: number) => Promise<StepOutcome>
@@ -168,7 +171,7 @@ async function runToCompletion(
   let { openingMs } = session
   let result = await executeFirstStep?.(outputLimit())
   for (;;) {
-    // A wait for a worker with the backend is no fault of the code.
+    // The code must not lose time because no worker had the backend.
     cell = { ...cell, deadline: cell.deadline + session.openingMs - openingMs }
     ;({ openingMs } = session)
     if (result) {
@@ -201,7 +204,7 @@ async function runToCompletion(
       }
     }
     const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
-    if (continuing) await continuing // to wait for nothing would cost a promise for each call
+    if (continuing) await continuing // awaiting undefined would cost a promise for each call
     const wait = await waitForResultsOrTimer(run, runtime, cell)
     if (wait.type === 'continue_as_new_due') {
       result = undefined
@@ -248,7 +251,7 @@ async function stopCell(
   }
 }
 
-/** How an invalid suspension ends the cell; undefined for a valid one. */
+/** Returns how an invalid suspension ends the cell; undefined for a valid one. */
 function invalidSuspension(
   { calls, wakeInMs }: Extract<DescribedStepResult, { type: 'suspended' }>,
   pendingCalls: PendingCalls,

@@ -56,7 +56,7 @@ function released(): readonly string[] {
 /** The slots of a run, and its calls, which a test ends. */
 class TestRun {
   readonly slots: ToolSlots
-  /** In the order of their begin. */
+  /** Keys of calls in the order of their start. */
   readonly begun: string[] = []
   readonly refusals: Record<string, string> = {}
   readonly #ends = new Map<string, Deferred>()
@@ -80,7 +80,6 @@ class TestRun {
     )
   }
 
-  /** Begins calls. */
   async calls(...keys: readonly string[]): Promise<void> {
     for (const key of keys) void this.call(key)
     await settle()
@@ -99,7 +98,7 @@ class TestRun {
 }
 
 describe('the calls of a run', () => {
-  it('request as many slots at once as the tool has, begin when they are granted, and give them back', async () => {
+  it('the calls of a run request at most the slots of the tool, begin after a grant, and give slots back', async () => {
     const run = new TestRun()
     await run.calls('a', 'b', 'c')
     expect(requested()).toEqual(['a', 'b'])
@@ -118,7 +117,7 @@ describe('the calls of a run', () => {
     expect(run.slots.state).toBeUndefined()
   })
 
-  it('begin once when a grant comes twice, and know no grant of another call, or of a queued one', async () => {
+  it('a call begins once when its grant arrives twice, and grants of unknown or queued calls are refused', async () => {
     const run = new TestRun()
     await run.calls('a', 'b', 'queued')
     expect(await run.answer('a')).toBe(true)
@@ -128,7 +127,7 @@ describe('the calls of a run', () => {
     expect(run.begun).toEqual(['a'])
   })
 
-  it('give a slot back when they fail', async () => {
+  it('a failed call gives its slot back', async () => {
     const run = new TestRun()
     const execute = () => Promise.reject(new Error('broken'))
     const failing = run.slots.run({ tool: work, key: 'a', maxHoldMs: 1, execute, refuse: () => undefined })
@@ -139,7 +138,7 @@ describe('the calls of a run', () => {
     expect(released()).toEqual(['a'])
   })
 
-  it('are refused when the limiter refuses them, or when it can not be asked', async () => {
+  it('calls are refused when the limiter refuses them, or when it can not be asked', async () => {
     const cause = ApplicationFailure.nonRetryable('no worker')
     const failure = new ActivityFailure('failed', 'tool.slot', '1', 'MAXIMUM_ATTEMPTS_REACHED', 'worker', cause)
     vi.mocked(requestSlot).mockResolvedValueOnce().mockRejectedValueOnce(failure)
@@ -155,7 +154,7 @@ describe('the calls of a run', () => {
 })
 
 describe('a request without an answer', () => {
-  it('is repeated every 5 minutes, until it has one', async () => {
+  it('a request for a slot is repeated every 5 minutes until it has an answer', async () => {
     const run = new TestRun()
     await run.calls('a', 'b', 'queued')
     await run.answer('a')
@@ -172,7 +171,7 @@ describe('a request without an answer', () => {
     expect(run.begun).toEqual(['a', 'b'])
   })
 
-  it('is repeated after a repetition that failed', async () => {
+  it('a request for a slot is repeated after a failed repetition', async () => {
     const run = new TestRun()
     await run.calls('a')
     requested()
@@ -185,7 +184,7 @@ describe('a request without an answer', () => {
     expect(run.begun).toEqual(['a'])
   })
 
-  it('is repeated also after the call that asked first was cancelled', async () => {
+  it('requests for slots are repeated also after the first call was cancelled', async () => {
     const run = new TestRun()
     const scope = new CancellationScope()
     void scope.run(() => run.call('a'))
@@ -199,7 +198,7 @@ describe('a request without an answer', () => {
 })
 
 describe('a cancelled call', () => {
-  it('gives up its place, and does not begin', async () => {
+  it('a cancelled call gives up its place for a slot, and does not begin', async () => {
     const run = new TestRun()
     const scope = new CancellationScope()
     await run.calls('a')
@@ -220,7 +219,7 @@ describe('a cancelled call', () => {
 })
 
 describe('the next execution of a run', () => {
-  it('keeps slots, repeats requests, and gives back what the limiter has not confirmed', async () => {
+  it('the next execution of a run keeps slots, and repeats requests and unconfirmed releases', async () => {
     fakeWorkflow.deliver = () => new Promise(() => undefined)
     const run = new TestRun()
     await run.calls('a', 'b')
@@ -251,7 +250,7 @@ describe('the next execution of a run', () => {
 })
 
 describe('the end of a run', () => {
-  it('gives all slots back, and waits until the limiter has them, or has ended', async () => {
+  it('the end of a run gives all slots back, and waits until the limiter has them, or has ended', async () => {
     const deliveries: Record<string, Deferred> = { a: new Deferred(), b: new Deferred() }
     fakeWorkflow.deliver = async ({ input }) => {
       const { key } = input as { readonly key: string }
@@ -278,7 +277,7 @@ describe('the end of a run', () => {
 })
 
 describe('an answer of a limiter', () => {
-  it('goes to the run that has the call; a slot that no run wants goes back', async () => {
+  it('an answer of a limiter goes to the run that has the call; a slot that no run wants is given back', async () => {
     const [one, other] = [new TestRun(), new TestRun()]
     handleSlotAnswers(() => [one.slots, other.slots])
     const answer = async (key: string, given: SlotAnswer['answer']) => {

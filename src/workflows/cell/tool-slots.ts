@@ -2,8 +2,8 @@
  * Slots of tools with a concurrency limit, in one run.
  *
  * Owns: a limited call from its request for a slot until the limiter has the slot back.
- * Boundary: a call is known by its idempotency key. `src/workflows/tool-limit` decides who gets a slot; `call-tool.ts`
- * runs the call.
+ * Boundary: a call is known by its idempotency key. `src/workflows/tool-limit` decides which call gets a slot;
+ * `call-tool.ts` runs the call.
  *
  * Invariants:
  * 1. A call begins after the limiter has granted its slot, and gives the slot back when it has its outcome, or is
@@ -12,8 +12,8 @@
  * 3. A run requests at most as many slots of a tool at once as the tool has. So a run with many calls leaves room for
  *    others, and the limiter knows few of them.
  * 4. A request without an answer is repeated every 5 minutes: the limiter may have been terminated.
- * 5. The state has every call that is not at its end. What the limiter has not confirmed is sent again by the next
- *    execution; the limiter ignores what it knows.
+ * 5. The state has every call that has not ended. The next execution sends again every request and release that the
+ *    limiter has not confirmed; the limiter ignores repetitions.
  */
 
 import {
@@ -35,40 +35,37 @@ import { handleSignal } from '../temporal/handle-signal.js'
 
 const repeatRequestMs = 5 * 60_000
 
-/** A tool with a limit. */
 interface LimitedTool {
   readonly name: string
   readonly concurrency: number
 }
 
-/** A call of a tool with a limit. */
 export interface LimitedCall {
   readonly tool: LimitedTool
-  /** Its idempotency key. */
+  /** The idempotency key of the call. */
   readonly key: string
-  /** Milliseconds from the grant on, after which the call has surely ended. */
+  /** Milliseconds after the grant. The call ends before that, even when workers are lost. */
   readonly maxHoldMs: number
-  /** Runs the call. */
   readonly execute: () => Promise<void>
-  /** Called instead when there is no slot to wait for. */
+  /** Called in place of `execute` when the limiter refuses the call, with its reason. */
   readonly refuse: (reason: string) => void
 }
 
 type Call = Omit<{ -readonly [Key in keyof SlotCall]: SlotCall[Key] }, 'state'> & {
   state: SlotCall['state'] | 'refused'
-  /** Sends the request once more. Undefined before the first one. */
+  /** Sends the request again. Undefined before the first request. */
   request?: () => Promise<void>
 }
 
 /** The slots of a run; see the header. */
 export class ToolSlots {
   readonly #timeouts: Timeouts
-  /** By key. */
+  /** Key: the idempotency key of the call. */
   readonly #calls = new Map<string, Call>()
-  /** By tool. */
+  /** Limits the requests of each tool. Key: the name of the tool. */
   readonly #requests = new Map<string, Semaphore>()
   readonly #timer = new DurableTimer()
-  /** That of the run: the cancellation of one call does not cancel the timer. */
+  /** The scope of the whole run: the cancellation of one call does not cancel the timer. */
   readonly #timerScope = new CancellationScope()
   #isHandedOver = false
 
@@ -79,7 +76,7 @@ export class ToolSlots {
     for (const call of this.#calls.values()) if (call.state === 'returning') this.#return(call)
   }
 
-  /** Undefined when no call is there. */
+  /** Is undefined when no call has a slot or has requested one. */
   get state(): ToolSlotsState | undefined {
     const calls = [...this.#calls.values()].flatMap(({ key, tool, state }) =>
       state === 'queued' || state === 'refused' ? [] : [{ key, tool, state }],
@@ -87,7 +84,7 @@ export class ToolSlots {
     return calls.length === 0 ? undefined : calls
   }
 
-  /** The call has requested a slot, or has one. */
+  /** Returns whether the call has requested a slot, or has one. */
   has(key: string): boolean {
     return this.#calls.has(key)
   }
@@ -113,10 +110,10 @@ export class ToolSlots {
     }
   }
 
-  /** The limiter has answered. False: this run does not wait for the slot, and does not have it. */
+  /** Handles the answer of a limiter. Returns false when this run neither waits for the slot nor has it. */
   answer({ key, answer }: SlotAnswer): boolean {
     const call = this.#calls.get(key)
-    // Before a reset the call had a slot: it must not keep it while it is queued.
+    // The call had this slot before a reset. It must not keep the slot in the queue.
     if (!call || call.state === 'queued') return false
     if (call.state === 'requested') call.state = answer
     return true
@@ -131,8 +128,8 @@ export class ToolSlots {
   }
 
   /**
-   * The run continues as new, with the state: a cancelled call keeps its slot. A signal after the command that
-   * continues as new makes the server refuse the workflow task.
+   * Called before the run continues as new with the state: from now on, a cancelled call keeps its slot. A signal after
+   * the command that continues as new makes the server refuse the workflow task.
    */
   handOver(): void {
     this.#isHandedOver = true
@@ -197,7 +194,7 @@ export class ToolSlots {
   #return(call: Call): void {
     const { taskQueue } = workflowInfo()
     const forget = () => this.#forget(call)
-    // It fails when there is no limiter: then there is no slot.
+    // It fails when the limiter does not run. Then no slot is held.
     releaseSlot(toolLimitId(taskQueue, call.tool), call.key).then(forget, forget)
   }
 

@@ -35,7 +35,7 @@ export async function compensateCall(run: Run, call: CompensableCall): Promise<C
 
 async function schedule(run: Run, call: CompensableCall, summary: string): Promise<void> {
   const tool = run.tools.get(call.tool)
-  // A run has the tools of its start to its end.
+  // The tools of a run do not change, so this does not happen.
   if (!tool) return
   const input: CompensateInput = { ...call, ...callerIdentity(run.config) }
   await scheduleActivity(compensationActivity(tool.name), [input], {

@@ -25,8 +25,8 @@ export async function compensateUnfinished<Result>(
 }
 
 /**
- * Ends the work on one message of a conversation: compensates its calls, unless it is finished. The model reads about
- * that with the next message.
+ * Ends the work on one message of a conversation: compensates its calls, unless it is finished. The model reads a
+ * report of it with the next message.
  */
 export async function compensateMessage(
   run: Run,

@@ -81,7 +81,7 @@ const failure = (cause: Error) =>
 const applicationFailure = (type: string) => failure(ApplicationFailure.nonRetryable('it failed', type))
 
 describe('compensations', () => {
-  it('run one after the other, the last completed call first, each with the arguments and result of its call', async () => {
+  it('compensations run in reverse order of the calls, each with arguments and result of its call', async () => {
     const compensations = new Compensations()
     const first = compensations.begin(call(1))
     complete(compensations, 2)
@@ -103,7 +103,7 @@ describe('compensations', () => {
     expect(compensations.report).toEqual({ compensated: 2, failed: 0, failures: [] })
   })
 
-  it('are not scheduled a second time', async () => {
+  it('compensations are not scheduled a second time', async () => {
     const compensations = new Compensations()
     complete(compensations, 1, 2)
     const run = testRun(compensations)
@@ -112,7 +112,7 @@ describe('compensations', () => {
     expect(compensatedIndices()).toEqual([2, 1])
   })
 
-  it('begin when the calls in progress have ended', async () => {
+  it('compensations begin when the calls in progress have ended', async () => {
     const compensations = new Compensations()
     complete(compensations, 1)
     const open = compensations.begin(call(2))
@@ -134,14 +134,14 @@ describe('compensations', () => {
     ['was lost', applicationFailure('TOOL_OUTCOME_UNKNOWN'), true],
     ['was cancelled', failure(new CancelledFailure('cancelled')), true],
     ['lost its result', applicationFailure('VALUE_STORE_FULL'), true],
-  ])('of a call that %s', async (_, thrown, isCompensated) => {
+  ])('a call is compensated if it may have had an effect: it %s', async (_, thrown, isCompensated) => {
     const compensations = new Compensations()
     compensations.begin(call(1)).fail(thrown)
     await compensations.compensateAll(testRun(compensations))
     expect(inputs()).toEqual(isCompensated ? [call(1)] : [])
   })
 
-  it('that fail for good do not end the others, and are reported', async () => {
+  it('compensations that fail permanently do not end the others, and are reported', async () => {
     const compensations = new Compensations()
     complete(compensations, 1, 2, 3)
     vi.mocked(scheduleActivity)
@@ -154,7 +154,7 @@ describe('compensations', () => {
     expect(upsertMemo).toHaveBeenCalledExactlyOnceWith({ notCompensated: '1 call: book (turn-0.cell-1.call-2)' })
   })
 
-  it('are forgotten when the work is finished', async () => {
+  it('compensations are dropped when the work is finished', async () => {
     const compensations = new Compensations()
     complete(compensations, 1)
     compensations.clear()
@@ -165,7 +165,7 @@ describe('compensations', () => {
 })
 
 describe('the state for the next execution', () => {
-  it('has a few calls inline', async () => {
+  it('the compensation state of the next execution has a few calls inline', async () => {
     const before = new Compensations()
     complete(before, 1, 2)
     await before.store(testRun(before))
@@ -175,7 +175,7 @@ describe('the state for the next execution', () => {
     expect(compensatedIndices()).toEqual([2, 1])
   })
 
-  it('stays small with 1,000 calls, which are compensated in reverse over several executions', async () => {
+  it('the compensation state stays small with 1,000 calls over several executions', async () => {
     const large = { text: 'x'.repeat(4_000) }
     let compensations = new Compensations()
     for (let execution = 0; execution < 2; execution += 1) {
@@ -194,7 +194,7 @@ describe('the state for the next execution', () => {
     expect(compensations.report).toMatchObject({ compensated: 1_000, failed: 0 })
   })
 
-  it('keeps every call once when one value could not be stored', async () => {
+  it('the compensation state has every call once when one value could not be stored', async () => {
     const compensations = new Compensations()
     for (let index = 1; index <= 40; index += 1) compensations.begin(call(index)).succeed('y'.repeat(8_000))
     vi.mocked(storeCalls).mockImplementationOnce(vi.mocked(storeCalls).getMockImplementation() ?? vi.fn())
@@ -204,7 +204,7 @@ describe('the state for the next execution', () => {
     expect(compensatedIndices()).toEqual(Array.from({ length: 40 }, (_, position) => 40 - position))
   })
 
-  it('counts calls whose stored value is gone as not compensated, and goes on', async () => {
+  it('calls without their stored value count as not compensated, and the compensation continues', async () => {
     const before = new Compensations()
     for (let index = 1; index <= 40; index += 1) before.begin(call(index)).succeed('y'.repeat(8_000))
     await before.store(testRun(before))

@@ -2,13 +2,13 @@
  * Compensations: the calls of a run that have an inverse, and the execution of these inverses when the work of the run
  * is not finished.
  *
- * Owns: the calls in the order of their completion, from the begin of a call until it is compensated or its work is
- * finished, and the report. `compensate-call.ts` schedules one compensation, `compensate-unfinished.ts` says which
- * endings of a run are no finished work.
- * Boundary: the arguments and results of the calls pass through unread.
+ * Owns: the calls in the order of their completion, from the start of a call until it is compensated or its work is
+ * finished, and the report. `compensate-call.ts` schedules one compensation, `compensate-unfinished.ts` decides which
+ * endings of a run count as unfinished work.
+ * Boundary: arguments and results of the calls are not interpreted.
  *
  * Invariants:
- * 1. A call is recorded once its activity was scheduled, unless it is certain that nothing has happened.
+ * 1. A call is recorded once its activity was scheduled, unless it is certain that the call had no effect.
  * 2. Compensations run one after the other, the last completed call first. Each call is compensated once: it leaves the
  *    list before its compensation is scheduled, and workflow code is not repeated.
  * 3. Compensations are not cancelled: only the termination of the run ends them.
@@ -36,13 +36,15 @@ import type { Run } from '../run.js'
 import { loadCalls, storeCalls } from '../temporal/activities.js'
 import { compensateCall } from './compensate-call.js'
 
-/** Bytes of calls that continue-as-new carries over. More are moved to the value store. */
+/**
+ * Maximum bytes of calls that continue-as-new carries over. Above this limit, the calls are moved to the value store.
+ */
 const inlineLimitBytes = 64 * 1024
 
 /** Bytes of one stored value with calls: a compensation loads one at a time. */
 const storedValueBytes = 128 * 1024
 
-/** Codes that say that a call had no effect. After any other failure its outcome is unknown. */
+/** Error codes of calls that had no effect. After any other failure the outcome of the call is unknown. */
 const nothingHappened: readonly ErrorCode[] = ['TOOL_REFUSED', 'TOOL_INPUT_INVALID', 'TOOL_UNKNOWN', 'TOOL_NOT_ALLOWED']
 
 /** A call in progress. Exactly one of these is called when it ends. */
@@ -56,7 +58,6 @@ export class Compensations {
   #stored: StoredCalls[]
   #latest: CompensableCall[]
   #report: CompensationReport
-  /** Number of calls in progress. */
   #open = 0
   #running: Promise<unknown> = Promise.resolve()
 
@@ -67,7 +68,7 @@ export class Compensations {
     this.#report = state?.report ?? noCompensations
   }
 
-  /** Read after {@link store}. Undefined when there was nothing to compensate. */
+  /** Read after {@link store}. Is undefined when there was nothing to compensate. */
   get state(): CompensationsState | undefined {
     if (this.size === 0 && this.report === undefined) return undefined
     return { stored: this.#stored, latest: this.#latest, report: this.#report }
@@ -78,12 +79,12 @@ export class Compensations {
     return this.#recorded + this.#open
   }
 
-  /** What was compensated since the run began, or since {@link clear}. Undefined: nothing. */
+  /** The compensations since the start of the run, or since {@link clear}. Undefined: there were none. */
   get report(): CompensationReport | undefined {
     return this.#report.compensated + this.#report.failed === 0 ? undefined : this.#report
   }
 
-  /** A call of a tool with a compensation is about to be scheduled. */
+  /** Called before a call of a tool with a compensation is scheduled. */
   begin(call: CompensableCall): CallInProgress {
     this.#open += 1
     return {
@@ -98,7 +99,7 @@ export class Compensations {
     }
   }
 
-  /** The work is finished: its calls are not compensated any more. */
+  /** Called when the work is finished: its calls are not compensated any more. */
   clear(): void {
     this.#stored = []
     this.#latest = []
@@ -147,7 +148,7 @@ export class Compensations {
     }
   }
 
-  /** Takes the last stored calls. Those whose value is gone can't be compensated. */
+  /** Loads the last stored calls. When their value no longer exists, they can't be compensated. */
   async #load(run: Run): Promise<void> {
     const last = this.#stored.pop()
     if (!last) return
@@ -168,7 +169,8 @@ export class Compensations {
       return
     }
     this.#report = { compensated, failed: failed + 1, failures: [...failures, failure].slice(0, maxReportedFailures) }
-    // A failed or cancelled run has no result that could say so. The memo of a user's workflow is the user's.
+    // The memo says so, because a failed or cancelled run has no result. The engine does not write to the memo of a
+    // user's workflow.
     if (run.kind !== 'embedded') upsertMemo({ [memoKeys.notCompensated]: describeFailures(this.#report) })
   }
 }
@@ -179,7 +181,7 @@ function describeFailures({ failed, failures }: CompensationReport): string {
   return `${failed} ${failed === 1 ? 'call' : 'calls'}: ${names.join(', ')}${failed > names.length ? ', …' : ''}`
 }
 
-/** False when the call was not scheduled, or its failure says that nothing happened. */
+/** Returns false when the call was not scheduled, or when its failure says that it had no effect. */
 function mayHaveHappened(thrown: unknown): boolean {
   if (!(thrown instanceof ActivityFailure)) return false
   const { cause } = thrown

@@ -1,13 +1,13 @@
 /*
- * Conversation: works on the messages of people one after the other, each until the model has answered it.
+ * Conversation: works on messages one after the other. The work on a message lasts until the model has answered it.
  *
- * Owns: the queue of messages, the message that is worked on, the latest answers, interruption, reset, and what the
- * conversation takes through continue-as-new. `workflow.ts` binds these to updates, signals and queries.
+ * Owns: the queue of messages, the message in progress, the latest answers, interruption, reset, and the state for
+ * continue-as-new. `workflow.ts` binds these to updates, signals and queries.
  * Boundary: `turns/` takes the turns for a message. The messages themselves are in the value store.
  *
  * Invariants:
  * 1. The conversation works on one message at a time, in the order in which Temporal accepted their updates. A message
- *    with `steer` joins the one that is worked on, with the next turn.
+ *    with `steer` joins the message in progress at the next turn.
  * 2. An accepted message has an answer, also when it was interrupted or the engine failed; or its conversation was
  *    closed. A message that the client sends again under its id is not worked on again.
  * 3. A failure ends the work on a message, never the conversation. A message that the model never saw is taken back.
@@ -51,7 +51,7 @@ import { failureOf, interruptedNote } from './failures.js'
 import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage, takenBackStatuses } from './messages.js'
 import { isUnused } from './is-unused.js'
 
-/** The state of a conversation beside its turns, for the next execution of the continue-as-new chain. */
+/** The state of a conversation without the state of its turns, for the next execution of the continue-as-new chain. */
 interface OwnState {
   readonly messages: MessagesState
   readonly createdAt: number
@@ -61,7 +61,7 @@ interface OwnState {
 
 export type ConversationState = RunState & AgentTurnsState & OwnState
 
-/** What the conversation has once its configuration is recorded. */
+/** The parts of the conversation that exist once its configuration is recorded. */
 interface ReadyConversation {
   readonly run: Run
   readonly turns: AgentTurns
@@ -137,7 +137,7 @@ export class Conversation {
 
   /** Replaces all messages. The variables of the sandbox stay. */
   async reset(messages: readonly ProviderMessage[]): Promise<void> {
-    // The validator has seen that it is there.
+    // The validator has checked that it is ready.
     if (!this.#ready) return
     this.#isResetting = true
     try {
@@ -197,7 +197,10 @@ export class Conversation {
     }
   }
 
-  /** When `work` fails, the messages without an answer fail with it, or with CONVERSATION_CLOSED. */
+  /**
+   * Does work. When the work fails, the messages without an answer fail with the same error, or with
+   * CONVERSATION_CLOSED.
+   */
   async failMessagesWith<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
@@ -210,7 +213,7 @@ export class Conversation {
     }
   }
 
-  /** Waits for a message, and takes it from the queue. Undefined when the conversation is closed. */
+  /** Waits for a message, and takes it from the queue. Returns undefined when the conversation is closed. */
   async #nextMessage(run: Run, turns: AgentTurns, isFirst: boolean): Promise<QueuedMessage | undefined> {
     const isWanted = () => (this.#messages.hasWork && !this.#isResetting) || this.#isClosing
     for (;;) {
@@ -252,9 +255,9 @@ export class Conversation {
     }
   }
 
-  /** The model reads these messages with the next turn. */
+  /** Adds the messages that steer. The model reads them with the next turn. */
   #joinSteering({ messages }: AgentTurns): void {
-    // Code of the provider that waits takes nothing but results.
+    // While hosted code waits, the next user message may contain only results.
     if (messages.hosted.open.length > 0) return
     const joining = this.#messages.joinSteering()
     messages.addPending(joining.flatMap(({ text, attachments }) => messageBlocks(text, attachments)))

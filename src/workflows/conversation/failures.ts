@@ -1,9 +1,9 @@
 import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TimeoutFailure } from '@temporalio/workflow'
 
-/** For the model, in the place of an answer. */
+/** A text for the model, in place of an answer. */
 export const interruptedNote = '(A person interrupted the work on this message.)'
 
-/** The innermost failure says what happened. */
+/** Returns code and message of the innermost failure, which says what happened. */
 export function failureOf(thrown: unknown): { readonly code: string; readonly message: string } {
   const cause = thrown instanceof ActivityFailure || thrown instanceof ChildWorkflowFailure ? thrown.cause : thrown
   const message = cause instanceof Error ? cause.message : String(cause)

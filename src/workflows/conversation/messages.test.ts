@@ -4,7 +4,7 @@ import { Messages } from './messages.js'
 
 const answered = (answer: string) => ({ status: 'answered', answer, isTakenBack: false }) as const
 
-it('answers messages in the order of their acceptance, with what each has used', () => {
+it('messages are answered in the order of their acceptance, with the usage of each', () => {
   const messages = new Messages()
   messages.accept('a', { text: 'first', steer: false })
   messages.accept('b', { text: 'second', steer: false })
@@ -23,7 +23,7 @@ it('answers messages in the order of their acceptance, with what each has used',
   expect(messages.answerTo('b')).toBeUndefined()
 })
 
-it('lets only messages that steer join the current one, and names it in their answers', () => {
+it('only messages that steer join the current message, and their answers name it', () => {
   const messages = new Messages()
   messages.accept('a', { text: 'first', steer: false })
   messages.begin(zeroCounts)
@@ -37,7 +37,7 @@ it('lets only messages that steer join the current one, and names it in their an
   expect(messages.begin(zeroCounts)).toMatchObject({ id: 'b' })
 })
 
-it('keeps the latest answers, by number and by size', () => {
+it('a conversation keeps the latest answers, by number and by size', () => {
   const messages = new Messages()
   const answer = (id: string, text: string) => {
     messages.accept(id, { text: 'x', steer: false })
@@ -54,7 +54,7 @@ it('keeps the latest answers, by number and by size', () => {
   expect(messages.answerTo('larger')?.answer).toHaveLength(300_000)
 })
 
-it('refuses no message before 100 wait, and continues with the state of the execution before', () => {
+it('a conversation accepts messages until 100 wait, and continues with the state of the previous execution', () => {
   const messages = new Messages()
   for (let n = 1; n <= 100; n += 1) {
     expect(messages.isQueueFull).toBe(false)

@@ -8,11 +8,10 @@ import {
 import type { RunCounts } from '../../common/runs/runs.js'
 import { utf8Length } from '../../common/text/text.js'
 
-/** A message that was accepted. */
 interface AcceptedMessage {
-  /** Update id. */
+  /** The id of the update that sent the message. */
   readonly id: string
-  /** From 1. */
+  /** Number of the message in the conversation, from 1. */
   readonly number: number
 }
 
@@ -20,20 +19,19 @@ export interface QueuedMessage extends AcceptedMessage, Pick<SendInput, 'text' |
   readonly steer: boolean
 }
 
-/** The message that is worked on, and those that joined it. */
+/** The message in progress, and the messages that joined it. */
 export interface CurrentMessage {
   readonly messages: readonly AcceptedMessage[]
-  /** The counts of the run before it. */
+  /** The counts of the run before the message. */
   readonly before: Pick<RunCounts, 'turns' | 'cells' | 'toolCalls'>
 }
 
-/** How the work on a message ended. */
 export type MessageOutcome = Pick<
   ConversationAnswer,
   'status' | 'answer' | 'output' | 'error' | 'isTakenBack' | 'compensation'
 >
 
-/** After these, a message that changed nothing is taken back. */
+/** After an answer with one of these statuses, a message that changed nothing is taken back. */
 export const takenBackStatuses: readonly MessageStatus[] = ['failed', 'refused', 'context_full']
 
 interface AnsweredMessage {
@@ -69,14 +67,16 @@ export class Messages {
     return this.#state.current
   }
 
-  /** For the status of the conversation. `message`: the one that is worked on, or the next one. */
+  /**
+   * The counts for the status of the conversation. `message`: number of the message in progress, or of the next one.
+   */
   get counts(): Pick<ConversationStatus, 'messages' | 'queued' | 'message'> {
     const { accepted, current, queue } = this.#state
     const message = (current?.messages[0] ?? queue[0])?.id ?? null
     return { messages: accepted, queued: queue.length, message }
   }
 
-  /** A message is worked on, or waits. */
+  /** True when a message is in progress, or waits. */
   get hasWork(): boolean {
     return this.#state.current !== null || this.#state.queue.length > 0
   }
@@ -101,7 +101,7 @@ export class Messages {
     this.#state = { ...this.#state, accepted, queue: [...this.#state.queue, message] }
   }
 
-  /** Begins with the first message of the queue; undefined when there is none. */
+  /** Begins the first message of the queue. Returns undefined when the queue is empty. */
   begin({ turns, cells, toolCalls }: RunCounts): QueuedMessage | undefined {
     const [next, ...queue] = this.#state.queue
     if (next)
@@ -109,7 +109,7 @@ export class Messages {
     return next
   }
 
-  /** The queued messages that steer join the current message. */
+  /** Takes the messages that steer from the queue: they join the current message. */
   joinSteering(): readonly QueuedMessage[] {
     const { queue, current } = this.#state
     const steering = current ? queue.filter(({ steer }) => steer) : []
@@ -120,7 +120,7 @@ export class Messages {
   }
 
   /**
-   * Answers the current message, and those that joined it.
+   * Answers the current message, and the messages that joined it.
    *
    * @param counts of the run
    * @param firstId of the message that started the conversation
@@ -143,7 +143,7 @@ export class Messages {
   }
 }
 
-/** The last one is kept, whatever its size. */
+/** Returns the latest answers within the limits. The last answer is always kept. */
 function latest(answers: readonly AnsweredMessage[]): readonly AnsweredMessage[] {
   let bytes = 0
   const kept = answers.slice(-keptAnswers.count).toReversed()

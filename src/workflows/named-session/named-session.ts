@@ -3,18 +3,18 @@
  *
  * Owns: the queue of executions, their interruption, the limits of the session, and when it ends. `workflow.ts` binds
  * these to updates, signals and a query.
- * Boundary: an execution is one cell (`cell/run-cell.ts`). It does not know who sends executions: clients start the
- * workflow, send updates, and wait for their results. Runs that are bound to the session send signals, and get replies
- * (`shared-session/served-cells.ts`).
+ * Boundary: an execution is one cell (`cell/run-cell.ts`). It does not depend on the senders of executions: clients
+ * start the workflow, send updates, and wait for their results. Runs that are bound to the session send signals, and
+ * get replies (`shared-session/served-cells.ts`).
  *
  * Invariants:
  * 1. Executions run one after the other, in the order in which Temporal accepted their updates and signals.
  * 2. An accepted execution has a result: an outcome, or the failure `SESSION_CLOSED`, or a failure of the engine.
  * 3. A rejected update changes nothing.
- * 4. An interrupt stops one execution. It also stops one that is queued, or whose update arrives later.
+ * 4. An interrupt stops one execution. It also stops one that is queued, or one with an update that arrives later.
  * 5. The session ends only when it is closed or was idle for `sessions.idleMs`. It then removes its sandbox.
  * 6. A session does not continue as new. It accepts executions until its history reaches half of Temporal's limit. The
- *    other half is for those it has accepted.
+ *    other half is for the accepted executions.
  */
 
 import {
@@ -49,7 +49,7 @@ import { publishEnd } from '../temporal/search-attributes.js'
 /** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
 const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 
-/** What a session begins with. */
+/** The options of a new session. */
 type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
 
 interface ReadySession {
@@ -58,9 +58,9 @@ interface ReadySession {
 }
 
 export interface Execution {
-  /** The id of its update, or of the cell of a run. */
+  /** The id of the update of the execution, or of the cell of a run. */
   readonly id: string
-  /** The execution started the session. */
+  /** True when the execution started the session. */
   readonly isNew: boolean
 }
 
@@ -78,7 +78,7 @@ export class NamedSession {
   /** Number of executions that run or are queued. */
   #pending = 0
   #queueTail: Promise<unknown> = Promise.resolve()
-  /** The execution whose cell runs. */
+  /** The id of the execution in progress. */
   #currentExecution: string | undefined
   /** Executions that were interrupted before their cell started. */
   readonly #interruptedBeforeStart = new Set<string>()
@@ -90,7 +90,7 @@ export class NamedSession {
     this.#context = canonicalJson(options.context ?? {})
     this.#inputDigest = inputDigest
     this.#starting = this.#start(options)
-    // A failure is thrown where the promise is awaited.
+    // The failure is thrown at each `await` of the promise.
     this.#starting.catch(() => undefined)
   }
 
@@ -217,7 +217,7 @@ export class NamedSession {
     return { ended, cells, toolCalls }
   }
 
-  /** Never cancelled. A host that does not answer does not fail it. */
+  /** Closes the runtime. A cancellation does not stop this, and a host that does not answer does not fail it. */
   async closeRuntime(): Promise<void> {
     if (this.#ready) await closeRuntime(this.#ready.runtime)
   }
@@ -240,7 +240,7 @@ export class NamedSession {
 
   async #start(options: SessionOptions): Promise<ReadySession> {
     const run = await startRun({ kind: 'session', options, session: this.#name })
-    // No model reads the output, so the caller gets all that was captured.
+    // No model reads the output, so the caller gets all captured output.
     this.#ready = { run, runtime: createCodeRuntime(run, { outputCharacters: run.config.limits.capturedCharacters }) }
     return this.#ready
   }

@@ -62,7 +62,7 @@ export async function session({
       namedSession.close()
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
       await namedSession.closeRuntime()
-      // Cells that arrived meanwhile were refused, and their runs must learn that.
+      // Cells that arrived meanwhile were refused, and their runs must get this reply.
       if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
     }
   })

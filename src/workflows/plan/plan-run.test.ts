@@ -22,7 +22,7 @@ interface Stage {
   readonly messages: MessageHistoryState
 }
 
-/** A plan whose stages take three turns each, and end as the test says. */
+/** A plan with stages of three turns each, which end with the given outcomes. */
 function planRun(outcomes: readonly (AnswerOutcome | 'continues')[], state?: PlanState) {
   const stages: Stage[] = []
   const messages = new MessageHistory(100)
@@ -43,7 +43,7 @@ function planRun(outcomes: readonly (AnswerOutcome | 'continues')[], state?: Pla
 
 const text = ({ messages }: Stage): string => JSON.stringify(messages.pending)
 
-it('gives each stage the messages of the planning, and turns of its own', async () => {
+it('each stage of a plan gets the messages of the planning, and its own turns', async () => {
   const { plan, stages, run } = planRun([planned, answered('A'), answered('B'), answered('Both.')])
   expect(await plan.runToAnswer()).toMatchObject({ answer: 'Both.', plan: [{ result: 'A' }, { result: 'B' }] })
   expect(stages.map(({ stage }) => stage)).toEqual([
@@ -66,7 +66,7 @@ it('gives each stage the messages of the planning, and turns of its own', async 
   expect(run.progress.plan).toMatchObject([{ status: 'done' }, { status: 'done' }])
 })
 
-it('goes on in the stage in which the run continued as new', async () => {
+it('a plan continues in the stage in which the run continued as new', async () => {
   const first = planRun([planned, answered('A'), 'continues'])
   void first.plan.runToAnswer()
   await expect.poll(() => first.stages.length).toBe(3)
@@ -79,13 +79,16 @@ it('goes on in the stage in which the run continued as new', async () => {
   expect(third.stages).toMatchObject([{ stage: { type: 'answer' } }])
 })
 
-it.each(['gave_up', 'invalid_plan', 'turn_limit'] as const)('ends with %s of the planning', async (status) => {
-  const { plan, stages } = planRun([{ status, answer: 'x' }])
-  expect(await plan.runToAnswer()).toEqual({ status, answer: 'x' })
-  expect(stages).toHaveLength(1)
-})
+it.each(['gave_up', 'invalid_plan', 'turn_limit'] as const)(
+  'a plan run ends with %s of the planning',
+  async (status) => {
+    const { plan, stages } = planRun([{ status, answer: 'x' }])
+    expect(await plan.runToAnswer()).toEqual({ status, answer: 'x' })
+    expect(stages).toHaveLength(1)
+  },
+)
 
-it('ends with the budget, and not with a step that failed', async () => {
+it('a plan run ends with its budget, and not with a failed step', async () => {
   const failed = planRun([planned, { status: 'refused', answer: '' }, answered('Nothing.')])
   expect(await failed.plan.runToAnswer()).toMatchObject({ plan: [{ status: 'failed' }, { status: 'skipped' }] })
   const spent = planRun([planned, { status: 'budget_spent', answer: 'x' }])

@@ -1,16 +1,16 @@
 /*
  * Mode `plan`: the model submits a plan, does its steps one after the other, and answers.
  *
- * Owns: the plan, the order of its steps, and the messages that each step begins with.
+ * Owns: the plan, the order of its steps, and the first messages of each step.
  * Boundary: `turns/` takes the turns of the planning, of a step, and of the answer. `plan-steps.ts` is the plan as
  * data.
  *
  * Invariants:
  * 1. Every step, and the answer, continue the messages after which the model submitted the plan: they refer to the same
- *    stored history. A step has no messages of other steps, only the results of those that it depends on.
+ *    stored history. A step does not get the messages of other steps, only the results of the steps that it depends on.
  * 2. A step begins when all steps that it depends on are done. It is skipped when one of them has no result.
- * 3. A run continues as new within the turns of a stage, and never between two of them. So the plan alone says which
- *    stage it is.
+ * 3. A run continues as new within the turns of a stage, and never between two of them. So the plan alone determines
+ *    the current stage.
  */
 
 import type { AgentResult } from '../../common/runs/runs.js'
@@ -24,7 +24,7 @@ import { beginNextStep, describeEnd, describeStep, endStep, newPlan, runningStep
 /** The plan for the next execution of the continue-as-new chain. */
 export interface PlanState {
   readonly steps: readonly PlanStepResult[]
-  /** The tool use that submitted the plan. Its result is what the model does next. */
+  /** Id of the tool use that submitted the plan. Its result tells the model what to do next. */
   readonly toolUseId: string
   /** The messages up to this tool use. */
   readonly messages: MessageHistoryState
@@ -45,12 +45,11 @@ export class PlanRun {
     this.#update(state)
   }
 
-  /** Undefined before there is a plan. */
   get state(): PlanState | undefined {
     return this.#state
   }
 
-  /** @returns undefined when the turns were interrupted */
+  /** @returns the answer; undefined when the turns were interrupted */
   async runToAnswer(): Promise<(AnswerOutcome & Pick<AgentResult, 'plan'>) | undefined> {
     const { limits } = this.#run.config
     if (!this.#state) {
@@ -69,7 +68,7 @@ export class PlanRun {
   }
 
   #begin({ steps, toolUseId }: SubmittedPlan): void {
-    // What was counted for the planning does not count for the stages.
+    // The counters of the planning start at 0 again for each stage.
     const messages = { ...this.#turns.messages.state, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
     this.#beginStage({ steps: newPlan(steps), toolUseId, messages, turnsBefore: 0 })
   }

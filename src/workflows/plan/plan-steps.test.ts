@@ -6,7 +6,10 @@ import { beginNextStep, describeEnd, describeStep, endStep, newPlan, runningStep
 const step = (id: string, ...dependsOn: readonly string[]) => ({ id, task: `Do ${id}.`, dependsOn })
 const diamond = newPlan([step('join', 'left', 'right'), step('left', 'root'), step('right', 'root'), step('root')])
 
-/** Ends each step as `outcomes` says; the others are answered. Returns the steps, and the order of their work. */
+/**
+ * Ends each step with its outcome in `outcomes`; the others are answered. Returns the steps, and the order of their
+ * work.
+ */
 function work(steps: readonly PlanStepResult[], outcomes: Readonly<Record<string, AnswerOutcome>> = {}) {
   const order: string[] = []
   let now = beginNextStep(steps)
@@ -17,13 +20,13 @@ function work(steps: readonly PlanStepResult[], outcomes: Readonly<Record<string
   return { order, steps: now }
 }
 
-it('does steps after those that they depend on, in the order of the plan', () => {
+it('steps of a plan are done after the steps on which they depend, in the order of the plan', () => {
   const { order, steps } = work(diamond)
   expect(order).toEqual(['root', 'left', 'right', 'join'])
   expect(steps.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done'])
 })
 
-it('skips the steps that depend on one without a result, and does the others', () => {
+it('steps that depend on a step without a result are skipped, and others are done', () => {
   const { order, steps } = work([...diamond, ...newPlan([step('after', 'join'), step('other')])], {
     left: { status: 'gave_up', answer: 'No access.' },
   })
@@ -38,17 +41,17 @@ it('skips the steps that depend on one without a result, and does the others', (
   })
 })
 
-it('fails a step that ends otherwise, with the reason', () => {
+it('a step with any other end has failed, with the reason', () => {
   const { steps } = work(newPlan([step('a')]), { a: { status: 'turn_limit', answer: 'Half.' } })
   expect(steps).toMatchObject([{ status: 'failed', result: '[turn_limit] Half.' }])
 })
 
-it('cuts the middle out of long results', () => {
+it('the middle of long results of steps is left out', () => {
   const { steps } = work(newPlan([step('a')]), { a: { status: 'answered', answer: 'x'.repeat(10_000) } })
   expect(steps[0]?.result).toHaveLength(8_000 + '\n[... 2000 characters cut ...]\n'.length)
 })
 
-it('tells the model the results that a step needs, and at the end all of them', () => {
+it('the model reads the results that a step needs, and at the end all results', () => {
   const { steps } = work(diamond)
   const [join, , right] = steps
   expect(describeStep(steps, join as PlanStepResult)).toBe(

@@ -2,21 +2,21 @@ import type { PlanStep, PlanStepResult } from '../../common/runs/task-modes.js'
 import { truncateMiddle } from '../../common/text/text.js'
 import type { AnswerOutcome } from '../turns/answer-outcome.js'
 
-/** Characters of the result of a step: those of all steps are part of one message. */
+/** Maximum characters of the result of a step. The results of all steps are part of one message. */
 const maxResultCharacters = 8_000
 
 export function newPlan(steps: readonly PlanStep[]): readonly PlanStepResult[] {
   return steps.map((step) => ({ ...step, status: 'pending', result: null }))
 }
 
-/** The step that is worked on; undefined: all have ended. */
+/** Returns the step in progress. Undefined: all steps have ended. */
 export function runningStep(steps: readonly PlanStepResult[]): PlanStepResult | undefined {
   return steps.find(({ status }) => status === 'running')
 }
 
 /**
- * Begins the first step whose dependencies are done, in the order of the plan. Skips the steps that can't be done any
- * more.
+ * Begins the first step with only finished dependencies, in the order of the plan. Skips steps that can no longer be
+ * done.
  */
 export function beginNextStep(steps: readonly PlanStepResult[]): readonly PlanStepResult[] {
   const settled = skipBlocked(steps)
@@ -25,7 +25,7 @@ export function beginNextStep(steps: readonly PlanStepResult[]): readonly PlanSt
   return settled.map((step) => (step === next ? { ...step, status: 'running' } : step))
 }
 
-/** Ends the step that is worked on. */
+/** Ends the step in progress. */
 export function endStep(
   steps: readonly PlanStepResult[],
   { status, answer }: AnswerOutcome,
@@ -39,7 +39,7 @@ export function endStep(
   return steps.map((step) => (step === running ? { ...step, status: ended, result } : step))
 }
 
-/** A step that depends on one without a result is skipped, and so are those that depend on it. */
+/** Skips each step that depends on a step without a result, and then the steps that depend on the skipped ones. */
 function skipBlocked(steps: readonly PlanStepResult[]): readonly PlanStepResult[] {
   const blockerOf = ({ dependsOn }: PlanStepResult): PlanStepResult | undefined =>
     steps.find(({ id, status }) => dependsOn.includes(id) && ['gave_up', 'failed', 'skipped'].includes(status))
@@ -49,14 +49,14 @@ function skipBlocked(steps: readonly PlanStepResult[]): readonly PlanStepResult[
   return skipBlocked(steps.map((step) => (step === blocked ? { ...step, status: 'skipped', result } : step)))
 }
 
-/** For the model: the step that it does now, with the results that the step needs. */
+/** Describes the current step for the model, with the results that the step needs. */
 export function describeStep(steps: readonly PlanStepResult[], { id, task, dependsOn }: PlanStepResult): string {
   const needed = steps.filter((step) => dependsOn.includes(step.id))
   const results = needed.length === 0 ? '' : `\n\nThe results that it needs:\n\n${describeResults(needed)}`
   return `Do step ${id} now, and only this step: ${task}${results}`
 }
 
-/** For the model: how all steps have ended. */
+/** Describes for the model how all steps have ended. */
 export function describeEnd(steps: readonly PlanStepResult[]): string {
   return `The steps have ended. Give your final answer; say what is missing.\n\n${describeResults(steps)}`
 }

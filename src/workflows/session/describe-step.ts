@@ -1,7 +1,7 @@
 import type { Step } from '../../common/session/steps.js'
 import { pluralize } from '../../common/text/text.js'
 
-/** What a step does: the summary of the activity. */
+/** Returns the summary of the activity of a step. */
 export function describeStep({ input }: Step): string {
   if (input.type === 'cell') return `run cell ${input.cell}`
   if (input.type === 'stop') return 'stop the cell'

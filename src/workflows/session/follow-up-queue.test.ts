@@ -14,7 +14,7 @@ const queued = (number: number, ...indices: readonly number[]): QueuedStep => ({
 })
 
 describe('FollowUpQueue', () => {
-  it('gives each step to the cell that takes it with the same number and results, in order', () => {
+  it('FollowUpQueue returns each step to a cell that takes it with the same number and results, in order', () => {
     const queue = new FollowUpQueue()
     queue.add([queued(2, 1), queued(3, 2, 3)])
     expect(queue.take(2, input(1))).toEqual(queued(2, 1))
@@ -23,7 +23,7 @@ describe('FollowUpQueue', () => {
     expect(queue.take(4, input(4))).toBeUndefined()
   })
 
-  it('knows the outcomes of the next step only', () => {
+  it('FollowUpQueue has only the outcomes of the next step', () => {
     const queue = new FollowUpQueue([queued(2, 1), queued(3, 2)])
     expect([queue.outcomeOf(1), queue.outcomeOf(2)]).toEqual([{ status: 'ok', value: 1 }, undefined])
   })
@@ -33,7 +33,7 @@ describe('FollowUpQueue', () => {
     ['another result', 2, { type: 'results', results: [{ index: 1, outcome: { status: 'ok', value: 'other' } }] }],
     ['more results', 2, input(1, 2)],
     ['a stop', 2, { type: 'stop', reason: 'interrupted' }],
-  ])('is empty once the cell takes a step with %s', (_case, number, taken) => {
+  ])('FollowUpQueue is empty once the cell takes a step with %s', (_case, number, taken) => {
     const queue = new FollowUpQueue([queued(2, 1), queued(3, 2)])
     expect(queue.take(number, taken)).toBeUndefined()
     expect(queue.steps).toEqual([])

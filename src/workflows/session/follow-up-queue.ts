@@ -5,9 +5,9 @@ import type { DeliveredResult, FollowUpStep, LocalCallAllowance, StepInput } fro
 /** A follow-up step with all results that it delivers. */
 export type QueuedStep = FollowUpStep & { readonly results: readonly DeliveredResult[] }
 
-/** How far the result of a step may lead. */
+/** Limits of the result of a step. */
 export interface StepLimit {
-  /** Characters of output that the result may carry. */
+  /** Characters of output that the result may have. */
   readonly outputLimit: number
   /** Undefined: no follow-up steps. */
   readonly localCalls?: LocalCallAllowance | undefined
@@ -16,13 +16,13 @@ export interface StepLimit {
 /** A step that the worker of a call may execute. */
 export interface PreparedFollowUp {
   readonly input: FollowUpInput
-  /** Keeps the steps that the worker executed after the call. */
+  /** Adds the steps that the worker executed after the call. */
   readonly record: (result: DeliveredResult, steps: readonly FollowUpStep[]) => void
 }
 
 /**
- * The follow-up steps that the history has, and the cell has yet to take. The sandbox has executed them: a cell that
- * takes another step instead finds the sandbox ahead, and it is rebuilt.
+ * The follow-up steps that are recorded in the history, and that the cell has yet to take. The sandbox has executed
+ * them. If the cell takes a different step, the sandbox is ahead of the journal, and it is rebuilt.
  */
 export class FollowUpQueue {
   #steps: QueuedStep[]
@@ -44,12 +44,12 @@ export class FollowUpQueue {
     this.#steps = []
   }
 
-  /** The outcome of a call that the worker made: the next step delivers it. */
+  /** Returns the outcome of a call that the worker has made. The next step delivers it. */
   outcomeOf(index: number): CallOutcome | undefined {
     return this.#steps[0]?.results.find((result) => result.index === index)?.outcome
   }
 
-  /** The step with this number and input, if it is the next one. */
+  /** Takes the next step if it has this number and input. Otherwise drops all steps. */
   take(number: number, input: StepInput): QueuedStep | undefined {
     const [next] = this.#steps
     if (next?.number !== number || input.type !== 'results' || !isSame(next.results, input.results)) {

@@ -1,8 +1,8 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow'
 
 /**
- * A request from outside to stop the current cell. Code that runs is interrupted. If the cell waits, the workflow stops
- * it with a step.
+ * A request from outside to stop the current cell. The runner interrupts code that runs. If the cell waits, the
+ * workflow stops it with a step.
  */
 export class Interruption {
   #isRequested = false
@@ -12,18 +12,20 @@ export class Interruption {
     return this.#isRequested
   }
 
-  /** Repeated requests interrupt again: code may catch an interrupt and continue. */
+  /**
+   * Requests the interruption. A repeated request interrupts again, because code may catch an interrupt and continue.
+   */
   request(): void {
     this.#isRequested = true
     this.#interruptStep?.()
   }
 
-  /** Forgets the request, for example when another cell starts. */
+  /** Drops the request, for example when another cell starts. */
   clear(): void {
     this.#isRequested = false
   }
 
-  /** Does work that a new request cancels. Returns false when one has. */
+  /** Does work that a new request cancels. Returns false when a request has cancelled it. */
   async runUntilRequested(work: () => Promise<unknown>): Promise<boolean> {
     const scope = new CancellationScope()
     let isInterrupted = false

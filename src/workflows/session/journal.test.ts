@@ -58,13 +58,13 @@ class Logs {
 }
 
 describe('Journal', () => {
-  it('numbers steps from 1 without gaps, and gives the same number to a step that is attempted again', () => {
+  it('a journal numbers steps from 1 without gaps, and a repeated attempt has the same number', () => {
     const journal = journalOf([cell(1), waiting])
     expect(journal.nextStep(results('a'), 7)).toEqual({ number: 2, now: 7, input: results('a') })
     expect(journal.nextStep(results('a'), 7).number).toBe(2)
   })
 
-  it('records whole inputs, and of results only what a rebuild must repeat', () => {
+  it('a journal records whole inputs, and only the parts of results that a rebuild must repeat', () => {
     const { steps } = journalOf([cell(1), waiting], [results('a'), done])
     expect(steps).toEqual({
       log: null,
@@ -76,25 +76,25 @@ describe('Journal', () => {
     expect(JSON.stringify(steps)).not.toContain('not recorded')
   })
 
-  it('records how long the program waited before a step', () => {
+  it('a journal records how long the program waited before a step', () => {
     const journal = new Journal()
     journal.record(journal.nextStep(cell(1), 5, 3), done)
     expect(journal.steps.latest).toMatchObject([{ now: 5, waited: 3 }])
   })
 
-  it('records when the sandbox executed a step that a lost attempt had requested before', () => {
+  it('a journal records the time at which the sandbox executed a step for a lost attempt', () => {
     const journal = new Journal()
     journal.record(journal.nextStep(cell(1), 5, 3), { ...done, executedAt: { now: 4, waited: 2 } })
     expect(journal.steps.latest).toEqual([{ now: 4, waited: 2, input: cell(1), result: { type: 'ended' } }])
   })
 
-  it("records the start of a call's summary", () => {
+  it("a journal records the start of a call's summary", () => {
     const summary = `say ${'🎈'.repeat(200)}`
     const journal = journalOf([cell(1), { ...waiting, calls: [{ ...call, summary }] }])
     expect(JSON.stringify(journal.steps)).toContain(`"say ${'🎈'.repeat(76)}…"`)
   })
 
-  it('drops the current cell, and only that', () => {
+  it('a journal drops only the current cell', () => {
     const journal = journalOf([cell(1), done], [cell(2), waiting], [results('a'), waiting])
     expect(journal.stepsToRepeat.cells).toBe(2)
     journal.dropCell()
@@ -103,21 +103,21 @@ describe('Journal', () => {
     expect(journal.nextStep(cell(3), 0).number).toBe(2)
   })
 
-  it('drops a cell without a recorded step', () => {
+  it('a journal drops a cell without a recorded step', () => {
     const journal = journalOf([cell(1), done])
     journal.nextStep(cell(2), 0)
     journal.dropCell()
     expect(journal.length).toBe(1)
   })
 
-  it('is empty after it was cleared', () => {
+  it('a journal is empty after it was cleared', () => {
     const journal = journalOf([cell(1), done])
     journal.clear()
     expect(journal.steps).toEqual({ log: null, latest: [] })
     expect(journal.nextStep(cell(2), 0).number).toBe(1)
   })
 
-  it('should be externalized from a number of bytes on, and is empty in memory afterwards', async () => {
+  it('a journal should be externalized from a number of bytes on, and is empty in memory afterwards', async () => {
     const logs = new Logs()
     const journal = journalOf([cell(1), waiting], [results('é'.repeat(100_000)), waiting])
     expect(journal.shouldExternalize).toBe(false)
@@ -131,7 +131,7 @@ describe('Journal', () => {
     expect(journal.nextStep(cell(2), 0).number).toBe(4)
   })
 
-  it('drops a cell that was externalized in part', async () => {
+  it('a journal drops a cell that was externalized in part', async () => {
     const logs = new Logs()
     const journal = journalOf([cell(1), done], [cell(2), waiting])
     await journal.externalize(logs.append)
@@ -150,7 +150,7 @@ describe('Journal', () => {
     }
   })
 
-  it('appends nothing when no step is new', async () => {
+  it('a journal appends nothing when no step is new', async () => {
     const logs = new Logs()
     const journal = journalOf([cell(1), done])
     const state = await journal.externalize(logs.append)
@@ -161,7 +161,7 @@ describe('Journal', () => {
   describe('with a snapshot', () => {
     const state = { sha256: 'f'.repeat(64), bytes: 9, preview: '' }
 
-    it('repeats the steps after the snapshot, and all steps when the snapshot is forgotten', () => {
+    it('a rebuild repeats the steps after the snapshot, and all steps when the snapshot was dropped', () => {
       const journal = journalOf([cell(1), waiting], [results('a'), done])
       journal.setSnapshot(state, journal.position)
       add(journal, [cell(2), done])
@@ -172,7 +172,7 @@ describe('Journal', () => {
       expect(journal.steps).not.toHaveProperty('snapshot')
     })
 
-    it('has the position at which the snapshot was taken, though steps were recorded meanwhile', () => {
+    it('a snapshot has its position in the journal, although steps were recorded meanwhile', () => {
       const journal = journalOf([cell(1), done])
       const { position } = journal
       add(journal, [cell(2), done])
@@ -180,7 +180,7 @@ describe('Journal', () => {
       expect(journal.steps.snapshot).toEqual({ state, steps: 1 })
     })
 
-    it('drops the snapshot with the cell before it, and not with a later cell', () => {
+    it('a journal drops a snapshot with the cell before it, and not with a later cell', () => {
       const journal = journalOf([cell(1), done])
       journal.setSnapshot(state, journal.position)
       add(journal, [cell(2), waiting])
@@ -193,7 +193,7 @@ describe('Journal', () => {
       expect(other.steps).toEqual({ log: null, latest: [] })
     })
 
-    it.each(['dropCell', 'clear'] as const)('ignores a snapshot of a position before %s', (forget) => {
+    it.each(['dropCell', 'clear'] as const)('a journal ignores a snapshot of a position before %s', (forget) => {
       const journal = journalOf([cell(1), done], [cell(2), done])
       const { position } = journal
       journal[forget]()
@@ -202,7 +202,7 @@ describe('Journal', () => {
       expect(journal.steps).not.toHaveProperty('snapshot')
     })
 
-    it('keeps the snapshot in the next execution of the chain', async () => {
+    it('a journal keeps its snapshot in the next execution of the chain', async () => {
       const logs = new Logs()
       const journal = journalOf([cell(1), done])
       journal.setSnapshot(state, journal.position)

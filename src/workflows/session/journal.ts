@@ -4,15 +4,15 @@
  * Owns: the steps since the last append, the log of the earlier ones in the value store, the mark of the current cell,
  * and the reference of the latest snapshot.
  * Boundary: plain data. It calls no activity itself: `Session` gives `externalize` a function that appends to the log.
- * It does not know why a step is taken.
+ * It does not depend on the reason for a step.
  *
  * Invariants:
  * 1. Steps are numbered from 1 without gaps. A step that is attempted again has the same number, time and input.
- * 2. Of a result, the journal keeps what a rebuild must repeat: the calls (index, digest, start of the summary),
- *    whether the step ended its cell, and when the code was interrupted. It keeps no output and no arguments.
+ * 2. Of a result, the journal keeps the parts that a rebuild must repeat: the calls (index, digest, start of the
+ *    summary), whether the step ended its cell, and when the code was interrupted. It keeps no output and no arguments.
  * 3. `dropCell` returns to the exact state before the current cell, also when steps of the cell are in the log already.
  * 4. A snapshot replaces no step. All steps stay recorded, for a rebuild in which the snapshot can't be restored.
- * 5. A snapshot of a position is ignored when steps were dropped after the position was taken: the numbers of dropped
+ * 5. A snapshot of a position is ignored when steps were dropped after the position was read: the numbers of dropped
  *    steps are used again.
  */
 
@@ -31,10 +31,12 @@ import { truncateEnd, utf8Length } from '../../common/text/text.js'
 import type { ValueRef } from '../../common/json/external-value.js'
 import type { AppendToLog } from '../temporal/activities.js'
 
-/** Bytes of recorded steps that stay in the workflow. More are moved to the value store. */
+/**
+ * Maximum bytes of recorded steps that stay in the workflow. Above this limit, the steps are moved to the value store.
+ */
 const inlineLimitBytes = 256 * 1024
 
-/** Characters of a call's summary that are recorded: enough to tell the call from another. */
+/** Characters of a call's summary that are recorded: enough to distinguish the call from others. */
 const recordedSummaryCharacters = 80
 
 /** A place in the journal. */
@@ -88,7 +90,6 @@ export class Journal {
     this.#snapshot = state.snapshot
   }
 
-  /** Number of recorded steps. */
   get length(): number {
     return (this.#log?.length ?? 0) + this.#latest.length
   }
@@ -97,7 +98,7 @@ export class Journal {
     return { steps: this.length, cells: this.#cells, generation: this.#generation }
   }
 
-  /** How many steps and cells a rebuild repeats. */
+  /** Number of steps and cells that a rebuild repeats. */
   get stepsToRepeat(): { readonly steps: number; readonly cells: number } {
     return {
       steps: this.length - (this.#snapshot?.steps ?? 0),
@@ -118,7 +119,7 @@ export class Journal {
     if (generation === this.#generation) this.#snapshot = { state, steps, cells }
   }
 
-  /** Forgets a snapshot that can't be restored. A rebuild then repeats every step. */
+  /** Drops a snapshot that can't be restored. The rebuild then repeats every step. */
   forgetSnapshot(): void {
     this.#snapshot = undefined
   }
@@ -134,7 +135,7 @@ export class Journal {
   }
 
   /**
-   * The next step to take. The input of a cell starts the current cell.
+   * Returns the next step to execute. An input of type `cell` starts the current cell.
    *
    * @param now milliseconds since the start of the session
    * @param waited milliseconds since the last result; undefined for the first step
@@ -161,7 +162,7 @@ export class Journal {
     if (input.type === 'cell') this.#cells += 1
   }
 
-  /** Drops the current cell: it broke the session, so a rebuild must not repeat it. */
+  /** Drops the current cell, which broke the session: a rebuild must not repeat it. */
   dropCell(): void {
     const { log, latest, cells } = this.#cellStart
     // If the log has grown since the cell started, `externalize` has moved the mark to the end of a batch.
@@ -173,7 +174,7 @@ export class Journal {
     if ((this.#snapshot?.steps ?? 0) > this.length) this.#snapshot = undefined
   }
 
-  /** Drops all steps: the program does not repeat them. */
+  /** Drops all steps, because the program does not repeat them. */
   clear(): void {
     this.#log = null
     this.#latest = []

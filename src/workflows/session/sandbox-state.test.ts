@@ -38,13 +38,13 @@ const rows = (Object.keys(states) as StateName[]).flatMap((state) =>
 )
 
 describe('the sandbox of a session', () => {
-  it.each(rows)('%s, %s', (state, event, next) => {
+  it.each(rows)('the sandbox of a session in state %s handles event %s', (state, event, next) => {
     const apply = (): SandboxState => transition(states[state], events[event])
     if (next === undefined) expect(apply).toThrow(`has no event ${event}`)
     else expect(apply()).toEqual(next)
   })
 
-  it('has a host while there is a container or a checkpoint of it', () => {
+  it('the sandbox of a session has a host while it has a container or a checkpoint', () => {
     const names = (Object.keys(states) as StateName[]).filter((name) => hostQueueOf(states[name]) === hostQueue)
     expect(names).toEqual(['open', 'openWithCheckpoints', 'parking', 'checkpointed'])
   })

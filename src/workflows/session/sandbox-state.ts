@@ -1,5 +1,5 @@
 /**
- * The sandbox of a session, as the workflow knows it.
+ * The state of a session's sandbox in the workflow.
  *
  * | state          | opened | stepped | parkStarted            | checkpointed   | released | resumed | discarded |
  * |----------------|--------|---------|------------------------|----------------|----------|---------|-----------|
@@ -39,7 +39,7 @@ export type SandboxEvent =
   | { readonly type: 'discarded' }
 
 /**
- * The state after an event.
+ * Returns the state after an event.
  *
  * @throws Error for an event that the table does not have: a defect of the engine
  */
@@ -65,7 +65,7 @@ export function transition(state: SandboxState, event: SandboxEvent): SandboxSta
   throw new Error(`a sandbox that is ${state.type} has no event ${event.type}`)
 }
 
-/** The task queue of the sandbox's host; undefined when there is no sandbox. */
+/** Returns the task queue of the sandbox's host; undefined when there is no sandbox. */
 export function hostQueueOf(state: SandboxState): string | undefined {
   return 'hostQueue' in state ? state.hostQueue : undefined
 }

@@ -33,7 +33,7 @@ function createSandbox(): Sandbox {
   return new Sandbox(run as unknown as Run, { ref, state: { type: 'none' } })
 }
 
-it('opens again for as long as the backend is down, with the same epoch and backend', async () => {
+it('a sandbox is opened again while the backend is down, with the same epoch and backend', async () => {
   open.mockRejectedValueOnce(failed('SANDBOX_BACKEND_DOWN')).mockRejectedValueOnce(failed('SANDBOX_BACKEND_DOWN'))
   open.mockImplementationOnce(({ session }) =>
     Promise.resolve({ session, hostQueue: 'q.host.box.docker', description: 'x', supportsCheckpoint: false }),
@@ -48,7 +48,7 @@ it('opens again for as long as the backend is down, with the same epoch and back
   ])
 })
 
-it('fails when a sandbox can not be opened for another reason', async () => {
+it('opening a sandbox fails for other reasons than an unavailable backend', async () => {
   open.mockRejectedValueOnce(failed('SANDBOX_UNAVAILABLE'))
   await expect(createSandbox().open()).rejects.toMatchObject({ cause: { type: 'SANDBOX_UNAVAILABLE' } })
 })

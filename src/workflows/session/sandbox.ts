@@ -12,14 +12,14 @@ import { metrics } from '../temporal/metrics.js'
 import { externalBytes, payloadBytes, type StoredBytes } from '../stored-bytes.js'
 import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
 
-/** A session's sandbox as the next execution of the continue-as-new chain takes it over. */
+/** The state of a session's sandbox for the next execution of the continue-as-new chain. */
 export interface SerializedSandbox {
   readonly ref: SessionRef
   readonly state: SandboxState
 }
 
 /**
- * The sandbox of a session: one container or embedded interpreter at a time, each with an epoch of its own.
+ * The sandbox of a session: one container or embedded interpreter at a time. Each one has a different epoch.
  *
  * Owns: the state of the sandbox ({@link SandboxState}) and every activity on it.
  * Boundary: it does not know the journal. `Session` decides what a new sandbox executes.
@@ -37,7 +37,7 @@ export class Sandbox {
   #ref: SessionRef
   #state: SandboxState
   #openingMs = 0
-  /** Settles when every sandbox that was parked so far is on its host's disk, or removed. */
+  /** Settles when every parked sandbox is on the disk of its host, or removed. */
   #parking: Promise<unknown> = Promise.resolve()
 
   constructor(run: Run, { ref, state }: SerializedSandbox) {
@@ -56,7 +56,9 @@ export class Sandbox {
     return this.#state.type === 'open'
   }
 
-  /** For the inspect query. The backend is `auto` until a host has chosen one for the first sandbox. */
+  /**
+   * State and backend for the inspect query. The backend is `auto` until a host has chosen one for the first sandbox.
+   */
   get status(): { readonly state: 'none' | 'open' | 'parked'; readonly backend: BackendChoice } {
     const { type } = this.#state
     return { state: type === 'none' || type === 'open' ? type : 'parked', backend: this.#ref.backend }
@@ -72,7 +74,7 @@ export class Sandbox {
     return this.#openingMs
   }
 
-  /** Opens a new sandbox, of the next epoch, on any host that has the backend. Waits for one. */
+  /** Opens a new sandbox, with the next epoch, on any host that has the backend. Waits for such a host. */
   async open(): Promise<void> {
     const isParked = this.#state.type === 'parked'
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
@@ -150,10 +152,10 @@ export class Sandbox {
   }
 
   /**
-   * Releases the sandbox until the next step: as a checkpoint where its host can keep one, else it is removed. Never
-   * cancelled.
+   * Releases the sandbox until the next step: it becomes a checkpoint where its host can keep one, and is removed
+   * elsewhere. A cancellation does not stop this.
    *
-   * @param snapshot in progress; it ends first
+   * @param snapshot the snapshot in progress, which ends first
    */
   park(snapshot: Promise<void> | undefined): void {
     if (this.#state.type !== 'open') return
@@ -189,7 +191,7 @@ export class Sandbox {
     return { ref: this.#ref, state: this.#state }
   }
 
-  /** False when the host removed the sandbox. */
+  /** Returns false when the host removed the sandbox. */
   async #checkpoint(ref: SessionRef, hostQueue: string): Promise<boolean> {
     let isKept = true
     try {
@@ -211,7 +213,10 @@ export class Sandbox {
     }
   }
 
-  /** The signatures are sent until the sandbox has its stubs, then what identifies the tool set. */
+  /**
+   * Returns the tools for a request: their signatures until the sandbox has its stubs, afterwards only the
+   * identification of the tool set.
+   */
   #tools(hasStubs: boolean): SessionTools {
     const { digest, signatures, names, clientTools } = this.#config.toolSet
     const id = { digest, ...(names && { names }), ...(clientTools !== undefined && { clientTools }) }
@@ -224,13 +229,16 @@ export class Sandbox {
   }
 }
 
-/** What opening a sandbox is for: the summary of the activity. */
+/** Returns the summary of the activity that opens a sandbox. */
 function describeOpen({ epoch, backend }: SessionRef, isParked: boolean): string {
   if (epoch === 1) return backend === 'auto' ? 'open a session' : `open a session (${backend})`
   return `${isParked ? 'resume' : 'rebuild'} the session (${epoch})`
 }
 
-/** True when the sandbox has executed later steps than this run: another run before a reset, or a lost attempt. */
+/**
+ * Returns true when the sandbox has executed later steps than this run knows: those of a run before a reset, or of a
+ * lost attempt.
+ */
 function isFencedFailure(thrown: unknown): boolean {
   return failureCodeOf(thrown) === fenced
 }
@@ -242,12 +250,12 @@ function failureCodeOf(thrown: unknown): string | undefined {
 
 const fenced: ErrorCode = 'SANDBOX_FENCED'
 
-/** Why the host or its sandboxes count as lost; undefined for every other failure. */
+/** Returns why the host or its sandboxes count as lost; undefined for every other failure. */
 function hostLossReason(thrown: unknown): string | undefined {
   if (!(thrown instanceof ActivityFailure)) return undefined
   const { cause } = thrown
   if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
-  // After all retries, for minutes: the daemon of the host is unavailable.
+  // All retries failed for minutes, so the daemon of the host is unavailable.
   const code = failureCodeOf(thrown)
   return code === unavailable || code === backendDown ? cause?.message : undefined
 }

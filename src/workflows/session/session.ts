@@ -16,40 +16,42 @@ import { lossCause, Sandbox, type SerializedSandbox } from './sandbox.js'
 import { Snapshots, type SnapshotPolicyState } from './snapshots.js'
 
 /**
- * Sandboxes that may be ahead of this run at one step, in a row. A worker that dies during a rebuild leaves one. Only
- * hostile code causes more than this.
+ * Sandboxes that may be ahead of this run in a row at one step. A worker that dies during a rebuild leaves one. Only
+ * hostile code causes more.
  */
 const maxFencedPerStep = 10
 
-/** Sandboxes that may be lost at one step, in a row. Only the program itself causes more than this. */
+/** Sandboxes that may be lost in a row at one step. Only the program itself causes more losses. */
 const maxRebuildsPerStep = 2
 
-/** Times that the process of the program may end by itself at one step. A program that ends it once does so again. */
+/**
+ * How often the process of the program may end by itself at one step. A program that ends it once will end it again.
+ */
 const maxExitsPerStep = 1
 
-/** Why a step was not executed that was interrupted while no worker had a sandbox for it. */
+/** Reason why a step was not executed: it was interrupted while it waited for a sandbox. */
 const interruptedBeforeStart = 'KeyboardInterrupt: the code was stopped while it waited for a sandbox'
 
-/** A session as the next execution of the continue-as-new chain takes it over. */
+/** The state of a session for the next execution of the continue-as-new chain. */
 export interface SessionState {
   readonly sandbox: SerializedSandbox
-  /** When the session began, by the workflow's clock, in milliseconds since the epoch. */
+  /** Start of the session by the workflow's clock, in milliseconds since the epoch. */
   readonly startedAt: number
-  /** When the latest step had its result, by the same clock; absent before the first result. */
+  /** Time of the latest result of a step, by the same clock; absent before the first result. */
   readonly lastResultAt?: number
   readonly journal: JournalState
   readonly snapshots: SnapshotPolicyState
-  /** Absent without any. */
+  /** Absent when there are none. */
   readonly followUps?: readonly QueuedStep[]
 }
 
 /**
- * A program that runs step by step in a sandbox, as the workflow drives it.
+ * A program that the workflow executes step by step in a sandbox.
  *
- * Owns: the journal of steps, the follow-up steps that the cell has yet to take, the sandbox, its snapshots, the
+ * Owns: the journal of steps, the follow-up steps that the cell has yet to take, the sandbox, its snapshots, and the
  * interruption of the current cell.
- * Boundary: it schedules no tool call, and does not know what a cell is for (`src/workflows/cell`). It reaches a
- * sandbox only through `Sandbox` and `Snapshots`, which call activities, and through the worker of a call
+ * Boundary: it schedules no tool call, and does not depend on the purpose of a cell (`src/workflows/cell`). It reaches
+ * a sandbox only through `Sandbox` and `Snapshots`, which call activities, and through the worker of a call
  * (`prepareFollowUp`).
  *
  * Invariants:
@@ -71,7 +73,6 @@ export class Session {
   readonly #sandbox: Sandbox
   readonly #snapshots: Snapshots
   readonly #followUps: FollowUpQueue
-  /** The interruption of the current cell. */
   readonly interruption = new Interruption()
 
   /** @param state of the same session in the execution before this one */
@@ -146,21 +147,18 @@ export class Session {
     }
   }
 
-  /** The outcome of a call that a worker made for a follow-up step. */
+  /** Returns the outcome of a call that a worker has made for a follow-up step. */
   outcomeOf(index: number): CallOutcome | undefined {
     return this.#followUps.outcomeOf(index)
   }
 
-  /**
-   * Lets the worker of a call execute the step that its result makes possible: of the only call that the program waits
-   * for.
-   */
+  /** Lets the worker of a call execute the next step as well. The program must wait for this call only. */
   prepareFollowUp(outputLimit: number, maxLocalCalls: number): PreparedFollowUp {
     const { generation } = this.#journal
     const step = this.#journal.length + 1
     const now = Date.now() - this.#startedAt
     const record: PreparedFollowUp['record'] = (result, steps) => {
-      // Without its cell, the call belongs to no step any more.
+      // The cell of the call was dropped, so the steps after the call do not count.
       if (this.#journal.generation !== generation) return
       this.#followUps.add(steps.map((each) => ({ ...each, results: each.results ?? [result] })))
     }
@@ -182,14 +180,14 @@ export class Session {
     if (this.#sandbox.isOpen) this.#snapshots.startIfDue(this.#sandbox.ref, this.#sandbox.hostQueue)
   }
 
-  /** Forgets the current cell and its sandbox; the next cell starts from the state before it. */
+  /** Drops the current cell and its sandbox; the next cell starts from the state before it. */
   async dropCell(): Promise<void> {
     this.#followUps.clear()
     this.#journal.dropCell()
     await this.#sandbox.discard()
   }
 
-  /** Forgets all cells and the sandbox; the next cell starts empty. */
+  /** Drops all cells and the sandbox; the next cell starts with an empty program. */
   async dropAll(): Promise<void> {
     this.#followUps.clear()
     this.#journal.clear()
@@ -201,13 +199,16 @@ export class Session {
     this.#sandbox.park(this.#snapshots.inProgress)
   }
 
-  /** Ends the session. Never cancelled; a host that does not answer does not fail the run. */
+  /** Ends the session. A cancellation does not stop this, and a host that does not answer does not fail the run. */
   async close(): Promise<void> {
     this.#snapshots.cancel()
     await CancellationScope.nonCancellable(() => this.#sandbox.close())
   }
 
-  /** The state for the next execution of the chain. It is small: the journal goes to external storage. */
+  /**
+   * Returns the state for the next execution of the chain. It is small, because the journal is moved to the value
+   * store.
+   */
   async serialize(): Promise<SessionState> {
     await this.#snapshots.inProgress
     const sandbox = await this.#sandbox.serialize()
@@ -226,14 +227,16 @@ export class Session {
     return this.#journal.externalize(countStoredBytes(this.#stored, appendJournal(this.#config.timeouts)))
   }
 
-  /** The first cell gets the input data of the run: also after its predecessors were dropped. */
+  /**
+   * Adds the input data of the run to the first cell. After all cells were dropped, the next cell is the first again.
+   */
   #withInputData(input: StepInput): StepInput {
     const { input: data } = this.#config
     if (input.type !== 'cell' || data === undefined || this.#journal.position.cells > 0) return input
     return { ...input, inputData: data.value }
   }
 
-  /** The next step, with its result when a worker has executed it already. */
+  /** Returns the next step, with its result when a worker has executed it already. */
   #nextStep(input: StepInput): { readonly step: Step; readonly executed: QueuedStep['result'] } {
     const number = this.#journal.length + 1
     const followUp = this.#followUps.take(number, input)
@@ -287,7 +290,9 @@ export class Session {
     return this.#sandbox.executeStep(input, summary)
   }
 
-  /** Removes a sandbox that failed. Does not wait for a host that does not answer: its reaper does the rest. */
+  /**
+   * Removes a sandbox that failed. Does not wait for a host that does not answer: the reaper of that host removes it.
+   */
   async #discardFailed(result: StepActivityResult): Promise<void> {
     const why = result.type === 'diverged' ? `close the session, which diverged: ${result.reason}` : 'close the session'
     const discarded = this.#sandbox.discard(toTemporalSummary(why))
@@ -296,7 +301,7 @@ export class Session {
   }
 }
 
-/** For a cell that was not executed, because an earlier cell did not repeat its steps. */
+/** Returns the result for a cell that was not executed because an earlier cell did not repeat its steps. */
 function withoutCodeRun(result: DivergedResult): DivergedResult {
   return { ...result, reason: `${result.reason}; nothing of the code of this cell was run` }
 }

@@ -5,13 +5,13 @@ const config = { everySteps: 50, everyMs: 20_000, maxBytes: 1_000, timeoutSecond
 const after = (all: number, repeated = all) => ({ all, repeated })
 
 describe('SnapshotPolicy', () => {
-  it('takes no snapshot without a configuration', () => {
+  it('no snapshot is due without a configuration', () => {
     const policy = new SnapshotPolicy(undefined, 1e6)
     policy.addStepTime(1e9)
     expect(policy.configIfDue(after(1e6))).toBeUndefined()
   })
 
-  it('takes a snapshot when a rebuild would repeat many steps, or steps that took long', () => {
+  it('a snapshot is due when a rebuild would repeat many steps, or steps that took long', () => {
     const policy = new SnapshotPolicy(config, 1e6)
     expect(policy.configIfDue(after(49))).toBeUndefined()
     expect(policy.configIfDue(after(50))).toBe(config)
@@ -20,7 +20,7 @@ describe('SnapshotPolicy', () => {
     expect(policy.configIfDue(after(70, 0))).toBeUndefined()
   })
 
-  it('counts from the latest stored snapshot', () => {
+  it('the steps until the next snapshot count from the latest stored snapshot', () => {
     const policy = new SnapshotPolicy(config, 1e6)
     policy.addStepTime(20_000)
     policy.recordStored(1_000)
@@ -28,7 +28,7 @@ describe('SnapshotPolicy', () => {
     expect(policy.configIfDue(after(100, 50))).toBe(config)
   })
 
-  it('doubles the distance after each failure, also in the next execution of the chain', () => {
+  it('the distance between snapshots doubles after each failure, also in the next execution of the chain', () => {
     let policy = new SnapshotPolicy(config, 1e6)
     const tried: number[] = []
     for (let all = 1; all <= 1_000; all += 1) {
@@ -40,7 +40,7 @@ describe('SnapshotPolicy', () => {
     expect(tried).toEqual([50, 100, 200, 400, 800])
   })
 
-  it('takes no more snapshots beyond the limit of bytes, also in the next execution of the chain', () => {
+  it('no snapshot is due beyond the limit of bytes, also in the next execution of the chain', () => {
     const policy = new SnapshotPolicy(config, 2_000)
     policy.recordStored(1_000)
     expect(policy.configIfDue(after(50))).toBe(config)

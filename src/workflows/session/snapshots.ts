@@ -9,7 +9,7 @@ import type { Journal } from './journal.js'
 export interface SnapshotPolicyState {
   /** Milliseconds that the steps since the latest snapshot took. */
   readonly ms: number
-  /** Number of steps the session must have before the next attempt. */
+  /** Number of steps that the session must have before the next attempt. */
   readonly notBefore: number
   /** Bytes of all snapshots that were stored. */
   readonly storedBytes: number
@@ -30,7 +30,7 @@ export class SnapshotPolicy {
   #storedBytes: number
 
   /**
-   * @param config undefined: no snapshot is ever due
+   * @param config undefined: snapshots are off
    * @param maxStoredBytes bytes of all snapshots of the session; afterwards no snapshot is due, and rebuilds take
    *   longer
    */
@@ -54,7 +54,7 @@ export class SnapshotPolicy {
     this.#ms += ms
   }
 
-  /** The configuration, if a snapshot is due now. */
+  /** Returns the configuration if a snapshot is due now. */
   configIfDue({ all, repeated }: StepCounts): SnapshotConfig | undefined {
     const config = this.#config
     if (config === undefined || repeated === 0 || all < this.#notBefore) return undefined
@@ -69,7 +69,10 @@ export class SnapshotPolicy {
     this.#notBefore = 0
   }
 
-  /** No snapshot was stored, or it could not be restored. The next attempt is due after twice as many steps. */
+  /**
+   * Called when no snapshot was stored, or when it could not be restored. The next attempt is due after twice as many
+   * steps.
+   */
   recordFailure({ all, repeated }: StepCounts): void {
     this.#notBefore = all + Math.max(repeated, 1)
   }
@@ -115,7 +118,7 @@ export class Snapshots {
     this.#current?.scope.cancel()
   }
 
-  /** No snapshot was stored, or it could not be restored. */
+  /** Called when no snapshot was stored, or when it could not be restored. */
   recordFailure(): void {
     this.#policy.recordFailure(this.#stepCounts)
   }

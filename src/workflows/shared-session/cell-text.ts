@@ -5,7 +5,6 @@ import type { SessionOwner } from '../../common/runs/session-owner.js'
 import type { CellResult } from '../../common/session/shared-cells.js'
 import { toToolResultText } from '../cell/cell-result.js'
 
-/** What the model reads. */
 export interface CellText {
   readonly text: string | TextParts
   readonly isError: boolean
@@ -13,7 +12,7 @@ export interface CellText {
 
 const closed: ErrorCode = 'SESSION_CLOSED'
 
-/** Failures that are for the model. Any other ends the run, as that of a session of its own does. */
+/** Failures that the model reads. Any other failure ends the run, as in a run with its own session. */
 const outcomeCodes: readonly string[] = [
   closed,
   'SESSION_EXPIRED',
@@ -26,7 +25,7 @@ export function ownerName(owner: SessionOwner): string {
 }
 
 /**
- * How a cell in the session of another workflow ended, for the model.
+ * Describes for the model how a cell in the session of another workflow ended.
  *
  * @throws ApplicationFailure a failure of the engine
  */

@@ -1,8 +1,8 @@
 /*
  * The sub-agents that use the session of this run.
  *
- * Owns: which sub-agents may, and the order of their cells and those of the run.
- * Boundary: `served-cells.ts` has the messages. `subagents/call-subagent.ts` says who comes and goes.
+ * Owns: which sub-agents may use it, and the order of their cells and the cells of the run.
+ * Boundary: `served-cells.ts` has the messages. `subagents/call-subagent.ts` adds and removes sub-agents.
  *
  * Invariants:
  * 1. One cell at a time runs in the session: of the run, or of a sub-agent.
@@ -27,51 +27,51 @@ interface GuestCell {
 export class SandboxGuests {
   readonly #keys = new Set<string>()
   readonly #cells = new Map<string, GuestCell>()
-  /** Of cells whose interruption came before them. */
+  /** Ids of cells that were interrupted before they arrived. */
   readonly #interrupted = new Set<string>()
   readonly #scope = new CancellationScope()
   #tail: Promise<unknown> = Promise.resolve()
   #interruptRunning: () => void = () => undefined
   #isClosed = false
 
-  /** A sub-agent uses the session. */
+  /** True while a sub-agent uses the session. */
   get arePresent(): boolean {
     return this.#keys.size > 0
   }
 
-  /** @param interruptRunning interrupts the cell that runs */
+  /** @param interruptRunning interrupts the cell in progress */
   serve(interruptRunning: () => void): void {
     this.#interruptRunning = interruptRunning
   }
 
-  /** A sub-agent starts. */
+  /** Called before a sub-agent starts. */
   enter(key: string): void {
     this.#keys.add(key)
   }
 
-  /** A sub-agent has ended, or its call was cancelled. */
+  /** Called when a sub-agent has ended, or when its call was cancelled. */
   leave(key: string): void {
     this.#keys.delete(key)
     for (const [id, cell] of this.#cells) if (cell.key === key) this.interrupt(id)
   }
 
-  /** Runs a cell of the run, or of a sub-agent, after those before it. */
+  /** Runs a cell of the run, or of a sub-agent, after all earlier cells. */
   inOrder<Result>(runCell: () => Promise<Result>): Promise<Result> {
     const result = this.#tail.then(runCell)
     this.#tail = result.catch(() => undefined)
     return result
   }
 
-  /** The session ends: so do the cells of sub-agents. */
+  /** Ends the cells of sub-agents, because the session ends. */
   close(): void {
     this.#isClosed = true
     this.#scope.cancel()
   }
 
   /**
-   * Executes a cell of a sub-agent after those before it.
+   * Executes a cell of a sub-agent after all earlier cells.
    *
-   * @param runCell runs it, until the scope is cancelled
+   * @param runCell runs the cell until the scope is cancelled
    * @throws ApplicationFailure SESSION_CLOSED, and what `runCell` throws
    */
   async execute(
@@ -108,7 +108,7 @@ function sessionClosed(): Error {
   return rejection('SESSION_CLOSED', 'the sandbox of the parent is no longer there')
 }
 
-/** A cell that was interrupted before its turn. */
+/** The result of a cell that was interrupted before its start. */
 export const notStarted: CellResult = {
   type: 'ended',
   end: interruptedBeforeStart,

@@ -2,14 +2,16 @@
  * Cells of other runs, which the session of this workflow executes.
  *
  * Owns: which cells other runs have sent, and the replies to them.
- * Boundary: `CellOwner` executes a cell after those before it. `shared-session.ts` is the other side.
+ * Boundary: `CellOwner` executes a cell after all earlier cells. `shared-session.ts` is the other side.
  *
  * Invariants:
  * 1. A cell is executed once, however often its message arrives.
- * 2. An executed or refused cell has a reply before this workflow ends: the handler of its signal has not finished
- *    before. The reply is sent again for a `check`. So a run that waits has a reply, or a signal of it fails.
+ * 2. An executed or refused cell has a reply before this workflow ends, because the handler of its signal ends only
+ *    after the reply. The reply is sent again for a `check`. So a run that waits gets a reply, or one of its signals
+ *    fails.
  * 3. A run that has ended gets no reply, and that changes nothing.
- * 4. A new cell of a run interrupts one that another execution of the run has left behind: a reset forgets a cell.
+ * 4. A new cell of a run interrupts a cell that another execution of the run has left behind: after a reset, a run no
+ *    longer knows its cell.
  */
 
 import { CancellationScope, defineSignal, getExternalWorkflowHandle } from '@temporalio/workflow'
@@ -23,7 +25,7 @@ import type { Run } from '../run.js'
 import type { SandboxGuests } from './sandbox-guests.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 
-/** Executes the cells. */
+/** Executes the cells of other runs, in order. */
 export interface CellOwner {
   /** @throws ApplicationFailure when the cell is refused; failures of the engine; CancelledFailure */
   execute(cell: ExecuteCell): Promise<CellResult>
@@ -47,9 +49,9 @@ export function serveCells(owner: CellOwner): ServedCells {
 /** The cells of other runs; see the header. */
 class ServedCells {
   readonly #owner: CellOwner
-  /** By id. Undefined: the cell has not ended, or its reply is no longer kept. */
+  /** Replies by the id of the cell. Undefined: the cell has not ended, or its reply is no longer kept. */
   readonly #replies = new Map<string, CellResult | undefined>()
-  /** By id. */
+  /** Key: the id of the cell. */
   readonly #inProgress = new Map<string, ExecuteCell>()
 
   constructor(owner: CellOwner) {
@@ -72,7 +74,10 @@ class ServedCells {
     await reply(message.requester, { id, result })
   }
 
-  /** A run has one cell at a time. One of an execution before a reset, or of one that was terminated, is in the way. */
+  /**
+   * Interrupts a cell of the same run from an execution before a reset, or from a terminated execution. A run has one
+   * cell at a time.
+   */
   #interruptAbandoned({ requester, requesterRunId }: ExecuteCell): void {
     for (const [id, cell] of this.#inProgress)
       if (cell.requester === requester && cell.requesterRunId !== requesterRunId) this.#owner.interrupt(id)
@@ -93,7 +98,7 @@ const unknownCell: CellResult = {
   message: 'the session does not know how the code ended',
 }
 
-/** A cell that its run no longer waits for gets a reply, too: the run ignores it. */
+/** Sends a reply, also to a run that no longer waits for the cell: the run ignores it. */
 function reply(requester: string, cellReply: CellReply): Promise<void> {
   const handle = getExternalWorkflowHandle(requester)
   return CancellationScope.nonCancellable(() => handle.signal<[CellReply]>(cellReplySignal, cellReply)).catch(
@@ -122,13 +127,17 @@ export async function runServedCell(
     isContinueAsNewDue: () => false,
   }
   const caller = tools ? withTools(run, tools) : run
-  // Only the tools of the cell that runs are checked: work that is left behind would have those of the next one.
+  // The tools are checked only against the current cell. So tasks and timers of a cell with fewer tools must end with
+  // it.
   const guest = caller.tools.size < run.tools.size && { guest: true as const }
   const { end, output } = await runOrDrop(scope, own, () => runCell(caller, own, source, { ...guest }))
   return { end, output, toolCalls: run.counts.toolCalls - toolCalls }
 }
 
-/** A call of any other tool is denied. No worker makes local calls by itself: it knows all tools of the session. */
+/**
+ * Returns the run with only these tools: a call of any other tool is denied. No worker makes local calls by itself for
+ * such a run, because a worker knows all tools of the session.
+ */
 function withTools(run: Run, names: readonly string[]): Run {
   const tools = run.config.tools.filter(({ name }) => names.includes(name))
   const recorded = tools.map((tool) => {

@@ -6,10 +6,12 @@
  * their limits.
  *
  * Invariants:
- * 1. A cell is requested from one execution of the owner. When that has ended before the request, the next one gets it.
- * 2. A waiting run holds no activity. It asks the owner again and again, from {@link firstCheckMs} to
- *    {@link maxCheckMs}: the server can't deliver this signal to an owner that has ended. So no run waits for ever.
- * 3. A run that ends, or gives its cell up, interrupts the cell.
+ * 1. A cell is requested from one execution of the owner. When this execution has ended before the request, the next
+ *    one gets the cell.
+ * 2. A waiting run holds no activity. It sends a `check` to the owner repeatedly, at intervals from {@link
+ *    firstCheckMs} to {@link maxCheckMs}. The server can't deliver this signal to an owner that has ended, so no run
+ *    waits forever.
+ * 3. A run that ends, or gives up its cell, interrupts the cell.
  * 4. The run may continue as new while the owner has the cell. The reply goes to whichever execution runs.
  */
 
@@ -40,10 +42,10 @@ const maxCheckMs = 30 * 60_000
 
 /** Executions of the owner in a row that may end before they take the cell. */
 const maxEndedOwners = 5
-/** The pause after the first of them; it doubles with each. */
+/** The pause after the first ended execution; it doubles with each further one. */
 const endedPauseMs = 500
 
-/** A cell that the owner has. */
+/** A cell that was sent to the owner. */
 interface PendingCell {
   readonly toolUseId: string
   readonly id: string
@@ -56,13 +58,14 @@ export interface SharedSessionState {
   readonly cell?: PendingCell
 }
 
-/** Each request has an id of its own. */
+/** A cell in progress. Each request has a different id. */
 type Cell = { -readonly [Key in keyof PendingCell]: PendingCell[Key] } & { result?: CellResult }
 
 const cellReply = defineSignal<[CellReply]>(cellReplySignal)
 
 /**
- * The session that executes the cells of a run in place of its own; undefined for a run that has its own.
+ * Returns the session of another workflow that executes the cells of a run; undefined for a run that has its own
+ * session.
  *
  * @param continueAsNew continues the run as new, unless calls in progress take too long
  * @param state of the same run in the execution before this one
@@ -84,7 +87,7 @@ export function sharedSessionOf(
 export class SharedSession {
   readonly #run: Run
   readonly #owner: SessionOwner
-  /** For people and the model. */
+  /** Name of the session in texts for people and the model. */
   readonly #name: string
   readonly #continueAsNew: { readonly isDue: () => boolean; readonly attempt: () => Promise<void> }
   #ownerRunId: string | undefined
@@ -105,7 +108,7 @@ export class SharedSession {
     this.#cell = state.cell && { ...state.cell }
   }
 
-  /** The reply to an earlier cell changes nothing. */
+  /** Receives a reply. The reply to an earlier cell changes nothing. */
   receive({ id, result }: CellReply): void {
     if (this.#cell?.id === id) this.#cell.result ??= result
   }
@@ -118,13 +121,13 @@ export class SharedSession {
     }
   }
 
-  /** The owner has a cell of this run. */
+  /** True while the owner has a cell of this run. */
   get hasCell(): boolean {
     return this.#cell !== undefined
   }
 
   /**
-   * Executes a cell. One that the owner has since the execution before this one is waited for.
+   * Executes a cell. If the execution before this one has sent a cell to the owner, waits for that cell.
    *
    * @throws CancelledFailure, ContinueAsNew, and failures of the engine
    */
@@ -132,7 +135,7 @@ export class SharedSession {
     const known = this.#cell?.toolUseId === toolUseId ? this.#cell : undefined
     const cell = known ?? this.#begin(toolUseId)
     const result = await (known ? this.#waitForResult(known) : this.#request(cell, source))
-    // One that was given up may have a successor.
+    // A cell that was given up may have a successor.
     if (this.#cell === cell) this.#cell = undefined
     this.#countCalls(result)
     return cellText(result, this.#owner)
@@ -141,11 +144,14 @@ export class SharedSession {
   /** Interrupts the cell, as Ctrl-C does. */
   interrupt(): void {
     this.#isInterrupted = true
-    // The owner knows the interruption of a cell that arrives later.
+    // The owner also accepts the interruption of a cell that arrives later.
     if (this.#cell && !this.#cell.result) void this.#send({ type: 'interrupt', id: this.#cell.id })
   }
 
-  /** Gives up the cell: the work failed beside it, or the run ends. Resolves when the owner knows. */
+  /**
+   * Gives up the cell, because other work of the run failed, or because the run ends. Resolves when the owner has the
+   * interruption.
+   */
   async abandon(): Promise<void> {
     const cell = this.#cell
     if (!cell || cell.result) return
@@ -172,7 +178,7 @@ export class SharedSession {
       if (this.#isInterrupted) return notStarted
       const isSent = await this.#send({ type: 'execute', id: cell.id, source, ...this.#reliedOn })
       const result = isSent ? await this.#waitForResult(cell) : (cell.result ?? lost(`${this.#name} has ended`))
-      // An owner that has ended, or is about to, has not taken the cell: the next one gets it.
+      // An owner that has ended, or is about to end, has not taken the cell: the next execution gets it.
       const isTaken = isSent && (result.type === 'ended' || result.code !== isEnding)
       if (isTaken || this.#owner.type === 'parent' || (cell.result && !isSent)) return result
       delete cell.result
@@ -183,7 +189,7 @@ export class SharedSession {
     return { type: 'failed', code: isEnding, message: `${this.#name} ended again and again before it took the code` }
   }
 
-  /** The run, and what the owner must have for its cell. */
+  /** The run, and its requirements on the session of the owner. */
   get #reliedOn(): Omit<ExecuteCell, 'type' | 'id' | 'source'> {
     const { counts, config, tools } = this.#run
     const { workflowId, runId } = workflowInfo()
@@ -200,7 +206,7 @@ export class SharedSession {
     }
   }
 
-  /** A session that starts for this run has its tools, limits and context. */
+  /** Starts the session. A session that starts for this run gets the tools, limits and context of the run. */
   #startSession({ name, sandbox }: Extract<SessionOwner, { type: 'named' }>, cellId: string): Promise<string> {
     const { config } = this.#run
     const { taskQueue } = workflowInfo()
@@ -227,7 +233,7 @@ export class SharedSession {
     }
   }
 
-  /** False when the owner has ended. */
+  /** Returns false when the owner has ended. */
   async #send(message: CellMessage): Promise<boolean> {
     const handle = getExternalWorkflowHandle(this.#ownerId, this.#ownerRunId)
     try {
@@ -243,7 +249,7 @@ export class SharedSession {
     return owner.type === 'parent' ? owner.workflowId : namedSessionId(workflowInfo().taskQueue, owner.name)
   }
 
-  /** Calls in the session of the parent are calls of the parent. */
+  /** Counts the calls of a cell. The parent counts the calls in its own session. */
   #countCalls(result: CellResult): void {
     if (result.type === 'failed' || this.#owner.type === 'parent') return
     const { counts, quota } = this.#run

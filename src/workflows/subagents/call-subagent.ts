@@ -1,10 +1,10 @@
 /*
  * Sub-agents: calls of a tool that is an agent of the configuration. Each is a child workflow `agent`.
  *
- * Owns: how the child is started, its lease, and what its end means for the caller. `usage-report.ts` has what a child
- * without a result tells its parent.
- * Boundary: `cell/remote-call.ts` is the way of the call before and after: its arguments, the check of its result, the
- * audit log. `src/common/runs/leases.ts` computes leases.
+ * Owns: the start of the child, its lease, and what its end means for the caller. `usage-report.ts` has the report that
+ * a child without a result sends to its parent.
+ * Boundary: `cell/remote-call.ts` does the rest of the call: its arguments, the check of its result, the audit log.
+ * `src/common/runs/leases.ts` computes leases.
  *
  * Invariants:
  * 1. The workflow id is derived from the identity of the call. A rebuilt sandbox gets the recorded result; no call
@@ -38,7 +38,7 @@ export type SubagentEnd =
 /**
  * Runs a sub-agent to its end.
  *
- * @param call with parsed arguments
+ * @param call a call with parsed arguments
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
 export async function runSubagent(
@@ -64,7 +64,7 @@ export async function runSubagent(
     lease: { key, amounts: lease.amounts },
     callKey: key,
   }
-  // The workers have redacted the summary of the call, and nothing else.
+  // Of the call, the workers have redacted only the summary.
   const texts = describeRun('agent', run.config.isRedacted ? call.summary : task)
   let isStarted = false
   if (agent.sharesSandbox) run.guests?.enter(key)
@@ -92,7 +92,9 @@ export async function runSubagent(
   }
 }
 
-/** Whose session the sub-agent uses: that of this run, or the one that this run uses itself. */
+/**
+ * Returns the owner of the session that the sub-agent uses: this run, or the owner of the session that this run uses.
+ */
 function ownerOf({ config, identity }: Run, key: string): Pick<SubagentInput, 'session' | 'sandbox' | 'sandboxOwner'> {
   const { sessionOwner } = config
   if (sessionOwner?.type === 'named') return { session: sessionOwner.name, sandbox: sessionOwner.sandbox ?? 'auto' }

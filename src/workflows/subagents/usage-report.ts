@@ -5,9 +5,9 @@ import { type BudgetLease, type RunCounts, zeroCounts } from '../../common/runs/
 import type { Run } from '../run.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 
-/** What a sub-agent has used that ended without a result. */
+/** The usage of a sub-agent that ended without a result. */
 interface UsageReport {
-  /** Key of its lease. */
+  /** Key of the lease of the sub-agent. */
   readonly key: string
   readonly counts: RunCounts
 }
@@ -26,8 +26,8 @@ export function handleUsageReports(run: Run): void {
 }
 
 /**
- * Tells the parent what this sub-agent has used, when it fails or is cancelled: Temporal gives the parent of such a
- * workflow no result. A parent that has ended does not need it.
+ * Reports the usage of this sub-agent to the parent when the sub-agent fails or is cancelled: Temporal gives the parent
+ * of such a workflow no result. A parent that has ended needs no report.
  *
  * @param counts undefined before the configuration was read
  */

@@ -1,6 +1,6 @@
 /*
- * The engine's own activities, and how each is scheduled. Tool calls have their own place,
- * `cell/call-tool.ts`, and so have those that serve the model, `model-activities.ts`.
+ * The engine's own activities, and how each is scheduled. `cell/call-tool.ts` schedules tool calls, and
+ * `model-activities.ts` the activities that serve the model.
  *
  * Owns: task queues, timeouts, retry policies and summaries of these activities.
  * Boundary: one function for each activity. No function keeps state or interprets a result; the callers do.
@@ -46,10 +46,16 @@ const stepMarginMs = 30_000
 /** Milliseconds for transferring a snapshot into a sandbox and loading it there. */
 const snapshotRestoreMs = 180_000
 
-/** A run that has variables to lose retries for about ten minutes, for example while a full disk is cleaned up. */
+/**
+ * Attempts of a rebuild, because the run would lose its variables: about ten minutes, for example while a full disk is
+ * cleaned up.
+ */
 const rebuildAttempts = 25
 
-/** While a backend is down, its caller schedules the activity again and again: each time for most of an hour. */
+/**
+ * Retry policy while a backend is down. The attempts take most of an hour, and then the caller schedules the activity
+ * again.
+ */
 const whileDown = { initialInterval: '10s', maximumAttempts: 100 } as const
 
 /** Reads the configuration of the run: the first activity of every run. */
@@ -79,7 +85,7 @@ export function openSession(
     taskQueue: sandboxQueue(workflowInfo().taskQueue, input.session.backend),
     startToCloseTimeout: timeouts.openMs,
     heartbeatTimeout: timeouts.heartbeatMs,
-    // If the run is cancelled meanwhile, the workflow must learn of the new sandbox, so that it closes it.
+    // If the run is cancelled meanwhile, the workflow must still get the new sandbox, to close it.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: {
       ...defaultRetry,
@@ -128,7 +134,7 @@ export function appendJournal(timeouts: Timeouts): AppendToLog {
   }
 }
 
-/** Stores messages from elsewhere as the history of a conversation. A text becomes a block of text. */
+/** Stores the given messages as the history of a conversation. Content that is a string becomes a text block. */
 export function storeMessages(messages: readonly ProviderMessage[], timeouts: Timeouts): Promise<ValueLog> {
   const stored = messages.map(({ role, content }) => ({
     role,
@@ -163,7 +169,7 @@ export async function loadCalls(value: ExternalValue, timeouts: Timeouts): Promi
   return segment.items
 }
 
-/** Joins output whose parts are external values. */
+/** Joins the parts of an output. Some of them are external values. */
 export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
 }
@@ -173,7 +179,10 @@ export function loadValue(value: ExternalValue, timeouts: Timeouts): Promise<Jso
   return scheduleEngineActivity(activityNames.loadValue, value, valueOptions(timeouts, 'load a large result'))
 }
 
-/** Checks a result that no tool of our workers returned against the tool's output schema, and stores a large one. */
+/**
+ * Checks a result against the tool's output schema, and stores a large one. Used for results that come from outside the
+ * workers: from remote tools and deferred calls.
+ */
 export function checkToolResult(
   input: ToolResultInput,
   timeouts: Timeouts,
@@ -183,7 +192,7 @@ export function checkToolResult(
   return scheduleEngineActivity(activityNames.checkToolResult, input, options)
 }
 
-/** Parses the arguments for a remote tool, which can't read our value store and does not know our schemas. */
+/** Parses the arguments for a remote tool, which can't read the value store and does not know the schemas. */
 export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeouts): Promise<JsonObject> {
   const options = valueOptions(timeouts, `prepare the arguments of ${input.tool}`, 'tools')
   return scheduleEngineActivity(activityNames.prepareArguments, input, options)
@@ -191,7 +200,7 @@ export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeout
 
 const auditedPhases = { 'call.begins': 'begin', 'call.ends': 'end', 'call.decided': 'decision' } as const
 
-/** Reports an event of a call that no worker of ours can report to the audit log. */
+/** Reports an event to the audit log, for a call that no worker with a tool of the configuration can report. */
 export function auditCallEvent(input: AuditCallInput, timeouts: Timeouts, role: Role = 'tools'): Promise<void> {
   const phase = auditedPhases[input.event.kind]
   const options = valueOptions(timeouts, `report the ${phase} of ${input.tool} to the audit log`, role)
@@ -217,9 +226,7 @@ export function announceClientCall(input: ToolActivityInput, timeouts: Timeouts,
   })
 }
 
-/**
- * Tells the live stream that the budget is spent. Few attempts: the run pauses anyway.
- */
+/** Publishes in the live stream that the budget is spent. Few attempts are enough, because the run pauses anyway. */
 export function announcePause(pause: BudgetPause, timeouts: Timeouts): Promise<void> {
   return scheduleEngineActivity(activityNames.announcePause, pause, {
     ...valueOptions(timeouts, 'tell the live stream that the budget is spent', 'workflow'),
@@ -250,7 +257,9 @@ export function startSession(input: StartSessionInput, { heartbeatMs }: Timeouts
   })
 }
 
-/** Interrupts the code of a step in progress. Retried until the caller cancels it, when the step has ended. */
+/**
+ * Interrupts the code of a step in progress. The activity is retried until the step ends; then the caller cancels it.
+ */
 export function interruptSession(input: InterruptInput, hostQueue: string, { heartbeatMs }: Timeouts): Promise<void> {
   return scheduleEngineActivity(activityNames.interruptSession, input, {
     taskQueue: hostQueue,
@@ -262,7 +271,7 @@ export function interruptSession(input: InterruptInput, hostQueue: string, { hea
   })
 }
 
-/** Keeps the sandbox of a session as a checkpoint on its host. False when the host removed the sandbox instead. */
+/** Keeps the sandbox of a session as a checkpoint on its host. Returns false when the host removed the sandbox. */
 export function parkSession(session: SessionRef, hostQueue: string, timeouts: Timeouts): Promise<boolean> {
   return scheduleEngineActivity(activityNames.parkSession, session, {
     taskQueue: hostQueue,
@@ -274,7 +283,10 @@ export function parkSession(session: SessionRef, hostQueue: string, timeouts: Ti
   })
 }
 
-/** Stores the state of a session in the value store. Few attempts: the session works without a snapshot, too. */
+/**
+ * Stores the state of a session in the value store. Few attempts are enough, because the session also works without a
+ * snapshot.
+ */
 export function snapshotSession(input: SnapshotInput, hostQueue: string, timeouts: Timeouts): Promise<SnapshotResult> {
   return scheduleEngineActivity(activityNames.snapshotSession, input, {
     taskQueue: hostQueue,

@@ -13,7 +13,7 @@ import type { Run } from '../run.js'
 import { continuedSearchAttributes } from './search-attributes.js'
 import type { Semaphore } from './semaphore.js'
 
-/** Events between the first attempt and the second. Each later distance is twice the one before. */
+/** Events between the first attempt and the second. Each later distance is twice the previous one. */
 const firstRetryEvents = 500
 
 /**
@@ -36,9 +36,10 @@ export class ContinueAsNewPolicy {
   #hasAttempted = false
 
   /**
-   * @param callSlots one for each tool activity in progress
+   * @param callSlots has one slot for each tool activity in progress
    * @param historyEvents number of events at which the first attempt is due
-   * @param isHeld a call in progress needs other calls of this run: no attempt begins, or waits for it
+   * @param isHeld returns true while a call in progress needs other calls of this run: then no attempt begins or
+   *   continues
    */
   constructor(callSlots: Semaphore, historyEvents: number, isHeld = () => false) {
     this.#callSlots = callSlots
@@ -62,8 +63,8 @@ export class ContinueAsNewPolicy {
   }
 
   /**
-   * True when no call is in progress. Then no call starts any more: the workflow must continue as new. False when the
-   * calls in progress take too long: the next attempt is due later.
+   * Returns true when no call is in progress. Then no call starts any more: the workflow must continue as new. Returns
+   * false when the calls in progress take too long: the next attempt is due later.
    */
   async attempt(): Promise<boolean> {
     const { historyLength, historySize } = workflowInfo()
@@ -73,7 +74,7 @@ export class ContinueAsNewPolicy {
     const isHeld = this.#isHeld
     const callSlots = this.#callSlots
     callSlots.pause()
-    // An update that was accepted would get no response.
+    // Otherwise an accepted update would get no response.
     const isIdle = (): boolean => callSlots.acquired === 0 && allHandlersFinished() && !isHeld()
     const isOver = (): boolean => isIdle() || isHeld()
     if (isIdle()) return true
@@ -97,7 +98,7 @@ export function continueAsNew<Type extends Workflow>(run: Run, ...args: Paramete
   return continueWithOptions<Type>(run, {}, args)
 }
 
-/** The same, on the version of the worker deployment that new runs get. @throws CancelledFailure */
+/** Like {@link continueAsNew}, on the version of the worker deployment that new runs get. @throws CancelledFailure */
 export function continueAsNewUpgraded<Type extends Workflow>(run: Run, ...args: Parameters<Type>): Promise<never> {
   return continueWithOptions<Type>(run, { initialVersioningBehavior: 'AUTO_UPGRADE' }, args)
 }
@@ -115,7 +116,7 @@ function continueWithOptions<Type extends Workflow>(
   return makeContinueAsNewFunc<Type>({ ...kept, ...options })(...args)
 }
 
-/** Asks the parents, too: the cancellation of a scope reaches its children a moment later. */
+/** Also checks the parents, because the cancellation of a scope reaches its children a moment later. */
 function isCancelled({ consideredCancelled, parent }: CancellationScope): boolean {
   return consideredCancelled || (parent !== undefined && isCancelled(parent))
 }

@@ -10,8 +10,9 @@ interface Schedule {
 /**
  * A timer that is often rescheduled, and fires at the time of its latest schedule.
  *
- * A Temporal timer is two events of the history, and most schedules are replaced long before they are due. So one
- * Temporal timer keeps running under several schedules. When it fires too early, it is started again for the rest.
+ * A Temporal timer takes two events of the history, and most schedules are replaced long before they are due. So one
+ * Temporal timer keeps running over several schedules. When it fires too early, another one is started for the
+ * remaining time.
  */
 export class DurableTimer {
   #due: Schedule | undefined
@@ -21,7 +22,7 @@ export class DurableTimer {
    * Replaces the schedule.
    *
    * @param at milliseconds since the epoch; `Infinity` and `NaN` never fire
-   * @param summary for the Temporal UI; it stays with the Temporal timer, also when a later schedule uses that
+   * @param summary for the Temporal UI; a later schedule that uses the same Temporal timer does not change it
    */
   schedule(at: number, summary: string, onFire: () => void): void {
     this.cancel()

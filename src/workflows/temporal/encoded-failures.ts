@@ -1,17 +1,22 @@
 /*
  * The failure converter of workers that encrypt: message and stack of a failure are in a payload, which the codec
  * encrypts. Used in two places: in the bundles for workers that encrypt (`dist/workflow-bundle-encrypted.js`), and by
- * the worker for its activities. Reading needs nothing: the SDK's own converter reads both forms.
+ * the worker for its activities. Readers need no such converter: the SDK's own converter reads both forms.
  */
 import { ApplicationFailure, type ProtoFailure } from '@temporalio/common'
 import type { ErrorCode } from '../../common/errors.js'
 import { queryRefusedMessage } from '../../common/names.js'
 import { LenientFailureConverter } from './lenient-failures.js'
 
-/** For a failed query, the server passes on the message only. The client decides by these. */
+/**
+ * Messages of failed queries that stay readable: the server passes on only the message, and the client decides by it.
+ */
 const queryMessages = [queryRefusedMessage, 'did not register a handler']
 
-/** Whoever lacks a key must be able to read which one. These messages have nothing else. */
+/**
+ * Codes of failures with readable messages: a reader without a key must be able to see which key is missing. These
+ * messages contain nothing else.
+ */
 const keyErrors: ReadonlySet<string> = new Set<ErrorCode>(['ENCRYPTION_KEY_UNAVAILABLE', 'DECRYPTION_FAILED'])
 
 class EncodedFailureConverter extends LenientFailureConverter {
@@ -27,7 +32,7 @@ function isPlain(error: unknown): boolean {
     if (error instanceof ApplicationFailure && keyErrors.has(error.type ?? '')) return true
     return error instanceof Error && queryMessages.some((each) => error.message.includes(each))
   } catch {
-    // A proxy, or a getter.
+    // The value is a proxy, or has a getter that throws.
     return false
   }
 }

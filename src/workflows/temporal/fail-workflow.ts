@@ -1,8 +1,9 @@
 import { ApplicationFailure, ContinueAsNew, TemporalFailure } from '@temporalio/workflow'
 
 /**
- * Runs the body of a workflow or of an update handler. A plain error fails the workflow task, which Temporal retries
- * for ever. The engine throws none; a plain error is a defect, and fails the run with code `INTERNAL` and its message.
+ * Runs the body of a workflow or of an update handler. A plain error would fail the workflow task, which Temporal
+ * retries without end. A plain error is a defect of the engine, and this function fails the run with code `INTERNAL`
+ * and the message of the error.
  */
 export async function failWorkflowOnError<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

@@ -2,7 +2,7 @@ import { setHandler, type SignalDefinition, TemporalFailure } from '@temporalio/
 
 /**
  * Handles a signal. Any client may send one, with any content, and the server delivers it again with each workflow
- * task: an error of the handler would fail all of them. So a signal that its handler can't read is dropped.
+ * task: an error of the handler would fail all of them. So a signal is dropped when its handler can't read it.
  */
 export function handleSignal<Args extends unknown[]>(
   definition: SignalDefinition<Args>,

@@ -7,7 +7,7 @@ import { failureConverter as lenient } from './lenient-failures.js'
 
 const { Failure } = proto.temporal.api.failure.v1
 
-/** The failure as a reader gets it. */
+/** Returns the failure for a reader. */
 function convert(thrown: unknown, converter = lenient): ProtoFailure {
   const bytes = Failure.encode(converter.errorToFailure(thrown, defaultPayloadConverter)).finish()
   expect(bytes.length).toBeLessThan(1_500_000)
@@ -63,16 +63,16 @@ describe.each([
     ['details with a cycle', ApplicationFailure.create({ message: 'm', details: [cyclicObject()] })],
     ['a cancellation with details that have no JSON', new CancelledFailure('m', [1n])],
     ['an activity failure without a type', new ActivityFailure('m', undefined as never, undefined, 'TIMEOUT', 'me')],
-  ])('writes %s', (_what, thrown) => {
+  ])('the lenient failure converter writes %s', (_what, thrown) => {
     expect(read(thrown, converter)).toBeInstanceOf(Error)
   })
 
-  it('cuts a chain of causes, and a cycle', () => {
+  it('a written failure has a limited chain of causes, also with a cycle', () => {
     for (const thrown of [chain(10_000), cyclic]) expect(depthOf(convert(thrown, converter))).toBe(11)
     expect(depthOf(convert(chain(4), converter))).toBe(4)
   })
 
-  it('cuts the causes of a failure that another worker wrote', () => {
+  it('a failure from another worker has a limited chain of causes', () => {
     let failure: ProtoFailure = { message: 'the last cause' }
     for (let depth = 1; depth < 60; depth++) failure = { message: 'm', cause: failure }
     const error = converter.failureToError(failure, defaultPayloadConverter)
@@ -80,7 +80,7 @@ describe.each([
     expect(depthOf(convert(new Error('m', { cause: error }), converter))).toBe(11)
   })
 
-  it('cuts long texts between characters, in bounded time', () => {
+  it('long texts of a failure are cut between characters, in bounded time', () => {
     const started = performance.now()
     for (const text of ['😀'.repeat(500_000), ' '.repeat(1_000_000), ' '.repeat(9_000), `a${'😀'.repeat(20_000)}`]) {
       const error = ApplicationFailure.create({ message: text, type: text, details: ['kept'] })
@@ -96,7 +96,7 @@ describe.each([
     expect(performance.now() - started).toBeLessThan(20_000)
   })
 
-  it.each([NaN, Infinity, -1, -1e300, 1e300, 'soon', {}])('leaves a delay of %s out', (nextRetryDelay) => {
+  it.each([NaN, Infinity, -1, -1e300, 1e300, 'soon', {}])('a failure has no delay of %s', (nextRetryDelay) => {
     const failure = convert(
       ApplicationFailure.create({ message: 'm', nextRetryDelay: nextRetryDelay as never }),
       converter,
@@ -109,7 +109,7 @@ describe.each([
     })
   })
 
-  it('keeps message, type, details, delay, stack and causes of a failure', () => {
+  it('a failure keeps its message, type, details, delay, stack and causes', () => {
     const cause = new CancelledFailure('why')
     const thrown = ApplicationFailure.create({
       message: 'm',
@@ -130,7 +130,7 @@ describe.each([
     expect(convert(thrown, converter).applicationFailureInfo?.nextRetryDelay).toMatchObject({ nanos: 500_000_000 })
   })
 
-  it('says what can be read of a failure that can not be written as it is', () => {
+  it('a failure that can not be written unchanged has its readable parts', () => {
     const thrown = ApplicationFailure.create({ message: 'm', type: 'T', nonRetryable: true, details: [1n] })
     expect(read(thrown, converter)).toMatchObject({ message: 'm', type: 'T', nonRetryable: true })
     expect(read(new CancelledFailure('m', [1n]), converter)).toBeInstanceOf(CancelledFailure)

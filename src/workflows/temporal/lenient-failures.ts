@@ -1,11 +1,11 @@
 /*
- * The failure converter of our workers and workflows.
+ * The failure converter of the engine's workers and workflows.
  *
- * It reads every failure: what another worker wrote in an unknown encoding, or incompletely, is left out. With the
- * SDK's own converter it would fail the workflow task again and again.
+ * It reads every failure. It leaves out parts that another worker wrote in an unknown encoding, or incompletely. With
+ * the SDK's own converter, such a part would fail the workflow task repeatedly.
  *
- * It writes everything that can be thrown, in a size that sdk-core and the server take. A failure that can't be written
- * would end the worker, and then the next one.
+ * It writes everything that can be thrown, in a size that sdk-core and the server accept. A failure that can't be
+ * written would end the worker, and then the next one.
  */
 import {
   ApplicationFailure,
@@ -18,17 +18,20 @@ import { takeStart, truncateMiddle } from '../../common/text/text.js'
 
 /** sdk-core reads messages up to a depth of 100. */
 const maxCauses = 10
-/** Of a message and of a stack. A failure with all its causes stays under the server's limit of 2 MB. */
+/**
+ * Maximum characters of a message, and of a stack. A failure with all its causes stays under the server's limit of 2
+ * MB.
+ */
 const maxCharacters = 10_000
 const maxTypeCharacters = 200
-/** Ten years. Longer delays, and negative ones, are none. */
+/** Ten years. Longer delays and negative delays are ignored. */
 const maxDelaySeconds = 10 * 365 * 24 * 3_600
 
 type Rest = [PayloadConverter, Parameters<DefaultFailureConverter['failureToError']>[2]?]
 
 /** Reads every failure, and writes every thrown value. */
 export class LenientFailureConverter extends DefaultFailureConverter {
-  /** Causes around the one that is being written. */
+  /** Number of failures that enclose the one in progress. */
   #depth = 0
 
   override failureToError(failure: ProtoFailure, ...[converter, ...rest]: Rest): Error {
@@ -62,7 +65,7 @@ export class LenientFailureConverter extends DefaultFailureConverter {
   }
 }
 
-/** What can't be decoded is undefined. */
+/** Returns a converter that decodes an unreadable payload as undefined. */
 function lenient(converter: PayloadConverter): PayloadConverter {
   return {
     toPayload: (...args) => converter.toPayload(...args),
@@ -76,7 +79,10 @@ function lenient(converter: PayloadConverter): PayloadConverter {
   }
 }
 
-/** The same, unless it has a long text: the time that the SDK takes for a stack is quadratic in its white space. */
+/**
+ * Returns the same value, or a copy with a shortened text: the time that the SDK takes for a stack is quadratic in its
+ * white space.
+ */
 function shortened(thrown: unknown): unknown {
   if (typeof thrown === 'string') return truncateMiddle(thrown, maxCharacters)
   if (!(thrown instanceof Error)) return thrown
@@ -93,7 +99,8 @@ const longSpace = /\s{100}/
 const longSpaces = /\s{100,}/g
 
 /**
- * What can be read of a thrown value: message, stack, type, and whether it is retried. Getters and proxies may throw.
+ * Returns an error with the readable parts of a thrown value: message, stack, type, and whether it is retried. Getters
+ * and proxies may throw.
  */
 function readableError(thrown: unknown): Error {
   const error = typeof thrown === 'object' && thrown !== null ? (thrown as Partial<ApplicationFailure>) : {}
@@ -123,7 +130,10 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A failure that another worker wrote may be of any size. Texts that are encoded are in the details. */
+/**
+ * Limits the size of a failure, because a failure from another worker may have any size. Encoded texts are in the
+ * details.
+ */
 function bounded(failure: ProtoFailure, depth: number): ProtoFailure {
   const { message, stackTrace, source, cause, applicationFailureInfo: info } = failure
   return {

@@ -6,14 +6,15 @@ import type { CellOutcome } from '../../common/calls/outcomes.js'
 import { toSummary } from '../../common/runs/run-texts.js'
 
 /**
- * Gives the run its line in lists of runs, unless its starter did. A child workflow starts without one, for example.
+ * Sets the summary of the run for lists of runs, unless the start of the run has set it. A child workflow starts
+ * without one, for example.
  */
 export function recordSummary(text: string): void {
   if (workflowInfo().memo?.[memoKeys.summary] !== undefined) return
   upsertMemo({ [memoKeys.summary]: toSummary(text) })
 }
 
-/** Records an outcome without success: Temporal's status of such a run is "completed", too. */
+/** Records an outcome without success, because Temporal's status of such a run is also "completed". */
 export function recordOutcome(outcome: AgentStatus | CellOutcome['status']): void {
   if (outcome === 'answered' || outcome === 'ok') return
   upsertMemo({ [memoKeys.outcome]: outcome })
@@ -21,7 +22,7 @@ export function recordOutcome(outcome: AgentStatus | CellOutcome['status']): voi
 
 /**
  * Records that a run waits for a larger budget, or with null that it no longer does. A client reads it without a
- * worker, and no other event says so. The memo of a user's workflow is the user's.
+ * worker, and no other event has this information. The engine does not write to the memo of a user's workflow.
  */
 export function recordPause({ kind }: { readonly kind: string }, pause: BudgetPause | null): void {
   if (kind !== 'embedded') upsertMemo({ [memoKeys.paused]: pause })

@@ -13,18 +13,17 @@ import type {
 import type { Timeouts } from '../../common/runs/run-config.js'
 import { defaultRetry, onRoleQueue, scheduleEngineActivity, valueOptions } from './schedule-activity.js'
 
-/** Asks the model for one turn. */
 export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: string): Promise<ModelTurnResult> {
   return scheduleEngineActivity(activityNames.modelTurn, input, modelOptions(timeouts, summary))
 }
 
-/** Shortens the messages of a run, because the context window of its model gets full. */
+/** Shortens the messages of a run, because the context window of its model is almost full. */
 export function compactMessages(input: CompactionInput, timeouts: Timeouts): Promise<CompactionResult> {
   const summary = `compact: ${describeContextUse({ tokens: input.tokens, window: input.model.contextWindow })}`
   return scheduleEngineActivity(activityNames.compactMessages, input, modelOptions(timeouts, summary))
 }
 
-/** Options of an activity that asks the model. */
+/** Returns the options of an activity that sends a request to the model. */
 function modelOptions({ modelMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {
   return {
     ...onRoleQueue('model'),
@@ -35,7 +34,7 @@ function modelOptions({ modelMs, heartbeatMs }: Timeouts, summary: string): Acti
   }
 }
 
-/** Reads a page of a result that the model got only a part of. */
+/** Reads a page of a result of which the model got only a part. */
 export function readMore(input: ReadMoreInput, timeouts: Timeouts): Promise<EngineToolResult> {
   return scheduleEngineActivity(activityNames.readMore, input, valueOptions(timeouts, 'read more of a result'))
 }

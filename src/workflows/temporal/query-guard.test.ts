@@ -18,7 +18,7 @@ function activate(activation: object): void {
 const replayed = (time: number, size: number) => activate(task(time, size, true))
 const live = (time: number, size: number) => activate(task(time, size, false))
 const query = (queryId = 'legacy_query') => activate({ jobs: [{ queryWorkflow: { queryId } }] })
-/** Afterwards a query is answered: time and size of the history have changed. */
+/** Runs two activations with another time and size of the history. Afterwards a query is answered. */
 const twoLive = () => {
   live(1, 100)
   live(2, 200)
@@ -30,14 +30,14 @@ function task(time: number, size: number, isReplaying: boolean): object {
 }
 
 describe('a query is answered', () => {
-  it('after a replay', () => {
+  it('a query is answered after a replay', () => {
     replayed(1, 100)
     replayed(2, 200)
     query()
     expect(passed).toBe(3)
   })
 
-  it('after two live activations with different times and sizes, again and again', () => {
+  it('a query is answered after two live activations with different times and sizes, repeatedly', () => {
     twoLive()
     query()
     query()
@@ -46,7 +46,7 @@ describe('a query is answered', () => {
     expect(passed).toBe(6)
   })
 
-  it('when it comes with a workflow task, always', () => {
+  it('a query with a workflow task is always answered', () => {
     live(1, 100)
     query('1')
     expect(passed).toBe(2)
@@ -54,19 +54,19 @@ describe('a query is answered', () => {
 })
 
 describe('a query is refused', () => {
-  it('after the first live activation', () => {
+  it('a query is refused after the first live activation', () => {
     replayed(1, 100)
     live(2, 200)
     expect(query).toThrow(queryRefusedMessage)
   })
 
-  it('after events that came without the start of a workflow task', () => {
+  it('a query is refused after events without the start of a workflow task', () => {
     twoLive()
     live(2, 200)
     expect(query).toThrow(queryRefusedMessage)
   })
 
-  it('when only the time or only the size has changed', () => {
+  it('a query is refused when only the time or only the size has changed', () => {
     live(1, 100)
     live(2, 100)
     expect(query).toThrow(queryRefusedMessage)
@@ -74,13 +74,13 @@ describe('a query is refused', () => {
     expect(query).toThrow(queryRefusedMessage)
   })
 
-  it('when the server does not report the size of histories', () => {
+  it('a query is refused when the server does not report the size of histories', () => {
     live(1, 0)
     live(2, 0)
     expect(query).toThrow(queryRefusedMessage)
   })
 
-  it('once the run has cancelled an activity, except after a replay', () => {
+  it('a query is refused once the run has cancelled an activity, except after a replay', () => {
     live(1, 100)
     conclude({ requestCancelActivity: { seq: 1 } })
     live(2, 200)
@@ -90,7 +90,7 @@ describe('a query is refused', () => {
   })
 })
 
-it('activations and their commands are passed on unchanged', () => {
+it('the query guard passes activations and their commands on unchanged', () => {
   live(1, 100)
   expect(passed).toBe(1)
   const commands = [{ startTimer: { seq: 1 } }]

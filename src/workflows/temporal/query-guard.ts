@@ -36,13 +36,13 @@
  *   with;
  * - on a server that does not report the size of histories (before 1.20, the time-skipping test server): the size is
  *   always 0;
- * - after two activations in one workflow task, and after a rejected update, whose workflow task the server takes
- *   back: the time or the size of the next activation is the same;
+ * - after two activations in one workflow task, and after a rejected update (the server takes its workflow task back):
+ *   the time or the size of the next activation is the same;
  * - once the run has cancelled an activity: the end of that activity makes a workflow task without an activation. The
- *   guard does not see that task, and could take its time and size for those of a later one;
+ *   guard does not see that task, and could confuse its time and size with those of a later one;
  * - always, for a run that was terminated with events after its last workflow task.
  *
- * A reset or a continue-as-new makes another run, with a guard of its own. A worker without a cache does not have the
+ * A reset or a continue-as-new makes another run, which has another guard. A worker without a cache does not have the
  * defect; the rules hold there too.
  *
  * One case is not detected: the history of a query has the start of a workflow task that fails on another worker, while
@@ -61,7 +61,7 @@ import { queryRefusedMessage } from '../../common/names.js'
 
 /** Refuses queries between workflow tasks; see the header. */
 export class QueryGuard implements WorkflowInternalsInterceptor {
-  /** The state is that of a workflow task. */
+  /** True when a workflow task has produced the state. */
   #isKnown = false
   /** Time and size of the last activation; undefined when it was a replay. */
   #live: TaskStart | undefined

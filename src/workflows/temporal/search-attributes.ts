@@ -19,14 +19,19 @@ import type { Progress } from '../progress.js'
 
 type SearchAttributePair = ReturnType<WorkflowInfo['typedSearchAttributes']['getAll']>[number]
 
-/** A run whose workflow is ours. The search attributes of a user's workflow are the user's. */
+/**
+ * A run that may publish search attributes. The engine does not write to the search attributes of a user's workflow.
+ */
 interface PublishedRun {
   readonly config: RunConfig
   readonly counts: RunCounts
   readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
 }
 
-/** Makes a new run findable. One event of the history, or none on a server without our search attributes. */
+/**
+ * Publishes the search attributes of a new run. This takes one event of the history, or none on a server without these
+ * search attributes.
+ */
 export function publishStart(run: PublishedRun, session?: string): void {
   const { config, kind } = run
   const status: ActiveStatus = 'running'
@@ -63,7 +68,7 @@ export function publishQuestion(run: WaitingRun): void {
 /**
  * Publishes what a run waits for, if it does. A person is asked at once: for an approval, or the answer to a question.
  *
- * @param isParked its code waits for longer than `timeouts.park`
+ * @param isParked the code waits for longer than `timeouts.park`
  */
 export function publishWait(run: WaitingRun, isParked: boolean): void {
   const { waiting } = run.deferredCalls
@@ -74,7 +79,7 @@ export function publishWait(run: WaitingRun, isParked: boolean): void {
   publishStatus(run, 'running')
 }
 
-/** Publishes how a run ends: a status of its result, `failed`, or `cancelled`. */
+/** Publishes the end of a run: a status of its result, `failed`, or `cancelled`. */
 export async function publishEnd<Result>(
   run: PublishedRun,
   work: () => Promise<Result>,
@@ -95,8 +100,8 @@ export async function publishEnd<Result>(
 }
 
 /**
- * The search attributes for the next execution of the chain, with the cost so far. The SDK would pass those of the
- * start of this execution.
+ * Returns the search attributes for the next execution of the chain, with the cost so far. By default, the SDK would
+ * pass those of the start of this execution.
  */
 export function continuedSearchAttributes(run: PublishedRun): SearchAttributePair[] | undefined {
   const own = inheritableSearchAttributes().filter(({ key }) => key.name !== 'PtcCostUsd')
@@ -104,12 +109,12 @@ export function continuedSearchAttributes(run: PublishedRun): SearchAttributePai
   return pairs.length === 0 ? undefined : pairs
 }
 
-/** The search attributes that this workflow may give to another one, without those of a run of ours. */
+/** Returns the search attributes that this workflow may pass on to another one: those that the engine does not set. */
 export function searchAttributesForChild(): SearchAttributePair[] {
   return inheritableSearchAttributes().filter(({ key }) => !isOwnSearchAttribute(key.name))
 }
 
-/** Set by the server; a start request may not have them. */
+/** Search attributes that the server sets; a start request may not have them. */
 const serverAttributes = /^(BuildIds|Temporal.*)$/
 
 function inheritableSearchAttributes(): SearchAttributePair[] {
@@ -119,8 +124,8 @@ function inheritableSearchAttributes(): SearchAttributePair[] {
 }
 
 /**
- * Undefined before the first paid reply, when the price is unknown, and for usage without a sum: the server refuses
- * such a number, and with it the workflow task.
+ * Returns the cost. It is undefined before the first paid reply, when the price is unknown, and when the sum is not
+ * finite: the server refuses such a number, and with it the workflow task.
  */
 function costOf({ counts: { costUsd, turns } }: PublishedRun): number | undefined {
   return costUsd === null || turns === 0 || !Number.isFinite(costUsd) ? undefined : costUsd
@@ -133,7 +138,10 @@ function upsert(run: PublishedRun, values: Values): void {
   if (pairs.length > 0) upsertSearchAttributes(pairs)
 }
 
-/** Only those that the server had when the run started: an upsert of any other fails the workflow task for ever. */
+/**
+ * Returns only the search attributes that the server had when the run started: an upsert of any other one would fail
+ * every attempt of the workflow task.
+ */
 function toPairs({ config, kind }: PublishedRun, values: Values): SearchAttributePair[] {
   if (kind === 'embedded') return []
   return (config.searchAttributes ?? []).flatMap((name) => {

@@ -4,7 +4,7 @@ interface Waiter {
   hasSlot: boolean
 }
 
-/** Limits how many tasks run at once. Waiting tasks start in the order in which they came. */
+/** Limits how many tasks run at once. Waiting tasks start in the order in which they arrived. */
 export class Semaphore {
   readonly #count: number
   readonly #waiting: Waiter[] = []
@@ -24,7 +24,7 @@ export class Semaphore {
     return this.#isPaused
   }
 
-  /** No task starts until {@link resume}. Tasks that run are not affected. */
+  /** Stops the start of tasks until {@link resume}. Tasks in progress are not affected. */
   pause(): void {
     this.#isPaused = true
   }
@@ -47,7 +47,7 @@ export class Semaphore {
       if (!waiter.hasSlot) await condition(() => waiter.hasSlot)
       return await task()
     } finally {
-      // A waiter that was cancelled has no slot to release.
+      // A cancelled waiter has no slot to release.
       if (waiter.hasSlot) this.#acquired -= 1
       else this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
       this.#grantSlots()

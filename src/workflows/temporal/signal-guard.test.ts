@@ -15,7 +15,7 @@ const signal = (signalName: string, ...input: object[]) => ({ signalWorkflow: { 
 const malformed = { metadata: { encoding: bytes('json/plain') }, data: bytes('{"a":') }
 const unknown = { metadata: { encoding: bytes('binary/encrypted') }, data: bytes('x') }
 
-it('the guard leaves out signals with malformed JSON alone, and logs their names', () => {
+it('the guard leaves out only signals with malformed JSON, and logs their names', () => {
   const other = { fireTimer: { seq: 1 } }
   const good = signal('decide', defaultPayloadConverter.toPayload({ a: 1 }))
   const [bare, encrypted] = [signal('wake'), signal('decide', unknown)]

@@ -7,18 +7,19 @@ import {
 } from '@temporalio/workflow'
 
 /**
- * Leaves out signals whose arguments are not JSON although they say so: another client or another tool wrote them. The
- * SDK would fail the workflow task, again and again, and the run could not continue.
+ * Leaves out signals with arguments that are not valid JSON although their encoding says JSON: another client or
+ * another tool wrote them. Otherwise the SDK would fail every attempt of the workflow task, and the run could not
+ * continue.
  *
- * Depends on the events alone, so a replay leaves out the same signals. An encoding that is not known here is left to
- * the SDK: a data converter or a codec that the worker lacks may be added.
+ * The decision depends on the events alone, so a replay leaves out the same signals. The SDK handles unknown encodings:
+ * a later version of the worker may have the data converter or the codec.
  */
 export class SignalGuard implements WorkflowInternalsInterceptor {
   activate(input: ActivateInput, next: Next<WorkflowInternalsInterceptor, 'activate'>): void {
     const { activation } = input
     const jobs = activation.jobs ?? []
     const dropped = jobs.filter(({ signalWorkflow: signal }) => signal?.input?.some(isMalformed) === true)
-    // Changed in place: an activation has its defaults in its prototype, which a copy would lose.
+    // The activation is changed in place: its defaults are in its prototype, which a copy would lose.
     if (dropped.length > 0) activation.jobs = jobs.filter((job) => !dropped.includes(job))
     next(input)
     for (const { signalWorkflow: signal } of dropped)

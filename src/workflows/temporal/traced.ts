@@ -8,5 +8,5 @@ import { useTracer } from '../../common/telemetry/tracing.js'
 
 useTracer(trace.getTracer('durable-ptc'))
 
-/** None of our own: the official interceptors make the other spans. */
+/** This module adds no interceptors: the official ones make the other spans. */
 export const interceptors: WorkflowInterceptorsFactory = () => ({})

@@ -52,7 +52,7 @@ function answers(): readonly string[] {
 }
 
 describe('the slots of a tool', () => {
-  it('go to calls in the order of their requests, as many as the tool has', () => {
+  it('calls get the slots of a tool in the order of their requests, as many as the tool has', () => {
     const limit = limitWith(requestOf('a', 2), requestOf('b', 2), requestOf('c', 2), requestOf('d', 2))
     expect(answers()).toEqual(['a granted', 'b granted'])
     expect(fakeWorkflow.currentDetails).toBe('2 of 2 slots in use, 2 calls waiting')
@@ -67,7 +67,7 @@ describe('the slots of a tool', () => {
     expect(fakeWorkflow.currentDetails).toBe('0 of 2 slots in use, 0 calls waiting')
   })
 
-  it('are granted once, whatever is requested or released twice', () => {
+  it('a slot is granted once, also after repeated requests and releases', () => {
     const limit = limitWith(requestOf('a'), requestOf('b'), requestOf('c'))
     limit.request(requestOf('a'))
     expect(answers()).toEqual(['a granted', 'a granted'])
@@ -83,7 +83,7 @@ describe('the slots of a tool', () => {
     expect(limit.isIdle).toBe(true)
   })
 
-  it('follow the latest limit', () => {
+  it('the number of slots follows the latest limit', () => {
     const limit = limitWith(requestOf('a', 3), requestOf('b', 3), requestOf('c', 3), requestOf('d', 1))
     expect(answers()).toEqual(['a granted', 'b granted', 'c granted'])
     limit.release({ key: 'a' })
@@ -97,7 +97,7 @@ describe('the slots of a tool', () => {
     expect(answers()).toEqual(['e granted', 'f granted'])
   })
 
-  it('are refused when too many calls wait, but not to a call that waits already', () => {
+  it('a slot is refused when too many calls wait, but not to a call that waits already', () => {
     const limit = limitWith(requestOf('holder'))
     for (let n = 0; n < maxWaitingForSlot; n += 1) limit.request(requestOf(`w${n}`))
     expect(answers()).toEqual(['holder granted'])
@@ -112,7 +112,7 @@ describe('the slots of a tool', () => {
 })
 
 describe('a slot is free again', () => {
-  it('when the server finds that its run has ended: the next call gets it', async () => {
+  it('a slot is free again when the server finds that its run has ended', async () => {
     fakeWorkflow.deliver = ({ workflowId }) =>
       workflowId === 'run-of-a' ? Promise.reject(new Error('not found')) : Promise.resolve()
     const limit = limitWith(requestOf('a'), requestOf('b'))
@@ -122,7 +122,7 @@ describe('a slot is free again', () => {
     expect(limit.state).toMatchObject({ holders: [{ key: 'b', isDelivered: true }], waiting: [] })
   })
 
-  it('when its call has surely ended, also when no other call waits', async () => {
+  it('a slot is free again after the maximum duration of its call, also when no other call waits', async () => {
     const limit = limitWith(requestOf('a', 1, 30 * minutes))
     await passTime(30 * minutes - 1)
     expect(limit.isIdle).toBe(false)
@@ -135,7 +135,7 @@ describe('a slot is free again', () => {
     expect(answers()).toEqual(['c granted'])
   })
 
-  it('but not for a failure to deliver to a call that has given it back meanwhile', async () => {
+  it('a failed delivery to a call that has given its slot back meanwhile frees no other slot', async () => {
     fakeWorkflow.deliver = failFirst
     const limit = limitWith(requestOf('a'))
     limit.release({ key: 'a' })
@@ -155,7 +155,7 @@ function failFirst(): Promise<void> {
 }
 
 describe('while calls wait', () => {
-  it('those that hold a slot are asked after 5 s, and each time after twice as long, up to 10 minutes', async () => {
+  it('while calls wait, holders are checked after 5 s, then each time after twice as long, up to 10 min', async () => {
     limitWith(requestOf('a', 1, 24 * 60 * minutes), requestOf('b'))
     answers()
     for (const pause of [5, 10, 20, 40, 80, 160, 320, 600, 600]) {
@@ -166,7 +166,7 @@ describe('while calls wait', () => {
     }
   })
 
-  it('and only then: a call that comes later makes the limiter ask at once', async () => {
+  it('holders of slots are checked only while calls wait, and at once when a later call arrives', async () => {
     const limit = limitWith(requestOf('a'))
     await passTime(10 * minutes)
     expect(answers()).toEqual(['a granted'])
@@ -178,7 +178,7 @@ describe('while calls wait', () => {
 })
 
 describe('the next execution of the limiter', () => {
-  it('has the holders and the calls that wait, and sends the grants again that were not delivered', async () => {
+  it('the next execution of the limiter has holders and waiting calls, and repeats undelivered grants', async () => {
     fakeWorkflow.deliver = ({ workflowId }) =>
       workflowId === 'run-of-b' ? new Promise(() => undefined) : Promise.resolve()
     const limit = limitWith(requestOf('a', 2), requestOf('b', 2), requestOf('c', 2), requestOf('d', 2))
@@ -201,7 +201,7 @@ describe('the next execution of the limiter', () => {
     ])
   })
 
-  it('ends the time of a holder as if there had been one execution', async () => {
+  it('the next execution of the limiter frees a slot at the same time as without continue-as-new', async () => {
     const limit = limitWith(requestOf('a', 1, 30 * minutes))
     await passTime(20 * minutes)
     const next = new ToolLimit(structuredClone(limit.state))

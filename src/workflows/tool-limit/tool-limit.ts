@@ -2,20 +2,20 @@
  * The slots of one tool with a concurrency limit, for all runs of a task queue.
  *
  * Owns: which calls have a slot, which wait, and when a slot is free again. `workflow.ts` has the life of the workflow.
- * Boundary: signals from and to runs. Nothing here knows a run, an activity or a tool. A call is known by its
+ * Boundary: signals from and to runs. Nothing here depends on a run, an activity or a tool. A call is known by its
  * idempotency key.
  *
  * Invariants:
  * 1. At most `slots` calls hold a slot, unless the limit was lowered meanwhile. Waiting calls get slots in the order of
  *    their requests.
  * 2. Every signal may arrive twice, late, or never. A second request of a holder repeats the grant; the release of an
- *    unknown call does nothing; a run returns a grant for a call that it does not have.
+ *    unknown call does nothing; a run gives back a grant for a call that it does not have.
  * 3. A slot is free again when its run releases it, when its run has ended (the server can't deliver a signal), and at
- *    the latest when `maxHoldMs` is over. While calls wait, holders are asked again and again by a repeated grant:
- *    after 5 seconds, then after twice the time before, up to 10 minutes.
+ *    the latest when `maxHoldMs` is over. While calls wait, the limiter checks the holders by repeating their grants:
+ *    after 5 seconds, then each time after twice the time, up to 10 minutes.
  * 4. At most `maxWaitingForSlot` calls wait; one more is refused.
- * 5. Between two signals nothing is pending but one timer. The state is everything, so each moment is good for
- *    continue-as-new; grants whose delivery is not confirmed are sent again by the next execution.
+ * 5. Between two signals only one timer is pending. The state is complete, so the workflow can continue as new at any
+ *    time. The next execution repeats grants that were not confirmed.
  */
 
 import { getExternalWorkflowHandle, setCurrentDetails, workflowInfo } from '@temporalio/workflow'
@@ -39,7 +39,7 @@ type Holder = { -readonly [Key in keyof SlotHolder]: SlotHolder[Key] }
 /** The state of workflow `toolLimit`; see the header. */
 export class ToolLimit {
   #slots: number
-  /** By key. */
+  /** Key: the idempotency key of the call. */
   readonly #holders: Map<string, Holder>
   readonly #waiting: Map<string, Omit<SlotRequest, 'slots'>>
   readonly #timer = new DurableTimer()
@@ -58,12 +58,12 @@ export class ToolLimit {
     return { slots: this.#slots, holders: [...this.#holders.values()], waiting: [...this.#waiting.values()] }
   }
 
-  /** No call has a slot, and none waits. */
+  /** True when no call has a slot, and none waits. */
   get isIdle(): boolean {
     return this.#holders.size === 0 && this.#waiting.size === 0
   }
 
-  /** This execution has granted a slot. */
+  /** True when this execution has granted a slot. */
   get hasGranted(): boolean {
     return this.#hasGranted
   }
@@ -73,7 +73,7 @@ export class ToolLimit {
     this.#slots = slots
     const holder = this.#holders.get(key)
     if (holder) {
-      this.#sendGrant(holder) // a run that was reset asks again
+      this.#sendGrant(holder) // a run repeats its request after a reset
     } else if (this.#waiting.size >= maxWaitingForSlot && !this.#waiting.has(key)) {
       this.#send(workflowId, key, 'refused').catch(() => undefined) // the run has ended
     } else {
@@ -88,7 +88,7 @@ export class ToolLimit {
     this.#onChange()
   }
 
-  /** Grants free slots, asks holders, and sets the timer. */
+  /** Grants free slots, checks holders, and sets the timer. */
   #onChange(): void {
     const now = Date.now()
     for (const { key, until } of this.#holders.values()) if (until <= now) this.#holders.delete(key)
@@ -106,7 +106,7 @@ export class ToolLimit {
     setCurrentDetails(`${counts}, ${pluralize(this.#waiting.size, 'call')} waiting`)
   }
 
-  /** A run that no longer has the call answers with a release. */
+  /** Repeats the grant of a holder. A run that no longer has the call answers with a release. */
   #check(holder: Holder, now: number): void {
     if (holder.checkAt > now) return
     holder.checkIntervalMs = Math.min(2 * holder.checkIntervalMs, maxCheckMs)

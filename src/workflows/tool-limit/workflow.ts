@@ -8,10 +8,10 @@ import { handleSignal } from '../temporal/handle-signal.js'
 const request = defineSignal<[SlotRequest]>(toolLimitMessages.request)
 const release = defineSignal<[SlotRelease]>(toolLimitMessages.release)
 
-/** Without a call for this long, the workflow ends. The next request starts another one. */
+/** The workflow ends after this time without a call. The next request starts another one. */
 const idleMs = 60_000
 
-/** A call is about ten events. */
+/** A call takes about ten events. */
 const maxEvents = 2_000
 
 /**
@@ -32,7 +32,10 @@ export async function toolLimit({ tool, state }: ToolLimitInput): Promise<void> 
   })
 }
 
-/** Each execution makes progress, also when the server pins all of them to an old version. */
+/**
+ * Requires a grant in this execution, so that each execution makes progress, even when the server pins all of them to
+ * an old version.
+ */
 function isContinueAsNewDue({ hasGranted }: ToolLimit): boolean {
   const { historyLength, continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo()
   if (!hasGranted) return false

@@ -9,19 +9,19 @@ export interface AgentTurnsState {
   readonly conversation: MessageHistoryState
   /** The tool uses in progress; null between turns. */
   readonly pendingToolUses: PendingToolUses | null
-  /** The cell that waits; null when none does. */
+  /** The cell that waits; null when no cell waits. */
   readonly suspendedCell: SuspendedCell | null
-  /** Absent: the run has a session of its own. */
+  /** Absent: the run has its own session. */
   readonly sharedSession?: SharedSessionState
 }
 
 export interface AgentTurnsOptions {
-  /** Of the same run in the execution before this one. */
+  /** The state of the same run in the execution before this one. */
   readonly state?: AgentTurnsState | undefined
   /**
    * Continues the workflow as new with this state, and then never returns.
    *
-   * @param isUpgraded on the version of the worker deployment that new runs get
+   * @param isUpgraded the next execution runs on the version of the worker deployment that new runs get
    */
   readonly continueAsNew: (state: AgentTurnsState, isUpgraded: boolean) => Promise<void>
   /** Called when the next execution is about to begin, and when it does not begin after all. */

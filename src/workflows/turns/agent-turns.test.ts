@@ -42,7 +42,7 @@ afterEach(() => void vi.useRealTimers())
 const base = { allowedCallers: ['code_execution'], effect: 'once', timeoutMs: 1, attempts: 1, inputDigest: '' } as const
 const tools: readonly ToolConfig[] = [{ ...base, name: 'pay' }]
 
-/** The turns of a run whose code Anthropic executes. */
+/** The turns of a run with hosted code. */
 function hostedTurns(changed: Partial<Limits> = {}) {
   const limits = { ...defaultLimits, ...changed }
   const config = {
@@ -105,7 +105,7 @@ function result(content: readonly AssistantBlock[], where: CodeContainer, stopRe
   }
 }
 
-/** The model gives these replies, one after the other. */
+/** Makes the model return these replies, one after the other. */
 function script(...replies: readonly (ModelTurnResult | ErrorCode)[]): void {
   for (const reply of replies) {
     if (typeof reply === 'object') vi.mocked(modelTurn).mockResolvedValueOnce(reply)
@@ -118,7 +118,7 @@ function script(...replies: readonly (ModelTurnResult | ErrorCode)[]): void {
   }
 }
 
-/** What the turns have asked the model. */
+/** The requests of the turns to the model. */
 const asked = (): readonly ModelTurnInput[] => vi.mocked(modelTurn).mock.calls.map(([input]) => input)
 /** The positions and callers of the calls. */
 const called = () =>
@@ -126,7 +126,7 @@ const called = () =>
     .mocked(scheduleActivity)
     .mock.calls.map(([, [input]]) => input as { readonly position: object; readonly caller: string })
 
-it('executes the calls of code, and sends results and the container until the code has ended', async () => {
+it('turns execute the calls of hosted code, and send results and the container until the code has ended', async () => {
   const { turns, counts } = hostedTurns()
   const where = container('c1')
   script(
@@ -154,7 +154,7 @@ it('executes the calls of code, and sends results and the container until the co
   ])
 })
 
-it('ends with a turn limit when code only makes calls that are refused', async () => {
+it('turns end with a turn limit when hosted code only makes refused calls', async () => {
   const { turns } = hostedTurns()
   const refused = result([code('s1'), callOf('s1', 'a')], container('c1'), 'tool_use')
   const calls = { a: { ...refused.calls['a'], refused: { status: 'denied', message: 'no' } } }
@@ -163,7 +163,7 @@ it('ends with a turn limit when code only makes calls that are refused', async (
   expect(asked()).toHaveLength(3)
 })
 
-it('counts no more free turns than a run may have calls', async () => {
+it('a run has at most as many free turns as calls', async () => {
   const { turns } = hostedTurns({ callsPerRun: 2 })
   vi.mocked(modelTurn).mockImplementation(({ turn }) =>
     Promise.resolve(
@@ -175,7 +175,7 @@ it('counts no more free turns than a run may have calls', async () => {
   expect(called()).toHaveLength(2)
 })
 
-it('loses code whose results come after the container has expired', async () => {
+it('hosted code is lost when its results arrive after the container has expired', async () => {
   const { turns } = hostedTurns()
   vi.mocked(scheduleActivity).mockImplementation(() => {
     vi.setSystemTime(now + 10_000)
@@ -194,7 +194,7 @@ it('loses code whose results come after the container has expired', async () => 
   expect(turns.messages.hosted).toMatchObject({ container: { id: 'c2' }, open: [] })
 })
 
-it('repeats a turn without the container that the API refuses, once', async () => {
+it('a turn is repeated once without a container that the API refuses', async () => {
   const { turns, counts } = hostedTurns()
   script(
     result([code('s1'), callOf('s1', 'a')], container('c1'), 'tool_use'),
@@ -206,7 +206,7 @@ it('repeats a turn without the container that the API refuses, once', async () =
   expect(counts).toMatchObject({ turns: 3, toolCalls: 1 })
 })
 
-it('resumes a paused turn with its container', async () => {
+it('a paused turn is resumed with its container', async () => {
   const { turns } = hostedTurns()
   script(
     result([code('s1')], container('c1'), 'pause_turn'),
@@ -216,7 +216,7 @@ it('resumes a paused turn with its container', async () => {
   expect(asked()[1]).toMatchObject({ hosted: { container: { id: 'c1' } }, pending: [] })
 })
 
-it('keeps code that has run when its reply has no text', async () => {
+it('hosted code that has run stays in the history when its reply has no text', async () => {
   const { turns, counts } = hostedTurns()
   script(result([code('s1'), ended('s1')], container('c1'), 'end_turn'), result([answer], container('c1'), 'end_turn'))
   expect(await turns.runToAnswer(5)).toMatchObject({ status: 'answered' })
@@ -224,7 +224,7 @@ it('keeps code that has run when its reply has no text', async () => {
   expect(counts.cells).toBe(1)
 })
 
-it('has no tool execute_code', async () => {
+it('a run with hosted code has no tool execute_code', async () => {
   const { turns } = hostedTurns()
   const use = { type: 'tool_use', id: 'x', name: 'execute_code', input: { code: '1' } } as const
   script({ ...result([use], container('c1'), 'tool_use'), calls: {} }, result([answer], container('c1'), 'end_turn'))
@@ -232,7 +232,7 @@ it('has no tool execute_code', async () => {
   expect(asked()[1]?.pending).toMatchObject([{ content: 'there is no tool named execute_code', is_error: true }])
 })
 
-it('has the container and the code that waits in the state for the next execution', async () => {
+it('the state for the next execution has the container and the waiting hosted code', async () => {
   const { turns } = hostedTurns()
   script(result([code('s1'), callOf('s1', 'a')], container('c1'), 'tool_use'))
   // An interruption ends the turns before the next request.

@@ -1,8 +1,8 @@
 /*
- * Turns of a model: from a message to its answer, with the code and the tools that the model uses on the way.
+ * Turns of a model: from a message to its answer, with the code and the tools that the model uses for it.
  *
- * Owns: the loop of turns, its limits, how it ends, its interruption, and what it takes through continue-as-new.
- * Boundary: `message-history.ts` has the messages, `compaction.ts` shortens them, `interpret-reply.ts` says what a
+ * Owns: the loop of turns, its limits, its end, its interruption, and the state for continue-as-new.
+ * Boundary: `message-history.ts` has the messages, `compaction.ts` shortens them, `interpret-reply.ts` decides what a
  * reply asks for, `execute-tool-uses.ts` executes its tool uses, `cell/` runs its code. The workflow that has the turns
  * decides what the next message is, and what an answer means: the end of workflow `agent`, one message of workflow
  * `conversation`. No workflow has the text of earlier messages: activity `model.turn` keeps them in the value store.
@@ -11,7 +11,7 @@
  * 1. A turn is counted before the model is asked. A message has at most `limits.turns` turns, repeated ones included.
  * 2. A reply enters the history with all tool uses, or not at all (truncated, empty). A tool use of a reply that did
  *    not enter it is not executed.
- * 3. The next turn starts when every tool use of the last reply has its result: also after an interruption or a
+ * 3. The next turn starts when every tool use of the last reply has its result, also after an interruption or a
  *    failure.
  * 4. A run continues as new between two turns, or while a cell waits. No call is in progress then, and results that are
  *    recorded are not computed again.
@@ -75,7 +75,7 @@ export class AgentTurns {
   /**
    * Takes turns until the model has answered.
    *
-   * @param turnLimit the number of the last turn, counted from the begin of the run
+   * @param turnLimit the number of the last turn, counted from the start of the run
    * @param beforeTurn called before each turn: messages may be added
    * @param stage what the turns are for
    * @returns undefined when the turns were interrupted
@@ -93,7 +93,8 @@ export class AgentTurns {
     }
     for (let isFirst = true; counts.turns - this.messages.hosted.freeTurns < turnLimit; isFirst = false) {
       if (this.#interruption.isRequested) return undefined
-      // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
+      // An upgrade is not a reason before the first turn: each execution of a run makes progress, even when the server
+      // can't upgrade any of them.
       await this.continueAsNewIfDue(null, !isFirst)
       if (this.#run.budget.spent && !(await waitForBudget(this.#run, () => this.#interruption.isRequested)))
         return this.#interruption.isRequested ? undefined : this.#endWith('budget_spent')
@@ -109,7 +110,7 @@ export class AgentTurns {
     return this.#endWith('turn_limit')
   }
 
-  /** After continue-as-new, which keeps no call and no timer. */
+  /** Restores calls and timers after continue-as-new, which keeps neither. */
   resume(): void {
     const { state } = this.#options
     if (!state) return
@@ -120,19 +121,19 @@ export class AgentTurns {
   /**
    * Interrupts the code that runs, as Ctrl-C does.
    *
-   * @param endsTurns then {@link runToAnswer} ends, too. The request to the model and direct calls are cancelled
+   * @param endsTurns {@link runToAnswer} ends as well, and the request to the model and direct calls are cancelled
    */
   interrupt(endsTurns: boolean): void {
     interruptCell(this.codeRuntime)
     if (endsTurns) this.#interruption.request()
   }
 
-  /** Another message begins. */
+  /** Called before the work on another message begins. */
   clearInterruption(): void {
     this.#interruption.clear()
   }
 
-  /** After a failure of the engine: every tool use gets a result, so that the next message can follow. */
+  /** Called after a failure of the engine. Every tool use gets a result, so that the next message can follow. */
   async recover(problem: string): Promise<void> {
     const pending = this.#pendingToolUses
     if (!pending) return
@@ -142,22 +143,21 @@ export class AgentTurns {
     this.#endToolUses(toolUses.map((use) => results[use.id] ?? toolResult(use, problem, true)))
   }
 
-  /** True when the history is long. */
   get isContinueAsNewDue(): boolean {
     return this.#continueAsNewPolicy.isDue
   }
 
   /**
-   * Undefined when it is not due: every call would wait for a promise.
+   * Continues the run as new if that is due. Returns undefined otherwise, because a promise would delay every call.
    *
-   * @param mayUpgrade a newer version of the worker deployment is a reason, too
+   * @param mayUpgrade a newer version of the worker deployment is a further reason
    */
   continueAsNewIfDue(suspendedCell: SuspendedCell | null, mayUpgrade = false): Promise<void> | undefined {
     const { isDue, isUpgradeDue } = this.#continueAsNewPolicy
     return isDue || (mayUpgrade && isUpgradeDue) ? this.#tryContinueAsNew(suspendedCell) : undefined
   }
 
-  /** One turn of the model, with the tool uses of its reply. Undefined when another turn follows. */
+  /** Runs one turn of the model, with the tool uses of its reply. Returns undefined when another turn follows. */
   async #runTurn(stage: TurnStage): Promise<AnswerOutcome | undefined> {
     const { messages } = this
     const { mode, outputSchema, isPlain } = this.#run.config
@@ -202,7 +202,7 @@ export class AgentTurns {
       case 'truncated':
         return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
-        // Code that has run is not forgotten.
+        // The history keeps code that has run.
         if (this.#hosted.isUsed && reply.content.length > 0) this.#commit(turnResult)
         return messages.promptAgain() ? undefined : this.#endWith('no_answer')
       case 'ask_for_call':
@@ -225,7 +225,7 @@ export class AgentTurns {
     }
   }
 
-  /** The turn becomes part of the history. */
+  /** Makes the turn part of the history. */
   #commit(turnResult: ModelTurnResult): void {
     this.messages.commitTurn(turnResult)
     this.#hosted.afterReply(turnResult.reply)
@@ -251,13 +251,15 @@ export class AgentTurns {
     }
   }
 
-  /** The messages are larger than the context window: the turn is repeated once, with compacted messages. */
+  /**
+   * Called when the messages are larger than the context window. The turn is repeated once, with compacted messages.
+   */
   async #compactOrEnd(answer: string): Promise<AnswerOutcome | undefined> {
     const isRepeated = (await this.#compaction.force()) || this.#interruption.isRequested
     return isRepeated ? undefined : { status: 'context_full', answer }
   }
 
-  /** Ends with the latest text. */
+  /** Returns the end of the turns, with the latest text as the answer. */
   #endWith(status: AgentStatus): AnswerOutcome {
     return { status, answer: this.messages.state.lastReplyText }
   }

@@ -5,12 +5,12 @@ import type { PlanStep } from '../../common/runs/task-modes.js'
 import { joinText } from '../temporal/activities.js'
 import type { Run } from '../run.js'
 
-/** How turns ended. */
+/** The end of the turns. */
 export interface AnswerOutcome {
   readonly status: AgentStatus
   readonly answer: string
   readonly output?: JsonValue
-  /** Only of the turns that make a plan: then `answer` is empty. */
+  /** Set only for the turns that make a plan. Then `answer` is empty. */
   readonly submittedPlan?: SubmittedPlan
 }
 
@@ -20,7 +20,7 @@ export interface SubmittedPlan {
   readonly toolUseId: string
 }
 
-/** Mode `single-turn`: the results of the tool uses are the answer. */
+/** Returns the outcome of mode `single-turn`: the results of the tool uses are the answer. */
 export async function outcomeOfResults({ config }: Run, results: readonly PendingBlock[]): Promise<AnswerOutcome> {
   const texts = await Promise.all(results.map(async (block) => textOf(block, config.timeouts)))
   const isFailure = results.some((block) => block.type === 'tool_result' && block.is_error === true)

@@ -43,10 +43,10 @@ export function askModel(
   return ask(0)
 }
 
-/** Whether a provider refused or failed, and not the value store or the workers. */
+/** Returns true when a provider refused or failed. Failures of the value store or of the workers do not count. */
 function isModelFailure(thrown: unknown): boolean {
   const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
-  // A container that is gone is gone for the fallbacks, too.
+  // The fallbacks do not have an expired container either.
   if (isContainerExpired(thrown)) return false
   return cause instanceof ApplicationFailure && cause.type?.startsWith('MODEL_') === true
 }

@@ -9,9 +9,9 @@ import type { Run } from '../run.js'
 import { loadValue } from '../temporal/activities.js'
 
 /**
- * Calls the tool that says whether the work is done.
+ * Calls the tool that checks whether the work is done.
  *
- * @returns why it is not done, for the model; undefined when it is
+ * @returns for the model, why the work is not done; undefined when it is done
  */
 export async function checkDone(run: Run, call: DescribedCall): Promise<string | undefined> {
   const { limits, timeouts } = run.config
@@ -31,7 +31,7 @@ export async function checkDone(run: Run, call: DescribedCall): Promise<string |
   return reason === undefined ? undefined : truncateMiddle(`The work is not done: ${reason}`, limits.outputCharacters)
 }
 
-/** Undefined when the work is done. The output schema of the tool has checked the value. */
+/** Returns why the work is not done; undefined when it is done. The output schema of the tool has checked the value. */
 function reasonOf(value: JsonValue): string | undefined {
   const { done, reason = null } = value as { readonly done?: JsonValue; readonly reason?: JsonValue }
   if (done === true) return undefined

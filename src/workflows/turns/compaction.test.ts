@@ -43,7 +43,7 @@ const interruption = {
   hasCaused: () => false,
 } as unknown as TurnInterruption
 
-/** A run after a turn of so many tokens, in a window of 1,000. */
+/** A run after a turn with this number of tokens, in a window of 1,000. */
 const recorded = {
   compaction: { threshold: 0.8 },
   limits: defaultLimits,
@@ -68,7 +68,7 @@ function runAfter(tokens: number, config: Partial<RunConfig> = {}, contextWindow
 
 beforeEach(() => void activity.inputs.splice(0))
 
-it('is due above the threshold, with what is pending, when the window is known', () => {
+it('a compaction is due above the threshold, with the pending blocks, when the window is known', () => {
   expect(runAfter(800).compaction.isDue).toBe(false)
   expect(runAfter(801).compaction.isDue).toBe(true)
   const { messages, compaction } = runAfter(700)
@@ -77,7 +77,7 @@ it('is due above the threshold, with what is pending, when the window is known',
   expect(runAfter(5_000, {}, 0).compaction.isDue).toBe(false)
 })
 
-it('is never due in a run that has recorded no threshold', async () => {
+it('a compaction is never due in a run that has recorded no threshold', async () => {
   const { run, messages } = runAfter(5_000)
   const { compaction: _, ...config } = run.config
   run.config = config
@@ -87,7 +87,7 @@ it('is never due in a run that has recorded no threshold', async () => {
   expect(activity.inputs).toEqual([])
 })
 
-it('adopts the messages, counts the summary, and waits until they have grown', async () => {
+it('a compaction adopts the messages, counts the summary, and is due again after they have grown', async () => {
   const { run, messages, compaction } = runAfter(900)
   const summary = { model: 'm', stopReason: 'end_turn', usage: usage(70), costUsd: 0.5, requestId: null }
   activity.run = () => compacted(790, { summary })
@@ -111,7 +111,7 @@ it('adopts the messages, counts the summary, and waits until they have grown', a
   expect(compaction.isDue).toBe(true)
 })
 
-it('goes on with the messages as they are when the activity fails', async () => {
+it('a run continues with the unchanged messages when the compaction fails', async () => {
   const { messages, compaction } = runAfter(900)
   activity.run = () => {
     throw new ActivityFailure('failed', 'model.compact', '1', 'TIMEOUT', undefined)
@@ -121,12 +121,12 @@ it('goes on with the messages as they are when the activity fails', async () => 
   expect(compaction.isDue).toBe(false)
 })
 
-it('is forced once for a turn, also when the window is unknown', async () => {
+it('a compaction is forced once for a turn, also when the window is unknown', async () => {
   const { messages, compaction } = runAfter(900, {}, 0)
   activity.run = () => compacted(500)
   expect(await compaction.force()).toBe(true)
   expect(activity.inputs).toMatchObject([{ targetTokens: 675 }] satisfies Partial<CompactionInput>[])
-  // What the provider has refused is too much, whatever it counts.
+  // Messages that the provider has refused are too large for every count.
   expect(activity.inputs[0]).not.toHaveProperty('counted')
   expect(await compaction.force()).toBe(false)
   messages.commitTurn(turn(900))

@@ -7,18 +7,18 @@ import type { MessageHistory } from './message-history.js'
 import type { TurnInterruption } from './turn-interruption.js'
 import { targetShare, turnRequest } from './turn-request.js'
 
-/** The latest messages that a summary leaves have this share of the target. */
+/** Share of the target for the latest messages, which a summary does not replace. */
 const keptShare = 1 / 2
 
 /** Share of the window by which the messages must grow before the next compaction. */
 const growthShare = 1 / 20
 
-/** A forced compaction shortens the messages to this share at most, because the window is smaller than was thought. */
+/** A forced compaction shortens the messages to at most this share, because the window is smaller than expected. */
 const forcedShare = 3 / 4
 
 /**
- * When the messages of a run are compacted, by activity `model.compact`. Decided from recorded results alone: the
- * tokens that the provider counted, and the recorded configuration, which runs of earlier versions lack.
+ * Decides when the messages of a run are compacted, by activity `model.compact`. The decision depends only on recorded
+ * results: the tokens that the provider counted, and the recorded configuration.
  */
 export class Compaction {
   readonly #run: Run
@@ -32,7 +32,7 @@ export class Compaction {
     this.showUse()
   }
 
-  /** The next request would use more of the window than the configured share. */
+  /** True when the next request would use more of the window than the configured share. */
   get isDue(): boolean {
     const { compaction, model } = this.#run.config
     const { history, compaction: last } = this.#messages.state
@@ -42,7 +42,7 @@ export class Compaction {
     return tokens > Math.max(compaction.threshold * model.contextWindow, last?.notBelow ?? 0)
   }
 
-  /** Compacts the messages when that is due. An interruption ends it. */
+  /** Compacts the messages. An interruption ends the compaction. */
   async run(): Promise<void> {
     const { compaction, model } = this.#run.config
     const limit = (compaction?.threshold ?? 1) * (model.contextWindow ?? 0)
@@ -52,20 +52,20 @@ export class Compaction {
   /**
    * Compacts the messages once for a turn, because the provider has refused them.
    *
-   * @returns false when they are as before
+   * @returns false when the messages did not change
    */
   async force(): Promise<boolean> {
     const { compaction, model } = this.#run.config
     const { history, compaction: last } = this.#messages.state
     if (!compaction || isHosted(this.#run.config) || history === null || last?.isForced === true) return false
-    // Of messages from elsewhere the tokens are unknown, but they fill the window.
+    // The tokens of messages from a client are unknown, but these messages fill the window.
     const tokens = this.#messages.nextTurnTokens ?? model.contextWindow
     if (tokens === undefined) return false
     const limit = compaction.threshold * (model.contextWindow ?? Infinity)
     return this.#compact(tokens, Math.min(limit * targetShare, tokens * forcedShare), true)
   }
 
-  /** Shows how much of the window is in use. */
+  /** Publishes in the progress of the run how much of the window is in use. */
   showUse(): void {
     const { lastTurnTokens: tokens } = this.#messages.state
     const window = this.#run.config.model.contextWindow
@@ -87,7 +87,8 @@ export class Compaction {
       targetTokens: Math.floor(targetTokens),
       keptTokens: Math.floor(targetTokens * keptShare),
       ...(config.readMore && { readMore: true as const }),
-      // The provider has refused what its counter or an estimate took for few tokens.
+      // No count is used for a forced compaction: the provider has refused messages for which its counter, or an
+      // estimate, gave few tokens.
       ...(!isForced && { counted: { next, dueTokens: Math.floor(targetTokens / targetShare) } }),
     }
     const result = await this.#requestCompaction(input)
@@ -100,7 +101,10 @@ export class Compaction {
     return result !== undefined && result.shortened + result.summarized > 0
   }
 
-  /** Undefined when it failed: the run goes on with the messages as they are, and the provider decides. */
+  /**
+   * Returns undefined when the compaction failed: the run continues with the unchanged messages, and the provider may
+   * refuse them.
+   */
   async #requestCompaction(input: CompactionInput): Promise<CompactionResult | 'interrupted' | undefined> {
     const { timeouts } = this.#run.config
     try {

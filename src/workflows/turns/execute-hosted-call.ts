@@ -9,10 +9,15 @@ import type { Run } from '../run.js'
 import type { HostedCallPosition } from './hosted-code.js'
 import { outcomeText, toolResult } from './tool-result.js'
 
-/** Bytes of a result for hosted code. Every later request contains it again, and a request has at most 32 MB. */
+/**
+ * Maximum bytes of a result for hosted code. Every later request contains it again, and a request has at most 32 MB.
+ */
 const maxResultBytes = 1024 * 1024
 
-/** Executes a call of hosted code. The code gets the text of the result; half a result would be no JSON. */
+/**
+ * Executes a call of hosted code. The code gets the text of the result. A result over the limit is refused, because
+ * half a result would not be valid JSON.
+ */
 export async function executeHostedCall(
   run: Run,
   use: ToolUseBlock,

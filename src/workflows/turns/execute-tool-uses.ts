@@ -19,16 +19,16 @@ import { executeHostedCall } from './execute-hosted-call.js'
 import type { HostedCallPosition } from './hosted-code.js'
 import { outcomeText, toolResult } from './tool-result.js'
 
-/** The tool uses of a reply, while they are executed. */
+/** The tool uses of a reply in progress. */
 export interface PendingToolUses {
   readonly toolUses: readonly ToolUseBlock[]
-  /** Direct calls, by tool_use id. */
+  /** Direct calls by tool_use id. */
   readonly calls: Readonly<Record<string, DescribedCall>>
-  /** The results so far, by tool_use id. */
+  /** The results so far by tool_use id. */
   readonly results: Record<string, PendingBlock>
-  /** Of the calls that hosted code made, by tool_use id. Absent: none. */
+  /** The positions of calls by hosted code, by tool_use id. Absent: there are none. */
   readonly hostedCalls?: Readonly<Record<string, HostedCallPosition>>
-  /** Id of the tool_use whose cell started last; absent before the first cell. */
+  /** Id of the tool_use with the cell that started last; absent before the first cell. */
   currentCell?: string
 }
 
@@ -39,7 +39,7 @@ export interface SuspendedCell {
 }
 
 /**
- * Tool results for what a reply submits, which was not accepted.
+ * Returns the tool results for submissions that were not accepted.
  *
  * @param problem for the model
  */
@@ -48,9 +48,9 @@ export function rejectSubmissions(uses: readonly ToolUseBlock[], problem: string
   return Object.fromEntries(submissions.map((use) => [use.id, toolResult(use, problem, true)]))
 }
 
-/** How the tool uses are interrupted. The cell that runs is interrupted by its session. */
+/** The interruption of the tool uses. The session interrupts the cell in progress. */
 export interface ToolUseInterruption {
-  /** Then no other cell starts. */
+  /** While it returns true, no other cell starts. */
   readonly isRequested: () => boolean
   /** Ends the direct calls when it is cancelled. */
   readonly directCalls: CancellationScope
@@ -58,10 +58,10 @@ export interface ToolUseInterruption {
 
 /**
  * Executes every tool_use that has no result, and returns one tool_result for each, in the same order. Direct calls run
- * in parallel. Cells share one session and run one after the other, beside the direct calls.
+ * in parallel. Cells share one session and run one after the other, in parallel with the direct calls.
  *
  * @param suspended the cell to continue
- * @param history the messages, of which `read_more` reads results
+ * @param history the messages with the results that `read_more` reads
  */
 export async function executeToolUses(
   run: Run,
@@ -141,7 +141,10 @@ function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
   return typeof code === 'string' || (code !== undefined && isExternal(code)) ? code : undefined
 }
 
-/** What executes a tool of the engine: no call, so nothing of it counts or needs an approval. Undefined for others. */
+/**
+ * Returns the function that executes a tool of the engine; undefined for other tools. This is not a tool call, so it
+ * counts towards no limit and needs no approval.
+ */
 function requestEngineTool(
   { config }: Run,
   use: ToolUseBlock,

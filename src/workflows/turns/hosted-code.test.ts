@@ -25,7 +25,7 @@ const callOf = (code: string, id: string): ToolUseBlock => ({
   caller: { type: 'code_execution_20260120', tool_id: code },
 })
 
-it('counts a cell for each code, and keeps the container and the code that waits', () => {
+it('a reply counts a cell for each hosted code, and its container and waiting code are kept', () => {
   const counts = { cells: 2 }
   const first = afterReply(noHostedCode, reply([codeUse('s1'), callOf('s1', 'a')], { container }), counts)
   expect(first).toEqual({
@@ -38,14 +38,14 @@ it('counts a cell for each code, and keeps the container and the code that waits
   expect(counts.cells).toBe(4)
 })
 
-it('counts no cell for a server tool that runs no code', () => {
+it('a server tool that runs no code counts no cell', () => {
   const counts = { cells: 0 }
   const use = { type: 'server_tool_use', id: 's1', name: 'bash_code_execution', input: {} }
   expect(afterReply(noHostedCode, reply([use]), counts).open).toMatchObject([{ name: 'bash_code_execution', cell: 0 }])
   expect(counts.cells).toBe(0)
 })
 
-it('numbers the calls of a cell over several replies, and direct calls not at all', () => {
+it('the calls of a hosted cell are numbered over several replies, and direct calls are not', () => {
   const direct: ToolUseBlock = { type: 'tool_use', id: 'd', name: 'pay', input: {} }
   const waiting = afterReply(noHostedCode, reply([codeUse('s1')]), { cells: 0 })
   const first = numberCalls(waiting, [callOf('s1', 'a'), direct, callOf('s1', 'b'), callOf('unknown', 'c')])
@@ -53,7 +53,7 @@ it('numbers the calls of a cell over several replies, and direct calls not at al
   expect(numberCalls(first.state, [callOf('s1', 'e')]).positions).toEqual({ e: { cell: 1, index: 3 } })
 })
 
-it('gives up code whose container has expired, not earlier', () => {
+it('hosted code is given up when its container has expired, not earlier', () => {
   const waiting = afterReply(noHostedCode, reply([codeUse('s1')], { container }), { cells: 0 })
   const results = [{ type: 'tool_result', tool_use_id: 'a', content: '1' }] as const
   expect(endStaleCode(waiting, results, expiry - 1)).toBe(waiting)
@@ -61,17 +61,17 @@ it('gives up code whose container has expired, not earlier', () => {
   expect(hostedTurn(lost)).toEqual({ lost: { uses: [{ id: 's1', name: 'code_execution' }], reason: 'expired' } })
 })
 
-it('keeps an expired container in which no code waits: the API may restore it', () => {
+it('an expired container without waiting code is kept, because the API may restore it', () => {
   const idle = afterReply(noHostedCode, reply([], { container }), { cells: 0 })
   expect(hostedTurn(endStaleCode(idle, [{ type: 'text', text: 'Go on.' }], expiry + 1))).toEqual({ container })
 })
 
-it('gives up code that waits when the next message has a text', () => {
+it('waiting hosted code is given up when the next message has a text', () => {
   const waiting = afterReply(noHostedCode, reply([codeUse('s1')], { container }), { cells: 0 })
   expect(endStaleCode(waiting, [{ type: 'text', text: 'Stop.' }], 0).lost?.reason).toBe('message')
 })
 
-it('sends a lost container no more, and forgets the loss with the next reply', () => {
+it('a lost container is not sent again, and the next reply ends the loss', () => {
   const idle = afterReply(noHostedCode, reply([], { container }), { cells: 0 })
   const lost = loseContainer(idle, 'expired')
   expect(hostedTurn(lost)).toEqual({ lost: { uses: [], reason: 'expired' } })

@@ -1,14 +1,14 @@
 /*
  * Hosted code: the code of an agent that Anthropic executes.
  *
- * Owns: the container, the server tool uses that have no result yet, the numbers of their calls, and what happens to
- * code whose results come too late.
+ * Owns: the container, the server tool uses that have no result yet, the numbers of their calls, and the end of code
+ * that gets its results too late.
  * Boundary: pure functions over a state that `message-history.ts` keeps. `execute-tool-uses.ts` executes the calls, and
  * activity `model.turn` sends the container and ends lost code.
  *
  * Invariants:
- * 1. While code waits, the next request has its container, and its user message has nothing but results.
- * 2. Code whose container has expired, or that a message interrupts, is lost: its server tool uses end with an error,
+ * 1. While code waits, the next request has its container, and its user message contains only results.
+ * 2. Code is lost when its container expires, or when a message interrupts it: its server tool uses end with an error,
  *    and the model reads which calls it had made. A result is never sent to code that may have given it up.
  * 3. A lost container is not sent again, so a turn is repeated at most once for it.
  */
@@ -28,7 +28,7 @@ import type { CodeContainer, ModelReply, PendingBlock, ToolUseBlock } from '../.
 interface OpenUse extends ServerToolUse {
   /** Number of its cell; 0 when it can make no calls. */
   readonly cell: number
-  /** How many calls it has made. */
+  /** Number of calls that the code has made. */
   readonly calls: number
 }
 
@@ -36,22 +36,25 @@ interface OpenUse extends ServerToolUse {
 export interface HostedCodeState {
   readonly container?: CodeContainer
   readonly open: readonly OpenUse[]
-  /** Ended by the next turn. */
+  /** Code that was lost. The next turn ends it. */
   readonly lost?: LostCode
-  /** Turns since the last message of a person that only continued code. They do not count towards `limits.turns`. */
+  /**
+   * Number of turns that only continued code, since the last message of a person. They do not count towards
+   * `limits.turns`.
+   */
   readonly freeTurns: number
 }
 
 export const noHostedCode: HostedCodeState = { open: [], freeTurns: 0 }
 
-/** Where a call of code is in its run: its cell, and its number in the cell. */
+/** The position of a call in its run: its cell, and its number in the cell. */
 export interface HostedCallPosition {
   readonly cell: number
   readonly index: number
 }
 
 /**
- * The state after a reply that entered the history.
+ * Returns the state after a reply that entered the history.
  *
  * @param cells counts the cells of the run
  */
@@ -89,7 +92,7 @@ export function numberCalls(
 }
 
 /**
- * Gives up code that can't go on: its container has expired, or a message came while it waited.
+ * Gives up code that can't continue: its container has expired, or a message arrived while it waited.
  *
  * @param pending blocks of the next user message
  * @param now milliseconds since the epoch
@@ -101,12 +104,12 @@ export function endStaleCode(state: HostedCodeState, pending: readonly PendingBl
   return pending.some(({ type }) => type !== 'tool_result') ? loseContainer(state, 'message') : state
 }
 
-/** The container is not used again. */
+/** Gives up the container, and the code in it. */
 export function loseContainer({ open, freeTurns }: HostedCodeState, reason: LostCode['reason']): HostedCodeState {
   return { open: [], freeTurns, lost: { uses: open.map(({ id, name }) => ({ id, name })), reason } }
 }
 
-/** What activity `model.turn` gets. */
+/** Returns the part of the argument of activity `model.turn` about hosted code. */
 export function hostedTurn({ container, lost }: HostedCodeState): HostedTurn {
   return { ...(container && { container }), ...(lost && { lost }) }
 }

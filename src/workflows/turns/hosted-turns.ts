@@ -5,7 +5,7 @@ import type { PendingToolUses } from './execute-tool-uses.js'
 import { afterReply, endStaleCode, loseContainer, numberCalls } from './hosted-code.js'
 import type { MessageHistory } from './message-history.js'
 
-/** What the turns note of code that Anthropic executes. Nothing in runs with another sandbox. */
+/** Tracks code that Anthropic executes over the turns of a run. Does nothing in runs with another sandbox. */
 export class HostedTurns {
   readonly #run: Run
   readonly #messages: MessageHistory
@@ -25,7 +25,7 @@ export class HostedTurns {
     this.#messages.setHosted(endStaleCode(hosted, state.pending, Date.now()))
   }
 
-  /** The reply has become part of the history. */
+  /** Called when the reply has become part of the history. */
   afterReply(reply: ModelReply): void {
     if (this.isUsed) this.#messages.setHosted(afterReply(this.#messages.hosted, reply, this.#run.counts))
   }
@@ -34,7 +34,7 @@ export class HostedTurns {
     this.#messages.setHosted(loseContainer(this.#messages.hosted, 'expired'))
   }
 
-  /** Also counts a turn that only continues code, and makes calls that may be executed. */
+  /** Numbers the calls of hosted code. Also counts a turn that only continues code with calls that may be executed. */
   numberCalls(
     uses: readonly ToolUseBlock[],
     calls: ModelTurnResult['calls'],

@@ -31,11 +31,11 @@ describe('interpretReply', () => {
     ['blank text', 'end_turn', [{ type: 'text', text: ' \n' }], { type: 'prompt_again' }],
     ['only thinking', 'end_turn', [thinking], { type: 'prompt_again' }],
     ['tool_use without a call', 'tool_use', [], { type: 'prompt_again' }],
-  ])('%s (%s)', (_what, stopReason, content, expected) => {
+  ])('the action after a reply: %s (%s)', (_what, stopReason, content, expected) => {
     expect(actionFor(stopReason, ...content)).toMatchObject(expected)
   })
 
-  it('ends with what a tool use submits', () => {
+  it('turns end with the submission of a tool use', () => {
     const reply = {
       model: 'm',
       content: [text, use],
@@ -52,7 +52,7 @@ describe('interpretReply', () => {
   })
 })
 
-it('asks for a real call after a text that is the call of a tool, also where a text is no answer', () => {
+it('after a text that is the call of a tool, the model is asked for a real call', () => {
   const reply: ModelReply = {
     model: 'm',
     content: [text],
@@ -73,7 +73,7 @@ it('asks for a real call after a text that is the call of a tool, also where a t
   ).toBe('truncated')
 })
 
-it('ends a plain run with calls for its client, with any text, and at the limit of tokens', () => {
+it('a plain run ends with calls for its client, with any text, and at the limit of tokens', () => {
   const call = { index: 1, tool: 'ping', arguments: {}, summary: 'ping', digest: 'd', refused: null }
   const refused = { ...call, refused: { status: 'invalid_arguments', message: 'no' } as const }
   const actionOf = (stopReason: StopReason, content: readonly AssistantBlock[], plainCalls = {}, mustSubmit = false) =>

@@ -6,7 +6,7 @@ import { type AgentStatus, replyText } from '../../common/runs/runs.js'
 import type { PlanStep } from '../../common/runs/task-modes.js'
 import { jsonToText } from '../../common/text/text.js'
 
-/** What a reply asks for. */
+/** The action that follows a reply. */
 type ReplyAction =
   /** Execute the tool uses, and send the results with the next turn. */
   | {
@@ -21,24 +21,26 @@ type ReplyAction =
   | { readonly type: 'truncated' }
   /** The reply is empty. Repeat the turn with another prompt. */
   | { readonly type: 'prompt_again' }
-  /** The text is a call of a tool. Keep the reply and ask for a real call, or end the turns with what is wrong. */
+  /** The text is a call of a tool. Keep the reply and ask for a real call, or end the turns with `failure`. */
   | { readonly type: 'ask_for_call'; readonly prompt: string; readonly failure: string }
-  /** The reply is a text, but the turns end with a submission. Keep the reply and ask for that. */
+  /** The reply is a text, but the turns end with a submission. Keep the reply and ask for a submission. */
   | { readonly type: 'ask_for_answer' }
   /** The only tool use submits a plan. */
   | { readonly type: 'plan'; readonly steps: readonly PlanStep[]; readonly toolUseId: string }
-  /** The reply of a plain run as it is. Its calls are the client's, so it does not enter the history. */
+  /**
+   * End the plain run with the unchanged reply. The client executes its calls, so the reply does not enter the history.
+   */
   | { readonly type: 'end_plain'; readonly status: AgentStatus; readonly answer: string }
   | { readonly type: 'end'; readonly status: AgentStatus; readonly answer: string; readonly output?: JsonValue }
 
 interface ExpectedAnswer {
-  /** A text does not end the turns. */
+  /** True when a text does not end the turns. */
   readonly mustSubmit: boolean
-  /** What the reply submits. */
+  /** The submission in the reply. */
   readonly submitted: SubmittedAnswer | undefined
   /** The tool that the whole text of the reply calls. */
   readonly textCall?: string | undefined
-  /** The described calls of the reply of a plain run, by tool_use id. Undefined: the run is not plain. */
+  /** For a plain run: the described calls of the reply, by tool_use id. Undefined: the run is not plain. */
   readonly plainCalls?: Readonly<Record<string, DescribedCall>> | undefined
 }
 

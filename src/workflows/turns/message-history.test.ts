@@ -12,7 +12,7 @@ const turn = (name: string, usage = { ...zeroUsage, inputTokens: 1_000, outputTo
   calls: {},
 })
 
-it('knows the tokens of the next request: those that the provider counted, and an estimate of what is new', () => {
+it('the tokens of the next request are those that the provider counted, and an estimate for new blocks', () => {
   const messages = new MessageHistory(100)
   messages.addMessage({ text: 'x'.repeat(350) })
   expect(messages.nextTurnTokens).toBeNull()
@@ -26,12 +26,12 @@ it('knows the tokens of the next request: those that the provider counted, and a
     { ...base, content: 'x'.repeat(14_000) },
   ])
   expect(messages.nextTurnTokens).toBe(1_050 + 10_000)
-  // A provider that counts nothing.
+  // This provider reports no tokens.
   messages.recordReply(turn('b', zeroUsage))
   expect(messages.state.lastTurnTokens).toBe(2_000)
 })
 
-it('takes a message back with the messages compacted meanwhile, but not after a turn', () => {
+it('a message is taken back with the messages compacted meanwhile, but not after a turn', () => {
   const messages = new MessageHistory(100)
   messages.commitTurn(turn('a'))
   const before = messages.state

@@ -1,5 +1,5 @@
 /*
- * The messages of an agent, as the workflow knows them.
+ * The messages of an agent, without their text.
  *
  * Owns: the reference of the history, the blocks of the next user message, the token limit of the next reply.
  * Boundary: no activity and no text of the history. Activity `model.turn` loads the history, appends the pending blocks
@@ -10,7 +10,7 @@
  *    the same history, or with the same messages compacted.
  * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
  * 3. The token limit is doubled at most once for a turn, and a reply that is empty, or a call as text, is prompted
- *    again at most once for a message. Answers that do not fit the output schema are counted.
+ *    again at most once for a message. Answers that do not match the output schema are counted.
  * 4. The state does not grow with the conversation: the earlier messages are in the value store.
  */
 
@@ -32,34 +32,37 @@ export interface MessageHistoryState {
   readonly pending: readonly PendingBlock[]
   /** Output tokens that the next reply may have. */
   readonly maxTokens: number
-  /** How often a reply that was empty, or a call as text, was followed by another prompt. */
+  /** Number of prompts after a reply that was empty, or a call as text. */
   readonly promptsAgain: number
-  /** How many answers did not fit the output schema. Absent before the first. */
+  /** Number of answers that did not match the output schema. Absent before the first. */
   readonly rejectedAnswers?: number
-  /** Text of the latest reply that had any. */
+  /** Text of the latest reply with a text. */
   readonly lastReplyText: string
   /** Prompt and output tokens of the last turn; null before the first. After a compaction they are estimated. */
   readonly lastTurnTokens: number | null
-  /** Id of the message that is worked on, for the live stream. Absent outside of conversations. */
+  /** Id of the message in progress, for the live stream. Absent outside of conversations. */
   readonly message?: string
-  /** Only of a run whose code Anthropic executes. */
+  /** Set only when Anthropic executes the code of the run. */
   readonly hosted?: HostedCodeState
-  /** How many turns were committed. Absent: none. */
+  /** Number of committed turns. Absent: none. */
   readonly committedTurns?: number
   /** Absent before the first compaction. */
   readonly compaction?: {
-    /** The next one is due when the messages have more tokens: the last one left nearly as many, or failed. */
+    /**
+     * The next compaction is due when the messages have more tokens than this: the last one left nearly as many, or
+     * failed.
+     */
     readonly notBelow: number
-    /** The provider has forced it, and no turn was committed since. */
+    /** True when the provider has forced the compaction, and no turn was committed since. */
     readonly isForced: boolean
   }
 }
 
-/** What a person says. */
+/** A message of a person. */
 interface UserMessage {
   readonly text: string
   readonly attachments?: readonly Attachment[] | undefined
-  /** Of a message of a conversation. */
+  /** Id of the message, in a conversation. */
   readonly id?: string
 }
 
@@ -88,7 +91,7 @@ export class MessageHistory {
     return this.#state
   }
 
-  /** A message of a person: what was counted for the message before it begins anew. */
+  /** Adds a message of a person. The counters of the previous message are reset. */
   addMessage({ text, attachments, id }: UserMessage): void {
     const counted = { maxTokens: this.#defaultMaxTokens, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
     const { hosted } = this.#state
@@ -98,8 +101,8 @@ export class MessageHistory {
   }
 
   /**
-   * Takes back everything since the given state but compactions. False when a turn was committed since: then everything
-   * stays.
+   * Takes back all changes since the given state except compactions. Returns false when a turn was committed since:
+   * then nothing changes.
    */
   restore(before: MessageHistoryState): boolean {
     const { history, lastTurnTokens, committedTurns, compaction } = this.#state
@@ -108,7 +111,7 @@ export class MessageHistory {
     return true
   }
 
-  /** Continues with the messages of an earlier state, whatever was committed since. */
+  /** Continues with the messages of an earlier state, even when turns were committed since. */
   rewind(state: MessageHistoryState): void {
     this.#state = state
   }
@@ -120,7 +123,7 @@ export class MessageHistory {
     if (hosted?.container) this.setHosted({ ...noHostedCode, container: hosted.container })
   }
 
-  /** Code that Anthropic executes; empty before there is any. */
+  /** The state of code that Anthropic executes; empty before there is any. */
   get hosted(): HostedCodeState {
     return this.#state.hosted ?? noHostedCode
   }
@@ -130,7 +133,7 @@ export class MessageHistory {
   }
 
   /**
-   * The next request has these messages before what is pending.
+   * Replaces the history: the next request has these messages before the pending blocks.
    *
    * @param tokens estimate of the next request
    * @param notBelow the next compaction is due when the messages have more tokens
@@ -151,29 +154,29 @@ export class MessageHistory {
   }
 
   /**
-   * Notes text and tokens of a reply, whether or not the turn is committed. The tokens are estimated where the provider
-   * reports none.
+   * Records text and tokens of a reply, whether or not the turn is committed. The tokens are estimated where the
+   * provider reports none.
    */
   recordReply({ reply: { content, usage }, conversationBytes }: ModelTurnResult): void {
     const lastTurnTokens = (promptTokens(usage) || estimateTokens(conversationBytes)) + usage.outputTokens
     this.#state = { ...this.#state, lastReplyText: replyText(content) || this.#state.lastReplyText, lastTurnTokens }
   }
 
-  /** The turn becomes part of the history. Nothing is pending. */
+  /** Makes the turn part of the history. Nothing is pending afterwards. */
   commitTurn({ history }: ModelTurnResult): void {
     const { committedTurns = 0, compaction } = this.#state
     const changed = { committedTurns: committedTurns + 1, ...(compaction && { compaction: ended(compaction) }) }
     this.#state = { ...this.#state, history, pending: [], ...changed }
   }
 
-  /** Doubles the token limit, to repeat a truncated turn. False when it was doubled already. */
+  /** Doubles the token limit, to repeat a truncated turn. Returns false when it was doubled already. */
   raiseTokenLimit(): boolean {
     if (this.#state.maxTokens > this.#defaultMaxTokens) return false
     this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens * 2 }
     return true
   }
 
-  /** Adds a prompt after a reply that was no use. False when the conversation had one already. */
+  /** Adds a prompt after a reply without content. Returns false when the message had such a prompt already. */
   promptAgain(text = 'Your last reply was empty. Continue, or give your answer.'): boolean {
     if (this.#state.promptsAgain > 0) return false
     this.addPending([{ type: 'text', text }])
@@ -182,9 +185,9 @@ export class MessageHistory {
   }
 
   /**
-   * Counts an answer that does not fit the output schema, or a text in place of an answer.
+   * Counts an answer that does not match the output schema, or a text in place of an answer.
    *
-   * @param limit of such answers
+   * @param limit maximum number of such answers
    * @returns false when this was the last one
    */
   rejectAnswer(limit: number): boolean {
@@ -193,12 +196,15 @@ export class MessageHistory {
     return rejectedAnswers + 1 < limit
   }
 
-  /** The model works again: what it submitted before no longer counts. */
+  /** Resets the number of rejected answers, because the model works again. */
   forgetRejectedAnswers(): void {
     this.#state = { ...this.#state, rejectedAnswers: 0 }
   }
 
-  /** Appends to the next user message. Tool results are added first: the Messages API wants them before text. */
+  /**
+   * Appends blocks to the next user message. Tool results must be added first: the Messages API requires them before
+   * text.
+   */
   addPending(blocks: readonly PendingBlock[]): void {
     this.#state = { ...this.#state, pending: [...this.#state.pending, ...blocks] }
   }
@@ -209,7 +215,7 @@ export class MessageHistory {
     this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens }
   }
 
-  /** The summary of a turn's activity. */
+  /** Returns the summary of a turn's activity. */
   summary(turn: number): string {
     const { lastTurnTokens } = this.#state
     return lastTurnTokens === null
@@ -222,10 +228,10 @@ function ended(compaction: NonNullable<MessageHistoryState['compaction']>): type
   return { ...compaction, isForced: false }
 }
 
-/** About the tokens of a large image. The provider counts them with the next reply. */
+/** An estimate for a large image. The provider counts the tokens with the next reply. */
 const mediaCharacters = 6_000
 
-/** At most: the middle of a result that is external may be cut. */
+/** Returns an upper limit: the middle of an external result may be cut. */
 function charactersOf(block: PendingBlock): number {
   if (block.type === 'text') return block.text.length
   if (block.type !== 'tool_result') return mediaCharacters

@@ -3,7 +3,7 @@ import { isExternal } from '../../common/json/external-value.js'
 import type { PendingBlock, TextParts, ToolUseBlock } from '../../common/runs/messages.js'
 import { jsonToText, truncateMiddle } from '../../common/text/text.js'
 
-/** The outcome of a call as the model reads it, truncated to this many characters. */
+/** Returns the outcome of a call for the model, truncated to this number of characters. */
 export function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {
   if (outcome.status !== 'ok') return truncateMiddle(`[${outcome.status}] ${outcome.message}`, limit)
   const { value } = outcome

@@ -22,7 +22,7 @@ it.each([
   ['plan', 'step', true, false],
   ['plan', 'answer', false, false],
   ['plan', 'answer', true, true],
-] as const)('mode %s, stage %s, with a schema: %s: the model is asked to go on after a text: %s', (...row) => {
+] as const)('mode %s, stage %s, with a schema: %s: the model is asked to continue after a text: %s', (...row) => {
   const [mode, stage, hasSchema, isAsked] = row
   expect(goal(mode, stages[stage], hasSchema).promptAfterText !== undefined).toBe(isAsked)
 })
@@ -37,7 +37,7 @@ it.each([
     expect(acceptSubmission(goal('plan', stages[stage]), each)).toMatchObject({ type: 'invalid' })
 })
 
-it('says with which status the turns end without an answer', () => {
+it('each goal has the status with which the turns end without an answer', () => {
   expect(goal(undefined).failure).toEqual({ text: 'invalid_answer', submission: 'invalid_answer' })
   expect(goal('autonomous').failure).toEqual({ text: 'no_answer', submission: 'invalid_answer' })
   expect(goal('plan', stages.plan).failure).toEqual({ text: 'invalid_plan', submission: 'invalid_plan' })

@@ -3,21 +3,21 @@ import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
 import type { RunConfig } from '../../common/runs/run-config.js'
 import type { AgentStatus } from '../../common/runs/runs.js'
 
-/** The part of a task that turns are for. Modes other than `plan` have only the last. */
+/** A part of a task. Modes other than `plan` have only the last part. */
 export type TurnStage =
   | { readonly type: 'plan' }
   | { readonly type: 'step'; readonly id: string }
   | { readonly type: 'answer' }
 
-/** What the model is to end its turns with. */
+/** The result with which the model must end its turns. */
 export interface TurnGoal {
   /** Prompt after a text in place of a submission. Undefined: a text ends the turns. */
   readonly promptAfterText: string | undefined
-  /** Texts and submissions that are not valid, until the turns end. */
+  /** Maximum number of invalid texts and submissions. Then the turns end. */
   readonly attempts: number
-  /** How they end then: after a text, or after a submission. */
+  /** The status of this end, after a text and after a submission. */
   readonly failure: { readonly text: AgentStatus; readonly submission: AgentStatus }
-  /** Why a submission can't end these turns, for the model; undefined when it can. */
+  /** Returns for the model why a submission can't end these turns; undefined when it can. */
   readonly refuse: (submitted: SubmittedAnswer) => string | undefined
 }
 
@@ -54,7 +54,7 @@ export function turnGoal(
   }
 }
 
-/** A submission that can't end the turns is not valid. */
+/** Returns the submission, or an invalid one when it can't end the turns. */
 export function acceptSubmission(
   { refuse }: TurnGoal,
   submitted: SubmittedAnswer | undefined,

@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow'
 
-/** The interruption of a message by a person: cancels the request to the model, or the direct calls. */
+/** The interruption of a message by a person. It cancels the request to the model, or the direct calls. */
 export class TurnInterruption {
   #isRequested = false
   #scope: CancellationScope | undefined
@@ -14,12 +14,12 @@ export class TurnInterruption {
     this.cancelWork()
   }
 
-  /** Another message begins. */
+  /** Called before the work on another message begins. */
   clear(): void {
     this.#isRequested = false
   }
 
-  /** The scope of the work that an interruption cancels, until {@link endWork}. */
+  /** Returns the scope for work that an interruption cancels, until {@link endWork}. */
   beginWork(): CancellationScope {
     this.#scope = new CancellationScope()
     return this.#scope
@@ -42,7 +42,7 @@ export class TurnInterruption {
     }
   }
 
-  /** True for the cancellation of work by an interruption, and not by that of the whole workflow. */
+  /** Returns true for a cancellation by an interruption, and false for the cancellation of the whole workflow. */
   hasCaused(thrown: unknown): boolean {
     return this.#isRequested && isCancellation(thrown) && !CancellationScope.current().consideredCancelled
   }

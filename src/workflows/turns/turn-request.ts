@@ -12,9 +12,9 @@ import type { MessageHistoryState } from './message-history.js'
 export const targetShare = 7 / 8
 
 /**
- * The argument of activity `model.turn`, without the model that answers it.
+ * Returns the argument of activity `model.turn`, without the model.
  *
- * @param planStep id of the plan step that the turn works on
+ * @param planStep id of the plan step of the turn
  */
 export function turnRequest(
   { config, counts }: Run,
@@ -33,7 +33,7 @@ export function turnRequest(
     ...(input && { inputDescription: input.description }),
     ...(sessionOwner && { sharedSession: sharedSessionOf(sessionOwner) }),
   }
-  // What a model has for its later replies is of no use when it has one reply.
+  // A model that has only one turn needs nothing that helps later turns.
   const context = mode !== 'single-turn' && {
     ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
     ...(compaction?.provider && !isHosted(config) && { providerClearsAt: compaction.threshold * targetShare }),
@@ -54,18 +54,21 @@ function sharedSessionOf(owner: SessionOwner): SharedSession {
   return owner.type === 'named' ? { type: owner.type, name: owner.name } : { type: owner.type }
 }
 
-/** The tools of the run for activities that document them. */
+/** Returns the tools of the run for activities that document them. */
 export function documentedToolSet({ toolSet }: RunConfig): ModelTurnInput['tools'] {
   const { signatures: _, outputSchemas: __, ...tools } = toolSet
   return tools
 }
 
-/** A conversation that no longer fits into the model's context ends the turns; every other failure fails the run. */
+/**
+ * Returns true when the messages no longer fit into the model's context. This ends the turns; other failures fail the
+ * run.
+ */
 export function isContextTooLong(thrown: unknown): boolean {
   return codeOf(thrown) === contextTooLong
 }
 
-/** The container of hosted code is gone: the turn is repeated without it. */
+/** Returns true when the container of hosted code has expired. The turn is then repeated without it. */
 export function isContainerExpired(thrown: unknown): boolean {
   return codeOf(thrown) === containerExpired
 }

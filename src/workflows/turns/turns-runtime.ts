@@ -5,15 +5,15 @@ import { sharedSessionOf } from '../shared-session/shared-session.js'
 import type { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
 import type { AgentTurnsState } from './agent-turns-state.js'
 
-/** How turns continue as new in the middle of code. */
+/** Functions by which turns continue as new in the middle of code. */
 interface Continuation {
-  /** While a cell waits. Undefined when it is not due. */
+  /** Called while a cell waits. Returns undefined when continue-as-new is not due. */
   readonly inCell: (cell: CellState) => Promise<void> | undefined
-  /** While the owner of a shared session has the cell. */
+  /** Called while the owner of a shared session has the cell. */
   readonly inSharedCell: () => Promise<void>
 }
 
-/** Where the code of the turns runs: in a session of the run, or in that of another workflow. */
+/** Creates the runtime for the code of the turns: in a session of the run, or in the session of another workflow. */
 export function createTurnsRuntime(
   run: Run,
   state: AgentTurnsState | undefined,

@@ -9,7 +9,7 @@ import { publishStatus } from '../temporal/search-attributes.js'
  * Pauses while the budget is spent.
  *
  * @param isInterrupted ends the pause
- * @returns false when the turns end: the budget is to end them, or they were interrupted
+ * @returns false when the turns must end: a spent budget ends them, or they were interrupted
  */
 export async function waitForBudget(run: Run, isInterrupted: () => boolean): Promise<boolean> {
   const { budget } = run
@@ -20,7 +20,7 @@ export async function waitForBudget(run: Run, isInterrupted: () => boolean): Pro
     showProgress(run, { type: 'paused', reason: budget.describe(item), item })
     publishStatus(run, 'paused')
     recordPause(run, pause)
-    // The live stream is for people who watch: nothing depends on it.
+    // The live stream is only for viewers, so its failure does not matter.
     void announcePause(pause, run.config.timeouts).catch(() => undefined)
     await budget.waitUntilRaised(pause, isInterrupted)
     recordPause(run, null)

@@ -6,7 +6,7 @@ COPIED_ATTRIBUTES = "__name__", "__qualname__", "__module__", "__doc__", "__self
 
 
 class BuiltinReplacement:
-    """A function that behaves as the builtin function that it replaces.
+    """A function that behaves like the builtin function that it replaces.
 
     As the attribute of a class it does not become a method, pickle and copy save it by name, and `inspect` and
     `isinstance` report it as builtin. A function written in Python differs in all of these.

@@ -1,18 +1,18 @@
-"""The program's own time.
+"""The time of the program.
 
 A rebuilt program must read the same times. So only what a rebuild repeats moves this clock: the steps, the length of
 a sleep, and one microsecond for each read, so that a loop that waits for the clock ends. Computing time is not
-repeatable, so it does not move the clock; the next step makes up for it.
+repeatable, so it does not move the clock; the next step corrects it.
 
 Timers count waiting only. Otherwise a timer that was set after a long computation would fire at the next step, too
 early.
 """
 
 import math
-from time import monotonic  # the real one, also after the program's `time` is replaced: see time_functions.py
+from time import monotonic  # the real function, also after `time` is replaced: see time_functions.py
 
 MICROSECONDS = 1_000_000  # in a second
-MONOTONIC_START = 100_000  # seconds that `monotonic` and the loops read at first: some code takes 0 for long ago
+MONOTONIC_START = 100_000  # first value of `monotonic` and the loops, in seconds: some code treats 0 as long ago
 
 
 class ProgramClock:
@@ -20,15 +20,15 @@ class ProgramClock:
 
     def __init__(self):
         self.origin = 0  # microseconds since the epoch when the session began
-        self.now = 0  # what `time` and `datetime` read
-        self.reads = 0  # of `now` by the current cell
-        self.loop_time = 0  # what timers read: the time waited, for threads, processes and sockets too
+        self.now = 0  # the value that `time` and `datetime` read
+        self.reads = 0  # number of reads of `now` by the current cell
+        self.loop_time = 0  # the value that timers read: the waiting time, also for threads, processes and sockets
         self.loop_time_at_result = 0  # the host measures `waited` from the last result
-        self.monotonic_offset = 0.0  # seconds that a monotonic clock is ahead of the real one, not to be behind `now`
+        self.monotonic_offset = 0.0  # seconds that a monotonic clock is ahead of the real one, to keep up with `now`
         self.started = monotonic()  # seconds
 
     def begin(self, started_at):
-        """Sets when the session began, in milliseconds since the epoch."""
+        """Sets the start of the session, in milliseconds since the epoch."""
         self.origin, self.started = started_at * 1000, monotonic()
 
     def get_state(self):
@@ -40,7 +40,7 @@ class ProgramClock:
         self.mark_result()
 
     def monotonic_seconds(self):
-        """Returns seconds, as they really pass, and the seconds in which this process did not exist."""
+        """Returns the real seconds, with the seconds in which this process did not exist."""
         return MONOTONIC_START + monotonic() - self.started + self.monotonic_offset
 
     def continue_monotonic(self, seconds):
@@ -48,7 +48,7 @@ class ProgramClock:
         self.monotonic_offset += seconds - self.monotonic_seconds()
 
     def mark_result(self):
-        """The host got a result: `waited` of the next step counts from here."""
+        """Called when the host got a result: `waited` of the next step counts from this time."""
         self.loop_time_at_result = self.loop_time
 
     def begin_step(self, now, waited):
@@ -68,7 +68,7 @@ class ProgramClock:
         self.loop_time = max(self.loop_time, self.now)
 
     def time_after(self, seconds):
-        """Returns what both clocks read after so many seconds, as arguments of `advance_to`."""
+        """Returns the values of both clocks after this number of seconds, as arguments of `advance_to`."""
         passed = math.ceil(seconds * MICROSECONDS)
         return self.now + passed, self.loop_time + passed
 

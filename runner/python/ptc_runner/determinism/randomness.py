@@ -1,15 +1,14 @@
 """Randomness that a rebuild repeats: functions that read random bytes of the operating system get the session's stream.
 
 `uuid`, `secrets`, `random.SystemRandom`, `tempfile` and numpy's generators read `os.urandom`. The bytes are
-unpredictable only for readers who do not know the name of the session: whoever may read the history of its run can
-compute them.
+unpredictable only without the name of the session: a reader of the history of its run can compute them.
 """
 
 import operator
 import os
 import random
 import sys
-from _blake2 import blake2b  # not by way of hashlib, which brings OpenSSL: half a megabyte
+from _blake2 import blake2b  # not from hashlib, which loads OpenSSL: half a megabyte
 
 from ..process import is_program_thread
 from .builtin_replacement import replace_builtin
@@ -46,7 +45,7 @@ def install(key):
         return stream.read(size) if is_program_thread() else _urandom(size)
 
     def seed(self, a=None, version=2):
-        # Without a seed the C code asks the kernel itself. SystemRandom has a `seed` of its own, which is not replaced.
+        # Without a seed the C code asks the kernel itself. The `seed` of SystemRandom itself is not replaced.
         return _seed(self, int.from_bytes(urandom(SEED_BYTES), "big") if a is None else a, version)
 
     # The functions of `os` come from the module `posix`, and pickle saves them by that name.

@@ -9,7 +9,7 @@ import itertools
 from asyncio import _get_running_loop
 
 _numbers = itertools.count(1)
-_names = itertools.count(1)  # as asyncio counts them, but its counter can't be set
+_names = itertools.count(1)  # like the counter of asyncio, which can't be set
 _as_completed = asyncio.as_completed
 
 

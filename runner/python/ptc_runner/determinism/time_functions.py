@@ -5,7 +5,7 @@ real speed, but are never behind the session's time. So a deadline made with the
 process did not exist, or which a rebuild skipped.
 """
 
-import _datetime  # the C half of `datetime`, built in: 12 KB, where the module costs 300
+import _datetime  # the builtin C half of `datetime`: 12 KB, while the module takes 300
 import gc
 import time as time_module
 from time import asctime, ctime, gmtime, localtime, sleep, strftime, time, time_ns

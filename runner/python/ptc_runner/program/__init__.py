@@ -1,11 +1,11 @@
 """Runs the program: the cells of one session.
 
 Owns compiling, the event loop, suspension, tools as functions, time limits, captured output, and hints.
-Boundary: everything below it is code of Python or of the user; everything it sends goes through `protocol`.
+Boundary: it calls only code of Python and of the user, and sends only through `protocol`.
 
-1. Whatever a cell raises ends the cell, never the session.
+1. Any exception in a cell ends the cell, never the session.
 2. User code runs only while the cell timer runs. The timer never interrupts the runner's own work.
 3. The host gets calls only when the program can't continue without it, in the order in which the code made them.
-4. Captured output is bounded: memory and frames do not grow with what a program prints.
+4. Captured output is bounded: memory and frames do not grow with the output of a program.
 5. Functions that a program can replace are captured when the runner is imported, before any cell runs.
 """

@@ -42,7 +42,7 @@ def compile_cell(source, number):
 
 
 def _hide_runner_frames():
-    """Ends `traceback.print_stack`, and everything else that walks the stack, at the first frame of the runner."""
+    """Ends `traceback.print_stack`, and other code that walks the stack, at the first frame of the runner."""
     original_walk_stack = traceback.walk_stack
 
     def is_program_frame(frame_and_line):

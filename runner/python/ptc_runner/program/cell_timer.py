@@ -17,7 +17,7 @@ REPEAT_STOP_SECONDS = 0.5  # code that swallows the first stop is stopped again,
 class CellTimer:
     """Stops code at its time limit, and at an interrupt from the host.
 
-    `running_since` is None while the timer is paused. The program may set an alarm with a handler of its own;
+    `running_since` is None while the timer is paused. The program may set an alarm with its own handler;
     `program_alarm`, (when it is due, interval), keeps it while the timer is paused.
     """
 

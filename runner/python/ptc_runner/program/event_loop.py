@@ -26,20 +26,20 @@ IDLE_THREAD_RECHECK = 0.05  # seconds; see `select`
 
 
 class SuspendingSelector:
-    """asyncio asks its selector what to do when nothing is ready. That moment is the suspension."""
+    """asyncio calls its selector when nothing is ready. The selector then suspends the program."""
 
     def __init__(self, session):
         self.session = session
         self.inner = None if EMBEDDED else selectors.DefaultSelector()
         self.own_descriptors = 0  # descriptors that the loop watches for itself
         self.signal_handlers = ()  # signals for which the loop has a handler
-        self.executor_jobs = 0  # jobs of executors whose futures are not done
+        self.executor_jobs = 0  # number of jobs of executors with futures that are not done
 
     def __getattr__(self, name):  # register, unregister, modify, get_key, get_map, close
         return getattr(self.inner, name)
 
     def select(self, timeout=None):
-        if is_other_thread():  # in another thread of the program this loop is an ordinary one
+        if is_other_thread():  # in another thread of the program, this loop does not suspend
             return self.inner.select(timeout)
         events = self._poll()
         if events or (timeout is not None and timeout <= 0):
@@ -107,7 +107,7 @@ def running_threads():
     """Returns the identifiers of all other threads, without idle threads of thread pools.
 
     An idle thread of a ThreadPoolExecutor executes `_worker` itself, and its queue is empty; a busy one executes a
-    function that `_worker` called. The name of a thread proves nothing: programs choose it.
+    function that `_worker` called. The name of a thread is no evidence, because programs choose it.
     """
     if EMBEDDED:
         return []

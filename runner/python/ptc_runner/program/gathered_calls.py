@@ -1,4 +1,4 @@
-"""Calls whose results the program needs together: the host then sends one step instead of one for each result."""
+"""Calls with results that the program needs together: the host then sends one step instead of one for each result."""
 
 from .tools import make_tool
 
@@ -8,7 +8,7 @@ _TOOL_CODES = make_tool.__code__.co_consts  # has the code of the function that 
 def wait_for_all(pending_calls):
     """True when one `asyncio.gather`, or one task group, waits for all calls, and no code waits for a single one.
 
-    A result by itself then runs no code of the program, unless it is an error.
+    A single result then runs no code of the program, unless it is an error.
     """
     if len(pending_calls) < 2:
         return False
@@ -17,9 +17,9 @@ def wait_for_all(pending_calls):
 
 
 def _only_waiter(task):
-    """Returns what the end of the task calls, if that is a gather or a task group and nothing else; None otherwise.
+    """Returns the callback at the end of the task, if it is the only one and is of a gather or a task group; else None.
 
-    All tasks of one gather, or of one task group, have the same.
+    All tasks of one gather, or of one task group, have the same callback.
     """
     if task is None or getattr(task.get_coro(), "cr_code", None) not in _TOOL_CODES:
         return None  # the call is part of a function of the program, which continues with the result

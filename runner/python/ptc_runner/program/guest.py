@@ -1,18 +1,18 @@
-"""Ends what the cell of a guest leaves behind, because a later cell may have tools that the guest has not.
+"""Ends the work that the cell of a guest leaves behind: a later cell may have tools that the guest does not have.
 
-A guest is another run whose cell the session executes, with fewer tools. The host checks each call against the tools of
-the cell that makes it, so a task of the guest must make no call in a later cell. What is ended, and how:
+A guest is another run, with fewer tools, that executes a cell in the session. The host checks each call against the
+tools of the current cell, so a task of the guest must not make a call in a later cell. The work that is left behind:
 
 | left behind                                 | with the cell                                              |
 |---------------------------------------------|------------------------------------------------------------|
-| tasks, with the calls that they have made   | cancelled; one that goes on can't call tools               |
+| tasks, with the calls that they have made   | cancelled; if it continues, it can't call tools            |
 | timers and callbacks of the event loop      | cancelled                                                  |
-| tasks of the session that ran meanwhile     | go on, with the tasks, sleeps and timeouts that they began |
-| threads                                     | go on; what they give to the event loop can't call tools   |
+| tasks of the session that ran meanwhile     | continue, with their tasks, sleeps and timeouts            |
+| threads                                     | continue; their callbacks in the loop can't call tools     |
 | variables, patched functions, handlers      | stay: all code of a session shares one interpreter         |
 
-So this prevents accidents and simple misuse. It is no boundary: code of the guest can change functions that a later
-cell calls, and a thread of it can start another one.
+So this prevents accidents and simple misuse. It is not a security boundary: code of the guest can change functions
+that a later cell calls, and its threads can start other threads.
 """
 
 from _thread import get_ident
@@ -20,26 +20,26 @@ from asyncio import Future, Task, Timeout, all_tasks, current_task
 from asyncio.futures import _set_result_unless_cancelled as end_sleep
 from asyncio.tasks import _release_waiter as end_wait
 from contextvars import ContextVar, copy_context
-from threading import _active as thread_objects  # by identifier
+from threading import _active as thread_objects  # by thread identifier
 from weakref import WeakSet, ref
 
 from ..errors import ToolDenied
 from .event_loop import running_threads
 
-ENDED = 0  # the number of no cell
+ENDED = 0  # not the number of a cell
 
 # The number of the guest's cell; None in later cells of others; unset in new threads.
 _guest_cell = ContextVar("guest_cell")
 
 
 class Guest:
-    """The cell of a guest, and what earlier ones have left."""
+    """The cell of a guest, and the remaining work of earlier guests."""
 
     def __init__(self, session):
         self.session = session
         self.cell = None  # while the cell of a guest runs, its number
         self.ended_tasks = WeakSet()
-        self.own_tasks = WeakSet()  # while the cell of a guest runs: those of the session
+        self.own_tasks = WeakSet()  # while the cell of a guest runs: the tasks of the session
         self.threads = {}  # identifier -> reference to the thread, or None
         self.before = None
 
@@ -77,20 +77,20 @@ class Guest:
             handle.cancel()
 
     def check_call(self, tool):
-        """Raises ToolDenied in code of a guest whose cell has ended."""
+        """Raises ToolDenied in code of a guest after the end of its cell."""
         if current_task() in self.ended_tasks or _guest_cell.get(None) not in (None, self.cell):
             message = f"{tool}() was called by code that another agent has left behind: its cell has ended"
             raise ToolDenied(message, tool, "denied")
 
     def adopt(self, task, creator):
-        """A new task belongs to whom its creator belongs: to what has ended, or to the session."""
+        """Assigns a new task to the guest or the session to which its creator belongs."""
         if creator in self.ended_tasks:
             self.ended_tasks.add(task)
         elif creator in self.own_tasks:
             self.own_tasks.add(task)
 
     def _is_own(self, handle):
-        """Does it belong to a task of the session: its next step, its end, or the end of its sleep or timeout?"""
+        """Does it belong to a task of the session: the next step, the end, or the end of a sleep or timeout?"""
         callback, arguments = handle._callback, handle._args or ()
         found = [getattr(callback, "__self__", None), *arguments]
         if (callback is end_sleep or callback is end_wait) and isinstance(arguments[0], Future):
@@ -104,7 +104,7 @@ class Guest:
         if number not in self.threads:
             return context
         reference = self.threads[number]
-        if reference is not None and reference() is not thread_objects.get(number):  # the number was given away
+        if reference is not None and reference() is not thread_objects.get(number):  # another thread has the number now
             return context
         context = (context or copy_context()).copy()
         if _guest_cell not in context:  # `to_thread` in a later cell has set it

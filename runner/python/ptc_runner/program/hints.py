@@ -1,4 +1,4 @@
-"""Hints for the author of a cell, where Python's own messages do not say what to do."""
+"""Hints for the author of a cell, where messages of Python do not contain a remedy."""
 
 import re
 import warnings
@@ -13,14 +13,14 @@ from ..protocol.json_codec import loads
 from ..process import EMBEDDED
 from .event_loop import running_threads
 
-# What asyncio says to code that starts a loop in a loop.
+# The message of asyncio for code that starts a loop in a loop.
 NESTED_LOOP_ERRORS = (
     "asyncio.run() cannot be called from a running event loop",
     "Runner.run() cannot be called from a running event loop",
     "This event loop is already running",
     "Cannot run the event loop while another loop is running",
 )
-# What a tool says to code that awaits it in a loop of another thread, or of a policy that the program has set.
+# The message of a tool that is awaited in a loop of another thread, or of a policy that the program has set.
 WRONG_LOOP_ERROR = (
     "{tool}() can't be awaited in this event loop: await it in the cell, as in `await main()`, which needs no thread. "
     "A function that needs one: `await asyncio.to_thread(function, asyncio.get_running_loop())` in the cell, and "
@@ -34,7 +34,7 @@ _find_long_string = re.compile(r"\"{3}|'{3}").search
 _find_escape = re.compile(r"\\[nt\"]").search
 _looks_like_code = re.compile(r"[(=\n]").search
 MANY_CLOCK_READS = 100  # in one cell: a loop waits for the clock; code that only measures reads it less often
-THREAD_EXIT_SECONDS = 0.05  # a thread whose result let the cell end may be about to end too
+THREAD_EXIT_SECONDS = 0.05  # the cell may end with the result of a thread that is about to end
 
 
 def hint_for_error(error):
@@ -49,7 +49,7 @@ def hint_for_error(error):
 
 
 def hint_for_syntax(error, source):
-    """`error` is the compiler's. Names what is wrong with text that models send in place of a program."""
+    """Names the error in a text that a model has sent in place of a program. `error` comes from the compiler."""
     text = source if error.lineno == 1 else error.text or ""  # in front of the program there may be a sentence
     fence = _find_fence(text)
     has_fence = fence and not _find_long_string(text, 0, fence.start())  # a string may have the text of a document
@@ -76,7 +76,7 @@ def _syntax_hint(message, line, has_fence):
 
 
 def hint_for_stop(stop, clock_reads):
-    """`clock_reads`: how often the cell read the clock, which does not move while code computes."""
+    """`clock_reads`: number of reads of the clock by the cell. The clock does not move while code computes."""
     if stop.kind == "timed_out" and clock_reads > MANY_CLOCK_READS:
         return "\n[hint] time.time() stands still while code computes: measure with time.perf_counter()."
     return ""
@@ -170,7 +170,7 @@ class ThreadHint:
     """Reports each thread that outlives its cell, once."""
 
     def __init__(self):
-        self.reported = []  # weak references: the number of a thread that has ended is given to another
+        self.reported = []  # weak references: another thread may get the number of a thread that has ended
 
     def lines(self):
         started = monotonic()
@@ -198,7 +198,7 @@ class AtexitHint:
         self.mentions_atexit, self.count = False, 0
 
     def begin_cell(self, source):
-        # Modules of the library register functions of their own when they are imported.
+        # Modules of the library also register functions when they are imported.
         self.mentions_atexit, self.count = "atexit" in source, _ncallbacks()
 
     def lines(self):

@@ -1,4 +1,4 @@
-"""Captures what user code and its children print. Keeps the head and the tail, and counts the rest.
+"""Captures the output of user code and its children. Keeps the head and the tail, and counts the rest.
 
 Code can close or replace the standard streams, and the next cell could not print. `restore_streams`, at the start of
 each cell, decides:
@@ -28,9 +28,9 @@ EMBEDDED_DEVICES = {"/dev/stdin": os.devnull, "/dev/stdout": EMBEDDED_FILE, "/de
 CHUNK_BYTES = 1 << 20
 STREAM_SECONDS = 0.25  # between two output messages of a cell
 STREAM_CHARACTERS = 4_000
-MINIMUM_STEP_CHARACTERS = 1_000  # that every step may print, whatever its cell has printed before
+MINIMUM_STEP_CHARACTERS = 1_000  # that every step may print, even after much output of its cell
 STREAM_NAMES = "stdin", "stdout", "stderr"  # by descriptor
-RESERVED_CHARACTERS = 200  # for the mark of a cut and for hints: the host cuts at the limit, and would cut them
+RESERVED_CHARACTERS = 200  # for the omission marker and for hints: the host cuts at the limit, and would cut them
 
 
 class OutputCapture:
@@ -43,11 +43,11 @@ class OutputCapture:
         self.unread = 0
         self._clear()
         self._redirect()
-        self.replacements = {}  # name -> the program's own stream of that name, once the program was told
+        self.replacements = {}  # name -> the stream of the program with that name, once the program was told
 
     def _redirect(self):
         # One file without a name behind descriptors 1 and 2 keeps the order of prints, C extensions and children;
-        # a pipe would need a thread that drains it. RLIMIT_FSIZE bounds the file, and so does draining it now and then.
+        # a pipe would need a thread that drains it. RLIMIT_FSIZE bounds the file, and so does draining it regularly.
         self.file = os.open(EMBEDDED_FILE, os.O_RDWR) if EMBEDDED else os.memfd_create("output")
         fcntl(self.file, F_SETFL, os.O_APPEND)
         for descriptor in (0, 1, 2):
@@ -60,7 +60,7 @@ class OutputCapture:
         for descriptor in (0, 1, 2):
             self._open_stream(descriptor)
         sys.stdin, sys.stdout, sys.stderr = self.streams
-        # Under both names: a program ends a redirection of its own by `sys.stdout = sys.__stdout__`.
+        # Under both names: a program ends its own redirection by `sys.stdout = sys.__stdout__`.
         sys.__stdin__, sys.__stdout__, sys.__stderr__ = self.streams
         self.files = [_file_identity(descriptor) for descriptor in (0, 1, 2)]
 
@@ -83,9 +83,9 @@ class OutputCapture:
             TextIOWrapper.__init__(stream, FileIO(0, closefd=False))
 
     def restore_streams(self):
-        """Makes the streams usable for the next cell; see the table above. Returns what to tell the program.
+        """Makes the streams usable for the next cell; see the table above. Returns the messages for the program.
 
-        Runs code of the program: a replaced stream may have methods of its own.
+        Runs code of the program: a replaced stream may have its own methods.
         """
         lines = []
         for descriptor, name in enumerate(STREAM_NAMES):
@@ -134,7 +134,7 @@ class OutputCapture:
         self.head, self.tail, self.dropped = "", "", 0
 
     def on_write(self, count):
-        """User code wrote `count` bytes. Drains the file when it is large, and sends output now and then."""
+        """User code wrote `count` bytes. Drains the file when it is large, and sends output at intervals."""
         if is_forked_child():  # its parent drains the file
             return
         self.unread += count
@@ -147,11 +147,11 @@ class OutputCapture:
             self.channel.send({"type": "output", "step": self.step, "text": text[-STREAM_CHARACTERS:]})
 
     def _drain(self):
-        """Moves what was printed from the file to the bounded text. Returns the end of it."""
+        """Moves the output from the file to the bounded text. Returns the end of the output."""
         self.unread = 0
         text, offset = "", 0
         while (left := fstat(self.file).st_size - offset) > 0:  # checked again: a child may print meanwhile
-            data = pread(self.file, min(left, CHUNK_BYTES), offset)  # not more than there is: memory may be short
+            data = pread(self.file, min(left, CHUNK_BYTES), offset)  # not more than the content: memory may be short
             if not data:  # truncated meanwhile
                 break
             text = self.decoder.decode(data)
@@ -173,7 +173,7 @@ class OutputCapture:
             self.tail = self.tail[excess:]
 
     def take(self, note=""):
-        """Returns what was printed since the last take, and the note of the runner."""
+        """Returns the output since the last take, and the note of the runner."""
         for name in ("stdout", "stderr"):
             try:
                 getattr(sys, name).flush()
@@ -189,7 +189,7 @@ class OutputCapture:
 
 
 def _file_identity(descriptor):
-    """Returns which file is behind a descriptor, and how it is open; None when the descriptor is closed."""
+    """Returns the file behind a descriptor, and its open mode; None when the descriptor is closed."""
     try:
         status = fstat(descriptor)
         return status.st_dev, status.st_ino, fcntl(descriptor, F_GETFL) & os.O_ACCMODE
@@ -198,7 +198,7 @@ def _file_identity(descriptor):
 
 
 def _is_open(stream):
-    """False for a stream that is closed, detached, or none at all. A stream of the program needs no `closed`."""
+    """Returns False for a closed or detached stream, or no stream. A stream of the program needs no `closed`."""
     try:
         return stream is not None and not getattr(stream, "closed", False)
     except Exception:  # a detached stream raises ValueError

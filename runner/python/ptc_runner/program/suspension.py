@@ -9,7 +9,7 @@ from ..process import is_forked_child
 from ..protocol.json_codec import dumps
 
 MAXIMUM_SUSPENSION_BYTES = 1_000_000  # of described calls; the engine behind the host refuses messages over 2 MiB
-DESCRIPTION_BYTES = 400  # about what the host adds to each call: a digest, a line for people
+DESCRIPTION_BYTES = 400  # approximate addition of the host to each call: a digest, a line for people
 CLEANUP_TIMEOUT = 1.0  # seconds for the finally blocks of code that was stopped
 REBUILD_WAIT_SECONDS = 5.0  # at most in each step, for the threads of a program that is rebuilt
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; see _wake_delay
@@ -23,8 +23,8 @@ class Sent:
 
     def __init__(self, timer_due):
         self.started = monotonic()
-        self.timer_due = timer_due  # what the clocks read when the host sends a step without results; or None
-        self.deferred_frame = None  # the next step, while threads get the time that they had when it was recorded
+        self.timer_due = timer_due  # values of the clocks when the host sends a step without results; or None
+        self.deferred_frame = None  # the next step, while threads get the same time as at its recording
 
 
 class Stopping:
@@ -51,7 +51,7 @@ class Suspension:
     def __init__(self, session):
         self.session = session
         self.state = RUNNING
-        self.consecutive_wakes = 0  # steps in a row that brought nothing but time
+        self.consecutive_wakes = 0  # consecutive steps without results
 
     @property
     def awaits_host(self):
@@ -64,9 +64,9 @@ class Suspension:
         """Sends new calls, then blocks until the host sends the next step or local work is ready.
 
         In the second case the program continues; its next calls are sent after the host's next step.
-        `has_local_work`: a thread, process or socket may become ready, so the host is asked to send a step now and
-        then, and timers need not wait for the host. The timers of other programs must: their order must be the same
-        in a rebuild.
+        `has_local_work`: a thread, process or socket may become ready, so the host is asked to send a step regularly,
+        and timers need not wait for the host. The timers of other programs must wait, because their order must be
+        the same in a rebuild.
         """
         if is_forked_child():
             fork.sleep_in_child(self.session.clock, timeout)
@@ -91,7 +91,7 @@ class Suspension:
         session.timer.resume()
 
     def finish(self):
-        """Called when a cell has ended: its result can be sent only in a step that has none yet."""
+        """Called when a cell has ended: its result can be sent only in a step that has no result yet."""
         if self.awaits_host:
             try:
                 self._resume(self.state.deferred_frame or self.session.protocol.next_step("resume"))
@@ -128,7 +128,7 @@ class Suspension:
             session.clock.advance_to(*timer_due)
 
     def _wake_delay(self, timeout, has_local_work):
-        """Returns after how many seconds the host sends a step without results; None for never.
+        """Returns the seconds after which the host sends a step without results; None for never.
 
         Each wake is a durable step, so the delay doubles while a program polls with open calls.
         """
@@ -143,13 +143,13 @@ class Suspension:
 
 
 def _remaining_wait(sent, frame):
-    """Returns what is left of the recorded waiting time. Only in a rebuild does a step come before that is over."""
+    """Returns the rest of the recorded waiting time. Only in a rebuild, a step arrives before its end."""
     waited = 0 if "stop" in frame else frame.get("waited", 0) / 1_000
     return min(waited, REBUILD_WAIT_SECONDS) - (monotonic() - sent.started)
 
 
 def _count_fitting(calls, frame_bytes):
-    """Returns how many of the calls fit, at least one. The next suspension, which follows at once, sends the rest."""
+    """Returns the number of calls that fit, at least one. The next suspension follows at once and sends the rest."""
     count, size, described = 0, 0, 0
     for call in calls:
         length = len(dumps(call)) + 2

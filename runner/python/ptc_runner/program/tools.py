@@ -10,12 +10,12 @@ import re
 from .. import errors
 from ..protocol.json_codec import dumps, loads_exact
 
-MAXIMUM_STRUCTURAL_BYTES = 256 * 1024  # outside of strings; the host refuses more, whatever the limit of arguments is
+MAXIMUM_STRUCTURAL_BYTES = 256 * 1024  # outside of strings; the host refuses more, for any limit of arguments
 _replace_strings = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"').sub
 
 
 def bind_arguments(signature, positional, named):
-    """Returns the arguments of one call as a dict. Raises TypeError as Python does."""
+    """Returns the arguments of one call as a dict. Raises TypeError like Python."""
     name, parameters = signature["name"], signature["parameters"]
     if len(positional) == 1 and not named and isinstance(positional[0], dict):
         arguments = dict(positional[0])
@@ -34,7 +34,7 @@ def bind_arguments(signature, positional, named):
 
 
 def encode_arguments(name, arguments, limit):
-    """Returns the arguments as the host will read them. Raises TypeError or ValueError for what can't be sent."""
+    """Returns the arguments in the form that the host reads. Raises TypeError or ValueError if they can't be sent."""
     try:
         text = dumps(arguments)
         structure = len(_replace_strings('""', text)) if MAXIMUM_STRUCTURAL_BYTES < len(text) <= limit else 0
@@ -52,7 +52,7 @@ def encode_arguments(name, arguments, limit):
 
 def make_tool(session, signature):
     name = signature["name"]
-    tool_name = signature.get("tool", name)  # the name of the function may be another, as that of a tool may be "sum"
+    tool_name = signature.get("tool", name)  # the function may have another name, because a tool may be named "sum"
 
     async def tool(*positional, **named):
         arguments = encode_arguments(
@@ -78,7 +78,7 @@ def make_tool(session, signature):
     return tool
 
 
-# How many attributes make_tool gives a function: one with more was changed by the program.
+# The number of attributes from make_tool: a function with more was changed by the program.
 TOOL_ATTRIBUTE_COUNT = len(vars(make_tool(None, {"name": "", "parameters": (), "required": (), "documentation": ""})))
 
 

@@ -1,7 +1,7 @@
 """The protocol between runner and host.
 
 Owns the two descriptors of the protocol, framing, JSON, values that arrive in pieces, and the order of steps.
-Boundary: knows no tool and no cell. It hands a step to the session and sends the result of the session.
+Boundary: it does not know tools and cells. It hands a step to the session and sends the result of the session.
 
 1. User code does not find the protocol on descriptors 0, 1 and 2.
 2. A frame is written whole, or the process ends. A forked child writes nothing.

@@ -1,7 +1,7 @@
 """Frames between runner and host, over two private descriptors.
 
 A frame is a 4-byte big-endian length, then that much JSON: ASCII to the host, UTF-8 from it. The text of a value
-follows its JSON after a line break, because to parse it twice would take longer. A frame is shorter than 16 MiB and its
+follows its JSON after a line break, because parsing it twice would take longer. A frame is shorter than 16 MiB and its
 text has no zero byte, so a frame always begins with a zero byte and has no other that could begin one: after a
 connection that broke in the middle of a frame, the next zero byte is the next frame.
 
@@ -11,7 +11,7 @@ connection that broke in the middle of a frame, the next zero byte is the next f
 """
 
 import os
-from os import read, write  # the program may replace those of `os`
+from os import read, write  # the program may replace the functions of `os`
 
 from ..errors import HostDisconnected
 from ..process import is_forked_child
@@ -70,7 +70,7 @@ class Channel:
     def _next_frame(self):
         while True:
             start = self.buffer.find(0)
-            if start != 0:  # the rest of a frame whose sender died, or noise: skip to where a frame can begin
+            if start != 0:  # the rest of a frame of a dead sender, or noise: skip to a possible start of a frame
                 del self.buffer[: len(self.buffer) if start < 0 else start]
             if len(self.buffer) < 5:
                 return None
@@ -79,7 +79,7 @@ class Channel:
                 del self.buffer[:1]
                 continue
             cut = self.buffer.find(0, 4, end)
-            if cut >= 0:  # a new frame begins inside this one: the sender of this one died half-way
+            if cut >= 0:  # a new frame begins inside this one: the sender of this one died
                 del self.buffer[:cut]
                 continue
             if len(self.buffer) < end:

@@ -1,4 +1,4 @@
-"""Which numbers of a JSON value are floats: the host has one kind of number, and writes 30.0 as 30.
+"""Marks the numbers of a JSON value that are floats: the host has one type of number, and writes 30.0 as 30.
 
 A mask is 1 for a float, and a dict for a container: the masks of its members by key or index, or one for all items of a
 list under "*". Host: src/common/json/floats.ts.

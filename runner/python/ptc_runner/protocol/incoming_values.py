@@ -14,7 +14,7 @@ DISCARDING = object()
 
 
 class IncomingValue:
-    """One value. `value` is set when all pieces have arrived, `problem` when the value can't be made here."""
+    """One value. `value` is set when all pieces have arrived, `problem` when the value can't be created here."""
 
     def __init__(self):
         self.pieces = []
@@ -66,7 +66,7 @@ class IncomingValue:
 class IncomingValues:
     """The values that have arrived for the next step. Cleared when the fence changes.
 
-    `receiving` is None (idle: piece 0 comes next), the reference of the value whose pieces arrive, or DISCARDING (an
+    `receiving` is None (idle: piece 0 comes next), the reference of the value that arrives in pieces, or DISCARDING (an
     error was reported: pieces are ignored until a piece 0).
     """
 
@@ -104,7 +104,7 @@ class IncomingValues:
         self.receiving = DISCARDING
 
     def _start_value(self, reference):
-        """Piece 0. An incomplete transfer, of this value or another, is dropped."""
+        """Handles piece 0. An incomplete transfer, of this value or another, is dropped."""
         self.values.pop(self.receiving, None)
         self.receiving = reference
         self.values[reference] = IncomingValue()
@@ -119,7 +119,7 @@ class IncomingValues:
         return None
 
     def take(self, reference):
-        """Returns the value. Raises CellStop when it can't be made here."""
+        """Returns the value. Raises CellStop when it can't be created here."""
         value = self.values[reference]
         if value.problem is None and value.is_taken:
             self._copy(value)
@@ -130,7 +130,7 @@ class IncomingValues:
         return value.value
 
     def _copy(self, value):
-        """Two calls have the same result: a change that the code makes to one must not be visible in the other."""
+        """Returns a copy. Two calls may have the same result, and code that changes one must not change the other."""
         try:
             value.value = loads(dumps(value.value))
         except MemoryError:
@@ -145,7 +145,7 @@ class IncomingValues:
 
 
 def _sha256():
-    """Does not use hashlib, whose names the program may replace. Imports OpenSSL late: it takes much memory."""
+    """Does not use hashlib, because the program may replace its names. Imports OpenSSL late: it takes much memory."""
     try:
         return lazy_import("_hashlib").openssl_sha256()
     except ImportError:  # Pyodide

@@ -1,4 +1,4 @@
-"""JSON for the runner, whatever the program does to the module `json`.
+"""JSON for the runner, independent of changes of the module `json` by the program.
 
 A program may replace `json.dumps`, a function of `json.encoder` or a method of its classes (`mock.patch`). The runner's
 decoders are created before any program runs, with bound methods as attributes; its encoder is the one in C.

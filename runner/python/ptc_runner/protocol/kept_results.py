@@ -1,4 +1,4 @@
-"""The results of steps that the workflow may request again: the last step, and those that are not recorded yet."""
+"""The results of steps that the workflow may request again: the last step, and steps that are not recorded yet."""
 
 MAXIMUM_BYTES = 1 << 20  # of all kept results but the last one
 MAXIMUM_COUNT = 1_000
@@ -21,12 +21,12 @@ class KeptResults:
         self.bytes += size
 
     def get(self, number, digest):
-        """The result of this step, if it is kept and has this digest."""
+        """Returns the result of this step, if it is kept and has this digest."""
         kept_digest, result, _ = self.results.get(number, (None, None, 0))
         return result if kept_digest == digest else None
 
     def forget(self, recorded):
-        """The results of the steps up to this number are recorded: nobody requests these steps again."""
+        """Drops the results of the steps up to this number: they are recorded, and not requested again."""
         for number in [number for number in self.results if number <= recorded]:
             self._drop(number)
 

@@ -1,8 +1,8 @@
-"""The order of steps: receives frames, answers most of them, and hands the next step to the session.
+"""The order of steps: receives frames, answers most of them, and passes the next step to the session.
 
 | frame            | state of the runner                    | action                                                  |
 |------------------|----------------------------------------|---------------------------------------------------------|
-| hello, step of N | N was executed, its result is kept     | as below, whatever the fence                            |
+| hello, step of N | N was executed, its result is kept     | as below, with any fence                                |
 | any              | fence lower than the highest seen      | refuse: fenced                                          |
 | hello            | any                                    | configure the session, or refuse: invalid               |
 | value            | any                                    | add the piece; refuse once when a transfer is damaged   |
@@ -28,7 +28,7 @@ PROTOCOL = 5
 
 
 class StepProtocol:
-    """`number`, `digest` and `timing` are those of the last step. `unusable` says why a restore failed, if one did."""
+    """`number`, `digest` and `timing` are of the last step. `unusable`: why a restore failed, if one did."""
 
     def __init__(self, session, channel):
         self.session, self.channel = session, channel
@@ -66,7 +66,7 @@ class StepProtocol:
                         return frame
 
     def _accept_step(self, frame, expected_type):
-        """Begins the step and returns True when it is the expected one. Answers every other."""
+        """Begins the step and returns True when it is the expected one. Answers every other step."""
         kind, number = frame["type"], frame["step"]
         if self._repeat_result(frame):
             return False
@@ -100,7 +100,7 @@ class StepProtocol:
     def send_result(self, message):
         """Sends the result of the current step, and stores it for a repeated request.
 
-        Everybody who is attached to the sandbox receives it, so it says which step it is of, and at what time the step
+        Every client that is attached to the sandbox receives it, so it names its step, and the time at which the step
         was executed: a repeated request may have another time.
         """
         result = {**message, "step": self.number, "digest": self.digest, **self.timing}
@@ -139,6 +139,6 @@ class StepProtocol:
         self.channel.send({"type": "ready", "protocol": PROTOCOL, **identity})
 
     def _refuse(self, frame, kind, reason):
-        # Everybody who is attached to the sandbox receives the refusal. The fence names the sender that it is for.
+        # Every client that is attached to the sandbox receives the refusal. The fence identifies the sender.
         identity = {"step": self.number, "fence": frame["fence"]}
         self.channel.send({"type": "refused", **identity, "kind": kind, "reason": reason[:1_000]})

@@ -7,6 +7,6 @@ Boundary: `snapshot_protocol` is called by `protocol.step_protocol`. Nothing els
 2. Making a snapshot changes nothing of the program. User code that runs meanwhile can call no tool, and is stopped in
    time.
 3. A snapshot is read only by a fresh runner of the same Python, and only in a sandbox. Reading it can run any code that
-   its author put into it. That code has the authority of a cell: none.
+   its author put into it. That code has no more authority than a cell.
 4. A restore that fails makes the runner unusable. No cell runs in a partly restored program.
 """

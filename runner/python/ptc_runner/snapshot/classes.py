@@ -22,12 +22,12 @@ ENUM_VALUE_TYPES = (int, str, bytes, float, bool, tuple, type(None))
 
 
 def is_cell_class(cls):
-    """Did a cell make this class? Every other class is saved by its name, which must lead to it, or is refused."""
+    """Did a cell create this class? Every other class is saved by its name, which must lead to it, or is refused."""
     return type.__getattribute__(cls, "__module__") == "__main__"
 
 
 def reduce_class(value):
-    """Returns how pickle restores a class."""
+    """Returns the reduction by which pickle restores a class."""
     members = dict(type.__dict__["__dict__"].__get__(value))
     name = value.__name__
     for base in value.__mro__[1:]:

@@ -1,7 +1,7 @@
 """The functions of the runner that a snapshot calls when it is read: pickle saves them by name.
 
-The pickler refers to no other function of the runner. Beside these, a snapshot calls constructors of Python and of
-its library.
+The pickler refers to no other function of the runner. In addition, a snapshot calls constructors of Python and
+of its library.
 """
 
 import collections

@@ -1,4 +1,4 @@
-"""The files of a program: everything under /tmp, the only folder that it can write to."""
+"""The files of a program: the content of /tmp, the only folder to which it can write."""
 
 import os
 import stat
@@ -59,8 +59,8 @@ def _unreadable(error):
 def _in_creation_order(entries):
     """Returns the order of creation that gives this order of listing.
 
-    A file system in memory lists the oldest entry of a folder first, or the newest: two folders that are made here
-    tell.
+    A file system in memory lists the oldest entry of a folder first, or the newest: two new
+    folders show which.
     """
     probes = [os.path.join(DIRECTORY, name) for name in (".first", ".last")]
     for probe in probes:
@@ -74,7 +74,7 @@ def _in_creation_order(entries):
 
 
 def check_outside(newer_than):
-    """Raises UnsupportedState for changed files elsewhere: an embedded program can write everywhere."""
+    """Raises UnsupportedState for changed files elsewhere: an embedded program can write to all folders."""
     if not EMBEDDED:
         return
     for folder, folders, files in os.walk("/"):

@@ -36,7 +36,7 @@ MUTABLE_BASES = {
 
 
 def reduce_instance(value):
-    """Returns how pickle restores an instance."""
+    """Returns the reduction by which pickle restores an instance."""
     cls = type(value)
     if issubclass(cls, enum.Enum):
         return _reduce_member(value, cls)
@@ -53,7 +53,7 @@ def reduce_instance(value):
 
 
 def _builtin_base(cls):
-    """Returns the built-in class that determines the content of an instance beside its attributes."""
+    """Returns the built-in class that determines the content of an instance in addition to its attributes."""
     for base in cls.__mro__[1:]:
         if is_cell_class(base) or base.__module__ in PURE_PYTHON_MODULES or base.__qualname__ in PURE_PYTHON_CLASSES:
             continue
@@ -64,7 +64,7 @@ def _builtin_base(cls):
 
 
 def _state(value, cls):
-    """Returns its attributes and its slots. The attributes are the dict itself: another object may reference it too."""
+    """Returns attributes and slots. The attributes are the dict itself, because another object may reference it."""
     attributes, slots = None, []
     for base in cls.__mro__:
         members = type.__dict__["__dict__"].__get__(base)

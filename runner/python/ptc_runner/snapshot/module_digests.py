@@ -75,7 +75,7 @@ class ModuleDescriber:
         name = f"{cls.__module__}.{cls.__qualname__}"
         if issubclass(cls, enum.Enum):
             return f"{name} {value._name_} {value._value_}"
-        is_ours = cls.__module__.startswith("ptc_runner.")  # for example the file behind sys.stdout
+        is_ours = cls.__module__.startswith("ptc_runner.")  # for example the class of the file behind sys.stdout
         if is_ours or id(value) in self.leaf_ids or id(value) in self.seen or depth > MAXIMUM_DEPTH:
             return name
         self.seen.add(id(value))

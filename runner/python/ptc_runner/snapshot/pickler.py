@@ -1,9 +1,9 @@
-"""Objects of a program as bytes, by value: exactly as they are, or not at all.
+"""Objects of a program as bytes, by value: an exact copy or none.
 
 pickle saves some objects by name, or through methods that the program may define. The reducers here replace that for
 functions, classes and instances that cells made, and for objects that contain them.
 
-1. No code of the program runs while it is copied, but methods that it set on instances of library classes.
+1. While a program is copied, only those of its methods run that it has set on instances of library classes.
 2. When a snapshot is read, only `__hash__` and `__eq__` of keys run.
 3. Every object that no rule here or of pickle covers raises `UnsupportedState`.
 """
@@ -151,7 +151,7 @@ class ProgramPickler(pickle.Pickler):
         return constructors.make_cached_property, (value.func, value.attrname, value.__doc__)
 
     def reduce_cached(self, value):
-        """functools.cache: its entries can't be read, so only an empty cache is saved."""
+        """Reduces functools.cache. Its entries can't be read, so only an empty cache is saved."""
         if is_importable(value):
             return NotImplemented
         if value.cache_info().misses:
@@ -164,7 +164,7 @@ class ProgramPickler(pickle.Pickler):
         return constructors.get_module, (value.__name__,)
 
     def reduce_match(self, value):
-        """Saved as the search, if repeating the search gives an equal match."""
+        """Reduces a match to its search, if repeating the search gives an equal match."""
         arguments = value.string, value.pos, value.endpos
         again = value.re.search(*arguments) if type(value.string) in (str, bytes) else None
         if again is None or again.regs != value.regs:
@@ -180,7 +180,7 @@ class ProgramPickler(pickle.Pickler):
         return NotImplemented
 
     def reduce_proxy(self, value):
-        """A read-only view of a dict: annotations and dataclasses contain it."""
+        """Reduces a read-only view of a dict. Annotations and dataclasses contain such views."""
         (target,) = gc.get_referents(value)
         if type(target) is not dict:
             raise UnsupportedState("a mappingproxy")
@@ -231,7 +231,7 @@ class ProgramUnpickler(pickle.Unpickler):
 
 
 def _persistent_names(namespace, loop):
-    """Returns the names, by id, of objects that every runner has. A copy of one is that of the new runner."""
+    """Returns the names, by id, of objects that every runner has. A restored program gets those of its runner."""
     names = {}
     for name, module in list(sys.modules.items()):
         if type(module) is not types.ModuleType or vars(module) is namespace:

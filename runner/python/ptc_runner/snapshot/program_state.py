@@ -125,7 +125,7 @@ def _available_bytes(memory):
 
 
 def restore(session, data):
-    """Restores a snapshot in a fresh runner. After an exception, of whatever class, the runner is unusable."""
+    """Restores a snapshot in a fresh runner. After an exception of any class, the runner is unusable."""
     first_line, _, body = zlib.decompress(data).partition(b"\n")
     header = json.loads(first_line)
     if header["format"] != FORMAT or header["python"] != PYTHON:

@@ -1,7 +1,7 @@
 """The order of sets.
 
 Iterating over a set follows its hash table, which depends on collisions, on growth and on removed values. pickle
-inserts the values into a new table, and every third set of four words comes back in another order. Code that makes
+inserts the values into a new table, and every third set of four words gets another order. Code that makes
 its calls in that order would make other calls than a rebuild. So a snapshot contains the tables, and `write` restores
 them in place by ctypes: no function of Python reads or sets them. The decision record on the order of sets has the
 alternatives.
@@ -21,12 +21,12 @@ from ..errors import UnsupportedState
 Word = ctypes.c_ssize_t
 FORMAT = "q" if ctypes.sizeof(Word) == 8 else "i"
 HEADER_OFFSET = object.__basicsize__
-DUMMY_HASH = -1  # of an entry whose value was removed; no value has this hash
+DUMMY_HASH = -1  # hash of an entry with a removed value; no value has this hash
 MINIMUM_ENTRIES = 8  # a table of this size is part of the set object
 
 
 class SetHeader(ctypes.Structure):
-    """The fields of a set in CPython, after the header of every object. `fill` counts removed entries too."""
+    """The fields of a set in CPython, after the header of every object. `fill` also counts removed entries."""
 
     _fields_ = [(name, Word) for name in ("fill", "used", "mask", "table", "hash", "pop_index")]
 
@@ -77,7 +77,7 @@ class SetTable:
 
 
 def read_all(values, limit):
-    """Returns for each set what `write` needs to restore its table. `limit`: bytes that all tables may have."""
+    """Returns for each set the data with which `write` restores its table. `limit`: maximum bytes of all tables."""
     tables = []
     for value in values:
         table = SetTable(value)
@@ -116,7 +116,7 @@ def write(value, values, layout):
 
 
 def constants(code):
-    """Yields the sets among the constants of code, such as that of a `for` over a literal, in a fixed order."""
+    """Yields the sets among the constants of code, for example of a `for` over a literal, in a fixed order."""
     for constant in code.co_consts:
         if type(constant) is frozenset:
             yield constant

@@ -1,4 +1,4 @@
-"""What a program can change that is neither a variable nor a file: settings of Python and of the process."""
+"""State that a program can change, except variables and files: settings of Python and of the process."""
 
 import gc
 import locale
@@ -31,7 +31,7 @@ def apply(session, captured):
 
 
 def apply_deterministic(session, captured):
-    """Sets time and randomness, which a rebuild must reproduce, to what they were."""
+    """Restores time and randomness, which a rebuild must reproduce."""
     for name, _, set_value in DETERMINISTIC_SETTINGS:
         set_value(session, captured[name])
 

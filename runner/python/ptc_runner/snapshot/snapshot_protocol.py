@@ -11,7 +11,7 @@ RESTORE_SECONDS = 60.0
 
 
 def send_snapshot(session, frame, idle):
-    """Sends a snapshot in pieces, or the reason why there is none. Changes nothing of the program."""
+    """Sends a snapshot in pieces, or the reason why there is none. Does not change the program."""
     protocol = session.protocol
     identity = {"step": frame["step"], "fence": frame["fence"]}
 
@@ -24,7 +24,7 @@ def send_snapshot(session, frame, idle):
     if problem is not None:
         session.channel.send({"type": "no_snapshot", **identity, "reason": problem})
         return
-    size = session.channel.frame_limit // 4 // 4 * 3  # so many bytes make a quarter of a frame in Base64
+    size = session.channel.frame_limit // 4 // 4 * 3  # this number of bytes makes a quarter of a frame in Base64
     for start in range(0, len(data), size):
         text = base64.b64encode(memoryview(data)[start : start + size]).decode()
         last = start + size >= len(data)
@@ -49,7 +49,7 @@ def restore_snapshot(session, frame):
 def _run_isolated(session, seconds, operation):
     """Returns (result of `operation`, None) or (None, reason of its failure).
 
-    User code that runs meanwhile can call no tool and not suspend, is stopped in time, and what it prints is dropped.
+    User code that runs meanwhile can't call tools or suspend, is stopped in time, and its output is dropped.
     """
     session.calls_allowed = False
     session.timer.reset(seconds)

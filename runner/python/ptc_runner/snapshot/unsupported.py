@@ -21,7 +21,7 @@ MAXIMUM_DESCRIPTORS = 4_096  # more than a process in a sandbox may have open
 
 
 def check_idle(session):
-    """Raises UnsupportedState for everything that has begun and not ended, and for changes of the interpreter."""
+    """Raises UnsupportedState for work that has begun and not ended, and for changes of the interpreter."""
     loop = session.loop
     if session.pending_calls:
         raise UnsupportedState("open tool calls")

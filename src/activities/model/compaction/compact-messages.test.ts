@@ -34,14 +34,14 @@ const result = (id: string, content: string): Message => ({
   role: 'user',
   content: [{ type: 'tool_result', tool_use_id: id, content }],
 })
-/** As providers get them: with ids that all of them take. */
+/** Returns the messages in the form for providers, with ids that all of them accept. */
 const sendable = (messages: readonly Message[]): readonly Message[] =>
   toSendableRequest({ model: 'm', maxTokens: 1, system: '', tools: [], messages }).messages
 const question: Message = { role: 'user', content: [{ type: 'text', text: 'What is open?' }] }
 const turns = (count: number, content: string): readonly Message[] =>
   Array.from({ length: count }, (_, index) => [use(`t${index}`), result(`t${index}`, content)]).flat()
 
-/** What follows the stored messages in the next request. */
+/** The part of the next request after the stored messages. */
 const next: NonNullable<CompactionInput['counted']>['next'] = {
   turn: 9,
   limits: defaultLimits,
@@ -51,11 +51,11 @@ const next: NonNullable<CompactionInput['counted']>['next'] = {
 }
 
 interface Setting {
-  /** Default: the summary `notes`. */
+  /** Returns the reply of the model. Default: the summary `notes`. */
   readonly reply?: () => Partial<ModelReply>
   readonly targetTokens: number
   readonly attempt?: number
-  /** Default: the provider counts no tokens. */
+  /** The counter of the provider. Default: the provider counts no tokens. */
   readonly countTokens?: ModelProvider['countTokens']
 }
 
@@ -90,7 +90,7 @@ async function compact(
   return { ...compacted, messages: earlier, requests, before: input }
 }
 
-it('shortens old results without the model when that is enough', async () => {
+it('a compaction shortens old results without the model when that is enough', async () => {
   const messages = [question, ...turns(8, 'x'.repeat(10_000)), use('last')]
   const compacted = await compact(messages, { targetTokens: 15_000 })
   // The last three replies could read the results of t5, t6 and t7.
@@ -101,7 +101,7 @@ it('shortens old results without the model when that is enough', async () => {
   expect(compacted.tokens).toBe(estimateTokens(countCharacters(compacted.messages)))
 })
 
-it('puts a summary in the place of early messages when short results are not enough', async () => {
+it('a summary replaces early messages when short results are not enough', async () => {
   const messages = [question, ...turns(12, 'x'.repeat(1_900)), use('last')]
   const compacted = await compact(messages, { targetTokens: 4_000 })
   expect(compacted).toMatchObject({ shortened: 0, summary: { model: 'm', usage, costUsd: 0.25 } })
@@ -117,7 +117,7 @@ it('puts a summary in the place of early messages when short results are not eno
   expect(compacted.tokens).toBeLessThan(4_000)
 })
 
-it('keeps messages valid for the Messages API and the question literally, however often it runs', async () => {
+it('repeated compactions keep the messages valid for the Messages API and the question unchanged', async () => {
   for (let seed = 1; seed <= 40; seed += 1) {
     const messages = randomMessages(seed)
     let current = messages
@@ -145,14 +145,14 @@ it.each<[string, () => Partial<ModelReply>, object]>([
     },
     { problem: 'no key' },
   ],
-])('has shorter results only after %s', async (_what, reply, expected) => {
+])('a compaction only shortens results after %s', async (_what, reply, expected) => {
   const messages = [question, ...turns(12, 'x'.repeat(2_100)), use('last')]
   const compacted = await compact(messages, { targetTokens: 2_000, reply })
   expect(compacted).toMatchObject({ shortened: 9, summarized: 0, ...expected })
   expect(compacted.messages).toHaveLength(messages.length)
 })
 
-it('retries an error that may pass, and at last goes on without a summary', async () => {
+it('a compaction retries a transient error of the model, and at last continues without a summary', async () => {
   const messages = [question, ...turns(12, 'short'), use('last')]
   const reply = () => {
     throw new PtcError('MODEL_OVERLOADED', 'busy')
@@ -164,7 +164,7 @@ it('retries an error that may pass, and at last goes on without a summary', asyn
   expect(compacted.history).toEqual(compacted.before.history)
 })
 
-it('says so when the messages are too few', async () => {
+it('a compaction of too few messages reports the problem', async () => {
   expect(await compact([question, use('a')], { targetTokens: 1 })).toMatchObject({
     problem: 'the messages are too few for a summary',
     summarized: 0,
@@ -173,7 +173,7 @@ it('says so when the messages are too few', async () => {
 
 const many = [question, ...turns(8, 'x'.repeat(10_000)), use('last')]
 
-it('asks the provider for the tokens of the whole next request, and spares the summary when they are few', async () => {
+it('a compaction makes no summary when the provider counts few tokens of the whole next request', async () => {
   const counted: ModelRequest[] = []
   const countTokens = async (request: ModelRequest) => {
     counted.push(request)
@@ -189,14 +189,14 @@ it('asks the provider for the tokens of the whole next request, and spares the s
   expect(counted[1]?.messages.at(-1)?.content).toMatchObject([{ content: 'found' }])
 })
 
-it('leaves the messages as they are when the estimate was too high', async () => {
+it('a compaction does not change the messages when the estimate was too high', async () => {
   const countTokens = async () => 1_142
   const compacted = await compact(many, { targetTokens: 1_000, countTokens })
   expect(compacted).toMatchObject({ shortened: 0, summarized: 0, tokens: 1_142, requests: [] })
   expect(compacted.history).toEqual(compacted.before.history)
 })
 
-it('summarises more messages while the provider counts too many', async () => {
+it('a compaction summarises more messages while the provider counts too many tokens', async () => {
   const counts: number[] = []
   const countTokens = async ({ messages }: ModelRequest) => {
     counts.push(messages.length)
@@ -215,7 +215,7 @@ it.each<[string, NonNullable<ModelProvider['countTokens']>]>([
   ['fails', () => Promise.reject(new PtcError('MODEL_RATE_LIMIT', 'busy'))],
   ['is not there', () => Promise.resolve(undefined)],
 ])(
-  'estimates the tokens when the counter of the provider %s, and does not ask it again',
+  'tokens are estimated when the counter of the provider %s, and the counter is not asked again',
   async (_what, countTokens) => {
     const asked = vi.fn(countTokens)
     const { history: _, before: __, ...counted } = await compact(many, { targetTokens: 3_000, countTokens: asked })
@@ -226,7 +226,7 @@ it.each<[string, NonNullable<ModelProvider['countTokens']>]>([
   },
 )
 
-it('estimates the tokens when the counter of the provider is slow', async () => {
+it('tokens are estimated when the counter of the provider is slow', async () => {
   vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort(new Error('slow')))
   const countTokens: ModelProvider['countTokens'] = async (_request, { signal: deadline }) => {
     deadline.throwIfAborted()

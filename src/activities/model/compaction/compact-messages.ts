@@ -1,18 +1,20 @@
 /*
- * Compaction: makes the messages of a run shorter, because the context window of its model gets full.
+ * Compaction: makes the messages of a run shorter, because the context window of its model is almost full.
  *
  * Phase 1 shortens the results of tools in old messages. If that is not enough, phase 2 asks the model for a summary of
- * the early messages, which takes their place. How far each goes is decided by the tokens that the provider counts, or
- * else by estimates.
+ * the early messages, which takes their place. The tokens that the provider counts decide how much each phase changes.
+ * Without a counter, estimates decide.
  *
- * Boundary: the workflow decides when (`src/workflows/turns/compaction.ts`), and adopts the new messages.
+ * Boundary: the workflow decides when a compaction is due (`src/workflows/turns/compaction.ts`), and adopts the new
+ * messages.
  *
  * Invariants:
  * 1. A `tool_use` and its `tool_result` are both kept, or both summarised.
- * 2. The first text of the user is kept as it is, over all compactions.
+ * 2. The first text of the user stays unchanged over all compactions.
  * 3. Thinking in replies after a changed message is left out.
- * 4. The messages as they were stay in the value store: a log is never changed. A crash repeats the activity only.
- * 5. A failure of the model is a result: the messages then have phase 1 only.
+ * 4. The earlier messages stay in the value store, because a log is never changed. After a crash, only the activity is
+ *    repeated.
+ * 5. A failure of the model is a result. The messages then have only phase 1.
  */
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
@@ -32,18 +34,18 @@ import { shortenOldResults } from './shorten-results.js'
 import { splitMessages, withoutThinking } from './split-messages.js'
 import { compactedMessage, summaryRequest } from './summary.js'
 
-/** The results that the last replies could read stay whole, unless they are summarised. */
+/** Number of latest replies. Results that these replies could read stay whole, unless a summary replaces them. */
 const recentTurns = 3
 
-/** After this attempt the run goes on without a summary. */
+/** After this attempt the run continues without a summary. */
 const maxAttempts = 3
 
 const minTranscriptCharacters = 4_000
 
-/** A summary, or why there is none and what it has used. */
+/** A summary, or the reason why there is none, with its usage. */
 type Summary = { readonly reply: ModelReply } | Pick<CompactionResult, 'problem' | 'summary'>
 
-/** How often a split is counted, each time with half of the messages before. */
+/** Maximum number of counted splits. Each split keeps half of the messages that the previous one kept. */
 const maxSplits = 3
 
 /** Activity `model.compact`. */
@@ -91,13 +93,15 @@ export function compactMessages(providers: ModelProviders, sources: TurnSources)
 }
 
 interface Split {
-  /** Of the first message that stays. */
+  /** Position of the first message that stays. */
   readonly position: number
-  /** Of the next request, without the text of the summary. */
+  /** Tokens of the next request, without the text of the summary. */
   readonly tokens: number
 }
 
-/** How many early messages a summary replaces, so that the next request has the tokens that it should have. */
+/**
+ * Chooses the early messages that a summary replaces, so that the next request has at most the target number of tokens.
+ */
 async function chooseSplit(
   messages: readonly StoredMessage[],
   input: CompactionInput,
@@ -113,7 +117,7 @@ async function chooseSplit(
   return chosen
 }
 
-/** The messages with a summary in the place of those before a position. */
+/** Returns the messages with a summary in place of those before a position. */
 function replaceEarly(
   messages: readonly StoredMessage[],
   position: number,
@@ -124,7 +128,7 @@ function replaceEarly(
   return [first, ...withoutThinking(messages.slice(position))]
 }
 
-/** The message with the whole texts of its results as references. */
+/** Returns the message with references to the whole texts of its results. */
 async function storeWholeResults(values: Values, message: StoredMessage, signal: AbortSignal): Promise<StoredMessage> {
   if (!message.whole) return message
   const store = async ([id, parts]: [string, WholeResults[string]]) =>
@@ -132,7 +136,7 @@ async function storeWholeResults(values: Values, message: StoredMessage, signal:
   return { ...message, whole: Object.fromEntries(await Promise.all(Object.entries(message.whole).map(store))) }
 }
 
-/** @throws what a retry may cure, and the reason of a cancellation */
+/** @throws errors that a retry may solve, and the reason of a cancellation */
 async function summarize(
   providers: ModelProviders,
   { model, targetTokens }: CompactionInput,
@@ -141,7 +145,7 @@ async function summarize(
 ): Promise<Summary> {
   const { name, maxTokens, temperature, provider } = model
   const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
-  // Fewer characters for a token than usual, so that the request surely fits.
+  // This assumes fewer characters per token than usual, so that the request always fits.
   const maxCharacters = Math.max(minTranscriptCharacters, 2 * (targetTokens - maxTokens))
   const request: ModelRequest = { model: name, ...settings, ...summaryRequest(early, maxCharacters) }
   try {

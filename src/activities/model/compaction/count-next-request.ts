@@ -5,17 +5,17 @@ import type { ModelProviders } from '../../../models/providers.js'
 import { prepareTurn, type TurnSources } from '../load-turn.js'
 import { countCharacters } from './split-messages.js'
 
-/** After this the tokens are estimated: a compaction does not wait for a slow counter. */
+/** After this time the tokens are estimated: a compaction does not wait for a slow counter. */
 const countMs = 5_000
 
-/** Tokens of the request that follows, with these messages in place of the stored ones. */
+/** Counts the tokens of the next request, with these messages in place of the stored ones. */
 type TokenCounter = (messages: readonly Message[]) => Promise<number>
 
 /**
- * Counts by the counter of the provider. Where the provider has none, and after a failure of its counter, the tokens
- * are estimated by the characters that a change has removed.
+ * Returns a counter that uses the provider. Without a counter of the provider, or after its failure, the tokens are
+ * estimated from the number of removed characters.
  *
- * @param stored the messages that `input.tokens` is for
+ * @param stored the messages to which `input.tokens` applies
  */
 export function nextRequestCounter(
   providers: ModelProviders,

@@ -17,7 +17,7 @@ const result = (id: string, content: string): Message => ({
 const contentOf = (message: Message | undefined): UserBlock | undefined =>
   message?.role === 'user' ? message.content[0] : undefined
 
-it('shortens large results of old turns to head, tail and the bytes that are missing', () => {
+it('large results of old turns are shortened to head, tail and the number of missing bytes', () => {
   const large = `${'ä'.repeat(900)}${'b'.repeat(5_000)}`
   const messages = [
     { role: 'user', content: [{ type: 'text', text: 'q'.repeat(9_000) }] } as Message,
@@ -36,13 +36,13 @@ it('shortens large results of old turns to head, tail and the bytes that are mis
     content: `${'ä'.repeat(800)}${note}${'b'.repeat(400)}`,
     tool_use_id: '2',
   })
-  // Nothing else changed but the thinking after it.
+  // Only the thinking after it has changed as well.
   expect(short.slice(0, 4)).toEqual(messages.slice(0, 4))
   expect(short[6]).toBe(messages[6])
   expect(short[5]?.content).toEqual(use('3').content.slice(1))
 })
 
-it('changes no recent turn, and is the same when it is repeated', () => {
+it('shortening changes no recent turn, and a repetition gives the same messages', () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const messages = randomMessages(seed)
     const once = shortenOldResults(messages, { recentTurns: 3, readMore: true })
@@ -63,7 +63,7 @@ it('changes no recent turn, and is the same when it is repeated', () => {
   }
 })
 
-it('keeps the whole text for read_more, and the parts of a result that was cut before', () => {
+it('a shortened result keeps its whole text for read_more, and the parts of a result that was cut before', () => {
   const large = 'a'.repeat(3_000)
   const messages = [
     result('0', 'x'),

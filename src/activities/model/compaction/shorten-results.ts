@@ -3,21 +3,21 @@ import { utf8Length, takeEnd, takeStart } from '../../../common/text/text.js'
 import { cutNote } from '../../../models/read-more-tool.js'
 import { withoutThinking } from './split-messages.js'
 
-/** A longer result is shortened, to its beginning and its end. */
+/** Longer results are shortened to their start and their end. */
 const maxCharacters = 2_000
 const headCharacters = 800
 const tailCharacters = 400
 
 export interface ShortenedMessages {
   readonly messages: readonly StoredMessage[]
-  /** How many results were shortened. */
+  /** Number of shortened results. */
   readonly shortened: number
 }
 
 interface Options {
-  /** The results that the last so many replies could read stay whole. */
+  /** Results that this number of latest replies could read stay whole. */
   readonly recentTurns: number
-  /** The model may read the whole results with `read_more`. */
+  /** True when the model may read the whole results with `read_more`. */
   readonly readMore: boolean
 }
 
@@ -39,7 +39,7 @@ export function shortenOldResults(messages: readonly StoredMessage[], options: O
     if (count === 0) return message
     shortened += count
     firstChanged = Math.min(firstChanged, position)
-    // What was cut before has a reference already.
+    // A result that was cut before has a reference already.
     return {
       ...message,
       content,
@@ -50,13 +50,18 @@ export function shortenOldResults(messages: readonly StoredMessage[], options: O
   return { messages: [...unchanged, ...withoutThinking(changed.slice(firstChanged))], shortened }
 }
 
-/** Position of the first message that the last replies answered directly; 0 when there are no more replies. */
+/**
+ * Returns the position of the first message that the latest replies answered directly; 0 when there are no more
+ * replies.
+ */
 function startOfRecentTurns(messages: readonly StoredMessage[], recentTurns: number): number {
   const replies = messages.flatMap(({ role }, position) => (role === 'assistant' ? [position] : []))
   return Math.max(0, (replies.at(-recentTurns) ?? 0) - 1)
 }
 
-/** Messages from elsewhere may have a list of blocks as the content of a result. */
+/**
+ * Returns the text of a result that may be shortened. In messages from a client, the content may be a list of blocks.
+ */
 function textToShorten(block: UserBlock): string | undefined {
   if (block.type !== 'tool_result') return undefined
   const content: unknown = block.content

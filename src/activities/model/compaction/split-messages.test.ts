@@ -3,7 +3,7 @@ import { randomMessages } from '../../../../test/support/random-messages.js'
 import { isThinkingBlock, isToolUseBlock, type Message } from '../../../common/runs/messages.js'
 import { countCharacters, splitMessages, withoutThinking } from './split-messages.js'
 
-/** Ids of tool uses, and of results. */
+/** Returns the ids of tool uses, and of results. */
 function idsOf(messages: readonly Message[]) {
   const uses: string[] = []
   const results: string[] = []
@@ -14,7 +14,7 @@ function idsOf(messages: readonly Message[]) {
   return { uses, results }
 }
 
-it('never parts a tool use from its result, and keeps the last reply', () => {
+it('a split never separates a tool use from its result, and keeps the last reply', () => {
   let splits = 0
   for (let seed = 1; seed <= 600; seed += 1) {
     const messages = randomMessages(seed)
@@ -32,7 +32,7 @@ it('never parts a tool use from its result, and keeps the last reply', () => {
   expect(splits).toBeGreaterThan(300)
 })
 
-it('keeps as many messages as fit', () => {
+it('a split keeps as many messages as fit', () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const messages = randomMessages(seed)
     const size = (position: number) => countCharacters(messages.slice(position))
@@ -46,7 +46,7 @@ it('keeps as many messages as fit', () => {
   }
 })
 
-it('does not split messages that are too few, or whose tool uses have no results', () => {
+it('too few messages, and messages with tool uses without results, are not split', () => {
   const text = (role: 'user' | 'assistant', content: string): Message => ({
     role,
     content: [{ type: 'text', text: content }],
@@ -58,7 +58,7 @@ it('does not split messages that are too few, or whose tool uses have no results
   expect(splitMessages([text('user', '1'), text('assistant', '2'), text('user', '3'), use], 0)).toBe(3)
 })
 
-it('leaves thinking out, and replies of nothing else', () => {
+it('thinking is left out, and so are replies that contain only thinking', () => {
   const messages: Message[] = [
     { role: 'user', content: [{ type: 'text', text: 'hi' }] },
     { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'x' }] },

@@ -1,8 +1,9 @@
 import { isThinkingBlock, isToolUseBlock, type Message } from '../../../common/runs/messages.js'
 
 /**
- * Where the messages may be divided into those that a summary replaces and those that stay: before a reply that follows
- * a message of the user, when each `tool_use` before it has its `tool_result` before it.
+ * Returns the positions at which the messages may be divided into those that a summary replaces and those that stay.
+ * Such a position is before a reply that follows a message of the user, when each earlier `tool_use` has its
+ * `tool_result` before the position.
  */
 function safeSplits(messages: readonly Message[]): readonly number[] {
   const open = new Set<string>()
@@ -18,12 +19,12 @@ function safeSplits(messages: readonly Message[]): readonly number[] {
   return splits
 }
 
-/** The first message of the user, a reply and its results: less is not worth a summary. */
+/** The minimum for a summary: the first message of the user, a reply and its results. */
 const fewestMessages = 3
 
 /**
- * The position of the first message that stays, so that as many as fit into `keptCharacters` stay, and the last reply
- * in any case. Undefined when the messages have no safe split.
+ * Returns the position of the first message that stays. As many messages stay as fit into `keptCharacters`, and always
+ * the last reply. Returns undefined when the messages have no safe split.
  */
 export function splitMessages(messages: readonly Message[], keptCharacters: number): number | undefined {
   let characters = 0
@@ -36,14 +37,14 @@ export function splitMessages(messages: readonly Message[], keptCharacters: numb
   return splits.find((position) => (kept.get(position) ?? 0) <= keptCharacters) ?? splits.at(-1)
 }
 
-/** Characters of messages as JSON, for estimates of tokens. */
+/** Counts the characters of messages as JSON, for estimates of tokens. */
 export function countCharacters(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + JSON.stringify(content).length, 0)
 }
 
 /**
- * Without thinking. Newer models of Anthropic refuse thinking of replies whose earlier messages have changed, and none
- * needs it back.
+ * Removes thinking. Newer models of Anthropic refuse the thinking of a reply after a change of earlier messages, and no
+ * model needs it.
  */
 export function withoutThinking<M extends Message>(messages: readonly M[]): readonly M[] {
   return messages.flatMap((message): readonly M[] => {

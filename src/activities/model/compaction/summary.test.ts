@@ -23,7 +23,7 @@ const messages: readonly Message[] = [
   },
 ]
 
-it('asks for a summary with a transcript that is text alone', () => {
+it('the request for a summary has a transcript that is only text', () => {
   const { tools, messages: sent } = summaryRequest(messages, 100_000)
   expect(tools).toEqual([])
   expect(sent).toHaveLength(1)
@@ -36,7 +36,7 @@ it('asks for a summary with a transcript that is text alone', () => {
   expect(JSON.stringify(summaryRequest(messages, 1_000)).length).toBeLessThan(2_500)
 })
 
-it('keeps the question and the latest texts of the user literally, over several compactions', () => {
+it('several compactions keep the question and the latest texts of the user unchanged', () => {
   const texts = (message: Message) => message.content.map((block) => 'text' in block && block.text)
   const once = compactedMessage(messages, ' It is 1. ', 1_000)
   expect(texts(once)).toEqual(['Add it up.', 'In EUR, please.', expect.stringMatching(/^Summary .*\n\nIt is 1\.$/)])

@@ -11,7 +11,7 @@ import {
 import type { ModelRequest } from '../../../models/provider.js'
 import { truncateMiddle } from '../../../common/text/text.js'
 
-/** Begins the block of text with the summary: the next compaction recognizes it. */
+/** Heading of the text block with the summary. The next compaction recognizes the block by it. */
 const summaryHeading = 'Summary of the earlier messages, which were removed to save space:'
 
 const system = `\
@@ -27,14 +27,14 @@ Write down, under short headings and as briefly as completeness allows:
 
 Leave out greetings, repetitions and results that no later step needs. Write nothing but the notes.`
 
-/** Characters of one block in the transcript. */
+/** Maximum characters of one block in the transcript. */
 const maxBlockCharacters = 4_000
 
 /**
- * The request for a summary. The transcript is text: no `tool_use` and no thinking of the conversation is sent, so no
- * rule for them applies, and the model has no tools.
+ * Returns the request for a summary. The transcript is text: it contains no blocks of type `tool_use` or thinking, so
+ * the rules for them do not apply. The model has no tools.
  *
- * @param maxCharacters of the transcript
+ * @param maxCharacters maximum characters of the transcript
  */
 export function summaryRequest(
   messages: readonly Message[],
@@ -61,15 +61,15 @@ function textOf(block: AssistantBlock | UserBlock): string {
   return isThinkingBlock(block) ? '' : `(${block.type})`
 }
 
-/** Results in messages from elsewhere may be lists of blocks. */
+/** Returns a result as text. In messages from a client, a result may be a list of blocks. */
 function asText(content: unknown): string {
   return typeof content === 'string' ? content : JSON.stringify(content)
 }
 
 /**
- * The message that takes the place of the summarised ones: what the user wrote, and the summary.
+ * Returns the message that replaces the summarised ones: the texts of the user, and the summary.
  *
- * @param maxCharacters of the texts of the user beside the first one. The oldest of them are left out
+ * @param maxCharacters maximum characters of the texts of the user after the first one. The oldest of them are left out
  */
 export function compactedMessage(messages: readonly Message[], summary: string, maxCharacters: number): Message {
   const [question, ...later] = messages.flatMap((message) => (message.role === 'user' ? userTexts(message) : []))

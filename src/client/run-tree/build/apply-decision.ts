@@ -2,7 +2,7 @@ import { approvalKey } from '../../../common/calls/approvals.js'
 import type { DecisionInput } from '../history/activity-payloads.js'
 import type { RunDraft } from './draft.js'
 
-/** The caller of a deferred call gets its failure later. A denial is an outcome that the history has. */
+/** Applies a decision. The caller of a deferred call gets a failure later. A denial is an outcome in the history. */
 export function applyDecision(run: RunDraft, decision: DecisionInput): void {
   const { idempotencyKey, result, at } = decision
   const turn = run.turns.at(-1)

@@ -22,10 +22,10 @@ import type { ActivityRecord } from '../history/activity-log.js'
 import type { RunEnd, RunStart } from '../history/execution-log.js'
 import type { CallNode, CellNode, CompactionNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
 
-/** What trees of the same run share. */
+/** Caches that trees of the same run share. */
 interface TreeCaches {
   readonly fetched: FetchedValues
-  /** Nodes of calls that have ended. A new one is needed when more values were fetched. */
+  /** Nodes of calls that have ended. A new cache is needed when more values were fetched. */
   readonly callNodes: CallNodes
 }
 
@@ -35,14 +35,14 @@ interface RunRecords {
   readonly taskFailure: Failure | undefined
   readonly paused: BudgetPause | undefined
   readonly activities: readonly ActivityRecord[]
-  /** How many of the first activities have ended. */
+  /** The number of first activities that have ended. */
   readonly settledCount: number
   readonly runIds: readonly string[]
   readonly carriedState: RunState | undefined
   readonly namespace: string
 }
 
-/** @param run the activities, replayed; this function changes it */
+/** @param run the replayed activities; this function changes it */
 export function buildTree(
   { start, end, taskFailure, paused, activities, settledCount, runIds, carriedState, namespace }: RunRecords,
   run: RunDraft,
@@ -97,7 +97,7 @@ export function buildTree(
   return { ...base, type: 'other', result: end?.result as JsonValue | undefined }
 }
 
-/** A run that completed without success counts as failed. */
+/** Returns the status of a run. A run that completed without success counts as failed. */
 function statusOf(end: RunEnd | undefined, outcome: string | undefined): RunStatus {
   if (!end) return 'running'
   return outcome === undefined || outcome === 'answered' || outcome === 'ok' ? end.status : 'failed'
@@ -175,7 +175,7 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
   }
 }
 
-/** Cells of the reply that no sandbox has started: shown before a sandbox is open. */
+/** Returns the cells of the reply that no sandbox has started, to show them before a sandbox is open. */
 function waitingCells(
   turn: TurnDraft,
   { earlierCells, cells, rebuilds, wakes }: RunDraft,
@@ -196,7 +196,7 @@ function waitingCells(
   }))
 }
 
-/** @param codeUse the tool use with the code that made the calls */
+/** @param codeUse id of the tool use with the code that made the calls */
 function callNodes(calls: ReadonlyMap<number, CallDraft>, context: CallContext, codeUse?: string): CallNode[] {
   return [...calls.values()].sort((a, b) => a.index - b.index).map((call) => cachedCallNode(call, context, codeUse))
 }
@@ -233,7 +233,7 @@ function wasExecuted({ steps, owner }: CellNode): boolean {
   return steps > 0 || owner !== undefined
 }
 
-/** Calls in the session of the parent count for the parent. */
+/** Counts the calls in a named session. Calls in the session of the parent count for the parent. */
 function callsInNamedSession({ owner }: CellNode): number {
   return owner && isNamedSessionId(owner.workflowId) ? (owner.toolCalls ?? 0) : 0
 }
@@ -242,7 +242,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0)
 }
 
-/** A call without an activity was refused. */
+/** Returns false for a refused call, which has no activity. */
 function wasStarted({ idempotencyKey, attempts }: CallNode): boolean {
   return idempotencyKey !== undefined || attempts > 0
 }

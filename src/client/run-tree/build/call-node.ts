@@ -10,10 +10,10 @@ import { type CallNode, type CompensationNode, type Failure, isPending, type Pen
 import type { CallDecision, DeferredWait } from '../waits.js'
 
 export interface CallContext {
-  /** Open activities of an ended run are interrupted. */
+  /** True when the run has ended. Its open activities are interrupted. */
   readonly isRunEnded: boolean
   readonly onceTools: ReadonlySet<string>
-  /** Attempts of each tool. */
+  /** Maximum attempts of each tool. */
   readonly attempts: ReadonlyMap<string, number>
   readonly expiries: ReadonlyMap<string, number>
   readonly limitedTools: ReadonlySet<string>
@@ -30,7 +30,7 @@ interface CallEnding {
   readonly message?: string | undefined
 }
 
-/** The node of a call; the same object in every tree once the call has ended. */
+/** Returns the node of a call. Once the call has ended, every tree has the same object. */
 export function cachedCallNode(call: CallDraft, context: CallContext, codeUse: string | undefined): CallNode {
   const cached = context.cache.get(call)
   if (cached) return cached
@@ -51,7 +51,7 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
   const approval = approvalWaitOf(call, context)
   const { status, message }: CallEnding = deferred ? { status: 'running' } : callEndingOf(call, context)
   const { result, endedAt } = endOf(call)
-  // The type of a remote activity need not be the name of the tool.
+  // The type of a remote activity may differ from the name of the tool.
   const tool = described?.tool ?? input?.tool ?? ''
   return {
     tool,
@@ -84,7 +84,7 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
   }
 }
 
-/** The server counts other attempts, too: those on workers without the tool. */
+/** Returns the attempts. The server also counts attempts on workers without the tool. */
 function attemptsOf(
   open: ActivityRecord | undefined,
   maxAttempts: number | undefined,
@@ -116,7 +116,10 @@ function compensationNode(record: ActivityRecord, isRunEnded: boolean): Compensa
   return end.type === 'completed' ? { ...base, status: 'ok' } : { ...base, status: 'failed', failure: end.failure }
 }
 
-/** A call ends with the check of its result, if it has one. A deferred call without one ends when its caller got it. */
+/**
+ * Returns the end of a call: the check of its result, if there is one. A deferred call without a check ends when its
+ * caller got the result.
+ */
 function endOf(call: CallDraft) {
   const { activity, check, deliveredAt } = call
   if (!check && isDeferred(call) && activity?.end?.type === 'completed') {
@@ -126,7 +129,7 @@ function endOf(call: CallDraft) {
   return { result: last && resultOf(last, 'tool'), endedAt: last?.end?.at }
 }
 
-/** Undefined for a call that does not wait for its result. */
+/** Returns undefined for a call that does not wait for its result. */
 function deferredWaitOf(
   { activity, delivered, check }: CallDraft,
   { isRunEnded, expiries, namespace, workflowId }: CallContext,
@@ -139,7 +142,7 @@ function deferredWaitOf(
   return { since, expiresAt, completionToken: encodeCompletionToken(token) }
 }
 
-/** Undefined for a call that does not wait for its approval, as far as the history says. */
+/** Returns undefined for a call that does not wait for its approval according to the history. */
 function approvalWaitOf(
   { approval, activity, delivered }: CallDraft,
   { isRunEnded, namespace, workflowId }: CallContext,
@@ -152,7 +155,7 @@ function approvalWaitOf(
   return { since, expiresAt: since + expiresMs, completionToken: encodeCompletionToken(token) }
 }
 
-/** The outcome that the caller got takes precedence over the end of the activity. */
+/** Returns the end of a call. The outcome that the caller got takes precedence over the end of the activity. */
 function callEndingOf(
   { described, delivered, activity, check }: CallDraft,
   { isRunEnded, onceTools }: CallContext,

@@ -86,11 +86,11 @@ describe('a cell', () => {
       { type: 'failed', kind: 'timed_out', error: 'stopped', output: 'b' },
       { status: 'timed_out', output: 'b' },
     ],
-  ])('ends with the result of its last step: %o', async (result, expected) => {
+  ])('a cell ends with the result of its last step: %o', async (result, expected) => {
     expect(onlyCell(await program(executeStep(cellStep(), result)))).toMatchObject(expected)
   })
 
-  test('continues in a new sandbox when its sandbox is lost', async () => {
+  test('a cell continues in a new sandbox when its sandbox is lost', async () => {
     const lost = executeStep(cellStep(), { type: 'lost', cause: 'gone', reason: 'killed' })
     expect(onlyCell(await program(lost))).toMatchObject({ status: 'running', endedAt: undefined })
     const tree = await program(lost, open(2), executeStep(cellStep(), { type: 'completed', output: 'done' }))
@@ -98,7 +98,7 @@ describe('a cell', () => {
     expect(tree.turns[0]?.cells).toHaveLength(1)
   })
 
-  test('counts a resume from parking, with or without a checkpoint, as a wake and not as a rebuild', async () => {
+  test('a resume from parking, with or without a checkpoint, counts as a wake and not as a rebuild', async () => {
     const suspend = executeStep(cellStep(), suspended())
     const checkpointed = { name: 'session.park', input: {}, result: true }
     const closed = { name: 'session.park', input: {}, result: false }
@@ -108,13 +108,13 @@ describe('a cell', () => {
     expect(onlyCell(tree)).toMatchObject({ status: 'running', rebuilds: 0, wakes: 2 })
   })
 
-  test('continues on another host when its host is lost', async () => {
+  test('a cell continues on another host when its host is lost', async () => {
     const timedOutStep = { name: 'session.step', input: cellStep(), timedOut: timeout(2) }
     const tree = await program(timedOutStep, open(2), executeStep(cellStep(), { type: 'completed', output: '' }))
     expect(onlyCell(tree)).toMatchObject({ status: 'ok', rebuilds: 1 })
   })
 
-  test('that the workflow ended has the status of its tool result', async () => {
+  test('a cell that the workflow ended has the status of its tool result', async () => {
     const toolResult = {
       type: 'tool_result',
       tool_use_id: 'use-1',
@@ -131,14 +131,14 @@ describe('a cell', () => {
     })
   })
 
-  test('that was rejected is not shown', async () => {
+  test('a rejected cell is not shown', async () => {
     const tree = await treeOf(
       syntheticHistory('agent', { question: '?' }, [loadRunConfig, turn(1, [executeCode]), turn(2, [])]),
     )
     expect(tree.turns[0]?.cells).toEqual([])
   })
 
-  test('of a truncated reply is not shown', async () => {
+  test('a cell of a truncated reply is not shown', async () => {
     const { result, ...rest } = turn(1, [executeCode])
     const truncated = { ...rest, result: { ...result, reply: { ...result.reply, stopReason: 'max_tokens' } } }
     const tree = await treeOf(syntheticHistory('agent', { question: '?' }, [loadRunConfig, truncated]))
@@ -151,13 +151,13 @@ describe('a call', () => {
   const callAfter = async (...activities: Parameters<typeof syntheticHistory>[2]) =>
     onlyCell(await program(made, ...activities))?.calls[0]
 
-  test('of a tool with effect once has an unknown outcome when its worker is lost', async () => {
+  test('a call of a tool with effect once has an unknown outcome when its worker is lost', async () => {
     expect(await callAfter({ ...call('send', 1, 1), timedOut: timeout(4) })).toMatchObject({
       status: 'outcome_unknown',
     })
   })
 
-  test('of a repeatable tool has timed out when its workers are lost', async () => {
+  test('a call of a repeatable tool has timed out when its workers are lost', async () => {
     const tree = await program(executeStep(cellStep(), suspended(described(1, 'read'))), {
       ...call('read', 1, 1),
       timedOut: timeout(4),
@@ -165,7 +165,7 @@ describe('a call', () => {
     expect(onlyCell(tree)?.calls[0]).toMatchObject({ status: 'timed_out' })
   })
 
-  test('without an activity has the outcome that was delivered to its code', async () => {
+  test('a call without an activity has the outcome that was delivered to its code', async () => {
     const denied = { index: 1, outcome: { status: 'denied', message: 'no calls left' } }
     expect(await callAfter(executeStep(results(denied), { type: 'completed', output: '' }))).toMatchObject({
       status: 'denied',
@@ -174,12 +174,12 @@ describe('a call', () => {
     })
   })
 
-  test('without a free slot is waiting', async () => {
+  test('a call without a free slot is waiting', async () => {
     expect(await callAfter()).toMatchObject({ status: 'waiting', endedAt: undefined })
     expect((await program(made)).phase).toEqual({ type: 'waiting_for_calls', open: 1 })
   })
 
-  test('that outlives its cell gets its outcome in a step of the next cell', async () => {
+  test('a call that outlives its cell gets its outcome in a step of the next cell', async () => {
     const tree = await program(
       made,
       { ...call('send', 1, 1), open: true },

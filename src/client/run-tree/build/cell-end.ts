@@ -19,13 +19,13 @@ export function applyStepResult(cell: CellDraft, result: StepResult, at: number)
     case 'lost':
       if (result.cause === 'killed_at_limit') return endCell(cell, 'timed_out', result.reason, at)
       if (result.cause === 'out_of_memory') return endCell(cell, 'limit_exceeded', result.reason, at)
-      // A sandbox that is gone is rebuilt; one that broke the protocol is not.
+      // A sandbox that no longer exists is rebuilt; a sandbox that broke the protocol is not.
       if (result.cause !== 'gone' && result.cause !== 'exited') return endCell(cell, 'lost', result.reason, at)
       cell.lossReason = result.reason
   }
 }
 
-/** Ends a cell whose own steps did not report its end, once the run has continued with something else. */
+/** Ends a cell when none of its steps reported its end, and the run has continued with other work. */
 export function closeOpenCell(cell: CellDraft, toolResult: string | undefined, at: number): void {
   const isLossUnconfirmed = cell.status === 'lost' && toolResult !== undefined
   if (cell.status !== 'running' && !isLossUnconfirmed) return
@@ -36,13 +36,13 @@ export function closeOpenCell(cell: CellDraft, toolResult: string | undefined, a
   endCell(cell, status ?? 'lost', error ?? cell.lossReason, cell.endedAt ?? at)
 }
 
-/** The outcome in the run's result takes precedence. */
+/** Applies the outcome in the run's result, which takes precedence. */
 export function applyProgramOutcome(cell: CellDraft, outcome: CellOutcome, at: number): void {
   cell.reportedOutput = outcome.output
   endCell(cell, outcome.status, outcome.status === 'ok' ? undefined : outcome.error, cell.endedAt ?? at)
 }
 
-/** The outcome of a direct call, from its tool result. */
+/** Reads the outcome of a direct call from its tool result. */
 export function parseToolResult(text: string | undefined): DeliveredOutcome | undefined {
   if (text === undefined) return undefined
   const [, statusWord = '', message] = statusLine.exec(text) ?? []
@@ -50,7 +50,7 @@ export function parseToolResult(text: string | undefined): DeliveredOutcome | un
   return status ? { status, message } : { status: 'tool_error', message: text }
 }
 
-/** `[status] message`: must agree with what the workflow writes for the model. */
+/** Matches `[status] message`, the format in which the workflow writes an outcome for the model. */
 const statusLine = /^\[(\w+)\] (.*)$/m
 
 const failedCallStatuses: readonly Exclude<CallStatus, 'ok'>[] = [

@@ -12,7 +12,7 @@ import {
   onceTools,
 } from '../history/activity-payloads.js'
 
-/** A run while its activities are replayed in order. */
+/** A run during the ordered replay of its activities. */
 export interface RunDraft {
   readonly turns: TurnDraft[]
   /** All cells by their number in the run. */
@@ -30,7 +30,7 @@ export interface RunDraft {
   /** Names of the tools with a concurrency limit. */
   limitedTools: ReadonlySet<string>
   readonly compactions: ActivityRecord[]
-  /** Rebuilds and resumes between two cells; they count for the next cell. */
+  /** Number of rebuilds between two cells. They count for the next cell, and so do `wakes`. */
   rebuilds: number
   wakes: number
 }
@@ -48,13 +48,13 @@ export interface CellDraft {
   readonly number: number
   readonly code: Externalizable<string>
   readonly toolUseId: string | undefined
-  /** Anthropic executes its code: there are no steps of ours. */
+  /** True when Anthropic executes the code of the cell, so that it has no steps. */
   readonly isHosted?: true
-  /** The session of this workflow executes it. */
+  /** The workflow that executes the cell in its session. */
   owner?: { readonly workflowId: string; readonly cellId: string; readonly toolCalls: number | undefined }
   readonly startedAt: number
   readonly calls: Map<number, CallDraft>
-  /** Numbers of its steps; a step that is repeated after a rebuild counts once. */
+  /** Numbers of the steps of the cell. A step that is repeated after a rebuild counts once. */
   readonly steps: Set<number>
   endedAt: number | undefined
   status: CellNode['status']
@@ -62,16 +62,16 @@ export interface CellDraft {
   readonly output: Externalizable<string>[]
   /** The output in the run's result, which is truncated for the model. */
   reportedOutput: string
-  /** The end of what the running step has printed. */
+  /** The end of the output of the running step. */
   liveOutput: string
   error: string | undefined
   rebuilds: number
   wakes: number
-  /** Why its sandbox was lost. The cell ends with that only if no rebuild follows. */
+  /** Why the sandbox was lost. The cell ends with this reason only if no rebuild follows. */
   lossReason: string | undefined
 }
 
-/** Replaced, not changed: copies of a run share it. */
+/** A call. It is replaced and never changed, because copies of a run share it. */
 export interface CallDraft {
   readonly turn: number
   readonly cell: number
@@ -81,26 +81,26 @@ export interface CallDraft {
   readonly toolUseId: string | undefined
   readonly described: DescribedCall | undefined
   readonly activity: ActivityRecord | undefined
-  /** Requests the approval of the call. */
+  /** The activity that requests the approval of the call. */
   readonly approval?: ActivityRecord
   /** The last decision on the call. */
   readonly decision?: DecisionInput
-  /** Undoes the effect of the call. */
+  /** The activity that undoes the effect of the call. */
   readonly compensation?: ActivityRecord
-  /** Checks the result of a remote tool, or the valid result of a deferred one. */
+  /** The activity that checks the result of a remote tool, or the valid result of a deferred tool. */
   readonly check?: ActivityRecord
-  /** The outcome that the caller got; takes precedence. */
+  /** The outcome that the caller got. It takes precedence. */
   readonly delivered: DeliveredOutcome | undefined
-  /** When the caller got the outcome. */
+  /** Time at which the caller got the outcome. */
   readonly deliveredAt?: number
 }
 
-/** Its activity only starts the work: the result comes later. */
+/** Returns whether the activity of the call only starts the work, and the result arrives later. */
 export function isDeferred({ activity }: Pick<CallDraft, 'activity'>): boolean {
   return activity?.input.type === 'tool' && activity.input.call.deferred !== undefined
 }
 
-/** The result of a completed activity; undefined when it could not be read. */
+/** Returns the result of a completed activity; undefined when it could not be read. */
 export function resultOf<Type extends ActivityResult['type']>(
   { end }: ActivityRecord,
   type: Type,
@@ -109,7 +109,7 @@ export function resultOf<Type extends ActivityResult['type']>(
   return result?.type === type ? (result as Extract<ActivityResult, { type: Type }>) : undefined
 }
 
-/** @param carriedState state of the executions that the server no longer has */
+/** @param carriedState state from the executions that the server no longer has */
 export function createRunDraft(startedAt: number, carriedState: RunState | undefined): RunDraft {
   const run: RunDraft = {
     turns: [],
@@ -137,7 +137,7 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
   return run
 }
 
-/** A copy that can be changed without changing the original. */
+/** Returns a copy. Changes of the copy do not change the original. */
 export function copyRunDraft(run: RunDraft): RunDraft {
   const copies = new Map([...run.cells].map(([number, cell]) => [number, copyCell(cell)]))
   const turns = run.turns.map((turn) => ({

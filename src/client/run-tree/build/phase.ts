@@ -5,9 +5,9 @@ import type { Phase } from '../tree.js'
 import { runningCell } from './replay-activities.js'
 
 /**
- * The current phase of a run, from its most important open activity.
+ * Returns the current phase of a run, from its most important open activity.
  *
- * @param settledCount how many of the first activities have ended
+ * @param settledCount number of the first activities that have ended
  */
 export function phaseOf(
   run: RunDraft,
@@ -41,7 +41,8 @@ function openingPhase(reason: 'new' | 'unpark' | 'rebuild', cell: number | undef
 }
 
 /**
- * Calls without an open activity: they wait for a free slot, for the next workflow task, or for a result from outside.
+ * Counts the calls without an open activity: they wait for a free slot, for the next workflow task, or for a result
+ * from outside.
  */
 function countWaitingCalls(run: RunDraft): number {
   const calls = [...(runningCell(run)?.calls.values() ?? [])]

@@ -22,7 +22,9 @@ import type { ActivityInput } from '../history/activity-payloads.js'
 
 type ExecuteStepInput = Extract<ActivityInput, { type: 'step' }>
 
-/** Replays a run's activities in the order in which they were scheduled. Those that can't change are replayed once. */
+/**
+ * Replays a run's activities in the order in which they were scheduled. Activities that can't change are replayed once.
+ */
 export class ActivityReplay {
   readonly #settled: RunDraft
   #settledCount = 0
@@ -34,7 +36,7 @@ export class ActivityReplay {
     this.#settled = createRunDraft(startedAt, carriedState)
   }
 
-  /** @param settledCount how many of the first activities no later event changes; it never decreases */
+  /** @param settledCount number of the first activities that no later event changes; it never decreases */
   run(activities: readonly ActivityRecord[], settledCount: number): RunDraft {
     for (const record of activities.slice(this.#settledCount, settledCount)) applyActivity(this.#settled, record)
     this.#settledCount = settledCount
@@ -65,7 +67,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
     case 'open':
       return applySessionOpen(run, record, input.reason)
     case 'park':
-      // Parked as a checkpoint: the next step resumes it. Without a checkpoint the next open counts as a rebuild.
+      // The sandbox was parked as a checkpoint, so the next step resumes it. Without a checkpoint, the next opening
+      // counts as a rebuild.
       if (resultOf(record, 'park')?.isCheckpointed === true) (runningCell(run) ?? run).wakes += 1
       return
     case 'step':
@@ -92,7 +95,7 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
 
 function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<ActivityInput, { type: 'model' }>): void {
   const previousTurn = run.turns.at(-1)
-  // A fallback answers the turn: the model before it failed.
+  // A fallback answers the turn, because the previous model failed.
   if (previousTurn?.number === input.turn) run.turns.pop()
   else if (previousTurn) closeTurn(previousTurn, input.toolResults, record.scheduledAt)
   endHostedCode(run, input.toolResults, input.lostCode, record.scheduledAt)
@@ -125,7 +128,7 @@ function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<Ac
   }
 }
 
-/** The tool results of the next turn end the cells and calls that the activities left open. */
+/** Ends the cells and calls that the activities left open, by the tool results of the next turn. */
 function closeTurn(turn: TurnDraft, toolResults: ReadonlyMap<string, string>, at: number): void {
   turn.pendingCells = []
   for (const cell of turn.cells) if (!cell.isHosted) closeOpenCell(cell, toolResults.get(cell.toolUseId ?? ''), at)
@@ -135,7 +138,7 @@ function closeTurn(turn: TurnDraft, toolResults: ReadonlyMap<string, string>, at
   }
 }
 
-/** Nothing but the result of the turn says how the call ended: it has expired, or was interrupted. */
+/** Returns true when only the result of the turn has the end of the call: it has expired, or was interrupted. */
 function isWaiting(call: CallDraft): boolean {
   return isDeferred(call) && !call.check && !call.delivered
 }
@@ -178,7 +181,7 @@ function startCell(run: RunDraft, number: number, code: Externalizable<string>, 
   const turn = currentTurn(run)
   const index = turn.pendingCells.findIndex((use) => isSameText(use.code, code))
   const use = turn.pendingCells[index]
-  // The cells before it in the reply were rejected without being executed.
+  // Earlier cells of the reply were rejected without being executed.
   turn.pendingCells = turn.pendingCells.slice(index + 1)
   const { rebuilds, wakes } = run
   const cell: CellDraft = { ...emptyCell(number, code, startedAt), toolUseId: use?.toolUseId, rebuilds, wakes }
@@ -188,7 +191,7 @@ function startCell(run: RunDraft, number: number, code: Externalizable<string>, 
   turn.cells.push(cell)
 }
 
-/** The owner that ended before it took the cell was another one. */
+/** Sets the owner of a cell. An earlier owner may have ended before it accepted the cell. */
 function setOwner(run: RunDraft, number: number, owner: NonNullable<CellDraft['owner']>): void {
   const cell = run.cells.get(number)
   if (cell) cell.owner = owner
@@ -201,7 +204,7 @@ function applyCellReply(
 ): void {
   const cell = [...run.cells.values()].find(({ owner }) => owner?.cellId === id)
   if (!cell?.owner || cell.status !== 'running') return
-  // The run may try the next session, or says in the next turn why there was none.
+  // The run may try the next session, or its next turn has the reason why there was none.
   if (result.type === 'failed') {
     cell.lossReason = result.message
     return
@@ -218,7 +221,7 @@ function isText(part: unknown): part is Externalizable<string> {
 
 type Results = Extract<NonNullable<ExecuteStepInput['step']>['input'], { type: 'results' }>['results']
 
-/** A result belongs to the running cell, or to an earlier cell that ended while its call was open. */
+/** Applies results. A result belongs to the running cell, or to an earlier cell that ended while its call was open. */
 function applyResults(run: RunDraft, results: Results, deliveredAt: number): void {
   const cells = [...run.cells.values()].toReversed()
   for (const { index, outcome } of results) {
@@ -251,7 +254,7 @@ function applyApproval(run: RunDraft, approval: ActivityRecord, { cell, index }:
   if (call) calls?.set(index, { ...call, approval })
 }
 
-/** Compensations come after the turns of their calls. */
+/** Applies a compensation, which comes after the turn of its call. */
 function applyCompensation(run: RunDraft, compensation: ActivityRecord, { turn, cell, index }: CallPosition): void {
   const ofTurn = run.turns.find(({ number }) => number === turn)
   const calls = cell === 0 ? ofTurn?.directCalls : run.cells.get(cell)?.calls
@@ -263,12 +266,12 @@ function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallP
   const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
   const call = calls?.get(index)
   if (!call) return
-  // A result of a deferred call that is not valid changes nothing: the call still waits.
+  // An invalid result of a deferred call changes nothing: the call still waits.
   if (isDeferred(call) && check.end?.type !== 'completed') return
   calls?.set(index, { ...call, check })
 }
 
-/** The latest turn; a program has only turn 0. */
+/** Returns the latest turn. A program has only turn 0. */
 function currentTurn(run: RunDraft): TurnDraft {
   const last = run.turns.at(-1)
   if (last) return last

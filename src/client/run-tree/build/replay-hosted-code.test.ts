@@ -60,7 +60,7 @@ async function cellsOf(...activities: Parameters<typeof syntheticHistory>[2]): P
   return tree.turns.flatMap(({ cells }) => cells)
 }
 
-it('numbers the calls of a cell over the turns that continue it', async () => {
+it('the tree numbers the calls of a hosted cell over the turns that continue it', async () => {
   const cells = await cellsOf(
     turn(1, [code('s1'), callOf('s1', 'a')], { calls: { a: described() } }),
     activity(1, 1, 1),
@@ -83,7 +83,7 @@ it('numbers the calls of a cell over the turns that continue it', async () => {
   ])
 })
 
-it('shows why a call without an activity was refused', async () => {
+it('the tree shows why a call of hosted code without an activity was refused', async () => {
   const result = { type: 'tool_result', tool_use_id: 'b', content: '[denied] too many', is_error: true }
   const [cell] = await cellsOf(
     turn(1, [code('s1'), callOf('s1', 'a'), callOf('s1', 'b')], { calls: { a: described('no'), b: described() } }),
@@ -95,7 +95,7 @@ it('shows why a call without an activity was refused', async () => {
   ])
 })
 
-it('ends code that was lost, and code that the API ended', async () => {
+it('the tree ends hosted code that was lost, and hosted code that the API ended', async () => {
   const cells = await cellsOf(
     turn(1, [code('s1'), callOf('s1', 'a')], { calls: { a: described() } }),
     activity(1, 1, 1),
@@ -108,6 +108,6 @@ it('ends code that was lost, and code that the API ended', async () => {
   ])
 })
 
-it('shows no code of a reply that did not enter the history', async () => {
+it('the tree shows no hosted code of a reply that did not enter the history', async () => {
   expect(await cellsOf(turn(1, [code('s1')], { stopReason: 'max_tokens' }))).toEqual([])
 })

@@ -7,7 +7,7 @@ interface HostedReply extends HostedCode {
   readonly calls: ReadonlyMap<string, DescribedCall>
 }
 
-/** Replays what a reply says of code that Anthropic executes. A cell belongs to the turn in which it began. */
+/** Replays the code that Anthropic executes, from a reply. A cell belongs to the turn in which it began. */
 export function applyHostedCode(run: RunDraft, turn: TurnDraft, reply: HostedReply, at: number): void {
   for (const { toolUseId, code } of reply.begun) {
     const number = Math.max(run.earlierCells, ...run.cells.keys()) + 1
@@ -34,7 +34,7 @@ export function applyHostedCode(run: RunDraft, turn: TurnDraft, reply: HostedRep
 }
 
 /**
- * Replays the next request: it has the results of the calls that no activity made, and ends code that was lost.
+ * Replays the next request. It has the results of calls without an activity, and ends lost code.
  *
  * @param lost ids of server tool uses
  */

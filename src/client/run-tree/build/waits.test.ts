@@ -26,14 +26,14 @@ const program = (activities: Parameters<typeof syntheticHistory>[2], context?: o
   syntheticHistory('program', { source: 'code', ...(context && { context }) }, activities)
 
 describe('what a run waits for', () => {
-  it('is the approval of a call', async () => {
+  it('a run waits for the approval of a call', async () => {
     const tree = await treeOf(program([config, cell, approval]))
     expect(tree.waitsFor).toEqual([
       expect.objectContaining({ type: 'approval', tool: 'pay', summary: 'pay 4800', arguments: args, position }),
     ])
   })
 
-  it('is an answer when the call has nothing but a question, and a result else', async () => {
+  it('a run waits for an answer when the call has only a question, and for a result otherwise', async () => {
     for (const [given, type] of [
       [{ question: 'Which?' }, 'answer'],
       [{ question: 'Which?', of: 'a' }, 'result'],
@@ -44,7 +44,7 @@ describe('what a run waits for', () => {
     }
   })
 
-  it('is a larger budget while the memo says so, and nothing once the run has ended', async () => {
+  it('a run waits for a larger budget while the memo has the pause, and for nothing once it has ended', async () => {
     const events = program([config])
     const pause = { item: 'turns', amount: 2, since: 1_000 }
     const modified = (id: number, value: unknown) => ({
@@ -62,7 +62,7 @@ describe('what a run waits for', () => {
   })
 })
 
-it('a run has its requester', async () => {
+it('the tree of a run has its requester', async () => {
   const tree = await treeOf(program([config], { user: 'ada', tenant: 'acme', secret: 1 }))
   expect(tree.requester).toEqual({ user: 'ada', tenant: 'acme' })
   expect(await treeOf(program([config], { other: 1 }))).not.toHaveProperty('requester')
@@ -90,7 +90,7 @@ describe('a decision on a call', () => {
     return tree.turns[0]?.cells[0]?.calls[0]?.decision
   }
 
-  it('names the person, and the arguments that it replaced', async () => {
+  it('a decision on a call names the person, and the replaced arguments', async () => {
     expect(await decided({ type: 'value', value: { approved: true, arguments: { eur: 480 } } })).toEqual({
       decision: 'approved',
       by: 'ada',
@@ -102,7 +102,7 @@ describe('a decision on a call', () => {
     expect(await decided({ type: 'failure', message: 'no' })).toMatchObject({ decision: 'denied', by: 'ada' })
   })
 
-  it('that was refused is none', async () => {
+  it('a refused decision on a call is not in the tree', async () => {
     expect(await decided({ type: 'value', value: { approved: true } }, { message: 'no' })).toBeUndefined()
   })
 })

@@ -3,7 +3,7 @@ import type { BudgetPause } from '../../../common/runs/budget.js'
 import type { CallNode, TurnNode } from '../tree.js'
 import type { CallWait, RunWait } from '../waits.js'
 
-/** What a run waits for that comes from outside, the oldest wait first. */
+/** Returns the waits of a run for something from outside, the oldest first. */
 export function waitsOf(turns: readonly TurnNode[], paused: BudgetPause | undefined): readonly RunWait[] {
   const calls = turns.flatMap(({ cells, directCalls }) => [...cells.flatMap((cell) => cell.calls), ...directCalls])
   const ofBudget: readonly RunWait[] = paused ? [{ type: 'budget', ...paused }] : []

@@ -18,7 +18,7 @@ import { openRecord } from './open-record.js'
 /** One activity of the run, according to the events so far. */
 export interface ActivityRecord {
   readonly activityId: string
-  /** Only of a call that is a child workflow. */
+  /** Id of the child workflow. Set only for a call that is a child workflow. */
   readonly workflowId?: string
   readonly summary: string
   readonly scheduledAt: number
@@ -26,13 +26,13 @@ export interface ActivityRecord {
   started: boolean
   attempts: number
   lastFailure: Failure | undefined
-  /** When the next attempt begins, while the activity waits for it. */
+  /** Start of the next attempt, while the activity waits for it. */
   nextAttemptAt?: number | undefined
-  /** What a tool said of its progress. */
+  /** The progress that a tool reported. */
   progress?: string | undefined
-  /** Of a step that runs: the end of what its code has printed. */
+  /** For a running step: the end of the output of its code. */
   printed?: string | undefined
-  /** Says which tool blocked the event loop of the worker meanwhile. */
+  /** Names the tool that blocked the event loop of the worker meanwhile. */
   blockedNote: string | undefined
   end: ActivityEnd | undefined
 }
@@ -57,7 +57,9 @@ export class ActivityLog {
     this.#childCalls = new ChildCallLog(reader, previewCharacters, this.#records)
   }
 
-  /** In the order in which they were scheduled, or executed as a part of the activity before. */
+  /**
+   * The records, in the order in which the activities were scheduled, or executed as a part of the previous activity.
+   */
   get records(): readonly ActivityRecord[] {
     return this.#records
   }

@@ -25,7 +25,7 @@ import * as shapes from './payload-schemas.js'
 import type { ModelReplySummary } from '../tree.js'
 import { takeStart } from '../../../common/text/text.js'
 
-/** Where the follow-up steps of an activity belong. */
+/** The position of the follow-up steps of an activity. */
 export interface FollowUpContext {
   /** Milliseconds from the start of the session to the scheduling of the activity. */
   readonly now: number
@@ -33,7 +33,7 @@ export interface FollowUpContext {
   readonly cell: number
 }
 
-/** A decision on a call, or the result of a deferred one, without that result. */
+/** A decision on a call, or the completion of a deferred call without the result. */
 export interface DecisionInput {
   readonly idempotencyKey: string
   readonly by: string | undefined
@@ -43,7 +43,7 @@ export interface DecisionInput {
     | { readonly type: 'failure'; readonly message: string }
 }
 
-/** The input of an activity, reduced to what the tree needs. Large values are dropped. */
+/** The input of an activity, reduced to the parts for the tree. Large values are dropped. */
 export type ActivityInput =
   | { readonly type: 'config' }
   | {
@@ -54,7 +54,7 @@ export type ActivityInput =
       /** UTF-8 bytes of the new content blocks. */
       readonly requestBytes: number
       readonly toolResults: ReadonlyMap<string, string>
-      /** Server tool uses whose code was lost before the turn. */
+      /** Ids of server tool uses with code that was lost before the turn. */
       readonly lostCode: readonly string[]
     }
   /** Compacts the messages before a turn. */
@@ -62,7 +62,7 @@ export type ActivityInput =
   | { readonly type: 'open'; readonly reason: 'new' | 'unpark' | 'rebuild' }
   /** Checkpoints the sandbox while the run waits. */
   | { readonly type: 'park' }
-  /** `step` is null when recorded steps are replayed only. */
+  /** `step` is null when the activity only replays recorded steps. */
   | {
       readonly type: 'step'
       readonly step: { readonly number: number; readonly input: StepInput } | null
@@ -74,28 +74,28 @@ export type ActivityInput =
   | { readonly type: 'approval'; readonly request: ApprovalInput }
   /** Undoes the effect of a call. */
   | { readonly type: 'compensation'; readonly position: CallPosition }
-  /** No activity: the update that decided on a call, or completed it. */
+  /** Not an activity: the update that decided on a call, or completed it. */
   | ({ readonly type: 'decision' } & DecisionInput)
-  /** Checks the result of a call that came from elsewhere. */
+  /** Checks the result of a call that came from outside. */
   | { readonly type: 'check'; readonly position: CallPosition }
-  /** No activity: the session of another workflow, the owner, gets a cell. */
+  /** Not an activity: the session of another workflow, the owner, gets a cell. */
   | ({ readonly type: 'shared_cell'; readonly owner: string } & Omit<SharedCell, 'type'>)
-  /** No activity: such a cell has ended. */
+  /** Not an activity: such a cell has ended. */
   | ({ readonly type: 'cell_reply' } & CellReply)
   | { readonly type: 'other' }
 
-/** The result of an activity, reduced in the same way. */
+/** The result of an activity, reduced like the input. */
 export type ActivityResult =
   | { readonly type: 'config'; readonly config: RunConfigSummary }
   | {
       readonly type: 'model'
       readonly reply: ModelReplySummary
       readonly codeToolUses: readonly CodeToolUse[]
-      /** Of a run whose code Anthropic executes. */
+      /** Set only when Anthropic executes the code of the run. */
       readonly hosted: HostedCode | undefined
-      /** Direct calls, and those of hosted code, by tool_use id. */
+      /** Direct calls and calls of hosted code, by tool_use id. */
       readonly calls: ReadonlyMap<string, DescribedCall>
-      /** UTF-8 bytes of the conversation that the model was given. */
+      /** UTF-8 bytes of the conversation that the model got. */
       readonly conversationBytes: number
     }
   | ({ readonly type: 'compaction' } & CompactionOutcome)
@@ -182,7 +182,7 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
   }
 }
 
-/** The call of a remote tool: its input are the bare arguments. */
+/** Returns the input of a call of a remote tool, from the bare arguments. */
 export function remoteCall(tool: string, args: unknown, position: CallPosition | undefined): ActivityInput {
   if (position === undefined) return other
   const { data } = shapes.remoteArguments.safeParse(args)

@@ -26,7 +26,7 @@ export class ChildCallLog {
     this.#records = records
   }
 
-  /** @returns whether the event is that of a child workflow */
+  /** @returns whether the event is about a child workflow */
   read(event: HistoryEvent, at: number): boolean {
     const initiated = event.startChildWorkflowExecutionInitiatedEventAttributes
     if (initiated) {
@@ -77,7 +77,7 @@ export class ChildCallLog {
   }
 }
 
-/** The workflow has more than the arguments of the call. */
+/** Returns the arguments of the call. The input of the workflow has more members. */
 function argumentsOfSubagent(input: unknown): JsonObject | undefined {
   const { data } = agentInput.safeParse(input)
   return data && { task: data.question }

@@ -3,7 +3,7 @@ import type { Externalizable } from '../../../common/json/external-value.js'
 import { previewText, byteLengthOf, externalizableString, parseRef } from '../values/external-values.js'
 import { type Block, textParts } from './payload-schemas.js'
 
-/** UTF-8 bytes of the content of a block, without its JSON syntax and ids. */
+/** Returns the UTF-8 bytes of the content of a block, without its JSON syntax and ids. */
 function blockByteLength(block: Block): number {
   switch (block.type) {
     case 'text':
@@ -17,7 +17,7 @@ function blockByteLength(block: Block): number {
   }
 }
 
-/** Only code can be an external part of an input. */
+/** Returns the bytes of an input. Only code can be an external part of it. */
 function inputByteLength(input: unknown): number {
   const ref = typeof input === 'object' && input !== null && 'code' in input ? parseRef(input.code) : undefined
   return ref?.bytes ?? byteLengthOf(input)
@@ -44,7 +44,7 @@ export interface CodeToolUse {
   readonly code: Externalizable<string>
 }
 
-/** Replies with these stop reasons are incomplete or declined: their tool uses are not executed. */
+/** Stop reasons of incomplete or declined replies. Their tool uses are not executed. */
 const unexecutedStopReasons = new Set(['max_tokens', 'refusal', 'pause_turn', 'model_context_window_exceeded'])
 
 export function executesToolUses(stopReason: string): boolean {
@@ -61,7 +61,7 @@ export function codeToolUses(blocks: readonly Block[]): readonly CodeToolUse[] {
   })
 }
 
-/** The texts of tool results by tool_use id; of an external text its preview. */
+/** Returns the texts of tool results by tool_use id. An external text is replaced by its preview. */
 export function toolResults(blocks: readonly Block[]): ReadonlyMap<string, string> {
   return new Map(
     blocks.flatMap((block) => {

@@ -19,19 +19,19 @@ const completion = z.object({
 type Completion = Omit<DecisionInput, 'at'>
 
 /**
- * The updates that decide on a call, or complete a deferred one. Nothing else in the history says who did, which
- * arguments were replaced, and that a deferred call has failed.
+ * The updates that decide on a call, or complete a deferred one. Only they contain the name of the decider, the
+ * replaced arguments, and the failure of a deferred call.
  */
 export class Decisions {
   readonly #reader: PayloadReader
-  /** By the id of the event that accepted the update. */
+  /** Key: the id of the event that accepted the update. */
   readonly #accepted = new Map<number, Completion>()
 
   constructor(reader: PayloadReader) {
     this.#reader = reader
   }
 
-  /** A record when the event says that a call was decided on. */
+  /** Returns a record if the event is a decision on a call. */
   read(event: HistoryEvent): ActivityRecord | undefined {
     const { name, args } = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input ?? {}
     if (name === completeCallUpdate) {

@@ -18,17 +18,20 @@ export type FailurePayload = NonNullable<Attributes<'activityTaskFailedEventAttr
 export type Payloads = NonNullable<Attributes<'activityTaskScheduledEventAttributes'>['input']>
 export type Payload = NonNullable<Payloads['payloads']>[number]
 
-/** Milliseconds since the epoch. */
+/** Returns milliseconds since the epoch. */
 export function toMilliseconds(time: Timestamp | null | undefined): number {
   return toNumber(time?.seconds) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6)
 }
 
-/** Event ids are 64-bit integers; a history never has 2^53 events. */
+/** Converts an event id. The ids are 64-bit integers, but a history never has 2^53 events. */
 export function toEventId(eventId: HistoryEvent['eventId']): number {
   return toNumber(eventId)
 }
 
-/** `Number(long)` goes through a string, which takes ten times as long. A history in a file has numbers or strings. */
+/**
+ * Converts an integer. `Number(long)` makes a string first, which takes ten times as long. A history in a file has
+ * numbers or strings.
+ */
 function toNumber(integer: HistoryEvent['eventId'] | number | string): number {
   return typeof integer === 'object' && integer !== null ? integer.toNumber() : Number(integer ?? 0)
 }

@@ -11,7 +11,7 @@ import type { Failure, RunStatus } from '../tree.js'
 export interface RunStart {
   readonly workflowType: string
   readonly workflowId: string
-  /** This execution continues an earlier one. */
+  /** True when this execution continues an earlier one. */
   readonly isContinuation: boolean
   readonly input: unknown
   /** The state that the earlier execution carried over. */
@@ -39,9 +39,9 @@ export class ExecutionLog {
   start: RunStart | undefined
   /** Undefined while the run continues, in this execution or the next. */
   end: RunEnd | undefined
-  /** What the run waits for while its budget is spent. */
+  /** The item of the budget for which the run waits. */
   paused: BudgetPause | undefined
-  /** Why the workflow task fails; the server retries it. Undefined once a task succeeds, and when the run has ended. */
+  /** Why the workflow task fails. The server retries it. Undefined once a task succeeds, and when the run has ended. */
   taskFailure: Failure | undefined
 
   constructor(runId: string, reader: PayloadReader, previewCharacters: number) {
@@ -103,7 +103,7 @@ export class ExecutionLog {
     if (event.workflowExecutionTimedOutEventAttributes) this.end = { status: 'timed_out', at }
   }
 
-  /** Of several failures in a row only the first one is an event. */
+  /** Reads the failure of a workflow task. Only the first of several consecutive failures is an event. */
   #readTaskFailure(failed: TaskFailedAttributes): void {
     if (transientWorkflowTaskFailures.has(Number(failed.cause))) return
     const failure = this.#reader.failure(failed.failure)

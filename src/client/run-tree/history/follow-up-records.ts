@@ -3,13 +3,13 @@ import { type ActivityInput, type ActivityResult, parseActivityResult } from './
 import * as shapes from './payload-schemas.js'
 
 interface FollowUpRecords {
-  /** When the activity itself had its result, in milliseconds since the epoch. */
+  /** Time of the result of the activity itself, in milliseconds since the epoch. */
   readonly resultAt: number
-  /** Of the local calls and the follow-up steps, as if each were an activity. */
+  /** A record for each local call and each follow-up step, as for activities. */
   readonly records: readonly ActivityRecord[]
 }
 
-/** The session of the steps: when it began, in milliseconds since the epoch, and where its cell is. */
+/** The session of the steps: its start, in milliseconds since the epoch, and the position of its cell. */
 interface SessionContext {
   readonly startedAt: number
   readonly turn: number
@@ -18,7 +18,7 @@ interface SessionContext {
 
 type Calls = ReadonlyMap<number, shapes.DescribedCall>
 
-/** The follow-up steps of a completed activity; undefined without any. */
+/** Returns the follow-up steps of a completed activity; undefined when there are none. */
 export function followUpRecords(
   { input, scheduledAt }: Pick<ActivityRecord, 'input' | 'scheduledAt'>,
   result: unknown,
@@ -47,7 +47,7 @@ export function followUpRecords(
   return { resultAt: context.startedAt + first.now - (input.type === 'step' ? first.waited : 0), records }
 }
 
-/** A local call takes from the result of a step to the next step. */
+/** Returns the records of local calls. A local call lasts from the result of a step to the next step. */
 function localCallRecords(
   { startedAt, turn, cell }: SessionContext,
   { now, waited, results = [] }: shapes.FollowUp,

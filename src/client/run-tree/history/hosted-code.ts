@@ -5,7 +5,7 @@ import { externalizableString } from '../values/external-values.js'
 import type { CodeToolUse } from './content-blocks.js'
 import type { Block } from './payload-schemas.js'
 
-/** How code that Anthropic executes has ended. */
+/** The end of code that Anthropic executes. */
 export interface HostedCodeEnd {
   readonly toolUseId: string
   readonly status: 'ok' | 'code_error' | 'timed_out' | 'lost'
@@ -13,7 +13,7 @@ export interface HostedCodeEnd {
   readonly error: string | undefined
 }
 
-/** What a reply says of code that Anthropic executes. */
+/** The information in a reply about code that Anthropic executes. */
 export interface HostedCode {
   readonly begun: readonly CodeToolUse[]
   readonly ended: readonly HostedCodeEnd[]

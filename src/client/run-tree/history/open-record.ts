@@ -3,9 +3,9 @@ import { type HistoryEvent, toMilliseconds } from './event.js'
 import type { PayloadReader } from './payload-reader.js'
 
 /**
- * The record of an activity, or of a child workflow, that begins with this event.
+ * Creates the record of an activity, or of a child workflow, that begins with this event.
  *
- * @param name shown without a summary
+ * @param name text of the record if there is no summary
  */
 export function openRecord(
   reader: PayloadReader,

@@ -15,15 +15,15 @@ import { storageReference } from './storage-reference.js'
 import type { Failure } from '../tree.js'
 
 /**
- * Decodes payloads with a data converter. Reading never throws: undefined stands for what can't be read. What can't be
- * decrypted is an error instead, because a run without its texts would look like an empty one.
+ * Decodes payloads with a data converter. Reading never throws: an unreadable payload is undefined. A payload that
+ * can't be decrypted is an error, because a run without its texts would look like an empty one.
  *
  * Codecs and the external storage are asynchronous: {@link prepare} applies them to the messages of a page. Reading is
  * synchronous, because promises would be most of its cost.
  */
 export class PayloadReader {
   readonly #converter: LoadedDataConverter
-  /** What codecs and the external storage made of a payload; undefined where they failed. */
+  /** The results of codecs and the external storage for a payload; undefined when they failed. */
   readonly #prepared = new WeakMap<Payload, Payload | undefined>()
 
   constructor(converter: LoadedDataConverter) {
@@ -31,7 +31,7 @@ export class PayloadReader {
   }
 
   /**
-   * Must be called with each message whose payloads are read.
+   * Must be called with each message before its payloads are read.
    *
    * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
    */
@@ -49,9 +49,7 @@ export class PayloadReader {
     }
   }
 
-  /**
-   * The first value; undefined when there is none, or when it can't be decoded.
-   */
+  /** Returns the first value; undefined when there is none, or when it can't be decoded. */
   first(payloads: Payloads | null | undefined): unknown {
     return this.value(payloads?.payloads?.[0])
   }
@@ -61,19 +59,19 @@ export class PayloadReader {
     try {
       return this.#converter.payloadConverter.fromPayload(this.#preparedOf(payload))
     } catch {
-      // The tree leaves it out: the run itself is not affected.
+      // The tree leaves the value out. The run itself is not affected.
       return undefined
     }
   }
 
-  /** The note about a blocked event loop, in heartbeat details or in the metadata of a result. */
+  /** Returns the note about a blocked event loop, from heartbeat details or from the metadata of a result. */
   blockedNote(heartbeatDetails: Payloads | null | undefined, result?: Payloads | null): string | undefined {
     const metadataNote = result?.payloads?.[0]?.metadata?.[eventLoopBlockKey]
     if (metadataNote) return new TextDecoder().decode(metadataNote)
     return this.#noteIn(heartbeatDetails, eventLoopBlockKey)
   }
 
-  /** What an activity waits for, by its heartbeat details. */
+  /** Returns the reason of an activity's wait, from its heartbeat details. */
   waitNote(heartbeatDetails: Payloads | null | undefined): string | undefined {
     return this.#noteIn(heartbeatDetails, waitNoteKey)
   }
@@ -99,7 +97,7 @@ export class PayloadReader {
     return decodeWith(this.#converter.payloadCodecs, await this.#fetch(payload))
   }
 
-  /** Events are read without the SDK's converter: externally stored payloads are fetched here. */
+  /** Fetches an externally stored payload, because events are read without the SDK's converter. */
   async #fetch(payload: Payload): Promise<Payload> {
     const reference = storageReference(payload)
     const driver = reference && this.#converter.externalStorage?.getDriver(reference.driverName)
@@ -115,7 +113,7 @@ export class PayloadReader {
     return prepared ?? payload
   }
 
-  /** Message and stack may be in an encoded payload. */
+  /** Returns the failure with its message and stack, which may be in an encoded payload. */
   #preparedFailure(failure: FailurePayload): FailurePayload {
     const { encodedAttributes, cause } = failure
     return {
@@ -130,7 +128,7 @@ function undefinedUnlessEncrypted(thrown: unknown): undefined {
   if (isEncryptionError(thrown)) throw thrown
 }
 
-/** The innermost failure is the cause; the outer ones name the activities it passed through. */
+/** Returns the innermost failure, which is the cause. The outer ones name the activities through which it passed. */
 function toFailure(error: unknown): Failure {
   if (error instanceof ActivityFailure && error.cause) return toFailure(error.cause)
   if (error instanceof ApplicationFailure) return { code: error.type ?? 'UNKNOWN', message: error.message }

@@ -27,7 +27,7 @@ type IsAccepted<Payload, Name extends keyof typeof schemas> = Extends<Payload, A
 type Extends<Type, Base> = [Type] extends [Base] ? true : false
 type KeyOfUnion<Union> = Union extends unknown ? keyof Union : never
 
-it('accepts the arguments and results of the workflows', () => {
+it('the payload schemas accept the arguments and results of the workflows', () => {
   expectTypeOf<IsAccepted<AgentInput, 'agentInput'>>().toEqualTypeOf<true>()
   expectTypeOf<IsAccepted<AgentResult, 'agentResult'>>().toEqualTypeOf<true>()
   expectTypeOf<IsAccepted<ProgramInput, 'programInput'>>().toEqualTypeOf<true>()
@@ -35,7 +35,7 @@ it('accepts the arguments and results of the workflows', () => {
   expectTypeOf<IsAccepted<AgentState | ProgramState, 'runState'>>().toEqualTypeOf<true>()
 })
 
-it('accepts the inputs and results of the activities', () => {
+it('the payload schemas accept the inputs and results of the activities', () => {
   expectTypeOf<IsAccepted<RunConfig, 'runConfig'>>().toEqualTypeOf<true>()
   // Content blocks are any object with a type.
   type AcceptedReply = Accepted<'modelResult'>['reply']
@@ -52,7 +52,7 @@ it('accepts the inputs and results of the activities', () => {
   expectTypeOf<IsAccepted<ToolActivityInput, 'toolInput'>>().toEqualTypeOf<true>()
 })
 
-it('reads only optional fields that exist', () => {
+it('the payload schemas read only optional fields that exist', () => {
   expectTypeOf<Extends<keyof schemas.RunState, KeyOfUnion<AgentState | ProgramState>>>().toEqualTypeOf<true>()
   expectTypeOf<Extends<keyof schemas.DeliveredOutcome, KeyOfUnion<CallOutcome>>>().toEqualTypeOf<true>()
 })

@@ -4,15 +4,15 @@ import { budgetItems } from '../../../common/runs/budget.js'
 import { externalizableString } from '../values/external-values.js'
 
 /**
- * The parts of payloads that the tree reads. Only these fields are validated; the tree leaves out a payload that does
+ * The parts of payloads that the tree reads. Only these fields are validated. The tree leaves out a payload that does
  * not match.
  */
 const jsonObject = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
 
 export const agentInput = z.object({ question: z.string() })
-/** Of any run. */
+/** The input of any run. */
 export const requestedInput = z.object({ context: jsonObject.exactOptional() })
-/** In the memo of a run. */
+/** The pause in the memo of a run. */
 export const budgetPause = z.object({
   item: z.enum(budgetItems),
   amount: z.number().exactOptional(),
@@ -101,7 +101,7 @@ export const runConfig = z.object({
   backend: z.string(),
 })
 
-/** Without the value: a result may be large, and the tool's activity has it. */
+/** An outcome without its value: a result may be large, and the tool's activity has it. */
 const outcome = z.object({
   status: z.enum(['ok', 'tool_error', 'invalid_arguments', 'denied', 'timed_out', 'outcome_unknown', 'cancelled']),
   message: z.string().optional(),
@@ -178,7 +178,7 @@ export const stepResult = z.discriminatedUnion('type', [
   z.object({ type: z.literal('diverged'), reason: z.string() }),
 ])
 
-/** Signal to the workflow whose session executes a cell. */
+/** Signal to the workflow that executes a cell in its session. */
 export const executeCellMessage = z.object({
   type: z.literal('execute'),
   id: z.string(),
@@ -211,11 +211,11 @@ const followUps = z.array(
     result: stepResult.optional(),
   }),
 )
-/** Result of a step whose worker executed follow-up steps. */
+/** Result of a step with follow-up steps. */
 export const followedStep = z.object({ followUps })
-/** Result of a call whose worker may have executed follow-up steps. */
+/** Result of a call, perhaps with follow-up steps. */
 export const followedCall = z.object({ value: z.unknown(), followUps })
-/** The same without the follow-up steps. */
+/** The same result without the follow-up steps. */
 export const resultOfFollowedCall = followedCall.pick({ value: true })
 
 const cellState = z.object({ number: z.number(), turn: z.number() })
@@ -231,7 +231,7 @@ export const runState = z.object({
 const position = z.object({ turn: z.number(), cell: z.number(), index: z.number() })
 export const checkInput = z.object({ position })
 export const remoteArguments = jsonObject
-/** In the memo of a workflow that executes the call of a remote tool. */
+/** The call in the memo of a workflow that executes the call of a remote tool. */
 export const remoteCallMemo = z.object({
   tool: z.string(),
   position,

@@ -76,7 +76,7 @@ const third = syntheticHistory(
 )
 
 describe('a run that continues as new', () => {
-  test('is one tree with one cell, which has each call once', async () => {
+  test('a run that continues as new is one tree with one cell, which has each call once', async () => {
     const tree = await treeOf([...first, ...second, ...third])
     expect(tree).toMatchObject({
       type: 'program',
@@ -95,7 +95,7 @@ describe('a run that continues as new', () => {
     ])
   })
 
-  test('stays running between two executions', async () => {
+  test('a run that continues as new stays running between two executions', async () => {
     const builder = new RunTreeBuilder()
     await builder.add(first)
     expect(builder.tree()).toMatchObject({ status: 'running', phase: { type: 'deciding' } })
@@ -103,7 +103,7 @@ describe('a run that continues as new', () => {
     expect(builder.tree()).toMatchObject({ status: 'running', phase: { type: 'deciding' } })
   })
 
-  test('ignores events that were added before', async () => {
+  test('a tree ignores events of a continued run that were added before', async () => {
     const all = [...first, ...second, ...third]
     const builder = new RunTreeBuilder()
     for (const [index, event] of all.entries()) {
@@ -113,7 +113,7 @@ describe('a run that continues as new', () => {
     expect(builder.tree()).toEqual(await treeOf(all))
   })
 
-  test('uses the given run ids, although a reset copies the first event of another execution', async () => {
+  test('a tree uses the given run ids, although a reset copies the first event of another execution', async () => {
     const builder = new RunTreeBuilder()
     await builder.add(first, 'one')
     await builder.add(second.slice(0, -1), 'two-again')
@@ -146,7 +146,7 @@ describe('follow-up steps', () => {
         ?.seconds,
     ) * 1_000
 
-  test('and their calls are in the tree as if each were an activity', async () => {
+  test('follow-up steps and their calls are in the tree as if each were an activity', async () => {
     const tree = await treeOf(history)
     const [cell] = tree.turns[0]?.cells ?? []
     expect(cell).toMatchObject({ status: 'ok', output: '1\n2\nend\n', steps: 3 })
@@ -157,7 +157,7 @@ describe('follow-up steps', () => {
     expect(tree.totals.toolCalls).toBe(2)
   })
 
-  test('have the times at which the worker executed them', async () => {
+  test('follow-up steps have the times at which the worker executed them', async () => {
     const [cell] = (await treeOf(history)).turns[0]?.cells ?? []
     const [start, paid] = [scheduledAt('session.step'), scheduledAt('get')]
     expect(cell?.calls).toMatchObject([
@@ -167,8 +167,8 @@ describe('follow-up steps', () => {
   })
 })
 
-describe('a run whose first executions the server no longer has', () => {
-  test('has the remaining events, the carried counts, and lacksBeginning', async () => {
+describe('a run without its first executions', () => {
+  test('a run without its first executions has the other events, the carried counts, and lacksBeginning', async () => {
     const tree = await treeOf(second)
     expect(tree).toMatchObject({
       lacksBeginning: true,
@@ -180,7 +180,7 @@ describe('a run whose first executions the server no longer has', () => {
     })
   })
 
-  test('has the question of the memo, and continues the turn and cell of the carried state', async () => {
+  test("a run without its first executions has the memo's question, and the carried turn and cell", async () => {
     const suspendedCell = { toolUseId: 'use-1', cell: { number: 3, turn: 2 } }
     const agentState = {
       ...state,

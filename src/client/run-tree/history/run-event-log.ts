@@ -5,12 +5,12 @@ import { type RunEnd, ExecutionLog, type RunStart } from './execution-log.js'
 import type { BudgetPause } from '../../../common/runs/budget.js'
 import type { Failure } from '../tree.js'
 
-/** The events of a run, over its continue-as-new chain from the first execution on. */
+/** The events of a run over its continue-as-new chain, from the first execution on. */
 export class RunEventLog {
   readonly #reader: PayloadReader
   readonly #previewCharacters: number
   readonly #logs: ExecutionLog[] = []
-  /** The execution whose events are being read. */
+  /** The execution of the current events. */
   #current: ExecutionLog | undefined
 
   constructor(reader: PayloadReader, previewCharacters: number) {
@@ -42,16 +42,16 @@ export class RunEventLog {
     return this.#logs.flatMap(({ activities }) => activities)
   }
 
-  /** How many of the first activities no later event changes: those before the first one that has not ended. */
+  /** Number of the first activities that no later event changes: those before the first activity that has not ended. */
   get settledCount(): number {
     const { activities } = this
     const last = this.#logs.at(-1)?.activities ?? []
     const firstOpen = last.findIndex(({ end }) => end === undefined)
-    // No activity is carried over to the next execution.
+    // Activities are not carried over to the next execution.
     return activities.length - last.length + (firstOpen < 0 ? last.length : firstOpen)
   }
 
-  /** @param runId the execution of the event; undefined: the one that the latest start event named */
+  /** @param runId the execution of the event; undefined: the execution of the latest start event */
   read(event: HistoryEvent, runId: string | undefined): void {
     const started = event.workflowExecutionStartedEventAttributes
     if (runId !== undefined) this.#current = this.#logOf(runId)
@@ -59,7 +59,7 @@ export class RunEventLog {
     this.#current.read(event)
   }
 
-  /** Pending activities belong to the last execution: none is carried over. */
+  /** Reads pending activities. They belong to the last execution, because activities are not carried over. */
   readPending(pending: readonly PendingActivity[]): void {
     this.#logs.at(-1)?.readPending(pending)
   }

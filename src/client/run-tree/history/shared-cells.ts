@@ -7,8 +7,8 @@ import type { PayloadReader } from './payload-reader.js'
 import { cellReply, executeCellMessage } from './payload-schemas.js'
 
 /**
- * The record of a cell that the session of another workflow executes, or of its end. The two may be in different
- * executions, so each is complete by itself.
+ * Returns the record of a cell that the session of another workflow executes, or of its end. The two may be in
+ * different executions, so each record is complete.
  *
  * @returns undefined for any other event
  */

@@ -15,17 +15,17 @@ const externalValueSchema = z.object({
   [externalValueKey]: z.object({ ...bytes, preview: z.string(), stored: z.object(bytes).exactOptional() }),
 })
 
-/** Validates an external value: a tool result may use the same key for something else. */
+/** Validates an external value, because a tool result may use the same key for something else. */
 const externalValueShape: z.ZodType<ExternalValue> = externalValueSchema.transform((value) =>
   externalValue(value[externalValueKey]),
 )
 
-/** A text, inline or external. */
+/** An inline or external text. */
 export const externalizableString = z.union([z.string(), externalValueShape])
 
-/** The reference of an external value; undefined for any other value. */
+/** Returns the reference of an external value; undefined for any other value. */
 export function parseRef(value: unknown): ValueRef | undefined {
-  // Runs for each call of each tree: only the few values with the key are validated.
+  // This runs for each call of each tree, so only the few values with the key are validated.
   if (typeof value !== 'object' || value === null || !(externalValueKey in value)) return undefined
   return externalValueSchema.safeParse(value).data?.[externalValueKey]
 }
@@ -35,16 +35,16 @@ export function isSameText(one: Externalizable<string>, other: Externalizable<st
   return ref === undefined ? one === other : ref.sha256 === parseRef(other)?.sha256
 }
 
-/** UTF-8 bytes of a text, or of any other value as JSON; external values have the size of their content. */
+/** Returns the UTF-8 bytes of a text, or of any other value as JSON. An external value has the size of its content. */
 export function byteLengthOf(value: unknown): number {
   const ref = parseRef(value)
   if (ref !== undefined) return ref.bytes
   return Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 }
 
-/** The beginning of an external text. */
+/** Returns the start of an external text. */
 export function previewText({ preview }: ValueRef): string {
-  // The preview is truncated JSON, perhaps in the middle of an escape (`\\uXXXX` is the longest).
+  // The preview is truncated JSON. It may end in the middle of an escape (`\\uXXXX` is the longest).
   for (let dropped = 0; dropped < 6; dropped += 1) {
     const text =
       parseJsonString(`${preview.slice(0, preview.length - dropped)}"`) ??

@@ -12,13 +12,13 @@ export type ValueReader = Pick<Values, 'load' | 'readText'>
 
 /** External values that a tree shows. */
 export interface ValuesToFetch {
-  /** Fetched completely. */
+  /** Values that are fetched completely. */
   readonly whole: readonly ValueRef[]
-  /** Only the first characters are fetched. */
+  /** Values of which only the first characters are fetched. */
   readonly previews: readonly ValueRef[]
 }
 
-/** Of larger values only the preview is shown. */
+/** Maximum bytes of a fetched value. For larger values, only the preview is shown. */
 const maxFetchBytes = 4 * 1024 * 1024
 const fetchConcurrency = 8
 /** A slow store must not block the tree. */
@@ -27,7 +27,7 @@ const fetchTimeoutMs = 10_000
 /** The external values fetched so far. */
 export class FetchedValues {
   readonly #previewCharacters: number
-  /** By hash; undefined when the fetch failed. */
+  /** Values by their hash; undefined when the fetch failed. */
   readonly #whole = new Map<string, JsonValue | undefined>()
   readonly #previews = new Map<string, string | undefined>()
   #isUnreachable = false
@@ -36,7 +36,7 @@ export class FetchedValues {
     this.#previewCharacters = previewCharacters
   }
 
-  /** An inline text, a fetched text, or a description with the preview. */
+  /** Returns an inline text, a fetched text, or a description with the preview. */
   text(value: Externalizable<string>): string {
     const ref = parseRef(value)
     if (ref === undefined) return typeof value === 'string' ? value : ''
@@ -44,13 +44,13 @@ export class FetchedValues {
     return typeof whole === 'string' ? whole : `[${describeRef(ref)}; it begins:]\n${previewText(ref)}…\n`
   }
 
-  /** Inline arguments, fetched arguments, or their reference. */
+  /** Returns inline arguments, fetched arguments, or their reference. */
   arguments(args: JsonObject): JsonObject {
     const whole = this.#whole.get(parseRef(args)?.sha256 ?? '')
     return typeof whole === 'object' && whole !== null && !Array.isArray(whole) ? (whole as JsonObject) : args
   }
 
-  /** The beginning of an external value as JSON. */
+  /** Returns the start of an external value as JSON. */
   preview(ref: ValueRef): string {
     return this.#previews.get(ref.sha256) ?? ref.preview
   }
@@ -91,17 +91,17 @@ export class FetchedValues {
 
 const purpose = 'a value of the run'
 
-/** For display: the beginning of the hash, and the size. */
+/** Describes a reference for display: the start of the hash, and the size. */
 export function describeRef({ bytes, sha256 }: ValueRef): string {
   return `value ${shortHash({ sha256 })}, ${formatCompactNumber(bytes)} bytes`
 }
 
-/** The beginning of a hash, for display. */
+/** Returns the start of a hash, for display. */
 export function shortHash({ sha256 }: Pick<ValueRef, 'sha256'>): string {
   return sha256.slice(0, 12)
 }
 
-/** False when the store is unavailable. */
+/** Returns false when the store is unavailable. */
 async function fetchAll(fetches: readonly (() => Promise<void>)[]): Promise<boolean> {
   for (let start = 0; start < fetches.length; start += fetchConcurrency) {
     const results = await Promise.allSettled(fetches.slice(start, start + fetchConcurrency).map((fetch) => fetch()))

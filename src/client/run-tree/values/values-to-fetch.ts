@@ -2,7 +2,7 @@ import type { ValuesToFetch } from './fetched-values.js'
 import { parseRef } from './external-values.js'
 import type { RunTree } from '../tree.js'
 
-/** The external values that a rendered tree shows. */
+/** Returns the external values that a rendered tree shows. */
 export function valuesToFetch({ turns }: RunTree, full: boolean): ValuesToFetch {
   const cells = turns.flatMap((turn) => turn.cells)
   const texts = cells.flatMap(({ codeRef, outputRefs }) => (codeRef ? [codeRef, ...outputRefs] : outputRefs))

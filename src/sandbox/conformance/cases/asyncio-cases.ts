@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { expectResult, expectError } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
-/** A case that runs cells in a sandbox of its own and compares their output. */
+/** A case that runs cells in a separate sandbox and compares their output. */
 const printsExpected = (name: string, cells: readonly string[], expected: string): CaseDefinition => ({
   name,
   async run(context) {

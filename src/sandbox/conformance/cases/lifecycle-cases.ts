@@ -3,7 +3,7 @@ import { expectResult } from '../expectations.js'
 import { SessionHarness } from '../session-harness.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
-/** Never aborts: the backend has deadlines of its own. */
+/** Never aborts, because the backend itself has deadlines. */
 const neverAborted = new AbortController().signal
 
 const token = 'import uuid\ntoken = uuid.uuid4().hex\nprint(token)'

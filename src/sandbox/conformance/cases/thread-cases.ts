@@ -4,7 +4,7 @@ import { expectResult, expectError } from '../expectations.js'
 import type { SessionHarness } from '../session-harness.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
-/** Runs a cell whose tool calls get no result: only an event inside the sandbox can end it. */
+/** Runs a cell without results for its tool calls: only an event inside the sandbox can end it. */
 async function runWithoutToolResults(harness: SessionHarness, source: string): Promise<string> {
   let result = await harness.startCell(source)
   while (result.type === 'suspended') {
@@ -15,7 +15,7 @@ async function runWithoutToolResults(harness: SessionHarness, source: string): P
   return expectResult(result, 'completed').output
 }
 
-/** `waits` is the code that the program runs beside a pending call. */
+/** `waits` is the code that the program runs during a pending call. */
 const whileCallIsOpen = (name: string, localWork: string): CaseDefinition => ({
   name: `${name} while a tool call is open`,
   requires: 'supportsProcesses',
@@ -54,7 +54,7 @@ signal.signal(signal.SIGALRM, late)
 signal.setitimer(signal.ITIMER_REAL, 0.1)
 `
 
-/** Threads, child processes and alarms beside the event loop of a program. */
+/** Threads, child processes and alarms in parallel with the event loop of a program. */
 export const threadCases: readonly CaseDefinition[] = [
   whileCallIsOpen('notices a thread', 'await asyncio.to_thread(time.sleep, 0.2)'),
   whileCallIsOpen('notices a child process', 'await (await asyncio.create_subprocess_exec("sleep", "0.2")).wait()'),
@@ -82,7 +82,7 @@ await asyncio.gather(get("open"), item())`
       const { index = 0 } = calls.find(({ arguments: { a } }) => a === 'item') ?? {}
       const results = [{ index, outcome: { status: 'ok' as const, value: null } }]
       assert.deepEqual(expectResult(await harness.executeStep({ type: 'results', results }), 'suspended').calls, [])
-      harness.now += 4_000 // of which nothing is left in a rebuild: the next step comes at once
+      harness.now += 4_000 // in a rebuild no time is left, and the next step begins at once
       const next = expectResult(await harness.executeStep({ type: 'results', results: [] }), 'suspended')
       assert.deepEqual(
         next.calls.map(({ arguments: { a } }) => a),

@@ -11,8 +11,8 @@ import type { DockerEngine } from '../engine/docker-engine.js'
 export async function openAttachStream(engine: DockerEngine, container: string, signal?: AbortSignal): Promise<Duplex> {
   const action = `attach to container ${container}`
   const socket = await engine.call({ action, signal }, (_docker, abortSignal) =>
-    // Without a body, like the docker CLI. dockerode's own `attach` sends its options as the body, and some daemons
-    // pass these bytes to the container's stdin.
+    // The request has no body, like the request of the docker CLI. dockerode's own `attach` sends its options as the
+    // body, and some daemons pass these bytes to the container's stdin.
     engine.dial({
       path: `/containers/${container}/attach?`,
       method: 'POST',
@@ -25,7 +25,7 @@ export async function openAttachStream(engine: DockerEngine, container: string, 
       abortSignal,
     }),
   )
-  // Detects a remote host that vanished.
+  // This detects a remote host that has disappeared.
   if (socket instanceof Socket) socket.setKeepAlive(true, 30_000)
   if (socket instanceof Duplex) return socket
   throw new PtcError('SANDBOX_UNAVAILABLE', `could not ${action}: the response is not a raw stream`, {

@@ -10,7 +10,7 @@ import { statusOf } from '../engine/docker-error.js'
 interface ContainerExitOptions {
   readonly engine: DockerEngine
   readonly container: string
-  /** Resolves when the attach stream is closed, for whatever reason. */
+  /** Resolves when the attach stream is closed, for any reason. */
   readonly streamClosed: Promise<void>
   /** Aborted when the exit no longer matters. */
   readonly signal: AbortSignal
@@ -20,7 +20,7 @@ interface ContainerExit {
   readonly reason: 'exited' | 'out_of_memory'
   /** Null when the container has been removed. */
   readonly exitCode: number | null
-  /** The kernel killed some process of the sandbox for its memory, not necessarily the runner. */
+  /** True when the kernel killed a process of the sandbox for its memory. It may be another process than the runner. */
   readonly oomKilled: boolean
 }
 
@@ -35,7 +35,7 @@ const waitRetryDelayMs = 1_000
 
 /**
  * Waits until a connected container exits or the connection to it is lost. Neither source alone is enough: the wait
- * request hangs when the daemon dies, and a closed stream does not tell why. Never rejects.
+ * request hangs when the daemon dies, and a closed stream does not show the reason. Never rejects.
  */
 export async function awaitContainerExit(options: ContainerExitOptions): Promise<ContainerExit | 'disconnected'> {
   const { engine, container, streamClosed, signal } = options
@@ -55,7 +55,7 @@ export async function awaitContainerExit(options: ContainerExitOptions): Promise
       return state
     }
     if (state === 'unknown' || closed) return 'disconnected'
-    // Some proxies cut idle requests. The container is running and the stream is open: wait again, after a pause.
+    // Some proxies end idle requests. The container is running and the stream is open, so wait again after a pause.
     await Promise.race([streamClosed, pause(waitRetryDelayMs), aborted])
   }
 }
@@ -64,7 +64,7 @@ function pause(milliseconds: number): Promise<void> {
   return sleep(milliseconds, undefined, { ref: false })
 }
 
-/** `unknown` when the daemon does not respond. */
+/** Returns `unknown` when the daemon does not respond. */
 async function tryInspectExit(
   engine: DockerEngine,
   container: string,
@@ -77,7 +77,7 @@ async function tryInspectExit(
   }
 }
 
-/** Reads how a container exited; `running` when it has not. @throws PtcError SANDBOX_UNAVAILABLE */
+/** Reads the exit of a container; `running` when it has not exited. @throws PtcError SANDBOX_UNAVAILABLE */
 export async function inspectExit(
   engine: DockerEngine,
   container: string,
@@ -91,7 +91,7 @@ export async function inspectExit(
   return { reason, exitCode: ExitCode, oomKilled: OOMKilled }
 }
 
-/** A diagnostic for the kill of a process by the kernel, which no process of the sandbox can report itself. */
+/** Returns a diagnostic for the kill of a process by the kernel, which the process itself can't report. */
 export function oomDiagnostic({ oomKilled }: ContainerExit): string {
   return oomKilled ? '[a process of the sandbox used up its memory and was killed]' : ''
 }

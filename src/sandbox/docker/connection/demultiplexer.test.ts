@@ -17,7 +17,7 @@ function demultiplex(chunks: readonly Uint8Array[]): { stdout: string; stderr: s
   return { stdout: join('stdout'), stderr: join('stderr'), partial: demultiplexer.isPartial }
 }
 
-test('separates stdout and stderr', () => {
+test('the demultiplexer separates stdout and stderr', () => {
   const bytes = Buffer.concat([frame(1, 'one '), frame(2, 'warning'), frame(1, 'two')])
   expect(demultiplex([bytes])).toEqual({ stdout: 'one two', stderr: 'warning', partial: false })
 })
@@ -50,7 +50,7 @@ test('isPartial is true in the middle of a header and of a body', () => {
   expect(demultiplex([frame(1, 'hello').subarray(0, 10)]).partial).toBe(true)
 })
 
-test('passes on an incomplete body without buffering it', () => {
+test('the demultiplexer returns an incomplete body without buffering it', () => {
   const demultiplexer = new Demultiplexer()
   const { stdout } = demultiplexer.push(frame(1, 'hello').subarray(0, 11))
   expect(Buffer.from(stdout).toString()).toBe('hel')
@@ -71,7 +71,7 @@ test.each([
   expect(() => new Demultiplexer().push(bytes)).toThrow(expect.objectContaining({ code: 'SANDBOX_PROTOCOL' }))
 })
 
-test('accepts a length at the limit', () => {
+test('the demultiplexer accepts a length at the limit', () => {
   expect(() => new Demultiplexer().push(Buffer.from([1, 0, 0, 0, 1, 0, 0, 0]))).not.toThrow()
 })
 
@@ -127,7 +127,7 @@ test.each(seeds)('seed %i: random frames in random chunks come out complete and 
   expect(demultiplex(chunks)).toEqual({ ...expected, partial: false })
 })
 
-test.each(seeds)('seed %i: random bytes are a protocol error or are passed on, never multiplied', (seed) => {
+test.each(seeds)('seed %i: random bytes are a protocol error or are returned, and never multiplied', (seed) => {
   const random = randomOf(seed)
   for (let round = 0; round < 200; round += 1) {
     const bytes = Buffer.from(Array.from({ length: random(64) }, () => (random(2) === 0 ? random(5) : random(256))))

@@ -16,8 +16,8 @@ const emptyBytes = new Uint8Array()
 
 /**
  * Splits Docker's attach stream into stdout and stderr. It is iterative and linear in the number of bytes, and keeps at
- * most a header between chunks. It returns one array per chunk and stream, however many frames the chunk contains, so
- * that a program that writes single bytes costs no more than one that writes pages.
+ * most a header between chunks. It returns one array per chunk and stream, independent of the number of frames in the
+ * chunk, so that a program that writes single bytes costs no more than a program that writes pages.
  */
 export class Demultiplexer {
   readonly #maxFrameBytes: number
@@ -30,7 +30,7 @@ export class Demultiplexer {
     this.#maxFrameBytes = maxFrameBytes
   }
 
-  /** True in the middle of a frame. */
+  /** True when the bytes so far end in the middle of a frame. */
   get isPartial(): boolean {
     return this.#headerFilled > 0 || this.#bodyLeft > 0
   }

@@ -18,7 +18,9 @@ interface DockerConnectionOptions {
   readonly sendTimeoutMs: number
 }
 
-/** Bytes that are buffered for the reader. Beyond them the socket is paused, and the sandbox has to wait. */
+/**
+ * Maximum bytes that are buffered for the reader. Above this limit the socket is paused, and the sandbox has to wait.
+ */
 const receiveBufferBytes = 1024 * 1024
 
 /** The connection to a running container. It ends with the container, or when the attach stream breaks. */
@@ -123,12 +125,13 @@ export class DockerConnection implements SandboxConnection {
     const exit = await awaitContainerExit({ engine: this.#engine, container: this.#container, streamClosed, signal })
     this.#closing.abort()
     if (exit === 'disconnected') {
-      // A daemon that vanished does not close its side of the stream.
+      // A daemon that has disappeared does not close its side of the stream.
       this.#socket.destroy()
       return { reason: 'disconnected', exitCode: null, diagnostics: this.#diagnostics.toString().trim() }
     }
     return {
-      // After a child ran out of memory, `OOMKilled` stays set, and this worker's own SIGKILL looks like the kernel's.
+      // After a child ran out of memory, `OOMKilled` stays set, and the SIGKILL of this worker looks like one of the
+      // kernel.
       reason: this.#killed ? 'exited' : exit.reason,
       exitCode: exit.exitCode,
       diagnostics: `${this.#diagnostics.toString()}\n${oomDiagnostic(exit)}`.trim(),

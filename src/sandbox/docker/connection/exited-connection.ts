@@ -7,8 +7,8 @@ import type { DockerEngine } from '../engine/docker-engine.js'
 
 /**
  * A connection to a container that exited by itself while no worker was connected. The connection only reports the
- * exit, so that code that ran out of memory is not run again after a worker crash. Undefined for a container that was
- * killed or removed, or that ended because no worker lived.
+ * exit, so that code that ran out of memory is not run again after a worker crash. Returns undefined for a container
+ * that was killed or removed, or that ended because no worker lived.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE
  */

@@ -14,7 +14,7 @@ export class BrokenCheckpointError extends Error {
 /** A container has at most one checkpoint, with this id. */
 const checkpointId = 'parked'
 
-/** A checkpoint may have hundreds of megabytes to write or to read. */
+/** Hundreds of megabytes may have to be written or read for a checkpoint. */
 const timeoutMs = 60_000
 
 /** The daemon may still be stopping the container that is to be restored. */
@@ -24,7 +24,7 @@ const restoreRetryDelayMs = 200
 const checkpointList = z.array(z.object({ Name: z.string() }))
 
 /**
- * Whether the container has a checkpoint; false if the daemon does not support checkpoints.
+ * Returns whether the container has a checkpoint; false if the daemon does not support checkpoints.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE
  */
@@ -55,13 +55,13 @@ export async function createCheckpoint(engine: DockerEngine, container: string, 
     if (isDaemonRefusal(error)) return
     throw error
   }
-  // The daemon responds before it has recorded the exit. A daemon that is killed in between never records it.
+  // The daemon responds before it has recorded the exit. A daemon that is killed between the two never records it.
   await withTimeout(timeoutMs, signal, (waitSignal) => waitForExit(engine, container, waitSignal))
 }
 
 /**
- * Starts a container from its checkpoint and deletes the checkpoint: a running container has none, so no checkpoint is
- * older than the state of its container.
+ * Starts a container from its checkpoint and deletes the checkpoint. A running container has no checkpoint, so a
+ * checkpoint is never older than the state of its container.
  *
  * @throws BrokenCheckpointError; PtcError SANDBOX_UNAVAILABLE
  */
@@ -102,7 +102,7 @@ export async function deleteCheckpoint(engine: DockerEngine, container: string, 
 
 interface CheckpointRequest extends Omit<CallOptions, 'timeoutMs'> {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** After `/containers/`. */
+  /** The part of the URL after `/containers/`. */
   readonly path: string
   readonly query?: object
   readonly body?: object
@@ -122,7 +122,7 @@ function checkpointRequest(engine: DockerEngine, { method, path, query = {}, bod
   )
 }
 
-/** True when the daemon responded with an error status, for whatever reason. */
+/** Returns true when the daemon responded with any error status. */
 function isDaemonRefusal(error: unknown): error is PtcError {
   return PtcError.isInstance(error) && statusOf(error) !== undefined
 }

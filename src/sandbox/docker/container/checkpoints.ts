@@ -21,9 +21,9 @@ export function createDockerCheckpoints(engine: DockerEngine, isAvailable: () =>
 }
 
 /**
- * True when the container was started from a checkpoint before. containerd 1.6 never records the exit of such a
- * container when it is checkpointed again: the container could not be restored, and a process of containerd would stay
- * for ever. So each container is checkpointed once. The container in which its session is rebuilt may be checkpointed
+ * Returns true when the container was started from a checkpoint before. containerd 1.6 never records the exit of such a
+ * container when it is checkpointed again: the container could not be restored, and a process of containerd would never
+ * end. So each container is checkpointed once. After a rebuild of the session, the new container may be checkpointed
  * again.
  */
 async function hasExitedBefore(engine: DockerEngine, container: string, signal: AbortSignal): Promise<boolean> {

@@ -1,16 +1,16 @@
 import type { Limits } from '../../../common/runs/limits.js'
 
 interface ContainerCreateInput {
-  /** The image id: a tag could be moved between check and use. */
+  /** The image id. It is not a tag, because a tag could be moved between check and use. */
   readonly image: string
   readonly userId: number
   readonly labels: Readonly<Record<string, string>>
   readonly limits: Limits
   /** Seconds until the container ends by itself, after a worker has last touched {@link keepAlivePath}. */
   readonly orphanSeconds?: number
-  /** The same for a container whose code has stopped the supervisor, which is possible under gVisor. */
+  /** The same time for a container in which code has stopped the supervisor, which is possible under gVisor. */
   readonly stoppedOrphanSeconds?: number
-  /** The seccomp profile itself, as JSON text. */
+  /** The content of the seccomp profile, as JSON text. */
   readonly seccomp: string
   /** An OCI runtime other than the daemon's default, such as `runsc`. */
   readonly runtime?: string | undefined
@@ -20,7 +20,8 @@ interface ContainerCreateInput {
 export const defaultOrphanSeconds = 75 * 60
 
 /**
- * A week. Under gVisor this time goes on while a checkpoint is parked. A session that was parked for longer is rebuilt.
+ * A week. Under gVisor, this time also passes while a checkpoint is parked. A session that was parked for longer is
+ * rebuilt.
  */
 export const defaultStoppedOrphanSeconds = 7 * 24 * 60 * 60
 
@@ -32,8 +33,8 @@ export const keepAliveFolder = '/run/durable-ptc'
 /** The supervisor (runner/image/supervisor.c) watches the modification time of this file. */
 export const keepAlivePath = `${keepAliveFolder}/keep-alive`
 
-// Not -I: it ignores the environment, and with it PYTHONHASHSEED, so that a rebuilt program would iterate its sets in
-// another order. -s and -P are the rest of -I. The environment contains only the variables below.
+// The command does not use -I, which ignores the environment, and so PYTHONHASHSEED: a rebuilt program would iterate
+// its sets in another order. -s and -P are the other parts of -I. The environment contains only the variables below.
 const program = ['/usr/bin/python3', '-s', '-P', '-B', '-X', 'utf8', '/opt/durable-ptc/runner.py']
 
 const environment = [
@@ -46,8 +47,8 @@ const environment = [
 ]
 
 /**
- * This list replaces the daemon's own, so it contains everything that current daemons mask, and more that programs
- * never read. docs/security.md lists what stays readable.
+ * This list replaces the list of the daemon, so it contains all paths that current daemons mask, and further paths that
+ * programs never read. docs/security.md lists the readable paths.
  */
 const maskedPaths = [
   '/proc/acpi',
@@ -89,12 +90,10 @@ const maskedPaths = [
 
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
 
-/** gVisor's own threads count too: below this limit, a program that forks too often ends the whole sandbox. */
+/** gVisor's own threads also count: below this limit, a program that forks too often ends the whole sandbox. */
 const runscProcesses = 256
 
-/**
- * The body of the create request: all hardening of a sandbox, in one place. A test compares it with live containers.
- */
+/** Returns the body of the create request, with all hardening of a sandbox. A test compares it with live containers. */
 export function containerCreateOptions(input: ContainerCreateInput) {
   const { image, userId, labels, limits, seccomp, runtime } = input
   const { orphanSeconds = defaultOrphanSeconds, stoppedOrphanSeconds = defaultStoppedOrphanSeconds } = input
@@ -106,7 +105,7 @@ export function containerCreateOptions(input: ContainerCreateInput) {
     Env: environment,
     Entrypoint: [supervisor, String(orphanSeconds), String(stoppedOrphanSeconds), ...program],
     Cmd: [],
-    // A health check of the image must not run beside the program.
+    // A health check of the image must not run in parallel with the program.
     Healthcheck: { Test: ['NONE'] },
     AttachStdin: true,
     AttachStdout: true,
@@ -147,7 +146,7 @@ export function containerCreateOptions(input: ContainerCreateInput) {
         '/tmp': `rw,noexec,nosuid,nodev,size=${limits.tmpBytes},nr_inodes=${limits.tmpInodes},mode=1777`,
         [keepAliveFolder]: 'rw,noexec,nosuid,nodev,size=4096,nr_inodes=4,mode=0755',
       },
-      // With a log, a program that prints endlessly would fill the host's disk.
+      // With a log, a program that prints without end would fill the host's disk.
       LogConfig: { Type: 'none', Config: {} },
       // The supervisor is process 1.
       Init: false,

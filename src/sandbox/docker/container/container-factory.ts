@@ -81,7 +81,7 @@ export class ContainerFactory {
   }
 
   /**
-   * Creates a container and returns its id; undefined when the name is taken.
+   * Creates a container and returns its id; undefined when another container has the name.
    *
    * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE
    */

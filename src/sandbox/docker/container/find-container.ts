@@ -34,7 +34,7 @@ export async function findContainer(
   return { containerId: found.id, name: found.name, state }
 }
 
-/** The name of a container stays taken for a moment while the container is being removed. */
+/** Pause before a retry. While a container is being removed, its name stays taken for a moment. */
 const retryDelayMs = 50
 
 /**

@@ -6,7 +6,7 @@ export interface ListedContainer {
   /** Without Docker's leading slash. */
   readonly name: string
   readonly labels: Labels
-  /** Docker's word for the state: `created`, `running`, `exited` … */
+  /** The state in Docker's terms: `created`, `running`, `exited` … */
   readonly state: string
 }
 
@@ -22,18 +22,18 @@ export async function listContainers(
   return (containers ?? []).map(({ Id, Names, Labels, State }) => ({
     id: Id,
     name: (Names[0] ?? Id).replace(/^\//, ''),
-    // Null when there are none, against dockerode's types.
+    // The value is null when there are no labels, although dockerode's types exclude null.
     labels: Labels ?? {},
     state: State,
   }))
 }
 
-/** The label filter for all containers of durable-ptc, or for those of one namespace. */
+/** Returns the label filter for all containers of durable-ptc, or for the containers of one namespace. */
 export function namespaceFilter(namespace: string | undefined): string {
   return namespace === undefined ? labelKeys.namespace : `${labelKeys.namespace}=${namespace}`
 }
 
-/** The time in a label; undefined when the label is missing or invalid. */
+/** Returns the time in a label; undefined when the label is missing or invalid. */
 export function parseUnixSeconds(seconds: string | undefined): Date | undefined {
   const time = Number(seconds ?? Number.NaN)
   return Number.isFinite(time) ? new Date(time * 1_000) : undefined

@@ -16,7 +16,7 @@ test('for Podman the tmpfs has all options except nr_inodes', () => {
   expect(HostConfig.Tmpfs['/tmp']).toBe(`rw,noexec,nosuid,nodev,size=${defaultLimits.tmpBytes},mode=1777`)
 })
 
-test('the rest of the request is the same for Podman', () => {
+test('for Podman the rest of the request is the same', () => {
   const same = { SecurityOpt: 0, Tmpfs: 0, Ulimits: 0 }
   expect({ ...HostConfig, ...same }).toEqual({ ...body.HostConfig, ...same })
   expect(HostConfig.Ulimits).toEqual([...body.HostConfig.Ulimits, { Name: 'nproc', Soft: 64, Hard: 64 }])
@@ -28,11 +28,11 @@ test.each([
   'container create: creating container storage: the container name "ptc-a" is already in use by fa71. You have to remove',
   'can only kill running containers. 8ace is in state stopped: container state improper',
   'can only attach to created or running containers: container state improper',
-])('maps a conflict that Podman reports as 500 to 409: %s', (message) => {
+])('a conflict that Podman reports as 500 is mapped to 409: %s', (message) => {
   expect(statusOf(Object.assign(new Error(message), { statusCode: 500 }))).toBe(409)
 })
 
-test('keeps the status 500 of other failures of Podman', () => {
+test('other failures of Podman keep the status 500', () => {
   const failure = Object.assign(new Error('no space left on device'), { statusCode: 500 })
   expect(statusOf(failure)).toBe(500)
   expect(dockerError(failure, 'start')).toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })

@@ -23,7 +23,7 @@ test('sandboxes that differ in any field have different names and, with high pro
   expect(new Set(others.map((each) => userId(each, false))).size).toBe(others.length)
 })
 
-test('user ids do not overlap with those of real users, and are within the range of a user namespace', () => {
+test('user ids of sandboxes differ from those of real users, and are within the range of a user namespace', () => {
   for (let epoch = 0; epoch < 1_000; epoch += 1) {
     expect(userId({ ...id, epoch }, false)).toBeGreaterThanOrEqual(100_000)
     expect(userId({ ...id, epoch }, false)).toBeLessThan(2 ** 31)
@@ -44,7 +44,7 @@ describe('the name of a claimed container of a warm pool', () => {
   const labels = { 'ptc.namespace': id.namespace, 'ptc.pool': 'pool' }
 
   test.each(['', 'späße/\u0000', 'x'.repeat(1_000), '日本語', '-e7-0123456789ab.WyJhIiwiYiJd'])(
-    'identifies the owner, for session and workflow %j',
+    'the name of a claimed container identifies its owner, for session and workflow %j',
     (text) => {
       const sandbox = { namespace: id.namespace, session: text, epoch: 12 }
       const name = containerName({ ...sandbox, workflowId: text })
@@ -64,11 +64,11 @@ describe('the name of a claimed container of a warm pool', () => {
         .at(-1)}`,
     ],
     ["another epoch's digest", containerName(id).replace('-e1-', '-e2-')],
-  ])('is rejected with %s', (_what, name) => {
+  ])('the name of a claimed container is rejected with %s', (_what, name) => {
     expect(parseIdentity(name, labels)).toBeUndefined()
   })
 
-  test('is rejected under another namespace', () => {
+  test('the name of a claimed container is rejected in another namespace', () => {
     expect(parseIdentity(containerName(id), { ...labels, 'ptc.namespace': 'other' })).toBeUndefined()
   })
 })

@@ -6,39 +6,39 @@ import type { SandboxId, SandboxSpec } from '../../backend.js'
 export const labelKeys = {
   namespace: 'ptc.namespace',
   workflow: 'ptc.workflow',
-  /** For people only: no code reads this label. */
+  /** A label for people. Code does not read it. */
   run: 'ptc.run',
   session: 'ptc.session',
   epoch: 'ptc.epoch',
   /** Unix seconds. After that any reaper may remove the container. */
   expires: 'ptc.expires',
   /**
-   * On a container of a warm pool: the id of the pool. Labels never change, so the container name records the session.
+   * The id of the pool, on a container of a warm pool. Labels never change, so the container name records the session.
    */
   pool: 'ptc.pool',
   /** Unix seconds. After that any reaper may remove the container of a warm pool, if it has no session. */
   idleExpires: 'ptc.idle-expires',
 } as const
 
-/** A sandbox and the workflow that it belongs to. A session belongs to one workflow for ever. */
+/** A sandbox and the workflow to which it belongs. A session always belongs to the same workflow. */
 type QualifiedSandboxId = SandboxId & Pick<SandboxSpec, 'workflowId'>
 
-/** The fixed part of a container name: readable as far as Docker allows, and unique by its digest. */
+/** Returns the fixed part of a container name: readable as far as Docker allows, and unique by its digest. */
 export function sandboxName(id: SandboxId): string {
   const readable = id.session.replaceAll(/[^A-Za-z0-9_.-]+/g, '-').slice(0, 40)
   return `ptc-${readable}-e${id.epoch}-${sandboxDigest(id).toString('hex').slice(0, 12)}`
 }
 
 /**
- * The container name of a sandbox. Its suffix encodes session and workflow, so that renaming a container of a warm pool
- * both claims it and records its owner, in one step. (Docker accepts names of thousands of characters.)
+ * Returns the container name of a sandbox. Its suffix encodes session and workflow, so that renaming a container of a
+ * warm pool both claims it and records its owner, in one step. (Docker accepts names of thousands of characters.)
  */
 export function containerName(sandbox: QualifiedSandboxId): string {
   const suffix = Buffer.from(JSON.stringify([sandbox.session, sandbox.workflowId])).toString('base64url')
   return `${sandboxName(sandbox)}.${suffix}`
 }
 
-/** The labels of a container that is created for a session; `expires` in unix seconds. */
+/** Returns the labels of a container that is created for a session; `expires` is in unix seconds. */
 export function containerLabels(spec: SandboxSpec, expires: number): Record<string, string> {
   return {
     [labelKeys.namespace]: spec.namespace,
@@ -59,8 +59,8 @@ export interface SandboxIdentity {
 }
 
 /**
- * Reads the owner of a container from its name (without slash) and labels; undefined when the container has no session
- * or is not of durable-ptc.
+ * Reads the owner of a container from its name (without slash) and labels; undefined when the container has no session,
+ * or does not belong to durable-ptc.
  */
 export function parseIdentity(name: string, labels: Labels): SandboxIdentity | undefined {
   const namespace = labels[labelKeys.namespace]
@@ -99,7 +99,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** SHA-256 of everything that distinguishes sandboxes. */
+/** Returns the SHA-256 of all properties that distinguish sandboxes. */
 export function sandboxDigest({ namespace, session, epoch }: SandboxId): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([namespace, session, epoch]))

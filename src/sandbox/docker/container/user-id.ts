@@ -5,7 +5,7 @@ import { sandboxDigest } from './sandbox-identity.js'
 const userIds = { plain: { first: 100_000, count: 2_000_000_000 }, mapped: { first: 1_000, count: 60_000 } } as const
 
 /**
- * A separate user id for each sandbox. The kernel limits keys, inotify watches and pending signals per user, so
+ * Returns a separate user id for each sandbox. The kernel limits keys, inotify watches and pending signals per user, so
  * sandboxes do not share these limits.
  */
 export function userId(id: SandboxId, userNamespace: boolean): number {

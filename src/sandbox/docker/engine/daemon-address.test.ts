@@ -9,7 +9,7 @@ import { DockerEngine } from './docker-engine.js'
 
 const digest = (name: string): string => createHash('sha256').update(name).digest('hex')
 
-/** A home folder with these contexts, as the docker CLI writes them. */
+/** Creates a home folder with these contexts, in the format of the docker CLI. */
 async function homeWith(contexts: Record<string, unknown>, config?: unknown) {
   const home = await temporaryFolder()
   const docker = join(home, '.docker')
@@ -25,7 +25,7 @@ async function homeWith(contexts: Record<string, unknown>, config?: unknown) {
 
 const invalid = (message: string) => expect.objectContaining({ code: 'CONFIG_INVALID', message })
 
-test('uses the context that `docker context use` chose', async () => {
+test('the address of the daemon is from the context that `docker context use` chose', async () => {
   const { environment } = await homeWith({ remote: 'unix:///run/other.sock' }, { currentContext: 'remote', auths: {} })
   expect(findDaemon(environment)).toEqual({
     options: { socketPath: '/run/other.sock' },
@@ -35,7 +35,7 @@ test('uses the context that `docker context use` chose', async () => {
   })
 })
 
-test('prefers DOCKER_HOST to DOCKER_CONTEXT, and that to the configuration', async () => {
+test('DOCKER_HOST comes before DOCKER_CONTEXT, and DOCKER_CONTEXT before the configuration', async () => {
   const { environment, docker } = await homeWith(
     { one: 'unix:///run/one.sock', two: 'unix:///run/two.sock' },
     { currentContext: 'one' },
@@ -52,13 +52,13 @@ test('prefers DOCKER_HOST to DOCKER_CONTEXT, and that to the configuration', asy
   expect(findDaemon({ HOME: '/nonexistent', DOCKER_CONFIG: docker })).toMatchObject({ context: 'one' })
 })
 
-test('has no context without a configuration, or with one that names none', async () => {
+test('there is no Docker context without a configuration, or with a configuration that names none', async () => {
   expect(findDaemon({ HOME: '/nonexistent' })).not.toHaveProperty('context')
   const { environment } = await homeWith({}, { auths: {} })
   expect(findDaemon(environment)).not.toHaveProperty('context')
 })
 
-test('uses the address and certificates of a context on a network', async () => {
+test('the address and certificates of a Docker context on a network are used', async () => {
   const { environment, docker } = await homeWith({ tls: 'tcp://10.0.0.1:2376', plain: 'tcp://10.0.0.1' })
   const folder = join(docker, 'contexts', 'tls', digest('tls'), 'docker')
   await mkdir(folder, { recursive: true })
@@ -73,7 +73,7 @@ test('uses the address and certificates of a context on a network', async () => 
   })
 })
 
-test('uses the socket of a rootless daemon when there is no other', async () => {
+test('the socket of a rootless daemon is used when there is no other', async () => {
   const home = await temporaryFolder()
   await writeFile(join(home, 'docker.sock'), '')
   const { options } = findDaemon({ HOME: home, XDG_RUNTIME_DIR: home })
@@ -81,7 +81,7 @@ test('uses the socket of a rootless daemon when there is no other', async () => 
   expect([{}, { socketPath: join(home, 'docker.sock') }]).toContainEqual(options)
 })
 
-test('refuses contexts that do not exist or can not be used, by their name', async () => {
+test('Docker contexts that do not exist or can not be used are refused by their name', async () => {
   const { environment, docker } = await homeWith({ remote: 'ssh://host', odd: 'fd://', none: undefined })
   const find = (context: string) => () => findDaemon({ ...environment, DOCKER_CONTEXT: context })
   const path = (name: string) => join(docker, 'contexts', 'meta', digest(name), 'meta.json')
@@ -95,7 +95,7 @@ test('refuses contexts that do not exist or can not be used, by their name', asy
   expect(() => findDaemon(environment)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
 })
 
-test('an engine reaches the daemon of the context, and names it when it does not', async () => {
+test('an engine connects to the daemon of the context, and names the context after a failure', async () => {
   const { environment } = await homeWith({ mine: '' }, { currentContext: 'mine' })
   const socket = join(environment.HOME, 'docker.sock')
   const meta = join(environment.HOME, '.docker', 'contexts', 'meta', digest('mine'), 'meta.json')

@@ -9,11 +9,11 @@ import { hasErrorCode } from '../../../common/system-error.js'
 import { decodeText } from '../../../common/text/decode-text.js'
 import type { EnvironmentVariables } from '../../cache-directory.js'
 
-/** Where the Docker daemon is. */
+/** The address of the Docker daemon. */
 export interface DaemonAddress {
-  /** For dockerode. Empty: dockerode reads DOCKER_HOST, or takes the default socket. */
+  /** Options for dockerode. Empty: dockerode reads DOCKER_HOST, or uses the default socket. */
   readonly options: DockerOptions
-  /** As in DOCKER_HOST; undefined: the default socket. */
+  /** The address in the form of DOCKER_HOST; undefined: the default socket. */
   readonly host?: string
   readonly usesTls: boolean
   /** The Docker context that has the address. */
@@ -23,8 +23,9 @@ export interface DaemonAddress {
 const systemSocket = '/var/run/docker.sock'
 
 /**
- * Finds the daemon as the docker CLI does: DOCKER_HOST, else the context of DOCKER_CONTEXT, else the one that
- * `docker context use` chose, else the default socket. Without that socket, the one of a rootless daemon.
+ * Finds the daemon like the docker CLI: by DOCKER_HOST, else the context of DOCKER_CONTEXT, else the context that
+ * `docker context use` chose, else the default socket. If this socket does not exist, uses the socket of a rootless
+ * daemon.
  *
  * @throws PtcError CONFIG_INVALID for an address that can't be used
  */
@@ -49,7 +50,7 @@ function readConfig(path: string): z.output<typeof configSchema> {
   try {
     return configSchema.parse(JSON.parse(decodeText(readFileSync(path), path, 'CONFIG_INVALID')))
   } catch (cause) {
-    // Docker's own programs report what is wrong with the file.
+    // Docker's own programs report the problem of the file.
     if (hasErrorCode(cause, 'ENOENT') || hasErrorCode(cause, 'EACCES') || hasErrorCode(cause, 'ENOTDIR')) return {}
     throw new PtcError('CONFIG_INVALID', `${path} is not a configuration of Docker: ${messageOf(cause)}`, {
       hint: 'Correct it, or set DOCKER_HOST.',

@@ -3,13 +3,13 @@ import { isPodman, readInfo, readVersion, supportsCheckpoint, usesUserNamespace 
 import { enforcementProblems } from './daemon-problems.js'
 import type { DockerEngine } from './docker-engine.js'
 
-/** The properties of a daemon that decide how containers are created. */
+/** The properties of a daemon that determine the options of containers. */
 export interface DaemonCapabilities {
-  /** Root in a container is not root on the host. */
+  /** True when root in a container is not root on the host. */
   readonly userNamespace: boolean
-  /** Podman's service: see podman.ts. */
+  /** True for Podman's service: see podman.ts. */
   readonly isPodman: boolean
-  /** The daemon can checkpoint containers of the configured runtime. */
+  /** True when the daemon can checkpoint containers of the configured runtime. */
   readonly supportsCheckpoint: boolean
   /** Limits that the daemon does not enforce and that are not part of the isolation, one line each. */
   readonly warnings: readonly string[]
@@ -17,7 +17,7 @@ export interface DaemonCapabilities {
 
 /**
  * Reads /info and /version, and refuses a daemon that does not enforce isolation. The check is needed because a daemon
- * ignores a limit that it can't enforce without an error.
+ * ignores a limit that it can't enforce, without an error.
  *
  * @throws PtcError SANDBOX_UNENFORCED, SANDBOX_UNAVAILABLE
  */

@@ -38,20 +38,20 @@ function get(engine: DockerEngine, path: string, signal: AbortSignal | undefined
   )
 }
 
-/** True for Podman's service, which implements Docker's API with differences. */
+/** Returns true for Podman's service, which implements Docker's API with differences. */
 export function isPodman(version: DaemonVersion): boolean {
   return (version.Components ?? []).some(({ Name }) => Name === 'Podman Engine')
 }
 
 /**
- * True when the daemon can checkpoint containers of this runtime. Only gVisor's checkpoints are used, not CRIU for
- * runc.
+ * Returns true when the daemon can checkpoint containers of this runtime. Only gVisor's checkpoints are used, not CRIU
+ * for runc.
  */
 export function supportsCheckpoint(info: DaemonInfo, version: DaemonVersion, runtime: string | undefined): boolean {
   return runtime === 'runsc' && info.ExperimentalBuild === true && !isPodman(version)
 }
 
-/** True when root in a container is not root on the host: the daemon is rootless, or remaps users. */
+/** Returns true when root in a container is not root on the host: the daemon is rootless, or remaps users. */
 export function usesUserNamespace(info: DaemonInfo): boolean {
   return (info.SecurityOptions ?? []).some((option) => /name=(userns|rootless)\b/.test(option))
 }

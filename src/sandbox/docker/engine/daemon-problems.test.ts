@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { daemonProblems, isOldRunc, transportProblems } from './daemon-problems.js'
 import { usesUserNamespace } from './daemon-info.js'
 
-test.each(['1.1.5+ds1', '1.2.7', '1.3.0', '1.3.2', '0.1.1', '1.0.0-rc93'])('warns of runc %s', (version) => {
+test.each(['1.1.5+ds1', '1.2.7', '1.3.0', '1.3.2', '0.1.1', '1.0.0-rc93'])('runc %s has a warning', (version) => {
   expect(isOldRunc(version)).toBe(true)
 })
 
 test.each(['1.2.8', '1.2.10', '1.3.3', 'v1.4.0', '1.4.0-rc.3', '2.0.0', 'unknown'])(
-  'does not warn of runc %s',
+  'runc %s has no warning',
   (version) => {
     expect(isOldRunc(version)).toBe(false)
   },
@@ -25,13 +25,13 @@ test.each([
   [{ PidsLimit: false }, 'process'],
   [{ SecurityOptions: ['name=apparmor'] }, 'seccomp'],
   [{ Runtimes: { runc: {} } }, 'no runtime runsc (it has runc)'],
-])('%j is an error', (info, message) => {
+])('a daemon with %j has an error', (info, message) => {
   const [problem] = daemonProblems(info, 'runsc')
   expect(problem?.severity).toBe('error')
   expect(problem?.message).toContain(message)
 })
 
-test('recognizes rootless and remapped daemons by their security options', () => {
+test('rootless and remapped daemons are recognized by their security options', () => {
   expect(usesUserNamespace({ SecurityOptions: ['name=seccomp,profile=default', 'name=userns'] })).toBe(true)
   expect(usesUserNamespace({ SecurityOptions: ['name=rootless'] })).toBe(true)
   expect(usesUserNamespace({ SecurityOptions: ['name=seccomp'] })).toBe(false)

@@ -2,7 +2,7 @@ import type { BackendProblem } from '../../backend.js'
 import type { DaemonAddress } from './daemon-address.js'
 import { isPodman, type DaemonInfo, type DaemonVersion } from './daemon-info.js'
 
-/** Everything that this daemon does not enforce, whether Docker or Podman. */
+/** Returns all limits that this daemon, Docker or Podman, does not enforce. */
 export function enforcementProblems(
   info: DaemonInfo,
   version: DaemonVersion,
@@ -20,7 +20,7 @@ const podmanProblems: readonly BackendProblem[] = [
   },
 ]
 
-/** Limits that /info reports as missing. */
+/** Returns the limits that /info reports as missing. */
 export function daemonProblems(info: DaemonInfo, runtime: string | undefined): BackendProblem[] {
   const problems: BackendProblem[] = []
   const cgroups = 'Enable this cgroup controller in the kernel; rootless Docker needs cgroup v2 and systemd delegation.'
@@ -55,7 +55,7 @@ export function daemonProblems(info: DaemonInfo, runtime: string | undefined): B
   return problems
 }
 
-/** Problems of the connection to the daemon. */
+/** Returns the problems of the connection to the daemon. */
 export function transportProblems({ host = '', usesTls }: Pick<DaemonAddress, 'host' | 'usesTls'>): BackendProblem[] {
   if (!/^(?:tcp|http):/.test(host) || usesTls) return []
   const message = `${host} is not encrypted or authenticated: anyone who can reach it controls the daemon's host`
@@ -64,7 +64,7 @@ export function transportProblems({ host = '', usesTls }: Pick<DaemonAddress, 'h
   return [{ severity: 'warning', message, remedy }]
 }
 
-/** True for versions with CVE-2025-31133, -52565 and -52881, by which code can write outside its container. */
+/** Returns true for versions with CVE-2025-31133, -52565 and -52881, by which code can write outside its container. */
 export function isOldRunc(version: string): boolean {
   const [, major, minor, patch] = (/^v?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []).map(Number)
   if (major === undefined || minor === undefined || patch === undefined) return false

@@ -10,9 +10,9 @@ export interface CallOptions {
   /** Completes "could not …" in the error. */
   readonly action: string
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds; default: the timeout of the engine. */
+  /** Timeout in milliseconds; default: the timeout of the engine. */
   readonly timeoutMs?: number
-  /** HTTP statuses that mean that there is nothing to do; `call` returns undefined for them. */
+  /** HTTP statuses that mean that nothing has to be done. `call` returns undefined for them. */
   readonly ignoredStatuses?: readonly number[]
 }
 
@@ -53,7 +53,7 @@ export class DockerEngine {
     }
   }
 
-  /** The container with this name or id; undefined when there is none. */
+  /** Returns the container with this name or id; undefined when there is none. */
   async inspect(container: string, signal?: AbortSignal): Promise<Dockerode.ContainerInspectInfo | undefined> {
     return this.call(
       { action: `inspect container ${container}`, signal, ignoredStatuses: [404] },
@@ -84,7 +84,7 @@ export class DockerEngine {
     }
   }
 
-  /** Removes a container with its volumes; does nothing when it is gone or is being removed. */
+  /** Removes a container with its volumes. Does nothing when it is removed or is being removed. */
   async remove(container: string): Promise<void> {
     const remove = () =>
       this.call({ action: `remove container ${container}`, ignoredStatuses: [404, 409] }, (docker, abortSignal) =>
@@ -99,7 +99,7 @@ export class DockerEngine {
     }
   }
 
-  /** Sends a signal; false when the container is not running. */
+  /** Sends a signal. Returns false when the container is not running. */
   async kill(container: string, signal: 'SIGINT' | 'SIGKILL'): Promise<boolean> {
     const sent = await this.call(
       { action: `send ${signal} to ${container}`, ignoredStatuses: [404, 409] },
@@ -111,7 +111,10 @@ export class DockerEngine {
     return sent ?? false
   }
 
-  /** Starts a program of root in a running container, without waiting for it. Does nothing when it is not running. */
+  /**
+   * Starts a program as root in a running container, without waiting for it. Does nothing when the container is not
+   * running.
+   */
   async execAsRoot(container: string, command: readonly string[], signal?: AbortSignal): Promise<void> {
     await this.call(
       {
@@ -124,7 +127,7 @@ export class DockerEngine {
         const options = { Cmd: [...command], User: '0:0', WorkingDir: '/', abortSignal }
         const exec = await docker.getContainer(container).exec(options)
         const response = await exec.start({ Detach: true, abortSignal })
-        // The connection stays open until its response has been read, and the process with it.
+        // The connection, and so the process, stays open until the response has been read.
         response.resume()
       },
     )
@@ -136,13 +139,13 @@ export class DockerEngine {
   }
 }
 
-/** Sandboxes are kept alive one after the other: one without an answer must not hold up the rest. */
+/** Sandboxes are kept alive one after the other, so a sandbox that does not answer must not delay the others. */
 const execTimeoutMs = 30_000
 
-/** The time that Podman needs to notice that a container has exited. */
+/** The time after which Podman notices that a container has exited. */
 const removeRetryDelayMs = 500
 
-/** Podman refuses to remove a container that is just exiting by itself. */
+/** Podman refuses to remove a container that is exiting at this moment. */
 function isExitInProgress(error: unknown): boolean {
   return statusOf(error) === 500 && /state improper/.test(messageOf(error))
 }

@@ -5,8 +5,8 @@ import { TimeoutError } from './with-timeout.js'
 const podmanConflict = /\bname .* is already in use\b|\bcan only (?:kill|attach to)\b/
 
 /**
- * The HTTP status of a daemon's refusal, from dockerode's error or from a PtcError with that error as its cause;
- * undefined when the daemon did not respond.
+ * Returns the HTTP status of a daemon's refusal, from dockerode's error or from a PtcError with that error as its
+ * cause; undefined when the daemon did not respond.
  */
 export function statusOf(thrown: unknown): number | undefined {
   const error = PtcError.isInstance(thrown) ? thrown.cause : thrown
@@ -16,7 +16,7 @@ export function statusOf(thrown: unknown): number | undefined {
 }
 
 /**
- * Turns an error of a daemon, or of the connection to it, into a PtcError.
+ * Converts an error of a daemon, or of the connection to it, to a PtcError.
  *
  * @param action completes "could not …"
  * @param context the Docker context that has the address of the daemon
@@ -32,7 +32,10 @@ export function dockerError(error: unknown, action: string, context?: string): P
 
 const connectionCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']
 
-/** Whether the daemon does not answer: this says nothing of the request, which is right when the daemon is back. */
+/**
+ * Returns whether the daemon does not answer. The request itself may be right, and succeeds when the daemon is
+ * available again.
+ */
 function isDown(error: unknown): boolean {
   if (error instanceof TimeoutError) return true
   const isConnecting = isObject(error) && (error['syscall'] === 'connect' || error['syscall'] === 'getaddrinfo')

@@ -14,7 +14,7 @@ export interface BuildImageOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Enough to install an interpreter over a slow network. */
+/** Maximum time for a build. It is enough to install an interpreter over a slow network. */
 const buildTimeoutMs = 10 * 60_000
 
 const buildEvent = z.object({

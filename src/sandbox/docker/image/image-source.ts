@@ -11,7 +11,7 @@ export interface ImageSource {
   readonly files: readonly string[]
   /** SHA-256 over names and contents of the files. */
   readonly digest: string
-  /** The base image; default: that of the Dockerfile. */
+  /** The base image; default: the base image of the Dockerfile. */
   readonly base: string | undefined
   /** Derived from the files and the name of the base, so that a changed runner or base never uses an old image. */
   readonly tag: string

@@ -7,7 +7,7 @@ import { dockerfile, runnerDigestLabel, type ImageSource } from './image-source.
 type ImageInspection =
   | {
       readonly usable: true
-      /** The immutable id. */
+      /** The immutable id of the image. */
       readonly id: string
     }
   | { readonly usable: false; readonly problem: string; readonly remedy: string }
@@ -28,8 +28,8 @@ const imageResponse = z.object({
 type ImageResponse = z.infer<typeof imageResponse>
 
 /**
- * The image of all sandboxes of a backend: the one built from the runner of this installation, or one that a user built
- * on it.
+ * The image of all sandboxes of a backend: built from the runner of this installation, or built by a user on top of
+ * that image.
  */
 export class SandboxImage {
   readonly name: string
@@ -56,7 +56,7 @@ export class SandboxImage {
     return problem === undefined ? { usable: true, id: response.Id } : this.#unusable(problem)
   }
 
-  /** The id of the image. @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE */
+  /** Returns the id of the image. @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE */
   async resolve(signal?: AbortSignal): Promise<string> {
     const inspection = await this.inspect(signal)
     if (inspection.usable) return inspection.id
@@ -97,7 +97,7 @@ export class SandboxImage {
     return `image ${this.name} declares volumes (${volumes.join(', ')}), which are writable beyond the limits`
   }
 
-  /** Undefined when there is no such image. */
+  /** Returns undefined when there is no such image. */
   async #read(image: string, signal: AbortSignal | undefined): Promise<ImageResponse | undefined> {
     const response = await this.#engine.call(
       { action: `inspect image ${image}`, signal, ignoredStatuses: [404] },

@@ -14,11 +14,11 @@ export interface IdleContainer {
   readonly containerId: string
   readonly body: ContainerCreateOptions
   readonly connection: DockerConnection
-  /** A time of `performance.now`. After it the pool replaces the container, before a reaper removes it. */
+  /** A time of `performance.now`. After this time the pool replaces the container, before a reaper removes it. */
   readonly usableUntil: number
 }
 
-/** The prefix of the names of idle containers. Unlike the name of a sandbox, theirs has no dot. */
+/** The prefix of the names of idle containers. Such a name has no dot, unlike the name of a sandbox. */
 const namePrefix = 'ptc-idle-'
 
 function isIdleContainerName(name: string): boolean {
@@ -69,14 +69,14 @@ export async function createIdleContainer(options: IdleContainerOptions): Promis
 
 type ClaimOutcome =
   | 'claimed'
-  /** Another container has the name: the session already has a sandbox. */
+  /** Another container has the name, because the session already has a sandbox. */
   | 'exists'
   /** The idle container is removed, exited or paused. */
   | 'unusable'
 
 /**
- * Claims an idle container for the sandbox with this name. The rename is the claim: Docker gives a name to one
- * container only, whoever asks.
+ * Claims an idle container for the sandbox with this name. The rename is the claim: Docker gives a name to only one
+ * container, also with several claimants.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE; the reason of `signal`
  */
@@ -86,7 +86,7 @@ export async function claimIdleContainer(
   sandboxContainerName: string,
   signal: AbortSignal,
 ): Promise<ClaimOutcome> {
-  // Rename and inspect run in parallel, to save time: the state matters only if the rename succeeds.
+  // Rename and inspect run in parallel to save time. The state is used only if the rename succeeds.
   const [renamed, found] = await Promise.all([
     engine.rename(name, sandboxContainerName, signal),
     engine.inspect(containerId, signal),
@@ -98,7 +98,7 @@ export async function claimIdleContainer(
   return 'unusable'
 }
 
-/** Removes an idle container. By name: a container that was claimed in the meantime has another name. */
+/** Removes an idle container by its name: a container that was claimed in the meantime has another name. */
 export async function discardIdleContainer(engine: DockerEngine, { name, connection }: IdleContainer): Promise<void> {
   await Promise.all([connection.detach(), engine.remove(name).catch(() => {})])
 }
@@ -113,8 +113,8 @@ export async function countIdleContainers(engine: DockerEngine, now: Date): Prom
 }
 
 /**
- * Removes expired idle containers. Their worker is dead, because a living one replaces them before they expire. By
- * name: a container that was claimed in the meantime has another name.
+ * Removes expired idle containers. Their worker is dead, because a living worker replaces them before they expire. They
+ * are removed by name: a container that was claimed in the meantime has another name.
  */
 export async function removeExpiredIdleContainers(
   engine: DockerEngine,

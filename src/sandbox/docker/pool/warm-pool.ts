@@ -21,12 +21,12 @@ interface WarmPoolOptions extends Omit<IdleContainerOptions, 'pool'> {
 /** Delay after a claim, so that the start of the next container does not slow down the first cell of the session. */
 const refillDelayMs = 200
 
-/** Delay after idle containers could not be created, or exited by themselves; doubled with each failure. */
+/** Delay after idle containers could not be created, or exited by themselves. It doubles with each failure. */
 const backoffMs = { initial: 1_000, maximum: 60_000 } as const
 
 /**
- * Keeps started containers without a session, and hands each out once. Only the process that created an idle container
- * hands it out. Reapers remove the idle containers of a dead process after they expire.
+ * Keeps started containers without a session, and gives each to one session. Only the process that created an idle
+ * container does so. Reapers remove the idle containers of a dead process after they expire.
  */
 export class WarmPool {
   readonly #options: WarmPoolOptions
@@ -72,7 +72,7 @@ export class WarmPool {
       if (outcome === 'claimed') {
         this.#failures = 0
         if (!signal.aborted) return idle.connection
-        // The open was cancelled. The container has the session's name, and is removed with the session.
+        // Opening was cancelled. The container has the session's name, and is removed with the session.
         await idle.connection.detach()
         throw signal.reason
       }
@@ -122,14 +122,17 @@ export class WarmPool {
         const idle = await createIdleContainer({ ...this.#options, pool: this.#poolId })
         await this.#addOrDiscard(idle)
       } catch {
-        // No caller waits for this. A session that finds no idle container creates one, and reports why that fails.
+        // No caller waits for this. A session without an idle container creates one, and reports a failure.
         this.#countFailure()
         return this.#scheduleFill(0)
       }
     }
   }
 
-  /** During a claim that failed, the pool may have replaced the container. */
+  /**
+   * Adds a container to the pool, or discards it, because the pool may have replaced the container during a failed
+   * claim.
+   */
   async #addOrDiscard(idle: IdleContainer): Promise<void> {
     const { engine, size } = this.#options
     if (this.#closed || this.#idle.length >= size) await discardIdleContainer(engine, idle)
@@ -164,7 +167,7 @@ export class WarmPool {
   }
 }
 
-/** The create options without the user id and labels, which differ for each container. */
+/** Returns the create options without the user id and labels, which differ for each container. */
 function withoutIdentity({ User: _user, Labels: _labels, ...rest }: ContainerCreateOptions): object {
   return rest
 }

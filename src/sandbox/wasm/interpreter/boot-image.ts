@@ -18,7 +18,7 @@ export type BootImageState =
   | { readonly state: 'unavailable'; readonly folder: string; readonly reason: string }
 
 /**
- * A file with the memory of a Python that has booted and has run no program: an interpreter that is restored from it is
+ * A file with the memory of a booted Python that has not run a program: an interpreter that is restored from it is
  * ready in a third of the time. A jailed child creates it once. The file is cached on disk: a SHA-256, then the image.
  * (It is neither a Docker image nor the snapshot of a session.)
  */
@@ -31,7 +31,8 @@ export class BootImage {
   }
 
   /**
-   * Returns the path of the file, and creates the file if necessary; undefined when that fails, and then Python boots.
+   * Returns the path of the file, and creates the file if necessary. Returns undefined when that fails; then Python
+   * boots.
    *
    * @param command the child that writes the image to its stdout
    */
@@ -81,7 +82,7 @@ export class BootImage {
   }
 }
 
-/** The folder, or its nearest ancestor that exists. */
+/** Returns the folder, or its nearest existing ancestor. */
 async function nearestExistingFolder(folder: string): Promise<string> {
   const found = await stat(folder).catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === 'ENOENT') return undefined
@@ -96,7 +97,7 @@ async function nearestExistingFolder(folder: string): Promise<string> {
 async function removeStaleFiles(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name)
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() })) // gone by now
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() })) // the file was removed meanwhile
     if (Date.now() - mtimeMs > staleFileMs) await rm(file, { force: true })
   }
 }
@@ -105,7 +106,7 @@ async function runForOutput({ file, args }: JailCommand, signal: AbortSignal): P
   const child = spawn(file, args, {
     env: childEnvironment,
     cwd: '/',
-    // The same descriptors as those of an interpreter, but without interrupts, diagnostics and status.
+    // The descriptors are those of an interpreter, without interrupts, diagnostics and status.
     stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore'],
     signal,
     timeout: createTimeoutMs,

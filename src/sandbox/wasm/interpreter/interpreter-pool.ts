@@ -5,25 +5,26 @@ import type { ChildLimits } from '../jail/jail-command.js'
 interface InterpreterPoolOptions {
   /** Number of interpreters that are loaded before a session needs them. */
   readonly warm: number
-  /** Interpreters that this process may have at once, including idle ones. */
+  /** Maximum number of interpreters of this process, including idle ones. */
   readonly maximum: number
   readonly limits: ChildLimits
   readonly start: (limits: ChildLimits) => Promise<Interpreter>
 }
 
 interface IdleInterpreter {
-  /** The limits, as a key to compare. */
+  /** The limits as a key for comparison. */
   readonly limitsKey: string
   readonly starting: Promise<Interpreter>
 }
 
-/** All interpreters of this process, of all backends: `maximum` bounds the memory of the process. */
+/** All interpreters of all backends of this process, because `maximum` limits the memory of the process. */
 const liveInterpreters = new Set<Interpreter>()
 let startingCount = 0
 
 /**
- * Loads interpreters before a session needs them (loading takes more than half a second), and hands each out once. The
- * limits are part of a child's command line, so the pool loads interpreters with the limits of the latest session.
+ * Loads interpreters before a session needs them (loading takes more than half a second), and gives each to one
+ * session. The limits are part of a child's command line, so the pool loads interpreters with the limits of the latest
+ * session.
  */
 export class InterpreterPool {
   readonly #options: InterpreterPoolOptions
@@ -38,14 +39,14 @@ export class InterpreterPool {
   }
 
   /**
-   * Hands out a loaded interpreter with these limits.
+   * Returns a loaded interpreter with these limits, and removes it from the pool.
    *
    * @throws PtcError SANDBOX_UNAVAILABLE
    */
   async take(limits: ChildLimits): Promise<Interpreter> {
     this.#limits = limits
     const interpreter = (await this.#takeWarm(limits)) ?? (await this.#startCold(limits))
-    // After the caller has continued with this interpreter.
+    // The refill runs after the caller has continued with this interpreter.
     setImmediate(() => this.#refill())
     return interpreter
   }
@@ -55,7 +56,7 @@ export class InterpreterPool {
     await this.#discard(this.#idle.splice(0))
   }
 
-  /** Takes an interpreter that is loaded or being loaded; undefined when there is none that is alive. */
+  /** Takes an interpreter that is loaded or being loaded. Returns undefined when none is alive. */
   async #takeWarm(limits: ChildLimits): Promise<Interpreter | undefined> {
     const limitsKey = JSON.stringify(limits)
     for (;;) {

@@ -28,7 +28,7 @@ const stderrPauseMs = 5
  * | `exiting` | {@link Interpreter.kill}    | `killed`                                           |
  * | any       | the process has exited      | `ended`                                            |
  *
- * `exitCode` is the one that the child announced, which may arrive in any state.
+ * The child announces `exitCode`, which may arrive in any state.
  */
 type InterpreterState =
   | { readonly phase: 'running' }
@@ -40,7 +40,7 @@ type InterpreterState =
  * child waits.
  */
 export class Interpreter {
-  /** Resolves when the runner waits for the first frame; rejects when the child does not get there. */
+  /** Resolves when the runner waits for the first frame; rejects when the child fails before. */
   readonly ready: Promise<void>
   /** Resolves when the process has exited. */
   readonly ended: Promise<SandboxEnd>
@@ -58,7 +58,8 @@ export class Interpreter {
       env: childEnvironment,
       cwd: '/',
       stdio: ['pipe', 'pipe', 'pipe', this.#interruptFlag.childDescriptor, 'pipe'],
-      // A new process session: no terminal, no Ctrl-C meant for the worker, and one process group to kill.
+      // This starts a new process session: without a terminal, without the Ctrl-C for the worker, and with one process
+      // group to kill.
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
@@ -164,7 +165,7 @@ export class Interpreter {
     this.#state = { phase: 'ended', exitCode: announcedExitCode(this.#state) }
     this.#interruptFlag.close()
     // The pipes close when the child and all its wrapper processes have exited. Only then all messages have been read:
-    // the announcement of the exit can come after the event of the exit.
+    // the announcement of the exit can arrive after the exit event.
     await pipesClosed.catch(() => {})
     const announced = announcedExitCode(this.#state)
     const diagnostics = error === undefined ? this.#diagnostics.toString() : messageOf(error)
@@ -197,8 +198,9 @@ async function waitForExit(child: ChildProcess): Promise<ChildExit> {
 }
 
 /**
- * V8 aborts when its heap is full, or when the kernel refuses it memory ("SetPermissions" in its message); the kernel
- * may also kill the process. A wrapper process reports a signal as an exit code of 128 plus its number.
+ * Returns whether the memory was exhausted. V8 aborts when its heap is full, or when the kernel refuses memory
+ * ("SetPermissions" in its message); the kernel may also kill the process. A wrapper process reports a signal as an
+ * exit code of 128 plus its number.
  */
 function isOutOfMemory(signal: NodeJS.Signals | null, exitCode: number | null, diagnostics: string): boolean {
   if (signal === 'SIGKILL' || exitCode === 128 + 9) return true
@@ -206,7 +208,7 @@ function isOutOfMemory(signal: NodeJS.Signals | null, exitCode: number | null, d
   return crashed && /out of memory|allocation failed|SetPermissions/i.test(diagnostics)
 }
 
-/** True when Python had no memory left for the runner itself. The last line comes from runner/wasm/main.mjs. */
+/** Returns true when Python had no memory left for the runner itself. The last line comes from runner/wasm/main.mjs. */
 function endedByMemoryError(diagnostics: string): boolean {
   return /the interpreter ended: MemoryError\s*$/.test(diagnostics)
 }

@@ -42,7 +42,7 @@ export class WasmConnection implements SandboxConnection {
     this.#detached.resolve({ reason: 'disconnected', exitCode: null, diagnostics: '' })
   }
 
-  /** Reads a chunk only on demand: output that is not read stays in the pipe, and the child waits. */
+  /** Reads a chunk only on demand: unread output stays in the pipe, and the child waits. */
   async *#receive(): AsyncGenerator<Uint8Array> {
     const { output } = this.#interpreter
     while (this.#isAttached) {

@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('finds programs in PATH, and skips files that are not executable', () => {
+test('findProgram finds programs in PATH, and skips files that are not executable', () => {
   writeFileSync(path.join(folder, 'ptc-tool'), '', { mode: 0o755 })
   writeFileSync(path.join(folder, 'ptc-text'), '', { mode: 0o644 })
   vi.stubEnv('PATH', folder)
@@ -23,7 +23,7 @@ test('finds programs in PATH, and skips files that are not executable', () => {
   expect(findProgram('ptc-text')).toBeUndefined()
 })
 
-test('ignores relative folders in PATH, and always searches the system folders', () => {
+test('findProgram ignores relative folders in PATH, and always searches the system folders', () => {
   vi.stubEnv('PATH', '.:bin')
   expect(findProgram('sh')).toMatch(/^\/.*\/sh$/)
   expect(findProgram('package.json')).toBeUndefined()

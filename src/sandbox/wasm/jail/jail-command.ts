@@ -9,12 +9,12 @@ import type { JailLayers } from './jail-layers.js'
 /** The limits on the command line of a child. An interpreter with other limits can't be used for a session. */
 export type ChildLimits = Pick<Limits, 'memoryBytes' | 'tmpBytes' | 'tmpInodes' | 'fileBytes' | 'openFiles'>
 
-/** Everything that makes one child differ from another. */
+/** The settings in which children differ. */
 export interface ChildSettings {
   readonly limits: ChildLimits
   /** The folder with `runner.py` in it. */
   readonly runner: string
-  /** The file of the boot image; without it Python boots. */
+  /** The file of the boot image. Without it, Python boots. */
   readonly bootImage?: string | undefined
   /** True for the child that creates the boot image. */
   readonly makesBootImage?: boolean
@@ -32,8 +32,8 @@ const heapMebibytes = 128
 const overheadBytes = 272 * mebibyte
 
 /**
- * The complete environment of a child: nothing of the worker's, which contains credentials. The time zone is UTC in all
- * sandboxes, because another host may have to run the same program again.
+ * The complete environment of a child. It has no variable of the worker's environment, which contains credentials. The
+ * time zone is UTC in all sandboxes, because another host may have to run the same program again.
  */
 export const childEnvironment = { TZ: 'UTC' }
 
@@ -43,7 +43,8 @@ export interface JailCommand {
 }
 
 /**
- * The command line of a jailed child, from the outside in: parent death signal, kernel limits, namespaces, root, Node.
+ * Returns the command line of a jailed child, from the outside in: parent death signal, kernel limits, namespaces,
+ * root, Node.
  */
 export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 'main.mjs' | 'probe.mjs'): JailCommand {
   const { bootImage, runner } = settings
@@ -61,7 +62,7 @@ export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 
   return { file, args }
 }
 
-/** A key of everything that a boot image depends on. A change of any of it creates a new image. */
+/** Returns a key of all inputs of a boot image. A change of an input creates a new image. */
 export function bootImageKey(): string {
   const { version } = JSON.parse(readFileSync(path.join(pyodideFolder(), 'package.json'), 'utf8')) as {
     version: string
@@ -70,7 +71,10 @@ export function bootImageKey(): string {
   return `${version}-${createHash('sha256').update(realmMain).digest('hex').slice(0, 12)}`
 }
 
-/** The folder of the installed `pyodide` package. Symbolic links are resolved, as Node's permission model requires. */
+/**
+ * Returns the folder of the installed `pyodide` package. Symbolic links are resolved, as Node's permission model
+ * requires.
+ */
 export function pyodideFolder(): string {
   return path.dirname(realpathSync(createRequire(import.meta.url).resolve('pyodide/package.json')))
 }
@@ -100,10 +104,11 @@ function nodeArguments({ permissionFlag }: JailLayers, readable: readonly string
   if (permissionFlag === undefined) throw new Error('this Node has no permission model')
   return [
     realpathSync(process.execPath),
-    // Only these files can be read and none written. No child process, worker, native addon, WASI or inspector.
+    // Only these files can be read, and none can be written. There is no child process, worker, native addon, WASI or
+    // inspector.
     permissionFlag,
     ...readable.map((folder) => `--allow-fs-read=${path.join(folder, '*')}`),
-    // No `eval` and no `Function` from text, in any realm. This also disables emscripten_run_script.
+    // This disables `eval` and `Function` from text in all realms, and also emscripten_run_script.
     '--disallow-code-generation-from-strings',
     '--no-addons',
     `--max-old-space-size=${heapMebibytes}`,
@@ -112,7 +117,7 @@ function nodeArguments({ permissionFlag }: JailLayers, readable: readonly string
   ]
 }
 
-/** The argument of runner/wasm/main.mjs. */
+/** Returns the argument of runner/wasm/main.mjs. */
 function childSettingsJson({ limits, runner, ...image }: ChildSettings) {
   const { memoryBytes, ...quotas } = limits
   return { pyodide: pyodideFolder(), runner: realpathSync(runner), memoryBytes, quotas, ...image }

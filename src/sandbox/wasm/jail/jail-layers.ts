@@ -7,9 +7,9 @@ import { inspectNode } from './node-info.js'
 import type { NodeInfo } from './node-info.js'
 
 /**
- * The jail layers that this machine supports, besides those that are always there: a child process without the worker's
- * environment, Node's permission model, no code from strings, an empty JavaScript realm, and the cap on Python's
- * memory.
+ * The jail layers that this machine supports, in addition to those that always exist: a child process without the
+ * worker's environment, Node's permission model, no code from strings, an empty JavaScript realm, and the cap on
+ * Python's memory.
  */
 export interface JailLayers {
   /** `--permission`, or its older name `--experimental-permission`; undefined when Node is too old. */
@@ -20,7 +20,7 @@ export interface JailLayers {
   readonly shell: string | undefined
   /** Path of `unshare`: separate user, network, process, IPC and UTS namespaces. */
   readonly unshare: string | undefined
-  /** A root directory with nothing of this machine in it but Node, its libraries and Pyodide. */
+  /** True for a root directory that contains only Node, its libraries and Pyodide of this machine. */
   readonly emptyRoot: boolean
   /** Defined when `shell` is. */
   readonly node: NodeInfo | undefined
@@ -28,7 +28,6 @@ export interface JailLayers {
 
 const probeTimeoutMs = 10_000
 
-/** No layer at all. */
 export const noJailLayers: JailLayers = {
   permissionFlag: undefined,
   setpriv: undefined,
@@ -38,7 +37,10 @@ export const noJailLayers: JailLayers = {
   node: undefined,
 }
 
-/** Starts a child with each layer in turn, and keeps those that work. Nothing is assumed from versions. */
+/**
+ * Starts a child with each layer, one after the other, and keeps the layers that work. Versions are not used as
+ * evidence.
+ */
 export async function probeJailLayers(settings: ChildSettings): Promise<JailLayers> {
   const linux = process.platform === 'linux'
   const permissionFlag = ['--permission', '--experimental-permission'].find((flag) =>
@@ -66,7 +68,7 @@ export async function probeJailLayers(settings: ChildSettings): Promise<JailLaye
   return layers
 }
 
-/** Starts the real command line with a child that only prints that it runs. */
+/** Starts the real command line with a child that only reports that it runs. */
 async function canStart(layers: JailLayers, settings: ChildSettings): Promise<boolean> {
   const { file, args } = jailCommand(layers, settings, 'probe.mjs')
   const attempt = async () => {
@@ -77,7 +79,7 @@ async function canStart(layers: JailLayers, settings: ChildSettings): Promise<bo
     })
     return stdout === 'jailed'
   }
-  // An exit code means that the system refuses the layer. A timeout means that the machine is busy: try again.
+  // An exit code means that the system refuses the layer. A timeout means that the machine is busy, so try again.
   return attempt()
     .catch((thrown: unknown) => (wasKilled(thrown) ? attempt() : false))
     .catch(() => false)

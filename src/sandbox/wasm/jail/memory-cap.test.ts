@@ -28,7 +28,7 @@ test('a cap above the maximum of the module changes nothing', () => {
   expect(capMemory(module, 5_000 * page)).toEqual(module)
 })
 
-test('a cap below what the module needs to start is refused', () => {
+test('a cap below the memory for the start of the module is refused', () => {
   expect(() => capMemory(module, page - 1)).toThrow('it needs 65536')
 })
 

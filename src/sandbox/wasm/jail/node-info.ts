@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 
 /** Properties of the Node that runs in the jail; Linux only. */
 export interface NodeInfo {
-  /** The shared libraries that Node is linked with. */
+  /** The shared libraries with which Node is linked. */
   readonly libraries: readonly string[]
   /**
    * Private writable memory at rest, as the kernel counts it: 50 MB in Node 20 and 22; 24 reserves 512 MB more for

@@ -90,15 +90,11 @@ function toPlain(block: TextBlock | ToolUseBlock, isHosted: boolean): TextBlock 
   }
 }
 
-const plainMembers: Readonly<Record<'text' | 'tool_use', ReadonlySet<string>>> = {
-  text: new Set(['type', 'text']),
-  tool_use: new Set(['type', 'id', 'name', 'input', 'input_problem']),
-}
-
 /** Every provider can read the block as it is. */
 function isForAll(block: AssistantBlock): boolean {
   if (!isTextBlock(block) && !isToolUseBlock(block)) return false
-  return Object.keys(block).every((member) => plainMembers[block.type].has(member))
+  const plain = toPlain(block, false)
+  return Object.keys(block).every((member) => Object.hasOwn(plain, member))
 }
 
 function nameOf({ provider, name }: ModelId): string {

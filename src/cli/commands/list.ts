@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import type { RunStatus } from '../../client/run-tree/index.js'
 import type { RunInfo } from '../../client/run/run-info.js'
 import { withEnvironment } from '../environment/with-environment.js'
-import { type ActiveStatus, activeStatuses } from '../../common/runs/search-attributes.js'
+import { type ActiveStatus, activeStatuses, awaitingStatuses } from '../../common/runs/search-attributes.js'
 import { parseDuration } from './parse-age.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption, integerUpTo } from './options.js'
 import { print, printStyled, printStatus } from '../process/stdio.js'
@@ -17,9 +17,6 @@ interface Options extends ConfigOption, JsonOption {
 
 /** A copy, because the module that exports the statuses loads Temporal's SDK. */
 const endStatuses = ['completed', 'failed', 'cancelled', 'terminated', 'timed_out'] satisfies RunStatus[]
-
-/** States of runs that `ptc approvals` lists. */
-const awaitedStates: ReadonlySet<RunInfo['state']> = new Set(['waiting_for_approval', 'waiting_for_result', 'paused'])
 
 /** `ptc list`. */
 export function listCommand(): Command {
@@ -55,7 +52,7 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
       printStatus(isFiltered ? `no such runs on task queue ${taskQueue}` : `no runs on task queue ${taskQueue} yet`)
     } else {
       printStyled(await formatRuns(runs))
-      const waiting = runs.filter(({ state }) => awaitedStates.has(state)).length
+      const waiting = runs.filter(({ state }) => awaitingStatuses.some((each) => each === state)).length
       if (waiting > 0)
         printStatus(
           `${waiting} of them ${waiting === 1 ? 'waits' : 'wait'}: \`ptc approvals\` says for what, and how to continue`,

@@ -1,7 +1,12 @@
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import { workflowNames } from '../../common/names.js'
-import { type ActiveStatus, activeStatuses, type SearchAttributeName } from '../../common/runs/search-attributes.js'
+import {
+  type ActiveStatus,
+  activeStatuses,
+  awaitingStatuses,
+  type SearchAttributeName,
+} from '../../common/runs/search-attributes.js'
 import { checkKeys } from '../start/check-input.js'
 import type { RunStatus } from '../run-tree/index.js'
 import { type RunInfo, runInfo, runStatuses } from './run-info.js'
@@ -77,9 +82,6 @@ export async function listRuns(client: Client, taskQueue: string, options: ListO
   }
 }
 
-/** Values of `PtcStatus` of a run that waits for something from outside. */
-const waitingStatuses: readonly ActiveStatus[] = ['waiting_for_approval', 'waiting_for_result', 'paused']
-
 /**
  * Runs that may wait for something: those that have not ended, without idle conversations. First those whose status
  * says that they wait, then the newest others.
@@ -89,7 +91,7 @@ export async function listBusyRuns(client: Client, taskQueue: string, limit: num
   const isWanted = ({ state }: RunInfo): boolean => state !== 'idle'
   const find = (...more: readonly string[]) => findNewest(client, [...conditions, ...more], { limit, isWanted })
   const findByStatus = async (): Promise<readonly RunInfo[]> => {
-    const waiting = await find(`PtcStatus IN (${waitingStatuses.map(quoteLiteral).join(', ')})`)
+    const waiting = await find(`PtcStatus IN (${awaitingStatuses.map(quoteLiteral).join(', ')})`)
     if (waiting.length >= limit) return waiting
     // Also those of the first list: a run may begin to wait between the two requests.
     const others = await find("(PtcStatus IS NULL OR PtcStatus != 'idle')")

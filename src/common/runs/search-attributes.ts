@@ -41,6 +41,9 @@ export const activeStatuses = [
 
 export type ActiveStatus = (typeof activeStatuses)[number]
 
+/** Values of `PtcStatus` of a run that waits for something from outside: a person, or a result. */
+export const awaitingStatuses = ['waiting_for_approval', 'waiting_for_result', 'paused'] satisfies ActiveStatus[]
+
 /** PostgreSQL and MySQL accept 255 characters. */
 const maxKeywordCharacters = 200
 

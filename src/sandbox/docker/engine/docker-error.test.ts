@@ -9,6 +9,8 @@ test.each([
   [{ code: 'ECONNRESET' }, 'SANDBOX_BACKEND_DOWN'],
   [{ code: 'ENOENT', syscall: 'open' }, 'SANDBOX_UNAVAILABLE'],
   [{ code: 'EMFILE', syscall: 'socket' }, 'SANDBOX_UNAVAILABLE'],
+  [{ code: 'EMFILE', syscall: 'connect' }, 'SANDBOX_UNAVAILABLE'],
+  [{ code: 'ENOBUFS', syscall: 'connect' }, 'SANDBOX_UNAVAILABLE'],
   [{ statusCode: 500 }, 'SANDBOX_UNAVAILABLE'],
   [{ statusCode: 400 }, 'SANDBOX_UNAVAILABLE'],
   [{}, 'SANDBOX_UNAVAILABLE'],

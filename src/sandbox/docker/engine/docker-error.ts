@@ -30,6 +30,9 @@ export function dockerError(error: unknown, action: string, context?: string): P
   return new PtcError(code, message, { hint: hintFor(error), cause: error })
 }
 
+/** This process has no file descriptor or memory for a connection: the error says nothing about the daemon. */
+const exhaustionCodes = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']
+
 const connectionCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']
 
 /**
@@ -38,6 +41,7 @@ const connectionCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EH
  */
 function isDown(error: unknown): boolean {
   if (error instanceof TimeoutError) return true
+  if (exhaustionCodes.includes(systemCodeOf(error) ?? '')) return false
   const isConnecting = isObject(error) && (error['syscall'] === 'connect' || error['syscall'] === 'getaddrinfo')
   return isConnecting || connectionCodes.includes(systemCodeOf(error) ?? '')
 }
@@ -54,6 +58,10 @@ const hints = [
   {
     codes: ['EACCES', 'EPERM'],
     hint: 'This user has no access to the Docker daemon: add the user to the group "docker", or use rootless Docker.',
+  },
+  {
+    codes: exhaustionCodes,
+    hint: 'This worker or its machine has no free file descriptors or memory: see `ulimit -n` and the memory.',
   },
   {
     codes: ['ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT'],

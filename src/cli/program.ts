@@ -21,7 +21,6 @@ import { callsCommand } from './commands/calls.js'
 import { cancelCommand } from './commands/cancel.js'
 import { chatCommand } from './commands/chat.js'
 import { codecServerCommand } from './commands/codec-server.js'
-import { demoCommand } from './commands/demo.js'
 import { devCommand } from './commands/dev.js'
 import { doctorCommand } from './commands/doctor.js'
 import { execCommand } from './commands/exec.js'
@@ -93,7 +92,6 @@ export function buildProgram(): Command {
     for (const subcommand of command.commands) subcommand.copyInheritedSettings(program)
   }
   program.addCommand(helpCommand(program).copyInheritedSettings(program))
-  program.addCommand(demoCommand().copyInheritedSettings(program), { hidden: true })
   return program
 }
 

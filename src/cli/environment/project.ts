@@ -54,12 +54,10 @@ export async function resolveProject({ config: file, load = 'if_present' }: Proj
 /**
  * The project with its configuration.
  *
- * @param taskQueue replaces the task queue of the configuration
  * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID …
  */
-export async function loadProject(file: string | undefined, taskQueue?: string): Promise<LoadedProject> {
-  const config = await loadConfig(file)
-  return projectOf(taskQueue === undefined ? config : { ...config, taskQueue }, file)
+export async function loadProject(file: string | undefined): Promise<LoadedProject> {
+  return projectOf(await loadConfig(file), file)
 }
 
 async function projectOf(config: LoadedConfig, file: string | undefined): Promise<LoadedProject> {

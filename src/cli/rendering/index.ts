@@ -18,6 +18,5 @@ export { ProgressWriter, type ProgressWriterOptions } from './progress/progress-
 export { describeCompaction } from './text/compaction.js'
 export { describeWait, waitCommand } from './text/waits.js'
 export { formatArguments } from './tree/call-branch.js'
-export { renderBoxTable } from './tables/box-table.js'
 export { renderTree } from './tree/render-tree.js'
 export { describeUnserved } from '../../client/temporal/unserved-queue.js'

@@ -39,7 +39,7 @@ export interface CliWorker {
   close(): Promise<void>
 }
 
-interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server' | 'modelApi'> {
+interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server'> {
   readonly config: LoadedConfig
   /** Default: as configured. */
   readonly sandbox: BackendChoice | undefined
@@ -50,7 +50,6 @@ interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server' | 'mod
 export async function startEmbeddedWorker({
   config,
   server,
-  modelApi,
   sandbox,
   logFile,
 }: EmbeddedWorkerOptions): Promise<CliWorker> {
@@ -58,7 +57,6 @@ export async function startEmbeddedWorker({
   const options = {
     config: overrideBackend(config, sandbox),
     server,
-    modelApi,
     warm: 1,
     stallLog: logFile,
     onProgress: printStep,

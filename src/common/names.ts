@@ -43,6 +43,9 @@ export const conversationMessages = {
  */
 export const completeCallUpdate = 'ptc.completeCall'
 
+/** The query for what a workflow waits for from outside. */
+export const waitsQuery = 'ptc.waits'
+
 /** The update that raises the budget of a run, and the query for it. */
 export const budgetMessage = 'ptc.budget'
 

@@ -16,6 +16,7 @@ import { handleCompletions } from './cell/complete-call.js'
 import { Approvals } from './cell/approvals.js'
 import { DeferredCalls } from './cell/deferred-calls.js'
 import { handleSlotAnswers, ToolSlots } from './cell/tool-slots.js'
+import { handleWaitsQuery } from './cell/waits-query.js'
 import { Compensations } from './compensation/compensations.js'
 import { Progress } from './progress.js'
 import { loadRunConfig } from './temporal/activities.js'
@@ -102,6 +103,7 @@ export async function startRun({ kind, options, state, session, callKey }: Start
   const stored = { bytes: state?.stored.bytes ?? 0 }
   const run = createRun({ config, identity, counts, stored, kind }, state)
   handleCompletions(() => [run.deferredCalls])
+  handleWaitsQuery(() => [run])
   handleSlotAnswers(() => [run.toolSlots])
   handleUsageReports(run)
   // The next execution of a chain inherits the search attributes of the previous one.

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { watchWaits } from '../../client/calls/waits-of-run.js'
+import type { WaitOfRun } from '../../client/index.js'
 import type { Conversation } from '../../client/conversations/conversation.js'
 import {
   checkConversationOptions,
@@ -30,7 +32,7 @@ import { type ChatInput, openChatInput } from './chat-input.js'
 import { describeEnd } from './describe-end.js'
 import { help } from './help.js'
 import { showDrafts } from './show-drafts.js'
-import { ShownWaits } from './show-waits.js'
+import { newWaitLines } from './show-waits.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
   /** Undefined starts a new conversation. */
@@ -62,7 +64,7 @@ export async function runChat(options: ChatOptions): Promise<number> {
   const conversation = environment.ptc.conversation(name, conversationOptions)
   const { ptc } = environment
   const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
-  const waits = new ShownWaits(ptc, ptc.handle(conversation.workflowId))
+  const waits = (signal: AbortSignal) => watchWaits(ptc, conversation.workflowId, signal)
   const chat = new Chat(conversation, json, attachments, environment.stream && stream, waits)
   if (single !== undefined) {
     const asking = chat.ask(single, false)
@@ -105,6 +107,7 @@ function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, envi
 const progressIntervalMs = 1_000
 
 type ConversationStream = (signal: AbortSignal) => AsyncIterable<StreamEvent>
+type ConversationWaits = (signal: AbortSignal) => AsyncIterable<readonly WaitOfRun[]>
 
 /** After these errors the next message would fail too. */
 const fatalCodes: readonly ErrorCode[] = [
@@ -121,7 +124,8 @@ class Chat {
   isClosed = false
   readonly #json: boolean
   readonly #stream: ConversationStream | undefined
-  readonly #waits: ShownWaits
+  readonly #waits: ConversationWaits
+  readonly #shownWaits = new Set<string>()
   /** Attachments of the next message. */
   #attachments: readonly Attachment[]
   readonly #leave = new AbortController()
@@ -136,7 +140,7 @@ class Chat {
     json: boolean,
     attachments: readonly Attachment[],
     stream: ConversationStream | undefined,
-    waits: ShownWaits,
+    waits: ConversationWaits,
   ) {
     this.conversation = conversation
     this.#json = json
@@ -189,6 +193,7 @@ class Chat {
       const message = await sending
       const finished = new AbortController()
       if (isFirst) void this.#showProgress(finished.signal)
+      if (isFirst) void this.#showWaits(finished.signal)
       if (isFirst && this.#stream && this.#setDraft)
         void showDrafts(
           this.#stream(finished.signal),
@@ -297,8 +302,11 @@ class Chat {
       const line = `› turn ${turns}, ${pluralize(cells, 'cell')}, ${pluralize(toolCalls, 'call')}`
       if (line !== shown && process.stderr.isTTY) this.#printAbove(() => printStatus(line))
       shown = line
-      const waits = await this.#waits.read(status).catch(() => [])
-      for (const each of waits) if (!signal.aborted) this.#printAbove(() => printStatus(`› ${each}`))
     }
+  }
+
+  async #showWaits(signal: AbortSignal): Promise<void> {
+    for await (const waits of this.#waits(signal))
+      for (const line of newWaitLines(waits, this.#shownWaits)) this.#printAbove(() => printStatus(`› ${line}`))
   }
 }

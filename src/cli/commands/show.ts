@@ -28,7 +28,7 @@ async function show(id: string, { config, json, full, run }: Options): Promise<v
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async ({ ptc }) => {
     const { withIsoTimes } = await import('../run/iso-times.js')
     const { renderTree, supportsColor } = await import('../rendering/index.js')
-    const { withNestedWaits } = await import('../../client/calls/nested-waits.js')
+    const { withNestedWaits } = await import('../../client/calls/waits-of-run.js')
     const tree = await withNestedWaits(ptc, await ptc.handle(id, run).tree({ full: full === true }))
     if (json === true) return print(JSON.stringify(withIsoTimes(tree), null, 2))
     const { stdout } = process

@@ -62,13 +62,13 @@ export function onlyToken({ waits, limit }: FoundWaits, wait: Wait): string {
 
 /** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when the call is not clear */
 export async function findToken(
-  ptc: Pick<PtcClient, 'handle'>,
+  ptc: Pick<PtcClient, 'waits'>,
   wait: Wait,
   id: string,
   call: string | undefined,
 ): Promise<string> {
-  const { waitingCallsOf } = await import('../../client/calls/waiting-calls.js')
-  const waiting = (await waitingCallsOf(ptc, id))
+  const { waitingCalls } = await import('../../client/calls/waiting-calls.js')
+  const waiting = waitingCalls(await ptc.waits({ run: id }))
     .filter(({ waitsFor }) => waitsFor === wait)
     .map(({ position, token, workflowId }) => ({ id: callActivityId(position), token, workflowId }))
   const matching = call === undefined ? waiting : waiting.filter((each) => each.id === call)

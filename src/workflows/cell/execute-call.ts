@@ -126,7 +126,7 @@ async function executeStartedCall(
   const closeCall = showCall(run, callActivityId(position), call.summary, wait && { ...wait, waitsFor })
   if (waitsFor === 'answer') publishQuestion(run)
   try {
-    await deferredCalls.waitForOutcome(idempotencyKey)
+    await deferredCalls.waitForOutcome(idempotencyKey, call)
   } finally {
     closeCall()
     if (waitsFor === 'answer') publishQuestion(run)

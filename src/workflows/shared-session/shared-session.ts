@@ -222,6 +222,17 @@ export class SharedSession {
   }
 
   async #waitForResult(cell: Cell): Promise<CellResult> {
+    const { helpers } = this.#run.progress
+    const owner = { workflowId: this.#ownerId, hasCell: true } as const
+    helpers.add(owner)
+    try {
+      return await this.#pollResult(cell)
+    } finally {
+      helpers.delete(owner)
+    }
+  }
+
+  async #pollResult(cell: Cell): Promise<CellResult> {
     const isAnswered = () => cell.result !== undefined
     for (let checkMs = firstCheckMs; ; checkMs = Math.min(2 * checkMs, maxCheckMs)) {
       const mustReturn = () => isAnswered() || this.#continueAsNew.isDue()

@@ -67,12 +67,14 @@ export async function runSubagent(
   // Of the call, the workers have redacted only the summary.
   const texts = describeRun('agent', run.config.isRedacted ? call.summary : task)
   let isStarted = false
+  const helper = { workflowId: callWorkflowId(tool.name, key) }
+  run.progress.helpers.add(helper)
   if (agent.sharesSandbox) run.guests?.enter(key)
   try {
     const child = await startChild<(input: SubagentInput) => Promise<AgentResult>>(workflowNames.agent, {
       ...texts,
       args: [input],
-      workflowId: callWorkflowId(tool.name, key),
+      ...helper,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       parentClosePolicy: 'REQUEST_CANCEL',
       cancellationType: 'TRY_CANCEL',
@@ -89,6 +91,7 @@ export async function runSubagent(
     return failed(toRemoteOutcome(thrown, tool))
   } finally {
     run.guests?.leave(key)
+    run.progress.helpers.delete(helper)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RunHandle } from '../../client/run/run-handle.js'
 import { withNestedWaits } from '../../client/calls/nested-waits.js'
 import type { PtcClient } from '../../client/index.js'
-import type { ConversationStatus } from '../../common/runs/conversation.js'
+import type { ConversationStatus } from '../../common/conversation/conversation.js'
 import { sinceTime, waitLine } from '../rendering/text/waits.js'
 
 /** How often the history is read for what only the runs of sub-agents have: the status does not say it. */

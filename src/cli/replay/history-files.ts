@@ -3,7 +3,7 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
 import { z } from 'zod'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { decodeText } from '../../common/text/decode-text.js'
-import type { NamedHistory } from './check-histories.js'
+import type { NamedHistory } from '../run/check-histories.js'
 
 /** The SDK reads the other fields. */
 const historyFile = z.looseObject({ events: z.array(z.looseObject({ eventId: z.string() })).min(1) })

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { BudgetChange } from '../../common/budget/budget.js'
-import { withEnvironment } from '../environment/with-environment.js'
-import { print } from '../process/stdio.js'
-import { jsonOption, type JsonOption } from './options.js'
+import type { BudgetChange } from '../../../common/budget/budget.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { print } from '../../process/stdio.js'
+import { jsonOption, type JsonOption } from '../options.js'
 
 interface Options extends JsonOption {
   readonly cost?: number
@@ -40,7 +40,7 @@ async function budget(id: string, { cost, tokens, turns, calls, seconds, json }:
     const handle = ptc.handle(id)
     const status = await (Object.keys(change).length === 0 ? handle.budget() : handle.budget(change))
     if (json === true) return print(JSON.stringify(status))
-    const { renderBudget } = await import('../rendering/tables/budget-table.js')
+    const { renderBudget } = await import('../../rendering/tables/budget-table.js')
     print(renderBudget(id, status))
   })
 }

@@ -1,12 +1,12 @@
 import { Command, Option } from 'commander'
-import { PtcError } from '../../common/errors.js'
-import { completeCommand } from '../../common/run/wait-commands.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
-import { answerCall } from '../run/answer-call.js'
-import { withWaitingCall } from '../run/find-waiting-call.js'
-import { readJson } from '../process/read-text.js'
-import { printStatus } from '../process/stdio.js'
-import { configOption, type ConfigOption } from './options.js'
+import { PtcError } from '../../../common/errors.js'
+import { completeCommand } from '../../../common/run/wait-commands.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json/json.js'
+import { answerCall } from '../../run/answer-call.js'
+import { withWaitingCall } from '../../run/find-waiting-call.js'
+import { readJson } from '../../process/read-text.js'
+import { printStatus } from '../../process/stdio.js'
+import { configOption, type ConfigOption } from '../options.js'
 
 interface Decision extends ConfigOption {
   readonly by?: string

@@ -1,12 +1,12 @@
 import { Command, Option } from 'commander'
-import { messageOf, PtcError } from '../../common/errors.js'
-import { callActivityId } from '../../common/names.js'
-import type { JsonValue } from '../../common/json/json.js'
-import { withEnvironment } from '../environment/with-environment.js'
-import { withWaitingCall } from '../run/find-waiting-call.js'
-import { print, printStatus } from '../process/stdio.js'
-import { readText } from '../process/read-text.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
+import { messageOf, PtcError } from '../../../common/errors.js'
+import { callActivityId } from '../../../common/names.js'
+import type { JsonValue } from '../../../common/json/json.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { withWaitingCall } from '../../run/find-waiting-call.js'
+import { print, printStatus } from '../../process/stdio.js'
+import { readText } from '../../process/read-text.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 
 interface ListOptions extends ConfigOption, JsonOption {
   readonly tokens?: true
@@ -49,12 +49,12 @@ export function callsCommand(): Command {
 
 async function list(id: string, { config, json, tokens }: ListOptions): Promise<void> {
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async ({ ptc }) => {
-    const { waitingCalls } = await import('../../client/calls/waiting-calls.js')
+    const { waitingCalls } = await import('../../../client/calls/waiting-calls.js')
     const calls = waitingCalls(await ptc.waits({ run: id }))
     if (json === true) return print(JSON.stringify(calls, null, 2))
     if (calls.length === 0) return printStatus(`no call of run ${id} waits for a result or an approval`)
-    const { oneLine } = await import('../rendering/text/sanitize.js')
-    const { formatDuration } = await import('../rendering/index.js')
+    const { oneLine } = await import('../../rendering/text/sanitize.js')
+    const { formatDuration } = await import('../../rendering/index.js')
     const now = Date.now()
     for (const { waitsFor, summary, position, workflowId, since, expiresAt, token } of calls) {
       const waited = formatDuration(Math.max(0, now - Date.parse(since)))

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { messageOf } from '../../common/errors.js'
-import { waitForAbort } from '../../common/async/abort.js'
-import { listenForInterrupts } from '../process/interrupts.js'
-import { print, printStatus } from '../process/stdio.js'
-import { configOption, type ConfigOption, integerUpTo } from './options.js'
+import { messageOf } from '../../../common/errors.js'
+import { waitForAbort } from '../../../common/async/abort.js'
+import { listenForInterrupts } from '../../process/interrupts.js'
+import { print, printStatus } from '../../process/stdio.js'
+import { configOption, type ConfigOption, integerUpTo } from '../options.js'
 
 interface Options extends ConfigOption {
   readonly host: string
@@ -43,9 +43,9 @@ function parseOrigin(text: string, earlier: readonly string[]): readonly string[
 
 async function serve({ config, host, port, origin: origins }: Options): Promise<void> {
   using interrupts = listenForInterrupts()
-  const { openEnvironment } = await import('../environment/environment.js')
-  const { environmentVariable } = await import('../../platform/environment-variable.js')
-  const { startServer } = await import('../../serve/index.js')
+  const { openEnvironment } = await import('../../environment/environment.js')
+  const { environmentVariable } = await import('../../../platform/environment-variable.js')
+  const { startServer } = await import('../../../serve/index.js')
   await using environment = await openEnvironment({ config, ifNoServer: 'fail', interrupts })
   const { ptc, stream, modelNames: models } = environment
   const token = environmentVariable('PTC_SERVE_TOKEN')

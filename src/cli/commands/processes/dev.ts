@@ -1,8 +1,8 @@
 import { relative } from 'node:path'
 import { Command, Option } from 'commander'
-import type { LogLevel } from '../../worker/index.js'
-import type { TemporalServer } from '../../dev-server/index.js'
-import { listenForInterrupts } from '../process/interrupts.js'
+import type { LogLevel } from '../../../worker/index.js'
+import type { TemporalServer } from '../../../dev-server/index.js'
+import { listenForInterrupts } from '../../process/interrupts.js'
 import {
   configOption,
   type ConfigOption,
@@ -10,10 +10,10 @@ import {
   type SandboxOption,
   integerUpTo,
   logLevelOption,
-} from './options.js'
-import type { LoadedProject } from '../environment/project.js'
-import type { WorkerProcess } from '../environment/worker-process.js'
-import { printProse, printStatus } from '../process/stdio.js'
+} from '../options.js'
+import type { LoadedProject } from '../../environment/project.js'
+import type { WorkerProcess } from '../../environment/worker-process.js'
+import { printProse, printStatus } from '../../process/stdio.js'
 
 interface Options extends ConfigOption, SandboxOption {
   readonly port?: number
@@ -46,11 +46,11 @@ Example:
 
 async function runDev(options: Options): Promise<void> {
   using interrupts = listenForInterrupts()
-  const { displayPath, loadProject } = await import('../environment/project.js')
-  const { runUntilStopped } = await import('../environment/run-until-stopped.js')
-  const { resolveServerWithUi } = await import('../environment/server.js')
-  const { watchConfig } = await import('../environment/watch-config.js')
-  const { startWorkerProcess } = await import('../environment/worker-process.js')
+  const { displayPath, loadProject } = await import('../../environment/project.js')
+  const { runUntilStopped } = await import('../../environment/run-until-stopped.js')
+  const { resolveServerWithUi } = await import('../../environment/server.js')
+  const { watchConfig } = await import('../../environment/watch-config.js')
+  const { startWorkerProcess } = await import('../../environment/worker-process.js')
 
   const { config: file, sandbox, logLevel, port, uiPort } = options
   const signal = interrupts.first

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
-import { withEnvironment } from '../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption, parseRunId } from './options.js'
-import { print, printStyled } from '../process/stdio.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption, parseRunId } from '../options.js'
+import { print, printStyled } from '../../process/stdio.js'
 
 interface Options extends ConfigOption, JsonOption {
   readonly full?: boolean
@@ -26,9 +26,9 @@ export function showCommand(): Command {
 
 async function show(id: string, { config, json, full, run }: Options): Promise<void> {
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async ({ ptc }) => {
-    const { withIsoTimes } = await import('../run/iso-times.js')
-    const { renderTree, supportsColor } = await import('../rendering/index.js')
-    const { withNestedWaits } = await import('../../client/calls/waits-of-run.js')
+    const { withIsoTimes } = await import('../../run/iso-times.js')
+    const { renderTree, supportsColor } = await import('../../rendering/index.js')
+    const { withNestedWaits } = await import('../../../client/calls/waits-of-run.js')
     const tree = await withNestedWaits(ptc, await ptc.handle(id, run).tree({ full: full === true }))
     if (json === true) return print(JSON.stringify(withIsoTimes(tree), null, 2))
     const { stdout } = process

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { waitForAbort } from '../../common/async/abort.js'
-import { listenForInterrupts } from '../process/interrupts.js'
-import { print } from '../process/stdio.js'
-import { configOption, type ConfigOption, integerUpTo } from './options.js'
+import { waitForAbort } from '../../../common/async/abort.js'
+import { listenForInterrupts } from '../../process/interrupts.js'
+import { print } from '../../process/stdio.js'
+import { configOption, type ConfigOption, integerUpTo } from '../options.js'
 
 interface Options extends ConfigOption {
   readonly host: string
@@ -47,9 +47,9 @@ function parseOrigin(text: string, earlier: readonly string[]): readonly string[
 
 async function runCodecServer({ config, host, port, uiOrigin, maxBytes }: Options): Promise<void> {
   using interrupts = listenForInterrupts()
-  const { resolveProject } = await import('../environment/project.js')
-  const { openCodecServer } = await import('../environment/codec-server.js')
-  const { environmentVariable } = await import('../../platform/environment-variable.js')
+  const { resolveProject } = await import('../../environment/project.js')
+  const { openCodecServer } = await import('../../environment/codec-server.js')
+  const { environmentVariable } = await import('../../../platform/environment-variable.js')
   const project = await resolveProject({ config })
   const origins = uiOrigin.length === 0 ? defaultOrigins : uiOrigin
   const token = environmentVariable('PTC_CODEC_TOKEN')

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { hostedBackend } from '../../common/agent/hosted-code.js'
+import { hostedBackend } from '../../../common/agent/hosted-code.js'
 import {
   agentOptions,
   type AgentOptions,
@@ -12,7 +12,7 @@ import {
   type OverrideOptions,
   sandboxOption,
   type SandboxOption,
-} from './options.js'
+} from '../options.js'
 
 interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
   readonly message?: string
@@ -49,7 +49,7 @@ Examples:
   echo /close | ptc chat books`,
     )
     .action(async (name: string | undefined, options: Options) => {
-      const { runChat } = await import('../chat/run-chat.js')
+      const { runChat } = await import('../../chat/run-chat.js')
       const { config, sandbox, json, resume, ...others } = options
       const chosen = { name, config, sandbox, json: json === true, mustExist: resume === true }
       process.exitCode = await runChat({ ...others, ...chosen })

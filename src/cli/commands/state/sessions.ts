@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { withEnvironment } from '../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
-import type { Sessions } from '../../client/sessions/sessions.js'
-import type { Environment } from '../environment/environment.js'
-import { print, printStatus } from '../process/stdio.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
+import type { Sessions } from '../../../client/sessions/sessions.js'
+import type { Environment } from '../../environment/environment.js'
+import { print, printStatus } from '../../process/stdio.js'
 
 type Options = ConfigOption & JsonOption
 
@@ -49,7 +49,7 @@ function list(options: Options): Promise<void> {
     const found = await sessions.list()
     if (options.json === true) return print(JSON.stringify(found, null, 2))
     if (found.length === 0) return printStatus('no sessions')
-    const { renderSessionTable } = await import('../rendering/tables/session-table.js')
+    const { renderSessionTable } = await import('../../rendering/tables/session-table.js')
     print(renderSessionTable(found, new Date(), process.stdout.isTTY ? process.stdout.columns : undefined))
   })
 }
@@ -57,7 +57,7 @@ function list(options: Options): Promise<void> {
 function show(name: string, options: Options): Promise<void> {
   return withSessions(options, async (sessions) => {
     const found = await sessions.show(name)
-    const { renderSessionDetails } = await import('../rendering/tables/session-table.js')
+    const { renderSessionDetails } = await import('../../rendering/tables/session-table.js')
     print(options.json === true ? JSON.stringify(found, null, 2) : renderSessionDetails(found, new Date()))
   })
 }
@@ -65,8 +65,8 @@ function show(name: string, options: Options): Promise<void> {
 function interrupt(name: string, options: Options): Promise<void> {
   return withSessions(options, async (sessions, environment) => {
     await sessions.interrupt(name)
-    const { warnIfTaskNotTaken } = await import('../environment/worker-warnings.js')
-    const { sessionWorkflowId } = await import('../../client/sessions/session-name.js')
+    const { warnIfTaskNotTaken } = await import('../../environment/worker-warnings.js')
+    const { sessionWorkflowId } = await import('../../../client/sessions/session-name.js')
     const workflowId = sessionWorkflowId(environment.ptc.taskQueue, name)
     const isPending = await warnIfTaskNotTaken(environment, { workflowId })
     if (options.json === true) print(JSON.stringify({ session: name }))

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join, relative, resolve } from 'node:path'
 import { Command } from 'commander'
-import { print } from '../process/stdio.js'
+import { print } from '../../process/stdio.js'
 
 export function initCommand(): Command {
   return new Command('init')
@@ -20,8 +20,8 @@ Example:
 }
 
 async function runInit(folder: string): Promise<void> {
-  const { createProject } = await import('../init/create-project.js')
-  const { exampleQuestion } = await import('../init/project-files.js')
+  const { createProject } = await import('../../init/create-project.js')
+  const { exampleQuestion } = await import('../../init/project-files.js')
   const { written, hasNewPackageFile } = await createProject(folder)
   const path = relative(process.cwd(), resolve(folder))
   const steps = [

@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander'
-import type { RunStatus } from '../../client/run-tree/index.js'
-import type { RunInfo } from '../../client/run/run-info.js'
-import { withEnvironment } from '../environment/with-environment.js'
-import { type ActiveStatus, activeStatuses, awaitingStatuses } from '../../common/run/search-attributes.js'
-import { parseDuration } from './parse-age.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption, integerUpTo } from './options.js'
-import { print, printStyled, printStatus } from '../process/stdio.js'
+import type { RunStatus } from '../../../client/run-tree/index.js'
+import type { RunInfo } from '../../../client/run/run-info.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { type ActiveStatus, activeStatuses, awaitingStatuses } from '../../../common/run/search-attributes.js'
+import { parseDuration } from '../parse-age.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption, integerUpTo } from '../options.js'
+import { print, printStyled, printStatus } from '../../process/stdio.js'
 
 interface Options extends ConfigOption, JsonOption {
   readonly limit: number
@@ -42,7 +42,7 @@ the search attributes of durable-ptc on the server, which \`ptc dev\` has; \`ptc
 
 async function list({ config, json, since, ...filters }: Options): Promise<void> {
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async (environment) => {
-    const { warnUnservedRoles } = await import('../environment/worker-warnings.js')
+    const { warnUnservedRoles } = await import('../../environment/worker-warnings.js')
     const began = since !== undefined && { since: new Date(Date.now() - since) }
     const runs = await environment.ptc.list({ ...filters, ...began })
     if (json === true) print(JSON.stringify(runs, null, 2))
@@ -63,8 +63,8 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
 }
 
 async function formatRuns(runs: readonly RunInfo[]): Promise<string> {
-  const { renderRunTable } = await import('../rendering/tables/run-table.js')
-  const { supportsColor } = await import('../rendering/text/colors.js')
+  const { renderRunTable } = await import('../../rendering/tables/run-table.js')
+  const { supportsColor } = await import('../../rendering/text/colors.js')
   const { stdout, env } = process
   const width = stdout.isTTY ? stdout.columns : undefined
   return renderRunTable(runs, { now: new Date(), width, color: supportsColor(stdout, env) })

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { programRoles, roles } from '../../common/names.js'
-import type { TemporalServer } from '../../dev-server/index.js'
-import type { Environment } from '../environment/environment.js'
-import { type Interrupts, listenForInterrupts } from '../process/interrupts.js'
-import { printStep } from '../process/stdio.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
+import { programRoles, roles } from '../../../common/names.js'
+import type { TemporalServer } from '../../../dev-server/index.js'
+import type { Environment } from '../../environment/environment.js'
+import { type Interrupts, listenForInterrupts } from '../../process/interrupts.js'
+import { printStep } from '../../process/stdio.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 
 export function watchCommand(): Command {
   return new Command('watch')
@@ -20,10 +20,10 @@ export function watchCommand(): Command {
 
 async function watch(id: string, { config, json }: ConfigOption & JsonOption): Promise<number> {
   using interrupts = listenForInterrupts()
-  const { openEnvironment } = await import('../environment/environment.js')
-  const { warnIfNoWorkers } = await import('../environment/worker-warnings.js')
-  const { followRun, printRunLink } = await import('../run/follow-run.js')
-  const { printRunEnding } = await import('../run/print-run-ending.js')
+  const { openEnvironment } = await import('../../environment/environment.js')
+  const { warnIfNoWorkers } = await import('../../environment/worker-warnings.js')
+  const { followRun, printRunLink } = await import('../../run/follow-run.js')
+  const { printRunEnding } = await import('../../run/print-run-ending.js')
 
   const options = { config, load: 'if_named', ifNoServer: 'start_read_only', interrupts } as const
   await using readingEnvironment = await openEnvironment(options)
@@ -49,9 +49,9 @@ async function openWithWorker(
   config: string | undefined,
   interrupts: Interrupts,
 ): Promise<Environment> {
-  const { connectEnvironment } = await import('../environment/environment.js')
-  const { resolveProject } = await import('../environment/project.js')
-  const { noServerError } = await import('../environment/server.js')
+  const { connectEnvironment } = await import('../../environment/environment.js')
+  const { resolveProject } = await import('../../environment/project.js')
+  const { noServerError } = await import('../../environment/server.js')
   const project = await resolveProject({ config })
   if (project.config === undefined) throw noServerError('start_with_worker')
   printStep('starting a worker for this command')

@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander'
-import type { executionHistories } from '../../client/temporal/histories.js'
-import type { CheckedHistory, NamedHistory } from '../replay/check-histories.js'
-import { exitCodes } from '../process/exit-code.js'
-import { listenForInterrupts } from '../process/interrupts.js'
-import { print, printStatus } from '../process/stdio.js'
-import { withEnvironment } from '../environment/with-environment.js'
-import { configOption, type ConfigOption, integerUpTo, jsonOption, type JsonOption } from './options.js'
+import type { executionHistories } from '../../../client/temporal/histories.js'
+import type { CheckedHistory, NamedHistory } from '../../run/check-histories.js'
+import { exitCodes } from '../../process/exit-code.js'
+import { listenForInterrupts } from '../../process/interrupts.js'
+import { print, printStatus } from '../../process/stdio.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { configOption, type ConfigOption, integerUpTo, jsonOption, type JsonOption } from '../options.js'
 
 interface Options extends ConfigOption, JsonOption {
   readonly limit: number
@@ -38,13 +38,13 @@ Examples:
 }
 
 async function replayCheck(files: readonly string[], options: Options): Promise<void> {
-  const { checkHistories } = await import('../replay/check-histories.js')
+  const { checkHistories } = await import('../../run/check-histories.js')
   if (files.length > 0) {
     using interrupts = listenForInterrupts()
-    const { readHistoryFiles } = await import('../replay/history-files.js')
-    const { extendDataConverter } = await import('../../values/data-converter.js')
-    const { openStore } = await import('../../values/open-store.js')
-    const { keysOf, resolveProject } = await import('../environment/project.js')
+    const { readHistoryFiles } = await import('../../replay/history-files.js')
+    const { extendDataConverter } = await import('../../../values/data-converter.js')
+    const { openStore } = await import('../../../values/open-store.js')
+    const { keysOf, resolveProject } = await import('../../environment/project.js')
     const histories = await readHistoryFiles(files)
     const project = await resolveProject({ config: options.config, load: 'if_named' })
     const keys = keysOf(project)
@@ -61,7 +61,7 @@ async function replayCheck(files: readonly string[], options: Options): Promise<
   await withEnvironment(
     { config, load: 'if_named', ifNoServer: 'start_read_only' },
     async ({ client, ptc }, signal) => {
-      const { executionHistories } = await import('../../client/temporal/histories.js')
+      const { executionHistories } = await import('../../../client/temporal/histories.js')
       const histories = executionHistories(client, { ...options, taskQueue: ptc.taskQueue }, signal)
       await report(await checkHistories(named(histories), client.options.loadedDataConverter, signal), options)
     },
@@ -85,8 +85,8 @@ async function report(results: readonly CheckedHistory[], { json }: Options): Pr
 }
 
 async function renderTable(results: readonly CheckedHistory[]): Promise<string> {
-  const { renderColumns } = await import('../rendering/tables/column-table.js')
-  const { oneLine } = await import('../rendering/text/sanitize.js')
+  const { renderColumns } = await import('../../rendering/tables/column-table.js')
+  const { oneLine } = await import('../../rendering/text/sanitize.js')
   const rows = results.map(({ id, events, problem }) => [oneLine(id), String(events), oneLine(problem ?? 'replays')])
   return renderColumns([['HISTORY', 'EVENTS', 'RESULT'], ...rows], undefined)
 }

@@ -1,12 +1,12 @@
 import { Command, Option } from 'commander'
-import { PtcError } from '../../common/errors.js'
-import { type Role, roles as allRoles } from '../../common/names.js'
-import type { LogLevel, WorkerVersion } from '../../worker/index.js'
-import { listenForInterrupts } from '../process/interrupts.js'
-import { configOption, type ConfigOption, logLevelOption, parseAddress, parseRoles } from './options.js'
-import { printStatus, printStep } from '../process/stdio.js'
-import { formatListenAddress, parseListenAddress } from '../../platform/listen-address.js'
-import { type LogFormat, logEntry, logFormats, stderrLogIn } from '../environment/worker-log.js'
+import { PtcError } from '../../../common/errors.js'
+import { type Role, roles as allRoles } from '../../../common/names.js'
+import type { LogLevel, WorkerVersion } from '../../../worker/index.js'
+import { listenForInterrupts } from '../../process/interrupts.js'
+import { configOption, type ConfigOption, logLevelOption, parseAddress, parseRoles } from '../options.js'
+import { printStatus, printStep } from '../../process/stdio.js'
+import { formatListenAddress, parseListenAddress } from '../../../platform/listen-address.js'
+import { type LogFormat, logEntry, logFormats, stderrLogIn } from '../../environment/worker-log.js'
 
 interface Options extends ConfigOption {
   readonly roles: readonly Role[]
@@ -64,10 +64,10 @@ Examples:
 async function runWorkerCommand({ config: file, roles, logLevel, logFormat, ...rest }: Options): Promise<void> {
   const version = workerVersion(rest)
   using interrupts = listenForInterrupts()
-  const { startForegroundWorker } = await import('../environment/cli-worker.js')
-  const { loadProject, withStream } = await import('../environment/project.js')
-  const { runUntilStopped } = await import('../environment/run-until-stopped.js')
-  const { resolveServer } = await import('../environment/server.js')
+  const { startForegroundWorker } = await import('../../environment/cli-worker.js')
+  const { loadProject, withStream } = await import('../../environment/project.js')
+  const { runUntilStopped } = await import('../../environment/run-until-stopped.js')
+  const { resolveServer } = await import('../../environment/server.js')
 
   const write = stderrLogIn(logFormat)
   const inform = logFormat === 'text' ? printStatus : (line: string) => write(logEntry(line))

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { PtcError } from '../../common/errors.js'
+import { PtcError } from '../../../common/errors.js'
 import {
   boundOptions,
   configOption,
@@ -11,7 +11,7 @@ import {
   type JsonOption,
   sandboxOption,
   type SandboxOption,
-} from './options.js'
+} from '../options.js'
 
 interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
   readonly id?: string
@@ -63,15 +63,15 @@ async function exec(script: string | undefined, options: Options): Promise<numbe
   const mustExist = resume === true
   if (interactive === true) {
     if (script === '-') throw usageError('with -i, standard input is read block by block: give a file, or no script')
-    const { runRepl } = await import('../session/repl.js')
+    const { runRepl } = await import('../../session/repl.js')
     return runRepl({ ...overrides, script, session, config, sandbox, mustExist })
   }
   if (script === undefined) throw usageError('which script? Give a file, - for standard input, or -i')
   if (session !== undefined) {
-    const { execInSession } = await import('../session/exec-in-session.js')
+    const { execInSession } = await import('../../session/exec-in-session.js')
     return execInSession(script, { ...overrides, session, config, sandbox, mustExist, json: json === true })
   }
-  const { startRun } = await import('../run/start-run.js')
+  const { startRun } = await import('../../run/start-run.js')
   return startRun(
     { type: 'program', script },
     { ...overrides, id, config, sandbox, json: json === true, detach: false },

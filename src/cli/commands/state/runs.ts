@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander'
-import { pluralize } from '../../common/text/text.js'
-import { withEnvironment } from '../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption, parseRunId } from './options.js'
-import { print } from '../process/stdio.js'
+import { pluralize } from '../../../common/text/text.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption, parseRunId } from '../options.js'
+import { print } from '../../process/stdio.js'
 
 interface Options extends ConfigOption, JsonOption {
   readonly run?: string
@@ -32,10 +32,10 @@ runs and named sessions have ids of their own: erase them as well. Nothing bring
 
 async function erase(workflowId: string, { config, json, run, dryRun = false }: Options): Promise<void> {
   await withEnvironment({ config, ifNoServer: 'start_read_only' }, async ({ client, values, stream }, signal) => {
-    const { eraseRun } = await import('../../client/run/erase-run.js')
+    const { eraseRun } = await import('../../../client/run/erase-run.js')
     const erased = await eraseRun(client, { store: values.valueStore, stream, workflowId, runId: run, dryRun, signal })
     if (json === true) return print(JSON.stringify({ workflowId, dryRun, ...erased }, null, 2))
-    const { formatDecimalBytes } = await import('../rendering/tables/store-table.js')
+    const { formatDecimalBytes } = await import('../../rendering/tables/store-table.js')
     const count = pluralize(erased.values.count, 'value')
     const what = `${pluralize(erased.runIds.length, 'execution')} and ${count} (${formatDecimalBytes(erased.values.bytes)})`
     print(`${dryRun ? 'would erase' : 'erased'} ${what} of ${workflowId}`)

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
-import { PtcError } from '../../common/errors.js'
-import { hostedBackend } from '../../common/agent/hosted-code.js'
+import { PtcError } from '../../../common/errors.js'
+import { hostedBackend } from '../../../common/agent/hosted-code.js'
 import {
   agentOptions,
   type AgentOptions,
@@ -17,7 +17,7 @@ import {
   type JsonOption,
   sandboxOption,
   type SandboxOption,
-} from './options.js'
+} from '../options.js'
 
 interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
   readonly id?: string
@@ -76,11 +76,11 @@ async function run(question: string, options: Options): Promise<number> {
       throw new PtcError('RUN_INPUT_INVALID', 'with -i, standard input has the messages: give the question', {
         hint: '(see `ptc run --help`)',
       })
-    const { runChat } = await import('../chat/run-chat.js')
+    const { runChat } = await import('../../chat/run-chat.js')
     const chosen = { name: undefined, config, sandbox, json: false, mustExist: false }
     return runChat({ ...overrides, ...chosen, first: question })
   }
-  const { startRun } = await import('../run/start-run.js')
+  const { startRun } = await import('../../run/start-run.js')
   const request = { type: 'agent', question, chosen: chosenAgent(overrides), mode, attach: options.attach } as const
   return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
 }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command, Option } from 'commander'
-import type { WaitOfRun } from '../../client/index.js'
-import { PtcError } from '../../common/errors.js'
-import type { Environment } from '../environment/environment.js'
-import { withEnvironment } from '../environment/with-environment.js'
-import { print, printStatus, printStyled } from '../process/stdio.js'
-import { describeLimit, readOpenWaits } from '../run/open-waits.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
+import type { WaitOfRun } from '../../../client/index.js'
+import { PtcError } from '../../../common/errors.js'
+import type { Environment } from '../../environment/environment.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { print, printStatus, printStyled } from '../../process/stdio.js'
+import { describeLimit, readOpenWaits } from '../../run/open-waits.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 
 interface Options extends ConfigOption, JsonOption {
   readonly watch?: true
@@ -78,8 +78,8 @@ function toJson({ run, wait }: WaitOfRun): object {
 
 /** @param shown those of the waits that are printed; a command names its call when the run has others */
 async function formatWaits(waits: readonly WaitOfRun[], shown = waits): Promise<string> {
-  const { renderWaits } = await import('../rendering/tables/wait-table.js')
-  const { supportsColor } = await import('../rendering/text/colors.js')
+  const { renderWaits } = await import('../../rendering/tables/wait-table.js')
+  const { supportsColor } = await import('../../rendering/text/colors.js')
   const { stdout, env } = process
   const width = stdout.isTTY ? stdout.columns : undefined
   return renderWaits(waits, { now: Date.now(), width, color: supportsColor(stdout, env), shown })

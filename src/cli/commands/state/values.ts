@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander'
-import { pluralize } from '../../common/text/text.js'
-import type { GarbageReport } from '../../values/garbage/collect-garbage.js'
-import { parseAge } from './parse-age.js'
-import { listenForInterrupts } from '../process/interrupts.js'
-import { withEnvironment } from '../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
-import { print, printStatus } from '../process/stdio.js'
+import { pluralize } from '../../../common/text/text.js'
+import type { GarbageReport } from '../../../values/garbage/collect-garbage.js'
+import { parseAge } from '../parse-age.js'
+import { listenForInterrupts } from '../../process/interrupts.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
+import { print, printStatus } from '../../process/stdio.js'
 
 type Options = ConfigOption & JsonOption
 
@@ -43,9 +43,9 @@ function subcommand(name: string, description: string, json: string): Command {
 /** Counts without a server. */
 async function stat({ config, json }: Options): Promise<void> {
   using interrupts = listenForInterrupts()
-  const { renderStoreStats, collectStoreStats } = await import('../rendering/tables/store-table.js')
-  const { resolveProject } = await import('../environment/project.js')
-  const { openStore } = await import('../../values/open-store.js')
+  const { renderStoreStats, collectStoreStats } = await import('../../rendering/tables/store-table.js')
+  const { resolveProject } = await import('../../environment/project.js')
+  const { openStore } = await import('../../../values/open-store.js')
   const project = await resolveProject({ config, load: 'if_named' })
   const store = await openStore(project.store)
   try {
@@ -59,13 +59,13 @@ async function stat({ config, json }: Options): Promise<void> {
 
 async function collectValues({ config, json, olderThan, dryRun = false }: CollectOptions): Promise<void> {
   await withEnvironment({ config, ifNoServer: 'start_read_only' }, async ({ client, values, server }, signal) => {
-    const { collectGarbage } = await import('../../values/garbage/collect-garbage.js')
-    const { gcRoots } = await import('../../client/temporal/gc-roots.js')
+    const { collectGarbage } = await import('../../../values/garbage/collect-garbage.js')
+    const { gcRoots } = await import('../../../client/temporal/gc-roots.js')
     const store = values.valueStore
     const unusedSince = Date.now() - olderThan
     const report = await collectGarbage({ store, roots: () => gcRoots(client, signal), unusedSince, dryRun, signal })
     if (json === true) return print(JSON.stringify({ store: store.description, dryRun, ...report }, null, 2))
-    const { formatDecimalBytes } = await import('../rendering/tables/store-table.js')
+    const { formatDecimalBytes } = await import('../../rendering/tables/store-table.js')
     printReport(report, dryRun, formatDecimalBytes)
     printStatus(`looked through the runs of namespace ${client.options.namespace} at ${server.address}`)
   })

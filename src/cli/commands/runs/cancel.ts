@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { withEnvironment } from '../environment/with-environment.js'
-import { printStatus } from '../process/stdio.js'
+import { withEnvironment } from '../../environment/with-environment.js'
+import { printStatus } from '../../process/stdio.js'
 
 export function cancelCommand(): Command {
   return new Command('cancel')
@@ -11,8 +11,8 @@ export function cancelCommand(): Command {
 
 async function cancel(id: string): Promise<void> {
   await withEnvironment({ load: 'never', ifNoServer: 'fail' }, async (environment) => {
-    const { hasEnded } = await import('../../client/run/use-budget.js')
-    const { warnIfTaskNotTaken } = await import('../environment/worker-warnings.js')
+    const { hasEnded } = await import('../../../client/run/use-budget.js')
+    const { warnIfTaskNotTaken } = await import('../../environment/worker-warnings.js')
     const handle = environment.ptc.handle(id)
     const { status, outcome } = await handle.describe()
     if (status !== 'running' && status !== 'paused') throw hasEnded(id, outcome ?? status)

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import type { Check } from '../doctor/index.js'
-import { exitCodes } from '../process/exit-code.js'
-import { createColors, supportsColor } from '../rendering/text/colors.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
-import { print, printStyled } from '../process/stdio.js'
+import type { Check } from '../../doctor/index.js'
+import { exitCodes } from '../../process/exit-code.js'
+import { createColors, supportsColor } from '../../rendering/text/colors.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
+import { print, printStyled } from '../../process/stdio.js'
 
 export function doctorCommand(): Command {
   return new Command('doctor')
@@ -15,8 +15,8 @@ export function doctorCommand(): Command {
 }
 
 async function runDoctor({ config, json }: ConfigOption & JsonOption): Promise<void> {
-  const { runChecks } = await import('../doctor/index.js')
-  const { stateDirectory } = await import('../environment/project.js')
+  const { runChecks } = await import('../../doctor/index.js')
+  const { stateDirectory } = await import('../../environment/project.js')
   const onCheck = (check: Check): void => {
     if (json !== true) printStyled(formatCheck(check))
   }

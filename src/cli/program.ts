@@ -28,7 +28,6 @@ import { initCommand } from './commands/project/init.js'
 import { listCommand } from './commands/runs/list.js'
 import { replayCheckCommand } from './commands/project/replay-check.js'
 import { runCommand } from './commands/runs/run.js'
-import { runsCommand } from './commands/state/runs.js'
 import { serveCommand } from './commands/processes/serve.js'
 import { sessionsCommand } from './commands/state/sessions.js'
 import { showCommand } from './commands/runs/show.js'
@@ -82,7 +81,6 @@ export function buildProgram(): Command {
     sessionsCommand(),
     valuesCommand(),
     replayCheckCommand(),
-    runsCommand(),
     serveCommand(),
     codecServerCommand(),
     doctorCommand(),

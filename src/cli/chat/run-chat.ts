@@ -17,7 +17,6 @@ import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { roles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import { pluralize } from '../../common/text/text.js'
-import { type AgentOptions, chosenAgent, type OverrideOptions } from '../commands/options.js'
 import { type Environment, openEnvironment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
 import { exitCodes } from '../process/exit-code.js'
@@ -27,7 +26,13 @@ import { print, printStatus } from '../process/stdio.js'
 import { describeReport } from '../../common/calls/compensation.js'
 import type { StreamEvent } from '../../stream/index.js'
 import type { Draft } from '../rendering/index.js'
-import { readAttachedFiles, readOverrides } from '../run/read-run-data.js'
+import {
+  type AgentOptions,
+  chosenAgent,
+  type OverrideOptions,
+  readAttachedFiles,
+  readOverrides,
+} from '../run/options.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 import { describeEnd } from './describe-end.js'
 import { help } from './help.js'

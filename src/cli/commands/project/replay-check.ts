@@ -38,10 +38,9 @@ Examples:
 }
 
 async function replayCheck(files: readonly string[], options: Options): Promise<void> {
-  const { checkHistories } = await import('../../run/check-histories.js')
+  const { checkHistories, readHistoryFiles } = await import('../../run/check-histories.js')
   if (files.length > 0) {
     using interrupts = listenForInterrupts()
-    const { readHistoryFiles } = await import('../../replay/history-files.js')
     const { extendDataConverter } = await import('../../../values/data-converter.js')
     const { openStore } = await import('../../../values/open-store.js')
     const { keysOf, resolveProject } = await import('../../environment/project.js')

@@ -2,17 +2,16 @@ import { Command, Option } from 'commander'
 import { hostedBackend } from '../../../common/agent/hosted-code.js'
 import {
   agentOptions,
-  type AgentOptions,
   boundOptions,
   configOption,
   type ConfigOption,
   dataOptions,
   jsonOption,
   type JsonOption,
-  type OverrideOptions,
   sandboxOption,
   type SandboxOption,
 } from '../options.js'
+import type { AgentOptions, OverrideOptions } from '../../run/options.js'
 
 interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
   readonly message?: string

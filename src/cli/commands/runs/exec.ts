@@ -7,11 +7,11 @@ import {
   dataOptions,
   idOption,
   jsonOption,
-  type OverrideOptions,
   type JsonOption,
   sandboxOption,
   type SandboxOption,
 } from '../options.js'
+import type { OverrideOptions } from '../../run/options.js'
 
 interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
   readonly id?: string

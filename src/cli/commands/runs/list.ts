@@ -3,8 +3,7 @@ import type { RunStatus } from '../../../client/run-tree/index.js'
 import type { RunInfo } from '../../../client/run/run-info.js'
 import { withEnvironment } from '../../environment/with-environment.js'
 import { type ActiveStatus, activeStatuses, awaitingStatuses } from '../../../common/run/search-attributes.js'
-import { parseDuration } from '../parse-age.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption, integerUpTo } from '../options.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption, integerUpTo, parseDuration } from '../options.js'
 import { print, printStyled, printStatus } from '../../process/stdio.js'
 
 interface Options extends ConfigOption, JsonOption {

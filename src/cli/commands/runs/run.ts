@@ -3,9 +3,7 @@ import { PtcError } from '../../../common/errors.js'
 import { hostedBackend } from '../../../common/agent/hosted-code.js'
 import {
   agentOptions,
-  type AgentOptions,
   boundOptions,
-  chosenAgent,
   configOption,
   type ConfigOption,
   dataOptions,
@@ -13,11 +11,11 @@ import {
   jsonOption,
   type ModeChoice,
   modeOption,
-  type OverrideOptions,
   type JsonOption,
   sandboxOption,
   type SandboxOption,
 } from '../options.js'
+import type { AgentOptions, OverrideOptions } from '../../run/options.js'
 
 interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
   readonly id?: string
@@ -81,6 +79,6 @@ async function run(question: string, options: Options): Promise<number> {
     return runChat({ ...overrides, ...chosen, first: question })
   }
   const { startRun } = await import('../../run/start-run.js')
-  const request = { type: 'agent', question, chosen: chosenAgent(overrides), mode, attach: options.attach } as const
+  const request = { type: 'agent', question, mode, options: overrides } as const
   return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
 }

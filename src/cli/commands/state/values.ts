@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander'
 import { pluralize } from '../../../common/text/text.js'
 import type { GarbageReport } from '../../../values/garbage/collect-garbage.js'
-import { parseAge } from '../parse-age.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { withEnvironment } from '../../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption, parseAge, parseRunId } from '../options.js'
 import { print, printStatus } from '../../process/stdio.js'
 
 type Options = ConfigOption & JsonOption
@@ -14,9 +13,14 @@ interface CollectOptions extends Options {
   readonly dryRun?: boolean
 }
 
+interface EraseOptions extends Options {
+  readonly run?: string
+  readonly dryRun?: boolean
+}
+
 export function valuesCommand(): Command {
   return new Command('values')
-    .description('external values of runs: statistics, garbage collection')
+    .description('stored data of runs: statistics, garbage collection, erasure of a run')
     .addCommand(subcommand('stat', 'count the values of the store by age', 'the counts').action(stat))
     .addCommand(
       subcommand('gc', 'remove values that no run refers to', 'the report')
@@ -33,6 +37,21 @@ Reads the history of every run of the namespace that the server lists, open or c
 another namespace or server uses too: give each a folder or a prefix of its own.`,
         )
         .action(collectValues),
+    )
+    .addCommand(
+      subcommand('erase', 'delete a finished run: its histories, values and live stream', 'what was erased')
+        .argument('<id>', 'id of the run, as `ptc list` shows it')
+        .addOption(
+          new Option('--run <run-id>', 'one of several runs with this id (default: the latest)').argParser(parseRunId),
+        )
+        .option('-n, --dry-run', 'report only, erase nothing')
+        .addHelpText(
+          'after',
+          `
+Values that another history of the namespace refers to stay: the answer that a parent workflow got, for example. Child
+runs and named sessions have ids of their own: erase them as well. An erased run can't be restored.`,
+        )
+        .action(erase),
     )
 }
 
@@ -82,4 +101,16 @@ function printReport(
   printStatus(
     `ptc: ${pluralize(unreadable, 'value')} that runs refer to can't be read (missing or changed); values that these refer to were not found`,
   )
+}
+
+async function erase(workflowId: string, { config, json, run, dryRun = false }: EraseOptions): Promise<void> {
+  await withEnvironment({ config, ifNoServer: 'start_read_only' }, async ({ client, values, stream }, signal) => {
+    const { eraseRun } = await import('../../../client/run/erase-run.js')
+    const erased = await eraseRun(client, { store: values.valueStore, stream, workflowId, runId: run, dryRun, signal })
+    if (json === true) return print(JSON.stringify({ workflowId, dryRun, ...erased }, null, 2))
+    const { formatDecimalBytes } = await import('../../rendering/tables/store-table.js')
+    const count = pluralize(erased.values.count, 'value')
+    const what = `${pluralize(erased.runIds.length, 'execution')} and ${count} (${formatDecimalBytes(erased.values.bytes)})`
+    print(`${dryRun ? 'would erase' : 'erased'} ${what} of ${workflowId}`)
+  })
 }

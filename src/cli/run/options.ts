@@ -1,10 +1,43 @@
 import { readAttachments } from '../../client/attachments/read-attachments.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
 import type { JsonObject } from '../../common/json/json.js'
+import type { ModelSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
-import type { ProgramInput } from '../../common/run/runs.js'
-import type { OverrideOptions } from '../commands/options.js'
+import type { AgentInput, ProgramInput } from '../../common/run/runs.js'
 import { readJson } from '../process/read-text.js'
+
+/** The agent that answers, and where the model's code runs. */
+export interface AgentOptions extends ModelSettings {
+  readonly agent?: string
+  readonly model?: readonly string[]
+  /** Name of the session. */
+  readonly session?: string
+  /** Paths of files. */
+  readonly attach?: readonly string[]
+}
+
+/** The agent of a run, from the {@link AgentOptions} of the command line. */
+export function chosenAgent(
+  options: AgentOptions,
+): Pick<AgentInput, 'agent' | 'model' | 'session' | keyof ModelSettings> {
+  const { agent, model, session, temperature, thinking, effort } = options
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
+    ...(session !== undefined && { session }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking !== undefined && { thinking }),
+    ...(effort !== undefined && { effort }),
+  }
+}
+
+/** Options of a run that replace those of the configuration. */
+export interface OverrideOptions {
+  readonly tools?: readonly string[]
+  readonly limits?: Readonly<Record<string, number>>
+  readonly input?: string
+  readonly context?: string
+}
 
 /** Data for the code of a run or a session, and the person who asks. */
 export type RunData = Pick<ProgramInput, 'input' | 'context'>

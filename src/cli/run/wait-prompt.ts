@@ -69,7 +69,7 @@ export class WaitPrompt {
   #askNext(): void {
     if (this.#asking || this.#isClosed || !this.#tree) return
     const tree = this.#tree
-    // The result of another program is not asked for: `ptc calls complete` takes it.
+    // The result of another program is not asked for: `ptc answer` takes it.
     const wait = tree.waitsFor.find((each) => each.type !== 'result' && !this.#settled.has(keyOf(each)))
     if (!wait) return
     const over = new AbortController()

@@ -21,7 +21,7 @@ export function answerCommand(run: string, call: string | undefined): string {
 
 /** @param call see {@link approveCommand} */
 export function completeCommand(run: string, call: string | undefined): string {
-  return `${command('calls complete', run, undefined)}${callOption(call)} --result JSON`
+  return `${command('answer', run, undefined)}${callOption(call)} --result JSON`
 }
 
 export function budgetCommand(run: string, item: BudgetItem): string {

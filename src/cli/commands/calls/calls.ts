@@ -1,12 +1,10 @@
 import { Command, Option } from 'commander'
-import { messageOf, PtcError } from '../../../common/errors.js'
 import { callActivityId } from '../../../common/names.js'
-import type { JsonValue } from '../../../common/json/json.js'
 import { withEnvironment } from '../../environment/with-environment.js'
 import { withWaitingCall } from '../../run/find-waiting-call.js'
 import { print, printStatus } from '../../process/stdio.js'
-import { readText } from '../../process/read-text.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
+import { byOption, callOption } from './decide.js'
 
 interface ListOptions extends ConfigOption, JsonOption {
   readonly tokens?: true
@@ -14,7 +12,7 @@ interface ListOptions extends ConfigOption, JsonOption {
 
 export function callsCommand(): Command {
   return new Command('calls')
-    .description('deferred calls, whose result comes later: list, complete, fail')
+    .description('deferred calls, whose result comes later: list, fail; `ptc answer` completes one')
     .addCommand(
       new Command('list')
         .description('list the calls of a run that wait for a result or an approval')
@@ -23,17 +21,6 @@ export function callsCommand(): Command {
         .addOption(configOption())
         .addOption(jsonOption('an array of calls'))
         .action(list),
-    )
-    .addCommand(
-      new Command('complete')
-        .description('complete a deferred call with its result')
-        .argument('<run>', 'id of the run, or the completion token of the call')
-        .addOption(callOption())
-        .addOption(new Option('--result <json>', 'the result as JSON').conflicts('resultFile'))
-        .addOption(new Option('--result-file <file>', 'a file with the result as JSON; `-` is standard input'))
-        .addOption(byOption())
-        .addOption(configOption())
-        .action(complete),
     )
     .addCommand(
       new Command('fail')
@@ -64,54 +51,17 @@ async function list(id: string, { config, json, tokens }: ListOptions): Promise<
       print(`${oneLine(summary)}\n  ${call} ${wait}${tokens === true ? `\n  ${token}` : ''}`)
     }
     if (tokens !== true)
-      printStatus('The call names it for ptc approve, deny, answer and calls complete; --tokens shows tokens.')
+      printStatus('The call names it for ptc approve, deny, answer and calls fail; --tokens shows tokens.')
   })
 }
 
-interface ByOption {
+interface FailOptions extends ConfigOption {
   readonly by?: string
   readonly call?: string
-}
-
-function callOption(): Option {
-  return new Option('--call <call>', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait')
-}
-
-function byOption(): Option {
-  return new Option('--by <name>', 'who decided, for the audit log (default: this process and its host)')
-}
-
-interface CompleteOptions extends ConfigOption, ByOption {
-  readonly result?: string
-  readonly resultFile?: string
-}
-
-async function complete(id: string, options: CompleteOptions): Promise<void> {
-  const { config, result, resultFile, call, ...by } = options
-  if (result === undefined && resultFile === undefined) {
-    throw new PtcError('RUN_INPUT_INVALID', 'there is no result', { hint: 'Give --result JSON or --result-file FILE.' })
-  }
-  const value = parseJson(result ?? (await readText(resultFile ?? '-')))
-  await withWaitingCall(config, 'result', { id, call }, (ptc, token) => ptc.completeCall(token, value, by))
-  printStatus('the call is completed')
-}
-
-interface FailOptions extends ConfigOption, ByOption {
   readonly message: string
 }
 
 async function fail(id: string, { config, message, call, ...by }: FailOptions): Promise<void> {
   await withWaitingCall(config, 'result', { id, call }, (ptc, token) => ptc.failCall(token, message, by))
   printStatus('the call has failed')
-}
-
-function parseJson(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch (cause) {
-    throw new PtcError('RUN_INPUT_INVALID', `the result is not JSON: ${messageOf(cause)}`, {
-      hint: 'Quote it for the shell: --result \'{"approved": true}\'.',
-      cause,
-    })
-  }
 }

@@ -17,6 +17,11 @@ interface ApproveOptions extends Decision {
   readonly remember?: true
 }
 
+interface AnswerOptions extends Decision {
+  readonly result?: string
+  readonly call?: string
+}
+
 interface DenyOptions extends Decision {
   readonly reason: string
   readonly compensate?: true
@@ -50,16 +55,33 @@ export function denyCommand(): Command {
 export function answerCommand(): Command {
   return addDeciderOptions(
     new Command('answer')
-      .description('answer the question of a call, such as that of ask_human, with a text')
-      .argument('<run>', 'id of the run, or the token of the question')
-      .argument('<text>', 'the answer')
-      .addOption(new Option('--call <call>', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait')),
-  ).action(async (id: string, text: string, { config, call, ...decision }: Decision & { readonly call?: string }) => {
+      .description('give a waiting call its result: a text for a question, such as that of ask_human, or JSON')
+      .argument('<run>', 'id of the run, or the token of the call')
+      .argument('[text]', 'the answer to a question')
+      .addOption(
+        new Option('--result <file-or-json>', 'the result of another call: JSON, or a file with it; - is stdin'),
+      )
+      .addOption(callOption()),
+  ).action(async (id: string, text: string | undefined, options: AnswerOptions) => {
+    const { config, result, call, ...decision } = options
+    if ((text === undefined) === (result === undefined))
+      throw new PtcError('RUN_INPUT_INVALID', 'a call needs one answer', { hint: 'Give a text, or --result JSON.' })
+    const value = result === undefined ? undefined : await readJson(result, '--result')
     await withWaitingCall(config, 'result', { id, call }, (ptc, token) =>
-      answerCall(ptc, token, text, completeCommand(id, call), decision),
+      text === undefined
+        ? ptc.completeCall(token, value ?? null, decision)
+        : answerCall(ptc, token, text, completeCommand(id, call), decision),
     )
-    printStatus('the question is answered')
+    printStatus(text === undefined ? 'the call is completed' : 'the question is answered')
   })
+}
+
+export function callOption(): Option {
+  return new Option('--call <call>', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait')
+}
+
+export function byOption(): Option {
+  return new Option('--by <name>', 'who decided, for the audit log (default: this process and its host)')
 }
 
 function decisionCommand(name: string, description: string): Command {
@@ -72,9 +94,7 @@ function decisionCommand(name: string, description: string): Command {
 }
 
 function addDeciderOptions(command: Command): Command {
-  return command
-    .addOption(new Option('--by <name>', 'who decided, for the audit log (default: this process and its host)'))
-    .addOption(configOption())
+  return command.addOption(byOption()).addOption(configOption())
 }
 
 /** @throws PtcError RUN_INPUT_INVALID */

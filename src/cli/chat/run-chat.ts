@@ -25,7 +25,7 @@ import { readJson, readText } from '../process/read-text.js'
 import { print, printStatus } from '../process/stdio.js'
 import { describeReport } from '../../common/calls/compensation.js'
 import type { StreamEvent } from '../../stream/index.js'
-import type { Draft } from '../rendering/index.js'
+import type { LiveText } from '../rendering/progress/live-text.js'
 import {
   type AgentOptions,
   chosenAgent,
@@ -34,9 +34,8 @@ import {
   readOverrides,
 } from '../run/options.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
-import { describeEnd } from './describe-end.js'
-import { help } from './help.js'
-import { showDrafts } from './show-drafts.js'
+import { incompleteStatusMessages } from '../run/print-run-ending.js'
+import { showLiveText } from './show-live-text.js'
 import { newWaitLines } from './show-waits.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
@@ -109,6 +108,16 @@ function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, envi
   })
 }
 
+/** The help text of `ptc chat`. */
+const help = `/status       turns, calls, tokens and cost so far
+/history      all messages as JSON, on stdout
+/attach FILE  an image or a PDF for the next message
+/reset        forget all messages; the variables of the sandbox stay
+/close        end the conversation and its sandbox; a named session stays
+exit          leave; the conversation waits
+Ctrl-C interrupts the work on a message. A message that is sent meanwhile is read with the model's next turn.
+A message that begins with / has another / before it.`
+
 const progressIntervalMs = 1_000
 
 type ConversationStream = (signal: AbortSignal) => AsyncIterable<StreamEvent>
@@ -137,7 +146,7 @@ class Chat {
   #working = 0
   #isInterrupted = false
   #printAbove = (print: () => void): void => print()
-  #setDraft: ((draft: Draft | undefined) => void) | undefined
+  #setLiveText: ((liveText: LiveText | undefined) => void) | undefined
   #fail = (_thrown: unknown): void => undefined
 
   constructor(
@@ -166,7 +175,7 @@ class Chat {
     if (input.isTerminal) {
       this.#printAbove = (print) => input.printAbove(print)
       input.onInterrupt(() => this.#onInterrupt(input))
-      if (this.#stream) this.#setDraft = (draft) => input.setDraft(draft)
+      if (this.#stream) this.#setLiveText = (liveText) => input.setLiveText(liveText)
     }
     const failed = new Promise<never>((_resolve, reject) => (this.#fail = reject))
     if (first !== undefined) await this.#take(first, input)
@@ -199,18 +208,18 @@ class Chat {
       const finished = new AbortController()
       if (isFirst) void this.#showProgress(finished.signal)
       if (isFirst) void this.#showWaits(finished.signal)
-      if (isFirst && this.#stream && this.#setDraft)
-        void showDrafts(
+      if (isFirst && this.#stream && this.#setLiveText)
+        void showLiveText(
           this.#stream(finished.signal),
           message.id,
           {
-            setDraft: this.#setDraft,
+            setLiveText: this.#setLiveText,
             printLine: (line) => this.#printAbove(() => printStatus(line)),
           },
           finished.signal,
         )
       const answer = await message.answer().finally(() => finished.abort())
-      if (isFirst) this.#setDraft?.(undefined)
+      if (isFirst) this.#setLiveText?.(undefined)
       if (answer.joined === undefined) this.#printAnswer(answer)
     } finally {
       this.#working -= 1
@@ -314,4 +323,12 @@ class Chat {
     for await (const waits of this.#waits(signal))
       for (const line of newWaitLines(waits, this.#shownWaits)) this.#printAbove(() => printStatus(`› ${line}`))
   }
+}
+
+/** Describes why a message has no complete answer. */
+function describeEnd({ status, error, isTakenBack }: ConversationAnswer): string {
+  const again = isTakenBack ? '; the message was taken back, and can be sent again' : ''
+  if (status === 'failed') return `the work on the message failed: ${error?.code}: ${error?.message}${again}`
+  if (status === 'interrupted') return 'the work on the message was interrupted'
+  return status === 'answered' ? '' : `${incompleteStatusMessages[status]}${again}`
 }

@@ -12,7 +12,8 @@ import {
   isUnserved,
   type TaskQueueStatus,
 } from '../../client/temporal/task-queue.js'
-import { describeUnserved, formatDuration } from '../rendering/index.js'
+import { describeUnserved } from '../../client/temporal/unserved-queue.js'
+import { formatDuration } from '../../common/text/format.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
 import { idleRoles, type LoadedConfig, stateDirectory } from '../environment/project.js'
 

@@ -2,14 +2,15 @@ import { PtcError } from '../../common/errors.js'
 import { hasHelpers, watchWaits, withWaits } from '../../client/calls/waits-of-run.js'
 import type { WaitOfRun } from '../../client/index.js'
 import type { CellNode, RunTree } from '../../client/run-tree/index.js'
-import { ProgressWriter, supportsColor } from '../rendering/index.js'
+import { ProgressWriter } from '../rendering/progress/progress-writer.js'
+import { supportsColor } from '../rendering/text/colors.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
 import { raceWithExit, type RaceWithExitOptions } from '../environment/race-with-exit.js'
 import type { Interrupts } from '../process/interrupts.js'
 import type { Environment } from '../environment/environment.js'
 import { printStatus } from '../process/stdio.js'
 import type { StreamEvent } from '../../stream/index.js'
-import { drafts } from './drafts.js'
+import { liveTexts } from './live-texts.js'
 import { WaitPrompt } from './wait-prompt.js'
 
 interface FollowOptions {
@@ -55,8 +56,8 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   }
   const polling = watchHelpers()
   const watching = handle.watch({ onChange, signal: finished.signal })
-  const drafting =
-    environment.stream && process.stderr.isTTY ? showDrafts(handle, progress, finished.signal) : undefined
+  const showingText =
+    environment.stream && process.stderr.isTTY ? showLiveText(handle, progress, finished.signal) : undefined
   try {
     if (onInterrupt === 'cancel') cancelOnInterrupt(handle, interrupts, progress)
     const tree = await raceWithExit(watching, environment, {
@@ -71,7 +72,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
     prompt.close()
     progress.close()
     await watching.catch(() => undefined)
-    await Promise.all([drafting, polling])
+    await Promise.all([showingText, polling])
   }
 }
 
@@ -81,12 +82,12 @@ export function liveOutput({ turns }: RunTree): string {
 }
 
 /** Shows live what the model writes and what tools report. Never rejects: the history has everything that counts. */
-async function showDrafts(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
+async function showLiveText(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
   try {
     const events = showMilestones(handle.stream({ signal }), progress)
-    for await (const draft of drafts(events)) progress.setDraft(draft)
+    for await (const liveText of liveTexts(events)) progress.setLiveText(liveText)
   } catch {
-    progress.setDraft(undefined)
+    progress.setLiveText(undefined)
   }
 }
 

@@ -6,7 +6,10 @@ import { askLine, canAsk, type LineAnswer, ringBell } from '../process/ask-line.
 import { printStatus } from '../process/stdio.js'
 import { visibleJson } from '../process/visible-json.js'
 import { type BudgetItem, formatAmount } from '../../common/budget/budget.js'
-import { formatArguments, formatDuration, describeWait, type ProgressWriter, waitCommand } from '../rendering/index.js'
+import { formatArguments } from '../rendering/tree/call-branch.js'
+import { formatDuration } from '../../common/text/format.js'
+import { describeWait, waitCommand } from '../rendering/text/waits.js'
+import type { ProgressWriter } from '../rendering/progress/progress-writer.js'
 import { answerCall } from './answer-call.js'
 
 type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall' | 'handle'>

@@ -5,7 +5,7 @@ import { PtcError } from '../../../common/errors.js'
 import type { Environment } from '../../environment/environment.js'
 import { withEnvironment } from '../../environment/with-environment.js'
 import { print, printStatus, printStyled } from '../../process/stdio.js'
-import { describeLimit, readOpenWaits } from '../../run/open-waits.js'
+import { describeLimit, readOpenWaits } from '../../run/find-waiting-call.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 
 interface Options extends ConfigOption, JsonOption {

@@ -41,7 +41,7 @@ async function list(id: string, { config, json, tokens }: ListOptions): Promise<
     if (json === true) return print(JSON.stringify(calls, null, 2))
     if (calls.length === 0) return printStatus(`no call of run ${id} waits for a result or an approval`)
     const { oneLine } = await import('../../rendering/text/sanitize.js')
-    const { formatDuration } = await import('../../rendering/index.js')
+    const { formatDuration } = await import('../../../common/text/format.js')
     const now = Date.now()
     for (const { waitsFor, summary, position, workflowId, since, expiresAt, token } of calls) {
       const waited = formatDuration(Math.max(0, now - Date.parse(since)))

@@ -27,7 +27,8 @@ export function showCommand(): Command {
 async function show(id: string, { config, json, full, run }: Options): Promise<void> {
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async ({ ptc }) => {
     const { withIsoTimes } = await import('../../run/iso-times.js')
-    const { renderTree, supportsColor } = await import('../../rendering/index.js')
+    const { renderTree } = await import('../../rendering/tree/render-tree.js')
+    const { supportsColor } = await import('../../rendering/text/colors.js')
     const { withNestedWaits } = await import('../../../client/calls/waits-of-run.js')
     const tree = await withNestedWaits(ptc, await ptc.handle(id, run).tree({ full: full === true }))
     if (json === true) return print(JSON.stringify(withIsoTimes(tree), null, 2))

@@ -7,7 +7,8 @@ import {
   completeCommand,
   denyCommand,
 } from '../../../common/run/wait-commands.js'
-import type { CallWait, RunTree, RunWait } from '../../../client/run-tree/index.js'
+import type { CallWait, RunTree, RunWait, Unserved } from '../../../client/run-tree/index.js'
+import { describeUnserved } from '../../../client/temporal/unserved-queue.js'
 import { pluralize } from '../../../common/text/text.js'
 import { type Line, part } from './line.js'
 import { oneLine } from './sanitize.js'
@@ -72,4 +73,9 @@ export function sinceTime(at: number): string {
 /** Text such as `2026-01-01 12:00 UTC`. */
 export function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** The text of {@link describeUnserved}, wrapped and untruncated. */
+export function unservedLines(unserved: Unserved, now: number, columns: number): readonly Line[] {
+  return textBlock(describeUnserved(unserved, now), { columns, style: 'yellow', limit: undefined, prose: true })
 }

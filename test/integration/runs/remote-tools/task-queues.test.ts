@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { renderTree } from '../../../../src/cli/rendering/tree/render-tree.js'
 import { metrics } from '../../../../src/common/telemetry/metrics.js'
 import { defineTool } from '../../../../src/index.js'
 import type { PtcConfig } from '../../../../src/config/define-config.js'

@@ -1,7 +1,7 @@
 import type { StreamEvent } from '../../stream/index.js'
-import type { Draft } from '../rendering/index.js'
+import type { LiveText } from '../rendering/progress/live-text.js'
 
-type BlockDraft = Draft & { readonly block?: number }
+type BlockText = LiveText & { readonly block?: number }
 
 /** After `output`, the tree of the run has the printed text. */
 const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.ends', 'turn.fails', 'reset', 'output', 'cell.ends'])
@@ -10,24 +10,24 @@ const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.ends', 'turn.f
  * The text that the model is writing, and the output of running code, from the events of a live stream. Undefined while
  * there is neither.
  */
-export async function* drafts(
+export async function* liveTexts(
   events: AsyncIterable<StreamEvent>,
   isShown: (event: StreamEvent & { readonly type: 'turn.begins' }) => boolean = () => true,
-): AsyncGenerator<Draft | undefined, void, undefined> {
-  let draft: BlockDraft | undefined
+): AsyncGenerator<LiveText | undefined, void, undefined> {
+  let liveText: BlockText | undefined
   let shows = true
   for await (const event of events) {
     if (event.type === 'turn.begins') shows = isShown(event)
     if (!shows) continue
     if (event.type === 'text' || event.type === 'code') {
       const { type, block, text } = event
-      const earlier = draft?.block === block ? draft.text : ''
-      draft = { type, block, text: earlier + text }
+      const earlier = liveText?.block === block ? liveText.text : ''
+      liveText = { type, block, text: earlier + text }
     } else if (event.type === 'output.partial') {
-      draft = { type: 'output', text: event.text }
+      liveText = { type: 'output', text: event.text }
     } else if (endTypes.has(event.type)) {
-      draft = undefined
+      liveText = undefined
     }
-    yield draft
+    yield liveText
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { StreamEvent } from '../../stream/index.js'
-import { showDrafts } from './show-drafts.js'
+import { showLiveText } from './show-live-text.js'
 
 const compaction = (message: string): StreamEvent => ({
   type: 'compaction.ends',
@@ -21,7 +21,7 @@ it('shows the compaction for its message, and none for other messages', async ()
     yield* [compaction('earlier'), compaction('mine')]
   }
   const lines: string[] = []
-  const shown = { setDraft: () => undefined, printLine: (line: string) => lines.push(line) }
-  await showDrafts(stream(), 'mine', shown, new AbortController().signal)
+  const shown = { setLiveText: () => undefined, printLine: (line: string) => lines.push(line) }
+  await showLiveText(stream(), 'mine', shown, new AbortController().signal)
   expect(lines).toEqual(['› compaction: 161.0k to 139.5k tokens: 4 results shortened, 1 message summarized'])
 })

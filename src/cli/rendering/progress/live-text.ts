@@ -4,7 +4,7 @@ import { textBlock } from '../text/text-block.js'
 import { takeEnd } from '../../../common/text/text.js'
 
 /** Text that the model is writing, or that code has printed. */
-export interface Draft {
+export interface LiveText {
   readonly type: 'text' | 'code' | 'output'
   readonly text: string
 }
@@ -13,8 +13,8 @@ const maxLines = 8
 /** More than a screen shows. */
 const maxCharacters = 4_000
 
-/** The end of a draft as lines of a terminal, each with its line break. */
-export function renderDraft({ type, text }: Draft, terminalColumns: number, color: boolean): readonly string[] {
+/** The end of a live text as lines of a terminal, each with its line break. */
+export function renderLiveText({ type, text }: LiveText, terminalColumns: number, color: boolean): readonly string[] {
   const colors = createColors(color)
   // One column stays empty.
   const columns = terminalColumns - 1

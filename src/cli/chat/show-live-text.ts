@@ -1,11 +1,12 @@
 import type { StreamEvent } from '../../stream/index.js'
-import { describeCompaction, type Draft } from '../rendering/index.js'
-import { drafts } from '../run/drafts.js'
+import { describeCompaction } from '../rendering/text/compaction.js'
+import type { LiveText } from '../rendering/progress/live-text.js'
+import { liveTexts } from '../run/live-texts.js'
 
 const redrawMs = 100
 
 interface Shown {
-  readonly setDraft: (draft: Draft | undefined) => void
+  readonly setLiveText: (liveText: LiveText | undefined) => void
   readonly printLine: (line: string) => void
 }
 
@@ -16,25 +17,25 @@ interface Shown {
  * @param id of the message
  * @param signal ends the display and the stream
  */
-export async function showDrafts(
+export async function showLiveText(
   stream: AsyncIterable<StreamEvent>,
   id: string,
-  { setDraft, printLine }: Shown,
+  { setLiveText, printLine }: Shown,
   signal: AbortSignal,
 ): Promise<void> {
-  let latest: Draft | undefined
-  let shown: Draft | undefined
+  let latest: LiveText | undefined
+  let shown: LiveText | undefined
   const redraw = (): void => {
-    if (latest !== shown && !signal.aborted) setDraft((shown = latest))
+    if (latest !== shown && !signal.aborted) setLiveText((shown = latest))
   }
   const timer = setInterval(redraw, redrawMs)
   try {
-    for await (latest of drafts(printCompactions(stream, id, printLine), ({ message }) => message === id));
+    for await (latest of liveTexts(printCompactions(stream, id, printLine), ({ message }) => message === id));
   } catch {
     // The stream ended with the answer, or its store does not answer.
   } finally {
     clearInterval(timer)
-    setDraft(undefined)
+    setLiveText(undefined)
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { StreamEvent } from '../../stream/index.js'
-import { drafts } from './drafts.js'
+import { liveTexts } from './live-texts.js'
 
 const fields = { attempt: 1, offset: '0', time: 0 }
 const begins = (turn: number, message: string): StreamEvent => {
@@ -19,16 +19,16 @@ async function textsOf(events: readonly StreamEvent[], message?: string) {
   }
   const texts: (string | undefined)[] = []
   const shown = message === undefined ? undefined : (event: { readonly message?: string }) => event.message === message
-  for await (const draft of drafts(stream(), shown)) texts.push(draft?.text)
+  for await (const liveText of liveTexts(stream(), shown)) texts.push(liveText?.text)
   return texts
 }
 
-it('joins the pieces of a draft, and has no draft between turns', async () => {
+it('joins the pieces of a live text, and has none between turns', async () => {
   const events = [begins(1, 'a'), piece(1, 'He'), piece(1, 'llo'), piece(1, 'code', 1), ends(1)]
   expect(await textsOf(events)).toEqual([undefined, 'He', 'Hello', 'code', undefined])
 })
 
-it('a draft starts again after a reset', async () => {
+it('a live text starts again after a reset', async () => {
   const reset: StreamEvent = { type: 'reset', unit: 'turn/1', since: '0', offset: '0', time: 0 }
   expect(await textsOf([begins(1, 'a'), piece(1, 'He'), reset, piece(1, 'Hi')])).toEqual([
     undefined,
@@ -46,7 +46,7 @@ it('shows the output of running code until the output is complete', async () => 
   expect(await textsOf(events)).toEqual(['1', '1 2', undefined])
 })
 
-it('leaves out the drafts of turns for other messages', async () => {
+it('leaves out the live texts of turns for other messages', async () => {
   const events = [begins(1, 'a'), piece(1, 'no'), ends(1), begins(2, 'b'), piece(2, 'yes')]
   expect(await textsOf(events, 'b')).toEqual([undefined, 'yes'])
 })

@@ -15,7 +15,7 @@ const sharingInput = z.object({
   task: z
     .string()
     .min(1)
-    .describe('All that the agent gets to know beside the variables of your code. Name those it needs.'),
+    .describe('All that the agent gets to know in addition to the variables of your code. Name those it needs.'),
 })
 
 /**

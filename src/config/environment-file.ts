@@ -18,7 +18,7 @@ export async function loadEnvironmentFile(
   const path = join(folder, '.env')
   try {
     const bytes = await readFile(path)
-    requireTrusted(path, '.env', 'Copy it to a file of your own, or delete it.')
+    requireTrusted(path, '.env', 'Copy it to a file that you own, or delete it.')
     const variables = Object.entries(parseEnv(decodeText(bytes, path, 'CONFIG_INVALID')))
     for (const [name, value] of variables) if (!name.startsWith('TEMPORAL_')) environment[name] ??= value
   } catch (thrown) {

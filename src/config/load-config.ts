@@ -88,6 +88,6 @@ function exists(path: string): Promise<boolean> {
 function loadError(displayPath: string, cause: unknown): PtcError {
   const message = messageOf(cause).split('\nRequire stack:')[0] ?? ''
   const missing = /^Cannot find (?:module|package) '(@[^/']+\/[^/']+|[^./'][^/']*)/.exec(message)?.[1]
-  const hint = missing === undefined ? {} : { hint: `Install it beside the configuration: npm install ${missing}` }
+  const hint = missing === undefined ? {} : { hint: `Install it where the configuration is: npm install ${missing}` }
   return new PtcError('CONFIG_INVALID', `${displayPath} can't be loaded: ${message}`, { cause, ...hint })
 }

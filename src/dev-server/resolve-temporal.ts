@@ -45,7 +45,7 @@ async function configuredServer(options: ResolveTemporalOptions): Promise<Tempor
       {
         hint:
           'TEMPORAL_ADDRESS or a temporal.toml profile names this server. ' +
-          'Start it or correct the address; without either, `ptc dev` starts a server of its own.',
+          'Start it or correct the address; without either, `ptc dev` starts another server.',
         cause: error,
       },
     )

@@ -14,7 +14,7 @@ export interface ListenAddress {
 export function parseListenAddress(text: string): ListenAddress {
   const address = read(text)
   if (address) return address
-  throw new PtcError('CONFIG_INVALID', `${JSON.stringify(text)} is no address to listen at`, {
+  throw new PtcError('CONFIG_INVALID', `${JSON.stringify(text)} is not an address to listen at`, {
     hint: 'Write an IP address and a port, such as 127.0.0.1:9464, or :9464 for every interface.',
   })
 }

@@ -51,7 +51,7 @@ export function compensate(
   return runAttempts({ limit, describe, agent, runContext, credentials }, async (scope, { attempt, context }) => {
     const { signal } = scope
     if (attempt > limit + lostWorkerRetries) {
-      throw new PtcError('TOOL_LOST', `the compensation of ${name} was lost with its worker, again and again`)
+      throw new PtcError('TOOL_LOST', `the compensation of ${name} was lost with its worker in each attempt`)
     }
     failpoint('compensation.begins')
     await latest.claim(key, scope.attempt, signal)

@@ -158,7 +158,7 @@ function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number):
     throw new PtcError('TOOL_OUTCOME_UNKNOWN', 'the worker that ran it was lost')
   }
   if (attempt > attempts + lostWorkerRetries) {
-    throw new PtcError('TOOL_LOST', `${name} was lost with its worker, again and again`)
+    throw new PtcError('TOOL_LOST', `${name} was lost with its worker in each attempt`)
   }
 }
 

@@ -188,7 +188,7 @@ class Chat {
         if (await this.#command(text)) return
       } else await this.#take(text.replace(/^\/\//, '/'), input)
     }
-    if (this.#working > 0) printStatus('the conversation goes on with its work')
+    if (this.#working > 0) printStatus('the conversation continues its work')
   }
 
   /**
@@ -230,7 +230,7 @@ class Chat {
   /** Interrupts the work on the current message. */
   interrupt(): void {
     this.#isInterrupted = true
-    printStatus('interrupting; press Ctrl-C again to leave it working')
+    printStatus('interrupting; press Ctrl-C again to leave it running')
     // When the server is unavailable, the wait for the answer reports it.
     this.conversation.interrupt().catch(() => undefined)
   }

@@ -39,7 +39,7 @@ export function agentOptions(): readonly Option[] {
     new Option('--temperature <number>', 'of the model, from 0 to 2').argParser(parseTemperature),
     new Option('--thinking <mode>', 'of the model: adaptive, off, or a number of tokens').argParser(parseThinking),
     new Option('--effort <level>', 'of the model').choices(efforts),
-    new Option('--session <name>', 'named session that executes the code (default: a sandbox of its own)'),
+    new Option('--session <name>', 'named session that executes the code (default: its own sandbox)'),
     new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
   ]
 }

@@ -31,7 +31,7 @@ export async function startScriptedModel(
   const path = join(dirname(config.path), scriptFileName)
   const text = await readIfPresent(path)
   if (text === undefined || (await hasCredentials())) return undefined
-  requireTrusted(path, scriptFileName, `Delete ${scriptFileName}, or copy it to a file of your own.`)
+  requireTrusted(path, scriptFileName, `Delete ${scriptFileName}, or copy it to a file that you own.`)
   // Loaded only here: a worker without a script starts sooner.
   const { startScriptedMessagesApi } = await import('../../testing/scripted-messages-api/server.js')
   return startScriptedMessagesApi({ script: parseJson(text), models: [scriptedModelName] })

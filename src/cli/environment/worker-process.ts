@@ -55,7 +55,7 @@ export async function startWorkerProcess(options: DevWorkerOptions, signal: Abor
       if (closing.signal.aborted) return
       if (performance.now() - startedAt > recoveredAfterMs) waitMs = pauseMs.first
       printStatus(`ptc: the worker has ended: ${message.replace(/^the worker ended: /, '')}`)
-      printStatus(`It starts again in ${formatDuration(waitMs)}; the server runs on.`)
+      printStatus(`It starts again in ${formatDuration(waitMs)}; the server keeps running.`)
       await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
       if (closing.signal.aborted) return
       child = launch(options)

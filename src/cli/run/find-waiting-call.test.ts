@@ -55,8 +55,8 @@ describe('the only call of all runs', () => {
   })
 
   it.each([
-    { waits: [of('a')], hint: 'Name the run. Of those that were, run a waits.' },
-    { waits: [], hint: 'Name the run. None of those that were waits.' },
+    { waits: [of('a')], hint: 'Name the run. Of these, run a waits.' },
+    { waits: [], hint: 'Name the run. None of these waits.' },
   ])('is refused when others may wait: $hint', ({ waits, hint }) => {
     expect(() => onlyToken({ waits, limit: 100 }, 'approval')).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID', hint }),

@@ -50,7 +50,7 @@ export function onlyToken({ waits, limit }: FoundWaits, wait: Wait): string {
   const [first, second] = found
   const runs = [...new Set(found.map(({ id }) => id))].join(', ')
   if (limit !== undefined && !second) {
-    const known = first ? `Of those that were, run ${runs} waits` : 'None of those that were waits'
+    const known = first ? `Of these, run ${runs} waits` : 'None of these waits'
     throw new PtcError('RUN_INPUT_INVALID', describeLimit(limit), { hint: `Name the run. ${known}.` })
   }
   if (first && !second) return first.token

@@ -40,13 +40,13 @@ it('stored attachments are accepted, and others are refused with a reason', () =
     Array.from({ length: 21 }, () => png),
   ].map(problemOfAttachments)
   expect(problems).toEqual([
-    'the attachments are no list',
-    'attachment 1: it is no object',
+    'the attachments must be a list',
+    'attachment 1: it is not an object',
     'attachment 1: it is not in the value store: a client stores it',
-    'attachment 1: the type "image/tiff" is none of image/png, image/jpeg, image/gif, image/webp, application/pdf',
+    'attachment 1: the type "image/tiff" is not one of image/png, image/jpeg, image/gif, image/webp, application/pdf',
     'attachment 2: it has 4499995 bytes; image/png may have 3932160',
     'the attachments have 37499990 bytes; a message may have 20971520',
-    'attachment 1: the name is no text of at most 200 characters',
+    'attachment 1: the name is not a text of at most 200 characters',
     'a message may have 20 attachments, not 21',
   ])
 })

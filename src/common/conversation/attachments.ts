@@ -81,7 +81,7 @@ export function problemOfTotal(bytes: readonly number[]): string | undefined {
  */
 export function problemOfAttachments(attachments: unknown): string | undefined {
   if (attachments === undefined) return undefined
-  if (!Array.isArray(attachments)) return 'the attachments are no list'
+  if (!Array.isArray(attachments)) return 'the attachments must be a list'
   const sizes: number[] = []
   for (const [position, attachment] of (attachments as readonly unknown[]).entries()) {
     const size = sizeOf(attachment)
@@ -93,14 +93,14 @@ export function problemOfAttachments(attachments: unknown): string | undefined {
 
 /** Returns the bytes of a stored attachment, or why the value is not one. */
 function sizeOf(attachment: unknown): number | string {
-  if (typeof attachment !== 'object' || attachment === null) return 'it is no object'
+  if (typeof attachment !== 'object' || attachment === null) return 'it is not an object'
   const { mediaType, value = null, name } = attachment as Readonly<Record<string, JsonValue>>
   const type = mediaTypes.find((each) => each === mediaType)
   const ref = refOf(value)
   if (!isExternal(value) || typeof ref?.bytes !== 'number') return 'it is not in the value store: a client stores it'
-  if (type === undefined) return `the type ${JSON.stringify(mediaType)} is none of ${mediaTypes.join(', ')}`
+  if (type === undefined) return `the type ${JSON.stringify(mediaType)} is not one of ${mediaTypes.join(', ')}`
   if (name !== undefined && (typeof name !== 'string' || name.length > attachmentLimits.nameCharacters))
-    return `the name is no text of at most ${attachmentLimits.nameCharacters} characters`
+    return `the name is not a text of at most ${attachmentLimits.nameCharacters} characters`
   // The stored JSON is base64 between quotes.
   const bytes = Math.max(0, Math.floor((ref.bytes - 2) / 4) * 3 - 2)
   return problemOfSize(type, bytes) ?? bytes

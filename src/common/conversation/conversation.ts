@@ -164,7 +164,7 @@ export function endsWithUser(messages: readonly ProviderMessage[] | undefined): 
  */
 export function problemOfSend(message: SendInput, begun: ConversationInput): string | undefined {
   const { text, attachments, steer = false, messages, context, agent, session } = message
-  if (messages !== undefined && !Array.isArray(messages)) return 'the messages are no list'
+  if (messages !== undefined && !Array.isArray(messages)) return 'the messages must be a list'
   const hasOwnText = text !== '' || !endsWithUser(messages)
   const problem = (hasOwnText ? problemOfMessage(text)?.message : undefined) ?? problemOfAttachments(attachments)
   if (problem !== undefined) return problem

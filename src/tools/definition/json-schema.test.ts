@@ -149,7 +149,7 @@ describe('a reference within a JSON Schema', () => {
   it.each<[string, string, RegExp]>([
     ['to elsewhere', 'https://example.com/p.json', /External \$ref/],
     ['to nothing', '#/$defs/missing', /Reference not found: #\/\$defs\/missing/],
-    ['to no schema', '#/title', /Reference is to no schema/],
+    ['to no schema', '#/title', /A reference does not name a schema/],
     ['to itself', '#/properties/a', /refers to itself/],
   ])('refuses a reference of a JSON Schema %s', (_what, $ref, message) => {
     expect(refusal({ title: 'x', ...properties({ a: { $ref } }) })).toMatch(message)

@@ -195,7 +195,7 @@ async def get_expenses(employee_id: str, quarter: Literal['Q1', 'Q2'], limit: in
 
 async def search(arguments: SearchArguments) -> None:
     """Does it.
-    Takes one dict, because a name in it is no Python identifier.
+    Takes one dict, because a name in it is not a Python identifier.
     Example: await search({'class': 'a', '__private': 1})
     """`)
     expect((await understood([stub]))['search']?.parameters).toEqual(['arguments'])

@@ -69,7 +69,7 @@ function queuesOfTools(taskQueue: string, registry: ToolRegistry): readonly Engi
     const name = toolQueue(taskQueue, tool)
     if (tool.taskQueue !== undefined && isReservedQueue(taskQueue, name)) {
       throw new PtcError('CONFIG_INVALID', `tool ${tool.name}: taskQueue ${name} has another purpose`, {
-        hint: 'Leave it out, or give the tool a task queue of its own.',
+        hint: 'Leave it out, or give the tool its own task queue.',
       })
     }
     if (isReservedQueue(taskQueue, name)) continue

@@ -15,7 +15,7 @@ export async function startTracing(): Promise<void> {
     useTracer(trace.getTracer('durable-ptc'))
   } catch (cause) {
     throw new PtcError('CONFIG_INVALID', 'traces need the package @opentelemetry/api', {
-      hint: 'Install it beside durable-ptc: npm install @opentelemetry/api',
+      hint: 'Install it with durable-ptc: npm install @opentelemetry/api',
       cause,
     })
   }

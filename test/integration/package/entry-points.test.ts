@@ -58,5 +58,5 @@ it('a model on Amazon Bedrock names the package that it needs, which another wor
     await createLazyBedrockProvider({}).load().catch(({ code, hint }) => console.log(code, hint))
   `
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })
-  expect(stdout).toBe(`MODEL_PROVIDER_MISSING Install it beside durable-ptc: npm install ${bedrock}.\n`)
+  expect(stdout).toBe(`MODEL_PROVIDER_MISSING Install it with durable-ptc: npm install ${bedrock}.\n`)
 })

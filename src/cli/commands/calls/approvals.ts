@@ -17,7 +17,7 @@ const watchIntervalMs = 3_000
 export function approvalsCommand(): Command {
   return new Command('approvals')
     .description('what all runs wait for: approvals, answers, results of deferred calls, spent budgets')
-    .addOption(new Option('-w, --watch', 'print what comes to wait, until interrupted').conflicts('json'))
+    .addOption(new Option('-w, --watch', 'print new waits, until interrupted').conflicts('json'))
     .addOption(configOption())
     .addOption(jsonOption('an array of waits'))
     .action(approvals)

@@ -20,7 +20,7 @@ export function codecServerCommand(): Command {
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .addOption(new Option('--port <port>', 'port to listen on').argParser(integerUpTo(65_535)).default(8234))
     .addOption(
-      new Option('--ui-origin <url...>', 'origin of a web UI that may ask')
+      new Option('--ui-origin <url...>', 'origin of a web UI that may send requests')
         .argParser(parseOrigin)
         .default([], defaultOrigins.join(' ')),
     )

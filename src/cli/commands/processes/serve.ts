@@ -18,7 +18,7 @@ export function serveCommand(): Command {
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .addOption(new Option('--port <port>', 'port to listen on; 0: a free one').argParser(parsePort).default(8080))
     .addOption(
-      new Option('--origin <url...>', 'origin of another web page that may ask')
+      new Option('--origin <url...>', 'origin of another web page that may send requests')
         .argParser(parseOrigin)
         .default([], 'none'),
     )

@@ -37,7 +37,7 @@ export function chatCommand(): Command {
       'after',
       `
 Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that is typed while a message is
-worked on steers that work. Ctrl-C interrupts the work, a second one leaves it going on. exit or Ctrl-D leaves; the
+worked on steers that work. Ctrl-C interrupts the work, a second one leaves it running. exit or Ctrl-D leaves; the
 conversation waits, without a sandbox after a while, until /close.
 
 Examples:

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
 import { workflowNames } from '../common/names.js'
-import type { SubagentTarget } from '../common/runs/tool-config.js'
+import type { SubagentTarget } from '../common/calls/tool-config.js'
 import { defineTool } from '../tools/define-tool.js'
 import { isTool, sealTool, type Tool } from '../tools/tool.js'
 import { type Agent, isAgent } from './agent.js'
@@ -15,7 +15,7 @@ const sharingInput = z.object({
   task: z
     .string()
     .min(1)
-    .describe('All that the agent gets to know beside the variables of your code. Name those it needs.'),
+    .describe('All that the agent gets to know in addition to the variables of your code. Name those it needs.'),
 })
 
 /**

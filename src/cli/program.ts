@@ -14,28 +14,26 @@
 
 import { Command } from 'commander'
 import { closestMatch } from '../common/text/unknown-keys.js'
-import { approvalsCommand } from './commands/approvals.js'
-import { answerCommand, approveCommand, denyCommand } from './commands/decide.js'
-import { budgetCommand } from './commands/budget.js'
-import { callsCommand } from './commands/calls.js'
-import { cancelCommand } from './commands/cancel.js'
-import { chatCommand } from './commands/chat.js'
-import { codecServerCommand } from './commands/codec-server.js'
-import { demoCommand } from './commands/demo.js'
-import { devCommand } from './commands/dev.js'
-import { doctorCommand } from './commands/doctor.js'
-import { execCommand } from './commands/exec.js'
-import { initCommand } from './commands/init.js'
-import { listCommand } from './commands/list.js'
-import { replayCheckCommand } from './commands/replay-check.js'
-import { runCommand } from './commands/run.js'
-import { runsCommand } from './commands/runs.js'
-import { serveCommand } from './commands/serve.js'
-import { sessionsCommand } from './commands/sessions.js'
-import { showCommand } from './commands/show.js'
-import { valuesCommand } from './commands/values.js'
-import { watchCommand } from './commands/watch.js'
-import { workerCommand } from './commands/worker.js'
+import { approvalsCommand } from './commands/calls/approvals.js'
+import { answerCommand, approveCommand, denyCommand } from './commands/calls/decide.js'
+import { budgetCommand } from './commands/runs/budget.js'
+import { callsCommand } from './commands/calls/calls.js'
+import { cancelCommand } from './commands/runs/cancel.js'
+import { chatCommand } from './commands/runs/chat.js'
+import { codecServerCommand } from './commands/processes/codec-server.js'
+import { devCommand } from './commands/processes/dev.js'
+import { doctorCommand } from './commands/project/doctor.js'
+import { execCommand } from './commands/runs/exec.js'
+import { initCommand } from './commands/project/init.js'
+import { listCommand } from './commands/runs/list.js'
+import { replayCheckCommand } from './commands/project/replay-check.js'
+import { runCommand } from './commands/runs/run.js'
+import { serveCommand } from './commands/processes/serve.js'
+import { sessionsCommand } from './commands/state/sessions.js'
+import { showCommand } from './commands/runs/show.js'
+import { valuesCommand } from './commands/state/values.js'
+import { watchCommand } from './commands/runs/watch.js'
+import { workerCommand } from './commands/processes/worker.js'
 import { packageInfo } from './package-info.js'
 
 const examples = `
@@ -83,7 +81,6 @@ export function buildProgram(): Command {
     sessionsCommand(),
     valuesCommand(),
     replayCheckCommand(),
-    runsCommand(),
     serveCommand(),
     codecServerCommand(),
     doctorCommand(),
@@ -93,7 +90,6 @@ export function buildProgram(): Command {
     for (const subcommand of command.commands) subcommand.copyInheritedSettings(program)
   }
   program.addCommand(helpCommand(program).copyInheritedSettings(program))
-  program.addCommand(demoCommand().copyInheritedSettings(program), { hidden: true })
   return program
 }
 

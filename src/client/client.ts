@@ -4,7 +4,7 @@ import type { JsonValue } from '../common/json/json.js'
 import { type Agent, isAgent } from '../agents/agent.js'
 import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
-import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs/runs.js'
+import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
 import { makeMessagesWellFormed } from '../values/well-formed-messages.js'
@@ -15,6 +15,7 @@ import { type Conversation, createConversation } from './conversations/conversat
 import type { ConversationOptions } from './conversations/conversation-options.js'
 import { checkInput, checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
+import { waitsOfRun } from './calls/waits-of-run.js'
 import { type WaitOfRun, type WaitsOfRunsOptions, waitsOfRuns } from './run/open-waits.js'
 import { readTree } from './run/watch-run.js'
 import { type RunHandle, runHandle } from './run/run-handle.js'
@@ -69,10 +70,9 @@ export interface PtcClient {
    */
   list(options?: ListOptions): Promise<readonly RunInfo[]>
   /**
-   * Lists the waits of runs that have not ended, such as waits for approvals; the oldest wait first. Reads the
-   * histories of the runs.
+   * Lists the waits of runs that have not ended, such as waits for approvals; the oldest wait first.
    *
-   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
+   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE; with `run`: TEMPORAL_NOT_FOUND, WORKER_MISSING
    */
   waits(options?: WaitsOfRunsOptions): Promise<readonly WaitOfRun[]>
   /**
@@ -181,6 +181,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
       runHandle(client, client.workflow.getHandle(workflowId, runId), runId, { values, stream }),
     list: (options = {}) => listRuns(client, taskQueue, options),
     waits: async (options = {}) => {
+      if (options.run !== undefined) return waitsOfRun(client, options.run)
       const treeOf = (workflowId: string) => readTree(client, { workflowId, runId: undefined })
       return (await waitsOfRuns(client, taskQueue, treeOf, options)).waits
     },

@@ -1,6 +1,6 @@
 import type { CallPosition } from './calls/calls.js'
-import type { BackendChoice, BackendName } from './runs/run-config.js'
-import type { ToolConfig } from './runs/tool-config.js'
+import type { BackendChoice, BackendName } from './run/run-config.js'
+import type { ToolConfig } from './calls/tool-config.js'
 
 /** Workflow types. */
 export const workflowNames = {
@@ -42,6 +42,9 @@ export const conversationMessages = {
  * The update that completes a deferred call. Workflows of users also get it, so the name must not collide with theirs.
  */
 export const completeCallUpdate = 'ptc.completeCall'
+
+/** The query for what a workflow waits for from outside. */
+export const waitsQuery = 'ptc.waits'
 
 /** The update that raises the budget of a run, and the query for it. */
 export const budgetMessage = 'ptc.budget'

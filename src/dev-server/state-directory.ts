@@ -1,10 +1,10 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireTrusted } from '../worker/trusted-path.js'
+import { requireTrusted } from '../platform/trusted-path.js'
 import { hasErrorCode } from '../common/system-error.js'
 import { makeFolder } from '../platform/make-folder.js'
 
-const hint = 'Make a folder .ptc of your own beside your files, or set TEMPORAL_ADDRESS.'
+const hint = 'Make your own folder .ptc next to your files, or set TEMPORAL_ADDRESS.'
 
 /** @throws PtcError CONFIG_INVALID when the folder exists and belongs to another user */
 export function requireOwnState(directory: string): void {

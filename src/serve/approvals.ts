@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type ListedCall, waitingCalls, waitingCallsOf } from '../client/calls/waiting-calls.js'
-import type { PtcClient } from '../client/index.js'
+import { waitingCalls } from '../client/calls/waiting-calls.js'
+import type { PtcClient, WaitOfRun } from '../client/index.js'
 import { decodeCompletionToken } from '../common/calls/completion-token.js'
 import type { JsonValue } from '../common/json/json.js'
 import { callActivityId } from '../common/names.js'
@@ -14,38 +14,30 @@ import { type Exchange, jsonObject, readJson, type Reply, type Route } from './r
 async function listApprovals({ ptc, query }: Exchange): Promise<Reply> {
   const name = query.get('conversation')
   const run = name === null ? query.get('run') : ptc.conversation(name).workflowId
-  return { body: await (run === null ? sharedScan(ptc) : callsOf(ptc, run)) }
+  const waits = await (run === null ? sharedScan(ptc) : ptc.waits({ run }))
+  return { body: waits.flatMap((wait) => toBodies(ptc, wait)) }
 }
 
-const scans = new WeakMap<PtcClient, Promise<readonly unknown[]>>()
+const scans = new WeakMap<PtcClient, Promise<readonly WaitOfRun[]>>()
 
-/** Reads the histories of all runs. Concurrent requests share one scan. */
-async function sharedScan(ptc: PtcClient): Promise<readonly unknown[]> {
+/** Reads the histories of all runs, with the sessions that runs share. Concurrent requests share one scan. */
+async function sharedScan(ptc: PtcClient): Promise<readonly WaitOfRun[]> {
   const current = scans.get(ptc)
   if (current) return current
-  const scan = callsOfAll(ptc).finally(() => scans.delete(ptc))
+  const scan = ptc.waits().finally(() => scans.delete(ptc))
   scans.set(ptc, scan)
   return scan
 }
 
-/** A list of all runs also has the sessions that runs share. */
-async function callsOfAll(ptc: PtcClient): Promise<readonly unknown[]> {
-  const waits = await ptc.waits()
-  return waits.flatMap(({ run, wait }) => waitingCalls({ waitsFor: [wait] }).map(toBody(ptc, run.workflowId)))
-}
-
-async function callsOf(ptc: PtcClient, run: string): Promise<readonly unknown[]> {
-  return (await waitingCallsOf(ptc, run)).map(toBody(ptc, run))
-}
-
-function toBody(ptc: PtcClient, run: string): (call: ListedCall) => unknown {
+function toBodies(ptc: PtcClient, wait: WaitOfRun): readonly unknown[] {
+  const { workflowId: run } = wait.run
   const conversation = conversationNameOf(ptc, run)
-  return ({ position, ...call }) => ({
+  return waitingCalls([wait]).map(({ position, ...call }) => ({
     run,
     ...(conversation !== undefined && { conversation }),
     call: callActivityId(position),
     ...call,
-  })
+  }))
 }
 
 const by = z.string().exactOptional()

@@ -2,13 +2,13 @@ import type { z } from 'zod'
 import type { Caller, Effect, Execution } from '../common/calls/calls.js'
 import type { DeferredConfig } from '../common/calls/deferred-calls.js'
 import type { JsonObject } from '../common/json/json.js'
-import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/runs/tool-config.js'
+import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/calls/tool-config.js'
 import type { Compensate, CompensatedCall } from './definition/compensate.js'
 import type { ApprovalOptions, ApprovalRule, RememberRule } from './definition/approval.js'
 import type { ActivityTarget, NexusTarget, WorkflowTarget } from './definition/remote-target.js'
 import type { RetryDefinition } from './definition/retry.js'
 import type { AsZodObject, AsZodType, JsonSchema } from './definition/schemas.js'
-import type { Duration } from './duration.js'
+import type { Duration } from '../common/text/duration.js'
 
 /** The worker's log. The model never sees it. */
 export interface ToolLog {
@@ -68,8 +68,8 @@ export interface ToolContext {
 /** Second argument of a deferred tool's `run`. */
 export interface DeferredToolContext extends ToolContext {
   /**
-   * Completes this call: `ptc.completeCall(token, value)`, `ptc calls complete TOKEN`. The same in every attempt. Its
-   * holder can complete this call, and no other.
+   * Completes this call: `ptc.completeCall(token, value)`, `ptc answer TOKEN --result JSON`. The same in every attempt.
+   * Its holder can complete this call, and no other.
    */
   readonly completionToken: string
 }

@@ -1,7 +1,7 @@
 import { PtcError } from '../common/errors.js'
 import { type ExternalValue, isExternal } from '../common/json/external-value.js'
 import { isJsonObject, type JsonObject } from '../common/json/json.js'
-import { mediaTypeOf } from '../common/runs/attachments.js'
+import { mediaTypeOf } from '../common/conversation/attachments.js'
 import type { Values } from './values.js'
 
 interface MessageLike {
@@ -50,5 +50,5 @@ async function loadBlock(values: Pick<Values, 'load'>, block: object, signal: Ab
   if (typeof loaded === 'string' && mediaTypeOf(loaded) === source['media_type']) {
     return { ...block, source: { ...source, data: loaded } }
   }
-  throw new PtcError('RUN_INPUT_INVALID', `an attachment is no ${JSON.stringify(source['media_type'])}`)
+  throw new PtcError('RUN_INPUT_INVALID', `an attachment is not a file of type ${JSON.stringify(source['media_type'])}`)
 }

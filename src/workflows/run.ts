@@ -1,12 +1,12 @@
 import { workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/calls/call-identity.js'
 import { memoKeys } from '../common/names.js'
-import type { RunConfigInput, RunCounts } from '../common/runs/runs.js'
-import { addUsage, zeroCounts } from '../common/runs/runs.js'
-import { hostedBackend } from '../common/runs/hosted-code.js'
-import type { ModelReply } from '../common/runs/messages.js'
-import type { RunConfig } from '../common/runs/run-config.js'
-import { sharesSandbox, type ToolConfig } from '../common/runs/tool-config.js'
+import type { RunConfigInput, RunCounts } from '../common/run/runs.js'
+import { addUsage, zeroCounts } from '../common/run/runs.js'
+import { hostedBackend } from '../common/agent/hosted-code.js'
+import type { ModelReply } from '../common/agent/messages.js'
+import type { RunConfig } from '../common/run/run-config.js'
+import { sharesSandbox, type ToolConfig } from '../common/calls/tool-config.js'
 import type { CompensationsState } from '../common/calls/compensation.js'
 import type { ApprovalsState } from '../common/calls/approvals.js'
 import type { DeferredCallsState } from '../common/calls/deferred-calls.js'
@@ -16,6 +16,7 @@ import { handleCompletions } from './cell/complete-call.js'
 import { Approvals } from './cell/approvals.js'
 import { DeferredCalls } from './cell/deferred-calls.js'
 import { handleSlotAnswers, ToolSlots } from './cell/tool-slots.js'
+import { handleWaitsQuery } from './cell/waits-query.js'
 import { Compensations } from './compensation/compensations.js'
 import { Progress } from './progress.js'
 import { loadRunConfig } from './temporal/activities.js'
@@ -102,6 +103,7 @@ export async function startRun({ kind, options, state, session, callKey }: Start
   const stored = { bytes: state?.stored.bytes ?? 0 }
   const run = createRun({ config, identity, counts, stored, kind }, state)
   handleCompletions(() => [run.deferredCalls])
+  handleWaitsQuery(() => [run])
   handleSlotAnswers(() => [run.toolSlots])
   handleUsageReports(run)
   // The next execution of a chain inherits the search attributes of the previous one.

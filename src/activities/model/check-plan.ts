@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../common/json/json.js'
-import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
-import type { PlanStep } from '../../common/runs/task-modes.js'
+import type { SubmittedAnswer } from '../../common/agent/model-turn.js'
+import type { PlanStep } from '../../common/agent/task-modes.js'
 import { planSchema } from '../../models/task-tools.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
 
@@ -32,7 +32,7 @@ function problemsOf(steps: readonly PlanStep[]): readonly string[] {
   const unknown = steps.flatMap(({ id, dependsOn }) =>
     dependsOn
       .filter((other) => !ids.includes(other))
-      .map((other) => `step ${id} depends on ${other}, which is no step`),
+      .map((other) => `step ${id} depends on ${other}, which is not a step`),
   )
   const problems = [...twice.map((id) => `two steps have the id ${id}`), ...unknown]
   return problems.length > 0 ? problems : cycleOf(steps)

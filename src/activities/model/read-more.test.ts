@@ -5,8 +5,8 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { externalValue } from '../../common/json/external-value.js'
-import type { PendingBlock } from '../../common/runs/messages.js'
-import type { EngineToolResult } from '../../common/runs/model-turn.js'
+import type { PendingBlock } from '../../common/agent/messages.js'
+import type { EngineToolResult } from '../../common/agent/model-turn.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
 import { appendTurn, loadPending } from './conversation.js'
@@ -96,7 +96,7 @@ it('read_more reports the problem of an invalid input', async () => {
       note: expect.stringContaining('read_more takes') as string,
     })
   for (const id of ['b', 'constructor', '__proto__'])
-    expect(await read({ id })).toMatchObject({ isError: true, note: expect.stringContaining('no result') as string })
+    expect(await read({ id })).toMatchObject({ isError: true, note: expect.stringContaining('no longer exists') as string })
 })
 
 it('a whole result has no note about read_more, and neither has a result for a model without this tool', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readMoreTool } from '../../common/names.js'
-import type { EngineToolResult, ReadMoreInput } from '../../common/runs/model-turn.js'
+import type { EngineToolResult, ReadMoreInput } from '../../common/agent/model-turn.js'
 import { readPage } from '../../values/text-parts.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
@@ -19,7 +19,7 @@ export function readMore(values: Values) {
       const { id, offset } = data
       const messages = await loadMessages(values, history, signal)
       const parts = messages.flatMap(({ whole }) => (whole && Object.hasOwn(whole, id) ? [whole[id] ?? []] : [])).at(-1)
-      if (!parts) return failed(`there is no result ${JSON.stringify(id)} any more: run the code again`)
+      if (!parts) return failed(`the result ${JSON.stringify(id)} no longer exists: run the code again`)
       const { page, start, hasMore } = await readPage(values, parts, { offset, limit }, signal)
       if (page === '') return failed(`the result has no more than ${offset} characters`)
       const end = start + page.length

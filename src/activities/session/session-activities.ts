@@ -1,7 +1,7 @@
 import { failpoint } from '../../common/failpoint.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { PtcError } from '../../common/errors.js'
-import type { BackendName } from '../../common/runs/run-config.js'
+import type { BackendName } from '../../common/run/run-config.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'

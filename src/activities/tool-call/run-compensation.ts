@@ -4,11 +4,11 @@ import { type CompensateInput, compensationAttempts, compensationKey } from '../
 import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import { compensationActivity } from '../../common/names.js'
-import { requesterOf } from '../../common/runs/requester.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
+import { requesterOf } from '../../common/run/requester.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import type { ToolRegistry } from '../../tools/registry.js'
-import { runCompensation } from '../../tools/run-compensation.js'
+import { runCompensation } from '../../tools/calls/run-compensation.js'
 import type { Values } from '../../values/values.js'
 import { auditCompensation } from '../audit-events.js'
 import { describeAttempt } from './attempt-report.js'
@@ -51,7 +51,7 @@ export function compensate(
   return runAttempts({ limit, describe, agent, runContext, credentials }, async (scope, { attempt, context }) => {
     const { signal } = scope
     if (attempt > limit + lostWorkerRetries) {
-      throw new PtcError('TOOL_LOST', `the compensation of ${name} was lost with its worker, again and again`)
+      throw new PtcError('TOOL_LOST', `the compensation of ${name} was lost with its worker in each attempt`)
     }
     failpoint('compensation.begins')
     await latest.claim(key, scope.attempt, signal)

@@ -9,15 +9,15 @@ import {
 import type { CompensateInput } from '../../common/calls/compensation.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLimits, type Limits } from '../../common/runs/limits.js'
-import { requesterOf } from '../../common/runs/requester.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
+import { defaultLimits, type Limits } from '../../common/run/limits.js'
+import { requesterOf } from '../../common/run/requester.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
-import { runTool } from '../../tools/run-tool.js'
-import { redactSummary, summarizeArguments } from '../../tools/summary.js'
+import { runTool } from '../../tools/calls/run-tool.js'
+import { redactSummary, summarizeArguments } from '../../tools/calls/summary.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { describeAttempt } from './attempt-report.js'
@@ -158,7 +158,7 @@ function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number):
     throw new PtcError('TOOL_OUTCOME_UNKNOWN', 'the worker that ran it was lost')
   }
   if (attempt > attempts + lostWorkerRetries) {
-    throw new PtcError('TOOL_LOST', `${name} was lost with its worker, again and again`)
+    throw new PtcError('TOOL_LOST', `${name} was lost with its worker in each attempt`)
   }
 }
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
-import { type Draft, renderDraft, supportsColor } from '../rendering/index.js'
+import { type LiveText, renderLiveText } from '../rendering/progress/live-text.js'
+import { supportsColor } from '../rendering/text/colors.js'
 import { discardLine, LineQueue } from '../process/line-queue.js'
 
 /** Reads messages from a terminal or a pipe, one a line. Lines that are pasted at a terminal are one message. */
@@ -8,8 +9,8 @@ export interface ChatInput extends Disposable {
   /** The next message; undefined at the end of the input. */
   next(): Promise<string | undefined>
   /** At a terminal, shows what the model is writing above the line that is being typed. Undefined hides it. */
-  setDraft(draft: Draft | undefined): void
-  /** Prints above the line that is being typed, and above the draft. */
+  setLiveText(liveText: LiveText | undefined): void
+  /** Prints above the line that is being typed, and above the live text. */
   printAbove(print: () => void): void
   /**
    * Sets the listener for Ctrl-C at a terminal. It is not called while a line is being typed: Ctrl-C discards that
@@ -40,24 +41,25 @@ export function openChatInput(): ChatInput {
   // Created at once: lines that come before a listener is added would be lost.
   const queue = new LineQueue(lines)
   const color = supportsColor(process.stderr, process.env)
-  let draft: Draft | undefined
-  /** Rows of the draft on the screen, above the line that is typed. */
-  let draftRows = 0
-  // An entered line moves the draft out of reach: the draft stays on the screen.
-  lines.on('line', () => (draftRows = 0))
+  let liveText: LiveText | undefined
+  /** Rows of the live text on the screen, above the line that is typed. */
+  let liveRows = 0
+  // An entered line moves the live text out of reach: the live text stays on the screen.
+  lines.on('line', () => (liveRows = 0))
   /**
-   * Erases the draft and the typed line. A typed line of several rows is left to readline, and so is a draft above it.
+   * Erases the live text and the typed line. A typed line of several rows is left to readline, and so is a live text
+   * above it.
    */
   const erase = (): void => {
-    const up = lines.getCursorPos().rows > 0 ? 0 : draftRows
+    const up = lines.getCursorPos().rows > 0 ? 0 : liveRows
     process.stderr.write(up === 0 ? '\r\u001b[K' : `\u001b[${up}A\r\u001b[J`)
-    draftRows = 0
+    liveRows = 0
   }
-  const showDraft = (): void => {
-    if (!draft || lines.getCursorPos().rows > 0) return
-    const rows = renderDraft(draft, process.stderr.columns || defaultColumns, color)
+  const showLiveText = (): void => {
+    if (!liveText || lines.getCursorPos().rows > 0) return
+    const rows = renderLiveText(liveText, process.stderr.columns || defaultColumns, color)
     process.stderr.write(rows.join(''))
-    draftRows = rows.length
+    liveRows = rows.length
   }
   return {
     isTerminal,
@@ -69,17 +71,17 @@ export function openChatInput(): ChatInput {
       while (await queue.continuesWith(() => true)) pasted.push((await queue.next()) ?? '')
       return pasted.join('\n')
     },
-    setDraft(next) {
-      if (!isTerminal || (next === undefined && draft === undefined)) return
-      draft = next
+    setLiveText(next) {
+      if (!isTerminal || (next === undefined && liveText === undefined)) return
+      liveText = next
       erase()
-      showDraft()
+      showLiveText()
       showPrompt()
     },
     printAbove(print) {
       if (isTerminal) erase()
       print()
-      if (isTerminal) showDraft()
+      if (isTerminal) showLiveText()
       showPrompt()
     },
     onInterrupt(listener) {

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { watchWaits } from '../../client/calls/waits-of-run.js'
+import type { WaitOfRun } from '../../client/index.js'
 import type { Conversation } from '../../client/conversations/conversation.js'
 import {
   checkConversationOptions,
@@ -9,13 +11,12 @@ import {
 import { checkName } from '../../client/start/check-name.js'
 import { generateId } from '../../client/start/start-options.js'
 import { raceWithSignal, waitForAbort } from '../../common/async/abort.js'
-import type { Attachment } from '../../common/runs/attachments.js'
-import type { ConversationAnswer } from '../../common/runs/conversation.js'
+import type { Attachment } from '../../common/conversation/attachments.js'
+import type { ConversationAnswer } from '../../common/conversation/conversation.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { roles } from '../../common/names.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import { pluralize } from '../../common/text/text.js'
-import { type AgentOptions, chosenAgent, type OverrideOptions } from '../commands/options.js'
 import { type Environment, openEnvironment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
 import { exitCodes } from '../process/exit-code.js'
@@ -24,13 +25,18 @@ import { readJson, readText } from '../process/read-text.js'
 import { print, printStatus } from '../process/stdio.js'
 import { describeReport } from '../../common/calls/compensation.js'
 import type { StreamEvent } from '../../stream/index.js'
-import type { Draft } from '../rendering/index.js'
-import { readAttachedFiles, readOverrides } from '../run/read-run-data.js'
+import type { LiveText } from '../rendering/progress/live-text.js'
+import {
+  type AgentOptions,
+  chosenAgent,
+  type OverrideOptions,
+  readAttachedFiles,
+  readOverrides,
+} from '../run/options.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
-import { describeEnd } from './describe-end.js'
-import { help } from './help.js'
-import { showDrafts } from './show-drafts.js'
-import { ShownWaits } from './show-waits.js'
+import { incompleteStatusMessages } from '../run/print-run-ending.js'
+import { showLiveText } from './show-live-text.js'
+import { newWaitLines } from './show-waits.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
   /** Undefined starts a new conversation. */
@@ -62,7 +68,7 @@ export async function runChat(options: ChatOptions): Promise<number> {
   const conversation = environment.ptc.conversation(name, conversationOptions)
   const { ptc } = environment
   const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
-  const waits = new ShownWaits(ptc, ptc.handle(conversation.workflowId))
+  const waits = (signal: AbortSignal) => watchWaits(ptc, conversation.workflowId, signal)
   const chat = new Chat(conversation, json, attachments, environment.stream && stream, waits)
   if (single !== undefined) {
     const asking = chat.ask(single, false)
@@ -102,9 +108,20 @@ function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, envi
   })
 }
 
+/** The help text of `ptc chat`. */
+const help = `/status       turns, calls, tokens and cost so far
+/history      all messages as JSON, on stdout
+/attach FILE  an image or a PDF for the next message
+/reset        forget all messages; the variables of the sandbox stay
+/close        end the conversation and its sandbox; a named session stays
+exit          leave; the conversation waits
+Ctrl-C interrupts the work on a message. A message that is sent meanwhile is read with the model's next turn.
+A message that begins with / has another / before it.`
+
 const progressIntervalMs = 1_000
 
 type ConversationStream = (signal: AbortSignal) => AsyncIterable<StreamEvent>
+type ConversationWaits = (signal: AbortSignal) => AsyncIterable<readonly WaitOfRun[]>
 
 /** After these errors the next message would fail too. */
 const fatalCodes: readonly ErrorCode[] = [
@@ -121,14 +138,15 @@ class Chat {
   isClosed = false
   readonly #json: boolean
   readonly #stream: ConversationStream | undefined
-  readonly #waits: ShownWaits
+  readonly #waits: ConversationWaits
+  readonly #shownWaits = new Set<string>()
   /** Attachments of the next message. */
   #attachments: readonly Attachment[]
   readonly #leave = new AbortController()
   #working = 0
   #isInterrupted = false
   #printAbove = (print: () => void): void => print()
-  #setDraft: ((draft: Draft | undefined) => void) | undefined
+  #setLiveText: ((liveText: LiveText | undefined) => void) | undefined
   #fail = (_thrown: unknown): void => undefined
 
   constructor(
@@ -136,7 +154,7 @@ class Chat {
     json: boolean,
     attachments: readonly Attachment[],
     stream: ConversationStream | undefined,
-    waits: ShownWaits,
+    waits: ConversationWaits,
   ) {
     this.conversation = conversation
     this.#json = json
@@ -157,7 +175,7 @@ class Chat {
     if (input.isTerminal) {
       this.#printAbove = (print) => input.printAbove(print)
       input.onInterrupt(() => this.#onInterrupt(input))
-      if (this.#stream) this.#setDraft = (draft) => input.setDraft(draft)
+      if (this.#stream) this.#setLiveText = (liveText) => input.setLiveText(liveText)
     }
     const failed = new Promise<never>((_resolve, reject) => (this.#fail = reject))
     if (first !== undefined) await this.#take(first, input)
@@ -170,7 +188,7 @@ class Chat {
         if (await this.#command(text)) return
       } else await this.#take(text.replace(/^\/\//, '/'), input)
     }
-    if (this.#working > 0) printStatus('the conversation goes on with its work')
+    if (this.#working > 0) printStatus('the conversation continues its work')
   }
 
   /**
@@ -189,18 +207,19 @@ class Chat {
       const message = await sending
       const finished = new AbortController()
       if (isFirst) void this.#showProgress(finished.signal)
-      if (isFirst && this.#stream && this.#setDraft)
-        void showDrafts(
+      if (isFirst) void this.#showWaits(finished.signal)
+      if (isFirst && this.#stream && this.#setLiveText)
+        void showLiveText(
           this.#stream(finished.signal),
           message.id,
           {
-            setDraft: this.#setDraft,
+            setLiveText: this.#setLiveText,
             printLine: (line) => this.#printAbove(() => printStatus(line)),
           },
           finished.signal,
         )
       const answer = await message.answer().finally(() => finished.abort())
-      if (isFirst) this.#setDraft?.(undefined)
+      if (isFirst) this.#setLiveText?.(undefined)
       if (answer.joined === undefined) this.#printAnswer(answer)
     } finally {
       this.#working -= 1
@@ -211,7 +230,7 @@ class Chat {
   /** Interrupts the work on the current message. */
   interrupt(): void {
     this.#isInterrupted = true
-    printStatus('interrupting; press Ctrl-C again to leave it working')
+    printStatus('interrupting; press Ctrl-C again to leave it running')
     // When the server is unavailable, the wait for the answer reports it.
     this.conversation.interrupt().catch(() => undefined)
   }
@@ -297,8 +316,19 @@ class Chat {
       const line = `› turn ${turns}, ${pluralize(cells, 'cell')}, ${pluralize(toolCalls, 'call')}`
       if (line !== shown && process.stderr.isTTY) this.#printAbove(() => printStatus(line))
       shown = line
-      const waits = await this.#waits.read(status).catch(() => [])
-      for (const each of waits) if (!signal.aborted) this.#printAbove(() => printStatus(`› ${each}`))
     }
   }
+
+  async #showWaits(signal: AbortSignal): Promise<void> {
+    for await (const waits of this.#waits(signal))
+      for (const line of newWaitLines(waits, this.#shownWaits)) this.#printAbove(() => printStatus(`› ${line}`))
+  }
+}
+
+/** Describes why a message has no complete answer. */
+function describeEnd({ status, error, isTakenBack }: ConversationAnswer): string {
+  const again = isTakenBack ? '; the message was taken back, and can be sent again' : ''
+  if (status === 'failed') return `the work on the message failed: ${error?.code}: ${error?.message}${again}`
+  if (status === 'interrupted') return 'the work on the message was interrupted'
+  return status === 'answered' ? '' : `${incompleteStatusMessages[status]}${again}`
 }

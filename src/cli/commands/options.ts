@@ -1,11 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { LogLevel } from '../../worker/index.js'
 import { type Role, roles } from '../../common/names.js'
-import { isListenAddress } from '../../worker/health/listen-address.js'
-import type { AgentInput } from '../../common/runs/runs.js'
-import { efforts, type ModelSettings, type Thinking } from '../../common/runs/model-settings.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
-import { type TaskMode, taskModes } from '../../common/runs/task-modes.js'
+import { isListenAddress } from '../../platform/listen-address.js'
+import { efforts, type Thinking } from '../../common/agent/model-settings.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
+import { type TaskMode, taskModes } from '../../common/agent/task-modes.js'
 
 export interface ConfigOption {
   readonly config?: string
@@ -32,31 +31,6 @@ export function idOption(): Option {
   return new Option('--id <id>', 'id of the run (default: generated); a completed run is not repeated')
 }
 
-/** The agent that answers, and where the model's code runs. */
-export interface AgentOptions extends ModelSettings {
-  readonly agent?: string
-  readonly model?: readonly string[]
-  /** Name of the session. */
-  readonly session?: string
-  /** Paths of files. */
-  readonly attach?: readonly string[]
-}
-
-/** The agent of a run, from the {@link AgentOptions} of the command line. */
-export function chosenAgent(
-  options: AgentOptions,
-): Pick<AgentInput, 'agent' | 'model' | 'session' | keyof ModelSettings> {
-  const { agent, model, session, temperature, thinking, effort } = options
-  return {
-    ...(agent !== undefined && { agent }),
-    ...(model !== undefined && { model }),
-    ...(session !== undefined && { session }),
-    ...(temperature !== undefined && { temperature }),
-    ...(thinking !== undefined && { thinking }),
-    ...(effort !== undefined && { effort }),
-  }
-}
-
 /** The options for {@link AgentOptions}. */
 export function agentOptions(): readonly Option[] {
   return [
@@ -65,7 +39,7 @@ export function agentOptions(): readonly Option[] {
     new Option('--temperature <number>', 'of the model, from 0 to 2').argParser(parseTemperature),
     new Option('--thinking <mode>', 'of the model: adaptive, off, or a number of tokens').argParser(parseThinking),
     new Option('--effort <level>', 'of the model').choices(efforts),
-    new Option('--session <name>', 'named session that executes the code (default: a sandbox of its own)'),
+    new Option('--session <name>', 'named session that executes the code (default: its own sandbox)'),
     new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
   ]
 }
@@ -105,14 +79,6 @@ export function integerUpTo(maximum: number): (text: string) => number {
     if (/^\d+$/.test(text) && value >= 1 && value <= maximum) return value
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${maximum}.`)
   }
-}
-
-/** Options of a run that replace those of the configuration. */
-export interface OverrideOptions {
-  readonly tools?: readonly string[]
-  readonly limits?: Readonly<Record<string, number>>
-  readonly input?: string
-  readonly context?: string
 }
 
 /** The options for the limits and permissions of {@link OverrideOptions}. */
@@ -190,4 +156,22 @@ export function parseRoles(text: string): readonly Role[] {
   throw new InvalidArgumentError(
     `There is no role ${unknown.map((name) => `"${name}"`).join(', ')}; there are ${roles.join(', ')}.`,
   )
+}
+
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/** Longest time between storing a value and the event that refers to it. */
+const minimumMs = units.h
+
+/** Parser for commander: an age such as `90m`, `12h` or `7d`, in milliseconds; at least an hour. */
+export function parseAge(text: string): number {
+  const ms = parseDuration(text)
+  if (ms >= minimumMs) return ms
+  throw new InvalidArgumentError('It must be at least 1h: no history may refer yet to a value that was just stored.')
+}
+
+/** Parser for commander: a time such as `90m`, `12h` or `7d`, in milliseconds. */
+export function parseDuration(text: string): number {
+  const [, number = '', unit = 'h'] = /^(\d+(?:\.\d+)?)([mhd])$/.exec(text) ?? []
+  if (number === '') throw new InvalidArgumentError('It must be an age such as 90m, 12h or 7d.')
+  return Number(number) * units[unit as keyof typeof units]
 }

@@ -27,4 +27,4 @@ export async function checkStream(sink: StreamSink | undefined): Promise<readonl
   }
 }
 
-const remedy = 'Correct `stream` in the configuration. Runs work without it; nobody can watch their text and output.'
+const remedy = "Correct `stream` in the configuration. Runs work without it, but their text and output can't be watched."

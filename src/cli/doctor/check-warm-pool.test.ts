@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { PtcError } from '../../common/errors.js'
-import { parseConfig } from '../../worker/config/parse-config.js'
+import { parseConfig } from '../../config/parse-config.js'
 import { checkWarmPool } from './check-warm-pool.js'
 
 const configOf = (sandbox: object) => parseConfig({ tools: [], sandbox }, 'test')
@@ -18,7 +18,7 @@ describe('checkWarmPool', () => {
       { docker: { warm: 3 } },
       /^each worker keeps 3 containers started .*; 2 containers ready on this Docker daemon now$/,
     ],
-    [{ docker: { warm: 0 } }, /^off \(sandbox\.docker\.warm is 0\): every session starts a container of its own; 2/],
+    [{ docker: { warm: 0 } }, /^off \(sandbox\.docker\.warm is 0\): every session starts its own container; 2/],
     [{}, /^sandbox\.docker\.warm is not set: .*; 2 containers ready/],
     [{ backend: 'wasm' }, /^each worker keeps 1 interpreter started/],
     [{ backend: 'wasm', wasm: { warm: 0 } }, /^off \(sandbox\.wasm\.warm is 0\)/],

@@ -1,7 +1,7 @@
 import { messageOf } from '../../common/errors.js'
 import { pluralize } from '../../common/text/text.js'
 import { createDockerBackend, type DockerBackend } from '../../sandbox/docker/index.js'
-import type { ResolvedConfig } from '../../worker/config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 import { type Check, ok, warning } from './check.js'
 
 const name = 'Warm pool'
@@ -14,11 +14,11 @@ export async function checkWarmPool(
   const { backend = 'auto', docker, wasm } = config?.sandbox ?? {}
   if (backend === 'wasm') {
     const size = wasm?.warm ?? 0
-    if (size === 0) return ok(name, 'off (sandbox.wasm.warm is 0): every session starts an interpreter of its own')
+    if (size === 0) return ok(name, 'off (sandbox.wasm.warm is 0): every session starts its own interpreter')
     return ok(name, `each worker keeps ${pluralize(size, 'interpreter')} started (sandbox.wasm.warm)`)
   }
   if (backend !== 'auto' && backend !== 'docker')
-    return ok(name, `none of ours: sandbox ${backend} sees to that itself`)
+    return ok(name, `not used: sandbox ${backend} manages its own sandboxes`)
   const configured = describePoolSize(docker?.warm)
   try {
     const ready = await countIdleContainers(createBackend)
@@ -33,7 +33,7 @@ function describePoolSize(warm: number | undefined): string {
   if (warm === undefined) {
     return 'sandbox.docker.warm is not set: `ptc worker` keeps no container started, `ptc dev` and commands that bring a worker keep 1'
   }
-  if (warm === 0) return 'off (sandbox.docker.warm is 0): every session starts a container of its own'
+  if (warm === 0) return 'off (sandbox.docker.warm is 0): every session starts its own container'
   return `each worker keeps ${pluralize(warm, 'container')} started (sandbox.docker.warm)`
 }
 

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { defaultTaskQueue, type Role, roles, sandboxQueue } from '../../common/names.js'
-import { type BackendName, sandboxBackends } from '../../common/runs/run-config.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
+import { type BackendName, sandboxBackends } from '../../common/run/run-config.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { pluralize } from '../../common/text/text.js'
 import { resolveTemporal } from '../../dev-server/index.js'
 import { type Check, failed, ok, warning } from './check.js'
@@ -12,7 +12,8 @@ import {
   isUnserved,
   type TaskQueueStatus,
 } from '../../client/temporal/task-queue.js'
-import { describeUnserved, formatDuration } from '../rendering/index.js'
+import { describeUnserved } from '../../client/temporal/unserved-queue.js'
+import { formatDuration } from '../../common/text/format.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
 import { idleRoles, type LoadedConfig, stateDirectory } from '../environment/project.js'
 

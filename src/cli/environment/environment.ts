@@ -6,8 +6,7 @@ import { requireWorkers } from '../../client/temporal/task-queue.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { messageOf, type PtcError } from '../../common/errors.js'
 import type { Role } from '../../common/names.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
-import type { StartWorkerOptions } from '../../worker/index.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import { extendDataConverter } from '../../values/data-converter.js'
 import { openStore } from '../../values/open-store.js'
 import { Values } from '../../values/values.js'
@@ -56,8 +55,7 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
   return connectEnvironment({ project, server, startsWorker, sandbox, interrupts })
 }
 
-interface ConnectEnvironmentOptions
-  extends Pick<EnvironmentOptions, 'sandbox' | 'interrupts'>, Pick<StartWorkerOptions, 'modelApi'> {
+interface ConnectEnvironmentOptions extends Pick<EnvironmentOptions, 'sandbox' | 'interrupts'> {
   readonly project: Project
   /** The environment closes it, also when opening fails. */
   readonly server: TemporalServer
@@ -101,10 +99,10 @@ async function sendTraces({ tracing }: LoadedConfig): Promise<void> {
 
 async function startWorker(
   { statePath, config }: LoadedProject,
-  { server, sandbox, modelApi, interrupts }: ConnectEnvironmentOptions,
+  { server, sandbox, interrupts }: ConnectEnvironmentOptions,
 ): Promise<CliWorker> {
   const { startEmbeddedWorker } = await import('./cli-worker.js')
-  const starting = startEmbeddedWorker({ config, server, modelApi, sandbox, logFile: join(statePath, 'worker.log') })
+  const starting = startEmbeddedWorker({ config, server, sandbox, logFile: join(statePath, 'worker.log') })
   const worker = await raceWithSignal(interrupts.first, starting)
   // When stderr is not a terminal, the progress of a run names its sandbox.
   if (worker.notice !== undefined && process.stderr.isTTY) printStatus(worker.notice)

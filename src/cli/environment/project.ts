@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { PtcError } from '../../common/errors.js'
 import { defaultTaskQueue, type Role } from '../../common/names.js'
-import { hostedBackend } from '../../common/runs/hosted-code.js'
+import { hostedBackend } from '../../common/agent/hosted-code.js'
 import type { TemporalServer } from '../../dev-server/index.js'
 import { fileStream } from '../../stream/index.js'
 import { KeyRing } from '../../values/encryption/key-ring.js'
-import { configFileNames, loadConfig } from '../../worker/config/load-config.js'
+import { configFileNames, loadConfig } from '../../config/load-config.js'
 import { printStatus } from '../process/stdio.js'
 import { type CachedSettings, cacheSettings, readCachedSettings } from './settings-cache.js'
 
@@ -54,12 +54,10 @@ export async function resolveProject({ config: file, load = 'if_present' }: Proj
 /**
  * The project with its configuration.
  *
- * @param taskQueue replaces the task queue of the configuration
  * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID …
  */
-export async function loadProject(file: string | undefined, taskQueue?: string): Promise<LoadedProject> {
-  const config = await loadConfig(file)
-  return projectOf(taskQueue === undefined ? config : { ...config, taskQueue }, file)
+export async function loadProject(file: string | undefined): Promise<LoadedProject> {
+  return projectOf(await loadConfig(file), file)
 }
 
 async function projectOf(config: LoadedConfig, file: string | undefined): Promise<LoadedProject> {

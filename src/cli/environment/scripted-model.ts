@@ -6,10 +6,11 @@ import { decodeText } from '../../common/text/decode-text.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import type { Script } from '../../testing/scripted-messages-api/script/script.js'
 import type { ScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
-import { scriptFileName } from '../init/script-file-name.js'
-import { defaultProvider, isModelProvider } from '../../worker/config/providers-option.js'
+import { scriptFileName } from '../init/project-files.js'
+import { defaultProvider } from '../../models/model-name.js'
+import { isModelProvider } from '../../models/options/providers.js'
 import { hasCredentials } from '../../worker/index.js'
-import { requireTrusted } from '../../worker/trusted-path.js'
+import { requireTrusted } from '../../platform/trusted-path.js'
 import type { LoadedConfig } from './project.js'
 
 export const scriptedModelNotice = `no API key was found, so a scripted model replies (${scriptFileName})`
@@ -30,7 +31,7 @@ export async function startScriptedModel(
   const path = join(dirname(config.path), scriptFileName)
   const text = await readIfPresent(path)
   if (text === undefined || (await hasCredentials())) return undefined
-  requireTrusted(path, scriptFileName, `Delete ${scriptFileName}, or copy it to a file of your own.`)
+  requireTrusted(path, scriptFileName, `Delete ${scriptFileName}, or copy it to a file that you own.`)
   // Loaded only here: a worker without a script starts sooner.
   const { startScriptedMessagesApi } = await import('../../testing/scripted-messages-api/server.js')
   return startScriptedMessagesApi({ script: parseJson(text), models: [scriptedModelName] })

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { deferred } from '../../common/async/deferred.js'
 import { messageOf, PtcError } from '../../common/errors.js'
-import { formatDuration } from '../../tools/duration.js'
+import { formatDuration } from '../../common/text/duration.js'
 import { printStatus } from '../process/stdio.js'
 import type { CliWorker } from './cli-worker.js'
 import type { DevWorkerOptions, FromDevWorker } from './dev-worker.js'
@@ -55,7 +55,7 @@ export async function startWorkerProcess(options: DevWorkerOptions, signal: Abor
       if (closing.signal.aborted) return
       if (performance.now() - startedAt > recoveredAfterMs) waitMs = pauseMs.first
       printStatus(`ptc: the worker has ended: ${message.replace(/^the worker ended: /, '')}`)
-      printStatus(`It starts again in ${formatDuration(waitMs)}; the server runs on.`)
+      printStatus(`It starts again in ${formatDuration(waitMs)}; the server keeps running.`)
       await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
       if (closing.signal.aborted) return
       child = launch(options)

@@ -1,5 +1,7 @@
 import { packageInfo } from '../package-info.js'
-import { scriptFileName } from './script-file-name.js'
+
+/** The script of the model for a project without an API key. `ptc init` writes it next to the configuration. */
+export const scriptFileName = 'scripted-model.json'
 
 export type ProjectFile = readonly [name: string, text: string]
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PtcClient, WaitOfRun } from '../../client/index.js'
-import type { CallNode, CallWait, RunTree } from '../../client/run-tree/index.js'
+import type { CallWait } from '../../client/run-tree/index.js'
 import { findToken, onlyToken } from './find-waiting-call.js'
 
 const wait = (token: string, index: number): CallWait => ({
@@ -16,22 +16,12 @@ const wait = (token: string, index: number): CallWait => ({
 
 describe('a call of a run', () => {
   const call = (index: number) => `turn-1.cell-1.call-${index}`
-  const ptcWith = (own: readonly CallWait[], below: readonly CallWait[]) =>
-    ({
-      handle: (workflowId: string) => ({
-        tree: () =>
-          Promise.resolve({
-            workflowId,
-            waitsFor: workflowId === 'parent' ? own : below,
-            turns: [
-              {
-                cells: [],
-                directCalls: workflowId === 'parent' ? [{ workflowId: 'child', status: 'running' } as CallNode] : [],
-              },
-            ],
-          } as unknown as RunTree),
-      }),
-    }) as unknown as PtcClient
+  const ptcWith = (own: readonly CallWait[], below: readonly CallWait[]) => {
+    const ofParent = [...own, ...below.map((each) => ({ ...each, workflowId: 'child' }))]
+    const waits = ({ run }: { readonly run: string }) =>
+      Promise.resolve((run === 'parent' ? ofParent : below).map((each) => ({ wait: each })))
+    return { waits } as unknown as PtcClient
+  }
 
   it('may be that of its sub-agent', async () => {
     const ptc = ptcWith([], [wait('below', 1)])
@@ -65,8 +55,8 @@ describe('the only call of all runs', () => {
   })
 
   it.each([
-    { waits: [of('a')], hint: 'Name the run. Of those that were, run a waits.' },
-    { waits: [], hint: 'Name the run. None of those that were waits.' },
+    { waits: [of('a')], hint: 'Name the run. Of these, run a waits.' },
+    { waits: [], hint: 'Name the run. None of these waits.' },
   ])('is refused when others may wait: $hint', ({ waits, hint }) => {
     expect(() => onlyToken({ waits, limit: 100 }, 'approval')).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID', hint }),

@@ -4,8 +4,8 @@ import { callActivityId } from '../../common/names.js'
 import { pluralize } from '../../common/text/text.js'
 import type { PtcClient } from '../../client/index.js'
 import type { FoundWaits } from '../../client/run/open-waits.js'
+import type { Environment } from '../environment/environment.js'
 import { withEnvironment } from '../environment/with-environment.js'
-import { describeLimit, readOpenWaits } from './open-waits.js'
 
 interface NamedCall {
   /** The id of the run, or the token of the call. Undefined: the only waiting call of all runs. */
@@ -50,7 +50,7 @@ export function onlyToken({ waits, limit }: FoundWaits, wait: Wait): string {
   const [first, second] = found
   const runs = [...new Set(found.map(({ id }) => id))].join(', ')
   if (limit !== undefined && !second) {
-    const known = first ? `Of those that were, run ${runs} waits` : 'None of those that were waits'
+    const known = first ? `Of these, run ${runs} waits` : 'None of these waits'
     throw new PtcError('RUN_INPUT_INVALID', describeLimit(limit), { hint: `Name the run. ${known}.` })
   }
   if (first && !second) return first.token
@@ -62,13 +62,13 @@ export function onlyToken({ waits, limit }: FoundWaits, wait: Wait): string {
 
 /** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when the call is not clear */
 export async function findToken(
-  ptc: Pick<PtcClient, 'handle'>,
+  ptc: Pick<PtcClient, 'waits'>,
   wait: Wait,
   id: string,
   call: string | undefined,
 ): Promise<string> {
-  const { waitingCallsOf } = await import('../../client/calls/waiting-calls.js')
-  const waiting = (await waitingCallsOf(ptc, id))
+  const { waitingCalls } = await import('../../client/calls/waiting-calls.js')
+  const waiting = waitingCalls(await ptc.waits({ run: id }))
     .filter(({ waitsFor }) => waitsFor === wait)
     .map(({ position, token, workflowId }) => ({ id: callActivityId(position), token, workflowId }))
   const matching = call === undefined ? waiting : waiting.filter((each) => each.id === call)
@@ -92,3 +92,15 @@ export async function findToken(
 }
 
 const waitTexts = { approval: 'approval', result: 'a result' } as const satisfies Record<Wait, string>
+
+/** What the runs of the task queue wait for, as `ptc.waits()` has it, and whether runs were left out. */
+export async function readOpenWaits({ client, ptc }: Environment): Promise<FoundWaits> {
+  const { waitsOfRuns } = await import('../../client/run/open-waits.js')
+  // Without the values of the runs: nothing is shown of their code and output.
+  return waitsOfRuns(client, ptc.taskQueue, (id) => ptc.handle(id).tree({ values: undefined }), {})
+}
+
+/** For people: not all runs were looked at. */
+export function describeLimit(limit: number): string {
+  return `only ${limit} of the open runs were looked at: others may wait, too`
+}

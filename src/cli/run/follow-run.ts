@@ -1,15 +1,16 @@
 import { PtcError } from '../../common/errors.js'
-import { setTimeout as delay } from 'node:timers/promises'
-import { hasNestedWork, withNestedWaits } from '../../client/calls/nested-waits.js'
-import type { CellNode, RunTree, RunWait } from '../../client/run-tree/index.js'
-import { ProgressWriter, supportsColor } from '../rendering/index.js'
+import { hasHelpers, watchWaits, withWaits } from '../../client/calls/waits-of-run.js'
+import type { WaitOfRun } from '../../client/index.js'
+import type { CellNode, RunTree } from '../../client/run-tree/index.js'
+import { ProgressWriter } from '../rendering/progress/progress-writer.js'
+import { supportsColor } from '../rendering/text/colors.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
 import { raceWithExit, type RaceWithExitOptions } from '../environment/race-with-exit.js'
 import type { Interrupts } from '../process/interrupts.js'
 import type { Environment } from '../environment/environment.js'
 import { printStatus } from '../process/stdio.js'
 import type { StreamEvent } from '../../stream/index.js'
-import { drafts } from './drafts.js'
+import { liveTexts } from './live-texts.js'
 import { WaitPrompt } from './wait-prompt.js'
 
 interface FollowOptions {
@@ -37,27 +38,26 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const finished = new AbortController()
   const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
   const prompt = new WaitPrompt(environment.ptc, progress)
-  let nested: readonly RunWait[] = []
+  let waits: readonly WaitOfRun[] = []
   let latest: RunTree | undefined
   const onChange = (tree: RunTree): void => {
     latest = tree
-    if (!hasNestedWork(tree)) nested = []
-    const shown = nested.length === 0 ? tree : { ...tree, waitsFor: [...tree.waitsFor, ...nested] }
+    if (!hasHelpers(tree)) waits = []
+    const shown = withWaits(tree, waits)
     progress.update(toDisplayedTree(shown), liveOutput(tree))
     prompt.update(shown)
   }
-  const polling = pollNestedWaits(
-    environment.ptc,
-    () => latest,
-    finished.signal,
-    (waits) => {
-      nested = waits
+  const watchHelpers = async (): Promise<void> => {
+    const isNeeded = () => latest !== undefined && hasHelpers(latest)
+    for await (const found of watchWaits(environment.ptc, workflowId, finished.signal, isNeeded)) {
+      waits = found
       if (latest) onChange(latest)
-    },
-  )
+    }
+  }
+  const polling = watchHelpers()
   const watching = handle.watch({ onChange, signal: finished.signal })
-  const drafting =
-    environment.stream && process.stderr.isTTY ? showDrafts(handle, progress, finished.signal) : undefined
+  const showingText =
+    environment.stream && process.stderr.isTTY ? showLiveText(handle, progress, finished.signal) : undefined
   try {
     if (onInterrupt === 'cancel') cancelOnInterrupt(handle, interrupts, progress)
     const tree = await raceWithExit(watching, environment, {
@@ -72,25 +72,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
     prompt.close()
     progress.close()
     await watching.catch(() => undefined)
-    await Promise.all([drafting, polling])
-  }
-}
-
-const nestedPollMs = 3_000
-
-/** The history of the run does not change when a call of another workflow begins to wait. */
-async function pollNestedWaits(
-  ptc: Environment['ptc'],
-  latest: () => RunTree | undefined,
-  signal: AbortSignal,
-  onWaits: (waits: readonly RunWait[]) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    await delay(nestedPollMs, undefined, { signal }).catch(() => undefined) // ends early when it is aborted
-    const tree = latest()
-    if (signal.aborted || !tree || !hasNestedWork(tree)) continue
-    const found = await withNestedWaits(ptc, { ...tree, waitsFor: [] }).catch(() => undefined)
-    if (found && !signal.aborted) onWaits(found.waitsFor)
+    await Promise.all([showingText, polling])
   }
 }
 
@@ -100,12 +82,12 @@ export function liveOutput({ turns }: RunTree): string {
 }
 
 /** Shows live what the model writes and what tools report. Never rejects: the history has everything that counts. */
-async function showDrafts(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
+async function showLiveText(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
   try {
     const events = showMilestones(handle.stream({ signal }), progress)
-    for await (const draft of drafts(events)) progress.setDraft(draft)
+    for await (const liveText of liveTexts(events)) progress.setLiveText(liveText)
   } catch {
-    progress.setDraft(undefined)
+    progress.setLiveText(undefined)
   }
 }
 

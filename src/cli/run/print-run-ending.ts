@@ -1,12 +1,10 @@
-import type { AgentResult, ProgramResult } from '../../common/runs/runs.js'
+import type { AgentResult, ProgramResult } from '../../common/run/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import type { PtcError } from '../../common/errors.js'
-import { withFullOutput } from './full-output.js'
-import { incompleteStatusMessages } from './incomplete-status.js'
 import { compensatedCalls, describeCompensation } from './compensated-calls.js'
 import { exitCodes } from '../process/exit-code.js'
 import type { RunEnding } from './follow-run.js'
-import { runReport } from './run-report.js'
+import { runReport, withFullOutput } from './run-report.js'
 import { print, printProse, printRaw, printStatus } from '../process/stdio.js'
 
 /** Prints the result or error of a run; returns the exit code. */
@@ -53,3 +51,17 @@ function printAnswer({ status, answer }: AgentResult, json: boolean): number {
   printStatus(`ptc: ${incompleteStatusMessages[status]}`)
   return status === 'gave_up' ? exitCodes.gaveUp : exitCodes.failed
 }
+
+/** For every status of an answer except `answered`. */
+export const incompleteStatusMessages = {
+  turn_limit: 'the run used up its turns; the answer may be incomplete (limits.turns in the configuration)',
+  budget_spent: 'the budget of the run is spent (budget in the configuration, or of the run)',
+  refused: 'the model declined to answer',
+  truncated: 'the answer was cut at the token limit (model.maxTokens in the configuration)',
+  context_full: "the conversation became larger than the model's context window",
+  no_answer: 'the model gave no answer',
+  invalid_answer: 'no answer of the model fitted the output schema (limits.answerAttempts in the configuration)',
+  gave_up: 'the model gave up',
+  invalid_plan: 'the model submitted no valid plan (limits.answerAttempts in the configuration)',
+  tool_error: 'the code or a call of the only turn failed',
+} as const

@@ -1,9 +1,9 @@
+import type { CellOutcome } from '../../common/calls/outcomes.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
-import { type AgentResult, zeroUsage, type RunCounts } from '../../common/runs/runs.js'
+import { type AgentResult, zeroUsage, type RunCounts } from '../../common/run/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import { type CompensatedCalls, compensatedCalls } from './compensated-calls.js'
-import { withFullOutput } from './full-output.js'
 
 /** The object that `--json` prints for a run, with or without success. */
 interface RunReport extends RunCounts {
@@ -90,4 +90,13 @@ function runOutcomeOf(tree: RunTree): RunOutcome {
       : { status, answer, problem: { code: status, message: outcome.error } }
   }
   return { status: tree.status, answer: '' }
+}
+
+/**
+ * The outcome of a program with all captured output. The output of the result is truncated for a model; the history has
+ * more.
+ */
+export function withFullOutput(outcome: CellOutcome, { turns }: Pick<RunTree, 'turns'>): CellOutcome {
+  const captured = turns.flatMap(({ cells }) => cells)[0]?.output ?? ''
+  return captured.length > outcome.output.length ? { ...outcome, output: captured } : outcome
 }

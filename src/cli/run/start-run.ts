@@ -4,10 +4,9 @@ import { checkInput } from '../../client/start/check-input.js'
 import { type StartOptions, validateStart } from '../../client/start/start-options.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { programRoles, roles } from '../../common/names.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
-import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs/runs.js'
-import type { TaskMode } from '../../common/runs/task-modes.js'
-import type { OverrideOptions } from '../commands/options.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
+import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/run/runs.js'
+import type { TaskMode } from '../../common/agent/task-modes.js'
 import { openEnvironment } from '../environment/environment.js'
 import { warnIfNoWorkers } from '../environment/worker-warnings.js'
 import { exitCodes } from '../process/exit-code.js'
@@ -16,7 +15,7 @@ import { readText } from '../process/read-text.js'
 import { print } from '../process/stdio.js'
 import { followRun, printRunLink } from './follow-run.js'
 import { printRunEnding } from './print-run-ending.js'
-import { readAttachedFiles, readOverrides } from './read-run-data.js'
+import { type AgentOptions, chosenAgent, type OverrideOptions, readAttachedFiles, readOverrides } from './options.js'
 import { failureReport } from './run-report.js'
 
 /** The run that a command line asks for. */
@@ -26,8 +25,7 @@ type RunRequest =
       readonly type: 'agent'
       readonly question: string
       readonly mode: TaskMode | undefined
-      readonly chosen: Partial<AgentInput>
-      readonly attach: readonly string[] | undefined
+      readonly options: AgentOptions
     }
   /** `script` is a file, or `-` for standard input. */
   | { readonly type: 'program'; readonly script: string }
@@ -76,10 +74,13 @@ async function readInput(request: RunRequest, options: StartRunOptions): Promise
   const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
   validateStart(type, text, startOptions(id))
   if (type === 'program') return checked({ type, input: { source: text, ...overrides } })
-  const attachments = await readAttachedFiles(request.attach)
+  const attachments = await readAttachedFiles(request.options.attach)
   const mode = request.mode !== undefined && { mode: request.mode }
   const attached = attachments.length > 0 && { attachments }
-  return checked({ type, input: { question: text, ...attached, ...request.chosen, ...mode, ...overrides } })
+  return checked({
+    type,
+    input: { question: text, ...attached, ...chosenAgent(request.options), ...mode, ...overrides },
+  })
 }
 
 function checked(input: RunInput): RunInput {

@@ -74,7 +74,7 @@ it('does not ask again when the tool wants another result than a text, and names
   const asked = await prompt({ completeCall: complete }, ['blue'], question)
   expect(asked).toHaveLength(1)
   expect(printed).toContain('ptc: expected object\n')
-  expect(printed).toContain('another result than a text: ptc calls complete run-1 --result JSON\n')
+  expect(printed).toContain('another result than a text: ptc answer run-1 --result JSON\n')
 })
 
 it('asks again after another error', async () => {
@@ -95,5 +95,5 @@ it('decides on the call of a sub-agent, and names the run of it in a command', a
   const answer: RunWait = { ...question, workflowId: 'child-1' }
   const complete = vi.fn().mockRejectedValue(new PtcError('TOOL_OUTPUT_INVALID', 'no'))
   await prompt({ completeCall: complete }, ['blue'], answer)
-  expect(printed).toContain('ptc calls complete child-1 --result JSON')
+  expect(printed).toContain('ptc answer child-1 --result JSON')
 })

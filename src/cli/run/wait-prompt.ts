@@ -5,8 +5,11 @@ import { type CallWait, parseRef, type RunTree, type RunWait } from '../../clien
 import { askLine, canAsk, type LineAnswer, ringBell } from '../process/ask-line.js'
 import { printStatus } from '../process/stdio.js'
 import { visibleJson } from '../process/visible-json.js'
-import { type BudgetItem, formatAmount } from '../../common/runs/budget.js'
-import { formatArguments, formatDuration, describeWait, type ProgressWriter, waitCommand } from '../rendering/index.js'
+import { type BudgetItem, formatAmount } from '../../common/budget/budget.js'
+import { formatArguments } from '../rendering/tree/call-branch.js'
+import { formatDuration } from '../../common/text/format.js'
+import { describeWait, waitCommand } from '../rendering/text/waits.js'
+import type { ProgressWriter } from '../rendering/progress/progress-writer.js'
 import { answerCall } from './answer-call.js'
 
 type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall' | 'handle'>
@@ -69,7 +72,7 @@ export class WaitPrompt {
   #askNext(): void {
     if (this.#asking || this.#isClosed || !this.#tree) return
     const tree = this.#tree
-    // The result of another program is not asked for: `ptc calls complete` takes it.
+    // The result of another program is not asked for: `ptc answer` takes it.
     const wait = tree.waitsFor.find((each) => each.type !== 'result' && !this.#settled.has(keyOf(each)))
     if (!wait) return
     const over = new AbortController()

@@ -1,6 +1,6 @@
-import type { CallPosition } from '../../common/calls/calls.js'
+import type { CallToDecide } from '../../common/calls/deferred-calls.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { BudgetPause } from '../../common/runs/budget.js'
+import type { BudgetPause } from '../../common/budget/budget.js'
 
 /**
  * Something from outside that a run waits for: a decision on a call, the answer to the question of a call, the result
@@ -8,17 +8,9 @@ import type { BudgetPause } from '../../common/runs/budget.js'
  */
 export type RunWait = CallWait | ({ readonly type: 'budget' } & BudgetPause)
 
-export interface CallWait {
-  readonly type: 'approval' | 'answer' | 'result'
+export interface CallWait extends CallToDecide {
   /** The workflow that makes the call for the run: a sub-agent, or a session. Absent: the run itself. */
   readonly workflowId?: string
-  readonly tool: string
-  readonly summary: string
-  /** The arguments. A large value is replaced by its reference, under the key `ptc.value`. */
-  readonly arguments: JsonObject
-  readonly position: CallPosition
-  readonly since: number
-  readonly expiresAt: number
   /** The token that decides on the call, or completes it. */
   readonly token: string
 }

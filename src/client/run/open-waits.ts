@@ -7,6 +7,11 @@ import type { RunInfo } from './run-info.js'
 
 export interface WaitsOfRunsOptions {
   /**
+   * Workflow id of the only run that is looked at, with the calls that sub-agents and sessions make for it. Its worker
+   * answers. Default: all runs, whose histories are read.
+   */
+  readonly run?: string
+  /**
    * Of the runs that have not ended, so many are looked at: first those whose `PtcStatus` says that they wait, then the
    * newest others. Default 100.
    */
@@ -41,7 +46,7 @@ export async function waitsOfRuns(
   treeOf: (workflowId: string) => Promise<RunTree>,
   options: WaitsOfRunsOptions,
 ): Promise<FoundWaits> {
-  checkKeys('the options', options, ['limit'])
+  checkKeys('the options', options, ['run', 'limit'])
   const { limit = 100 } = options
   checkLimit(limit)
   const listed = await listBusyRuns(client, taskQueue, limit + 1)

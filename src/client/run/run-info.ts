@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client'
 import type { JsonObject } from '../../common/json/json.js'
-import { type Requester, requesterOf } from '../../common/runs/requester.js'
-import { type ActiveStatus, activeStatuses, type SearchAttributeName } from '../../common/runs/search-attributes.js'
+import { type Requester, requesterOf } from '../../common/run/requester.js'
+import { type ActiveStatus, activeStatuses, type SearchAttributeName } from '../../common/run/search-attributes.js'
 import { memoKeys } from '../../common/names.js'
 import type { RunStatus } from '../run-tree/index.js'
 

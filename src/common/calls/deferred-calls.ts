@@ -1,6 +1,7 @@
 import type { Caller, CallPosition } from './calls.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { CallOutcome } from './outcomes.js'
+import type { BudgetPause } from '../budget/budget.js'
 
 /** The declaration of a deferred tool. */
 export interface DeferredConfig {
@@ -75,4 +76,35 @@ export interface DeferredCallsState {
   readonly settled: readonly SettledCall[]
   /** Milliseconds during which at least one call waited. */
   readonly waitedMs: number
+}
+
+/** A call that waits for its approval, the answer to its question, or its result. */
+export interface CallToDecide {
+  readonly type: 'approval' | 'answer' | 'result'
+  readonly tool: string
+  readonly summary: string
+  /** The arguments. A large value is replaced by its reference, under the key `ptc.value`. */
+  readonly arguments: JsonObject
+  readonly position: CallPosition
+  /** Times are milliseconds since the epoch. */
+  readonly since: number
+  readonly expiresAt: number
+}
+
+/** A workflow that makes calls for a run: a sub-agent, or the owner of a session that has a cell of the run. */
+export interface HelperWorkflow {
+  readonly workflowId: string
+  /** True for the owner of a session. It may execute a cell of another run before. */
+  readonly hasCell?: true
+}
+
+/** Result of query `ptc.waits`. */
+export interface WorkflowWaits {
+  readonly firstExecutionRunId: string
+  /** With the data for their tokens. */
+  readonly calls: readonly (CallToDecide & Pick<CompleteCallInput, 'idempotencyKey' | 'signature'>)[]
+  readonly paused?: BudgetPause
+  readonly helpers: readonly HelperWorkflow[]
+  /** Workflow id of the run whose cell the session of this workflow executes. */
+  readonly servedRun?: string
 }

@@ -52,7 +52,7 @@ export function approvalResponses(parts: readonly unknown[]): readonly ApprovalR
 
 /** The tokens of the calls of a run that wait for their approval, by the keys of the calls. */
 export async function waitingApprovals(ptc: PtcClient, workflowId: string): Promise<ReadonlyMap<string, string>> {
-  const calls = waitingCalls(await ptc.handle(workflowId).tree())
+  const calls = waitingCalls(await ptc.waits({ run: workflowId }))
   const suffix = approvalKey('')
   return new Map(
     calls

@@ -16,8 +16,8 @@ import {
 
 const reconnectMs = 1_000
 const pollMs = 1_000
-/** The history of the conversation is read once in so many polls while only calls of sub-agents may wait. */
-const subagentPolls = 15
+/** The waiting calls are read once in so many polls. The status does not have those of sub-agents. */
+const pollsPerList = 3
 /** After an answer, its last events may still be on their way. */
 const settleMs = 500
 
@@ -253,9 +253,7 @@ export class Chat {
   // Status and approvals
 
   async poll() {
-    let polls = 0
-    let waitingCalls = 0
-    for (; !this.signal.aborted; await pause(pollMs)) {
+    for (let polls = 0; !this.signal.aborted; await pause(pollMs)) {
       const status = await this.status().catch(() => null)
       if (this.signal.aborted) return
       byId('status').textContent = describe(status)
@@ -267,11 +265,8 @@ export class Chat {
       const mayWait = isWorking || status?.waitingCalls > 0
       if (status && !mayWait) list.replaceChildren()
       if (!mayWait) continue
-      // The status does not have the calls of sub-agents that wait: those are looked for now and then.
-      const isDue = status.waitingCalls > 0 || waitingCalls > 0 || polls % subagentPolls === 0
-      waitingCalls = status.waitingCalls
       polls += 1
-      if (!isDue) continue
+      if (polls % pollsPerList !== 1) continue
       const calls = await read(`/approvals?conversation=${encodeURIComponent(this.name)}`).catch(() => undefined)
       if (calls && !this.signal.aborted) showCalls(list, calls)
     }

@@ -60,7 +60,7 @@ describe('unreadable credentials', () => {
       },
       'its function threw TypeError',
     ],
-    ['a function without a text', (() => 5) as unknown as () => string, 'its function returned no text'],
+    ['a function without a text', (() => 5) as unknown as () => string, 'its function did not return a text'],
     ['a short value', () => 'abc', 'it has 3 characters, and needs at least 8'],
     ['an empty file', { file: file('empty', '\n') }, 'it has 0 characters, and needs at least 8'],
     ['a large file', { file: file('large', 'x'.repeat(70_000)) }, 'its file is over 65536 bytes'],

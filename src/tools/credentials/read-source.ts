@@ -49,7 +49,7 @@ async function callFunction(
     signal.throwIfAborted()
     throw new SourceError(`its function threw ${describeKind(thrown)}`)
   }
-  throw new SourceError('its function returned no text')
+  throw new SourceError('its function did not return a text')
 }
 
 function readVariable(name: string): string {
@@ -94,7 +94,7 @@ function withoutLineBreak(text: string): string {
 
 /** The code of a system error, or the class of the error. A message could contain the value. */
 function describeKind(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return 'a value that is no error'
+  if (!(thrown instanceof Error)) return 'a value that is not an error'
   const code: unknown = 'code' in thrown ? thrown.code : undefined
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return code
   const { name } = thrown.constructor

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { renderStandaloneStub } from '../documentation.js'
+import { renderStandaloneStub } from '../documentation/document-tools.js'
 import { defineTool } from '../define-tool.js'
 import type { Tool } from '../tool.js'
 import type { JsonSchema } from './schemas.js'
@@ -149,7 +149,7 @@ describe('a reference within a JSON Schema', () => {
   it.each<[string, string, RegExp]>([
     ['to elsewhere', 'https://example.com/p.json', /External \$ref/],
     ['to nothing', '#/$defs/missing', /Reference not found: #\/\$defs\/missing/],
-    ['to no schema', '#/title', /Reference is to no schema/],
+    ['to no schema', '#/title', /A reference does not name a schema/],
     ['to itself', '#/properties/a', /refers to itself/],
   ])('refuses a reference of a JSON Schema %s', (_what, $ref, message) => {
     expect(refusal({ title: 'x', ...properties({ a: { $ref } }) })).toMatch(message)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '../../common/json/json.js'
 import { defineTool } from '../define-tool.js'
-import { documentTools } from '../documentation.js'
+import { documentTools } from '../documentation/document-tools.js'
 import { PythonClasses } from './classes.js'
 import { renderStub } from './stub.js'
 import { isPythonException, pythonBuiltins, pythonKeywords } from './reserved-names.js'
@@ -195,7 +195,7 @@ async def get_expenses(employee_id: str, quarter: Literal['Q1', 'Q2'], limit: in
 
 async def search(arguments: SearchArguments) -> None:
     """Does it.
-    Takes one dict, because a name in it is no Python identifier.
+    Takes one dict, because a name in it is not a Python identifier.
     Example: await search({'class': 'a', '__private': 1})
     """`)
     expect((await understood([stub]))['search']?.parameters).toEqual(['arguments'])

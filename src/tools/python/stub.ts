@@ -99,7 +99,7 @@ function documentationLines(
   const described = parameters.map(describeParameter).filter((line) => line !== '')
   if (byKeyword) lines.push(...described)
   else if (parameters.length === 0) lines.push('Takes one dict.')
-  else lines.push('Takes one dict, because a name in it is no Python identifier.')
+  else lines.push('Takes one dict, because a name in it is not a Python identifier.')
   const returns = tool.outputSchema['description']
   if (typeof returns === 'string') lines.push(...docstringLines(`Returns: ${returns}`))
   lines.push(...differentShapes(tool.inputExamples).map((example) => `Example: ${renderExample(codeName, example)}`))

@@ -8,11 +8,11 @@ import {
 } from '../../activities/index.js'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, isReservedQueue, type Role, roleQueue, sandboxQueue, toolQueue } from '../../common/names.js'
-import type { BackendName } from '../../common/runs/run-config.js'
-import { environmentVariable } from '../../sandbox/environment-variable.js'
+import type { BackendName } from '../../common/run/run-config.js'
+import { environmentVariable } from '../../platform/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
-import type { ResolvedConfig } from '../config/parse-config.js'
-import { providersWith } from '../config/providers-option.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
+import { providersWith } from '../../models/options/providers.js'
 import type { Resources } from '../resources/open-resources.js'
 
 /**
@@ -69,7 +69,7 @@ function queuesOfTools(taskQueue: string, registry: ToolRegistry): readonly Engi
     const name = toolQueue(taskQueue, tool)
     if (tool.taskQueue !== undefined && isReservedQueue(taskQueue, name)) {
       throw new PtcError('CONFIG_INVALID', `tool ${tool.name}: taskQueue ${name} has another purpose`, {
-        hint: 'Leave it out, or give the tool a task queue of its own.',
+        hint: 'Leave it out, or give the tool its own task queue.',
       })
     }
     if (isReservedQueue(taskQueue, name)) continue

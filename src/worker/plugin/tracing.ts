@@ -2,7 +2,7 @@ import type { WorkflowInfo } from '@temporalio/workflow'
 import type { WorkerOptions } from '@temporalio/worker'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { useTracer } from '../../common/telemetry/tracing.js'
-import type { TracingPlugin } from '../config/define-config.js'
+import type { TracingPlugin } from '../../config/define-config.js'
 
 /**
  * Lets the engine make spans in this process, with OpenTelemetry's global tracer provider.
@@ -15,7 +15,7 @@ export async function startTracing(): Promise<void> {
     useTracer(trace.getTracer('durable-ptc'))
   } catch (cause) {
     throw new PtcError('CONFIG_INVALID', 'traces need the package @opentelemetry/api', {
-      hint: 'Install it beside durable-ptc: npm install @opentelemetry/api',
+      hint: 'Install it with durable-ptc: npm install @opentelemetry/api',
       cause,
     })
   }

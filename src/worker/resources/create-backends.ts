@@ -1,11 +1,11 @@
-import { hostedBackend } from '../../common/runs/hosted-code.js'
-import type { BuiltInBackend } from '../../common/runs/run-config.js'
+import { hostedBackend } from '../../common/agent/hosted-code.js'
+import type { BuiltInBackend } from '../../common/run/run-config.js'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import { createDockerBackend, type DockerBackend } from '../../sandbox/docker/index.js'
 import { createWasmBackend } from '../../sandbox/wasm/index.js'
-import type { ResolvedConfig } from '../config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 
 interface Backends {
   /** Backends in order of preference: `auto` uses the first one. */
@@ -25,7 +25,7 @@ interface CreateBackendsOptions {
 
 const backendNotices: Readonly<Record<BuiltInBackend, string>> = {
   docker: 'code runs in hardened Docker containers',
-  anthropic: 'Anthropic executes the code of agents, and this worker none',
+  anthropic: 'Anthropic executes the code of agents; this worker executes none',
   wasm: 'code runs in the embedded sandbox (Pyodide in a jailed process: for trusted models; Docker isolates better)',
 }
 
@@ -56,7 +56,7 @@ async function createCustomBackend(
   { runConfig }: ResolvedConfig,
   { owner, onProgress }: CreateBackendsOptions,
 ): Promise<Backends> {
-  const { name, notice = 'code runs in a backend of your own' } = definition
+  const { name, notice = 'code runs in a custom backend' } = definition
   const backend = await definition.create({ namespace: owner, limits: runConfig.limits, onProgress })
   if (backend.name !== name) {
     await backend.close()
@@ -93,7 +93,7 @@ async function createDocker(
     await docker.close()
     if (sandbox.backend === 'docker' || !PtcError.isInstance(thrown)) throw thrown
     onProgress(`Docker can't be used: ${thrown.message}`)
-    onProgress('runs that use Docker wait until a worker with Docker runs; this one takes none of them')
+    onProgress('runs that use Docker wait until a worker with Docker runs; this worker takes none of them')
     return undefined
   }
 }

@@ -53,7 +53,7 @@ export async function reap({ docker, host, owner, isRunning, onProgress }: Reape
       host.hasSession(id) || active.some((found) => isNewestSandbox(found, active, id))
     const expired = await docker.removeExpired({ now: new Date(Date.now()), clockSkewMs, isInUse })
     const count = abandoned.length + expired.length
-    if (count > 0) onProgress(`removed ${count} sandboxes that nobody used any more`)
+    if (count > 0) onProgress(`removed ${count} unused sandboxes`)
   } catch (thrown) {
     onProgress(`abandoned sandboxes could not be looked for: ${messageOf(thrown)}`)
   }

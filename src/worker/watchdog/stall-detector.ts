@@ -202,7 +202,7 @@ export class StallDetector {
 }
 
 const blockedLoopAdvice =
-  'Nothing else runs in this process until it returns: let a tool compute in a thread or process of its own'
+  'Nothing else runs in this process until it returns: let a tool compute in its own thread or process'
 
 function labelOf({ activityType, isUserActivity }: WatchedActivity): string {
   return `${isUserActivity === true ? 'activity' : 'tool'} ${activityType}`

@@ -1,6 +1,7 @@
-import type { RunConfigInput } from '../../common/runs/runs.js'
+import type { RunConfigInput } from '../../common/run/runs.js'
 import { handleCompletions } from '../cell/complete-call.js'
 import { handleSlotAnswers } from '../cell/tool-slots.js'
+import { handleWaitsQuery } from '../cell/waits-query.js'
 import { type Run, startEmbeddedRun } from '../run.js'
 
 /** Counts the runs that this workflow has opened. The number is part of the identity of the next run. */
@@ -19,6 +20,7 @@ export async function openEmbeddedRun(options: RunConfigInput): Promise<Run> {
   const run = await startEmbeddedRun(options, opened)
   openRuns.add(run)
   handleCompletions(() => [...openRuns].map(({ deferredCalls }) => deferredCalls))
+  handleWaitsQuery(() => [...openRuns])
   handleSlotAnswers(() => [...openRuns].map(({ toolSlots }) => toolSlots))
   return run
 }

@@ -106,7 +106,7 @@ export class Approvals {
     const closeCall = showCall(run, callActivityId(position), call.summary, wait && { ...wait, waitsFor: 'approval' })
     publishWait(run, false)
     try {
-      await deferredCalls.waitForOutcome(waitKey)
+      await deferredCalls.waitForOutcome(waitKey, call)
     } finally {
       closeCall()
       onWait?.(undefined)

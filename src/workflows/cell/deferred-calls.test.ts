@@ -2,7 +2,7 @@ import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Deferred } from '../../../test/support/tools.js'
 import { settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
-import type { RunConfig } from '../../common/runs/run-config.js'
+import type { RunConfig } from '../../common/run/run-config.js'
 import { checkToolResult } from '../temporal/activities.js'
 import { Semaphore } from '../temporal/semaphore.js'
 import { DeferredCalls } from './deferred-calls.js'
@@ -53,11 +53,16 @@ it('each result for a call that is dropped while the first one is checked gets i
   const calls = waitingCalls('key')
   const checks = heldChecks()
   const scope = new CancellationScope()
-  const waited = scope.run(() => calls.waitForOutcome('key')).catch(() => 'dropped')
+  const waited = scope
+    .run(() => calls.waitForOutcome('key', { summary: 'pay 1', arguments: { euros: 1 } }))
+    .catch(() => 'dropped')
   const responses: unknown[] = []
   for (const value of [1, 2]) void complete(calls, value).then((response) => responses.push(response))
   await settle()
+  expect(calls.toDecide).toMatchObject([{ type: 'result', summary: 'pay 1', arguments: { euros: 1 } }])
   scope.cancel()
+  await settle()
+  expect(calls.toDecide).toEqual([])
   expect(await waited).toBe('dropped')
   checks[0]?.resolve(1)
   await settle()

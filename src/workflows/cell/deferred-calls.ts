@@ -20,14 +20,17 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 import { signCall } from '../../common/calls/call-identity.js'
 import type { CallDecision, ToolCallInput } from '../../common/calls/calls.js'
-import type {
-  CompleteCallInput,
-  DeferredCallsState,
-  SettledCall,
-  WaitingCall,
+import {
+  type CompleteCallInput,
+  type DeferredCallsState,
+  isQuestion,
+  type SettledCall,
+  type WaitingCall,
+  type WorkflowWaits,
 } from '../../common/calls/deferred-calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
-import type { RunConfig } from '../../common/runs/run-config.js'
+import type { RunConfig } from '../../common/run/run-config.js'
+import type { DescribedCall } from '../../common/session/steps.js'
 import type { StoredBytes } from '../stored-bytes.js'
 import { auditCallEvent } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
@@ -45,6 +48,8 @@ type CallIdentity = Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempo
 
 interface DeferredCall extends CallIdentity {
   readonly isApproval: boolean
+  /** Set while the caller waits. */
+  described?: Pick<DescribedCall, 'arguments' | 'summary'>
   /** Undefined while the activity runs. */
   waiting: Waiting | undefined
   outcome: CallOutcome | undefined
@@ -109,6 +114,18 @@ export class DeferredCalls {
     return this.#open.flatMap(({ waiting, isApproval }) => (waiting ? [{ ...waiting, isApproval }] : []))
   }
 
+  /** The waiting calls for a person or a program that decides on them, with the data for their tokens. */
+  get toDecide(): WorkflowWaits['calls'] {
+    const { completionSecret = '' } = this.#run.config
+    return this.#open.flatMap(({ tool, position, idempotencyKey, isApproval, waiting, described }) => {
+      if (!waiting || !described) return []
+      const { arguments: args, summary } = described
+      const type = isApproval ? 'approval' : isQuestion(args) ? 'answer' : 'result'
+      const signature = signCall(completionSecret, idempotencyKey)
+      return [{ type, tool, summary, arguments: args, position, ...waiting, idempotencyKey, signature }]
+    })
+  }
+
   /** Milliseconds during which at least one call waited. */
   get waitedMs(): number {
     return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince)
@@ -151,11 +168,13 @@ export class DeferredCalls {
   /**
    * Waits for the outcome of a call.
    *
+   * @param described the call, for those who decide on it
    * @throws CancelledFailure when the scope of the call is cancelled: then the call is dropped
    */
-  async waitForOutcome(idempotencyKey: string): Promise<void> {
+  async waitForOutcome(idempotencyKey: string, described: NonNullable<DeferredCall['described']>): Promise<void> {
     const call = this.#calls.get(idempotencyKey)
     if (!call) return
+    call.described = described
     try {
       await condition(() => call.outcome !== undefined)
     } catch (thrown) {

@@ -116,7 +116,7 @@ export async function runServedCell(
   scope: CancellationScope,
   run: Run,
   runtime: CodeRuntime,
-  { source, tools, outputCharacters }: ExecuteCell,
+  { requester, source, tools, outputCharacters }: ExecuteCell,
 ): Promise<Pick<EndedCell, 'end' | 'output' | 'toolCalls'>> {
   const toolCalls = run.counts.toolCalls
   const own: CodeRuntime = {
@@ -130,8 +130,13 @@ export async function runServedCell(
   // The tools are checked only against the current cell. So tasks and timers of a cell with fewer tools must end with
   // it.
   const guest = caller.tools.size < run.tools.size && { guest: true as const }
-  const { end, output } = await runOrDrop(scope, own, () => runCell(caller, own, source, { ...guest }))
-  return { end, output, toolCalls: run.counts.toolCalls - toolCalls }
+  run.progress.servedRun = requester
+  try {
+    const { end, output } = await runOrDrop(scope, own, () => runCell(caller, own, source, { ...guest }))
+    return { end, output, toolCalls: run.counts.toolCalls - toolCalls }
+  } finally {
+    run.progress.servedRun = undefined
+  }
 }
 
 /**

@@ -27,8 +27,8 @@ import {
 import type { ErrorCode } from '../../common/errors.js'
 import type { Externalizable } from '../../common/json/external-value.js'
 import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common/names.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
-import type { SessionOwner } from '../../common/runs/session-owner.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
+import type { SessionOwner } from '../../common/run/session-owner.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
@@ -222,6 +222,17 @@ export class SharedSession {
   }
 
   async #waitForResult(cell: Cell): Promise<CellResult> {
+    const { helpers } = this.#run.progress
+    const owner = { workflowId: this.#ownerId, hasCell: true } as const
+    helpers.add(owner)
+    try {
+      return await this.#pollResult(cell)
+    } finally {
+      helpers.delete(owner)
+    }
+  }
+
+  async #pollResult(cell: Cell): Promise<CellResult> {
     const isAnswered = () => cell.result !== undefined
     for (let checkMs = firstCheckMs; ; checkMs = Math.min(2 * checkMs, maxCheckMs)) {
       const mustReturn = () => isAnswered() || this.#continueAsNew.isDue()

@@ -4,7 +4,7 @@
  * Owns: the start of the child, its lease, and what its end means for the caller. `usage-report.ts` has the report that
  * a child without a result sends to its parent.
  * Boundary: `cell/remote-call.ts` does the rest of the call: its arguments, the check of its result, the audit log.
- * `src/common/runs/leases.ts` computes leases.
+ * `src/common/budget/leases.ts` computes leases.
  *
  * Invariants:
  * 1. The workflow id is derived from the identity of the call. A rebuilt sandbox gets the recorded result; no call
@@ -19,9 +19,9 @@ import { startChild } from '@temporalio/workflow'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { callWorkflowId, memoKeys, workflowNames } from '../../common/names.js'
-import type { SubagentTarget } from '../../common/runs/tool-config.js'
-import { describeRun } from '../../common/runs/run-texts.js'
-import type { AgentResult, AgentStatus, SubagentInput } from '../../common/runs/runs.js'
+import type { SubagentTarget } from '../../common/calls/tool-config.js'
+import { describeRun } from '../../common/run/run-texts.js'
+import type { AgentResult, AgentStatus, SubagentInput } from '../../common/run/runs.js'
 import { truncateMiddle } from '../../common/text/text.js'
 import { contextOf, priorityOf } from '../cell/call-options.js'
 import type { CallIdentity, RemoteToolConfig } from '../cell/remote-call.js'
@@ -67,12 +67,14 @@ export async function runSubagent(
   // Of the call, the workers have redacted only the summary.
   const texts = describeRun('agent', run.config.isRedacted ? call.summary : task)
   let isStarted = false
+  const helper = { workflowId: callWorkflowId(tool.name, key) }
+  run.progress.helpers.add(helper)
   if (agent.sharesSandbox) run.guests?.enter(key)
   try {
     const child = await startChild<(input: SubagentInput) => Promise<AgentResult>>(workflowNames.agent, {
       ...texts,
       args: [input],
-      workflowId: callWorkflowId(tool.name, key),
+      ...helper,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       parentClosePolicy: 'REQUEST_CANCEL',
       cancellationType: 'TRY_CANCEL',
@@ -89,6 +91,7 @@ export async function runSubagent(
     return failed(toRemoteOutcome(thrown, tool))
   } finally {
     run.guests?.leave(key)
+    run.progress.helpers.delete(helper)
   }
 }
 

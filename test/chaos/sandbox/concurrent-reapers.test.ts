@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { defaultLimits } from '../../../src/common/runs/limits.js'
+import { defaultLimits } from '../../../src/common/run/limits.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../../src/sandbox/session/session-host.js'
 import { reap } from '../../../src/worker/resources/reaper.js'
@@ -40,7 +40,7 @@ describeDocker('two concurrent reapers', () => {
 
     expect((await docker.listSandboxes(owner)).map(({ workflowId }) => workflowId).toSorted()).toEqual(alive)
     expect(lines).not.toEqual([])
-    for (const line of lines) expect(line).toMatch(/^removed \d sandboxes that nobody used any more$/)
+    for (const line of lines) expect(line).toMatch(/^removed \d unused sandboxes$/)
     const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: 'print(6 * 7)' } } as const
     const readValue = () => expect.fail('no step refers to a value')
     for (const id of alive) {

@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
 import { describe, expect, it, vi } from 'vitest'
-import { renderTree } from '../../../src/cli/rendering/index.js'
+import { renderTree } from '../../../src/cli/rendering/tree/render-tree.js'
 import { fastPollOptions } from '../../support/poll-options.js'
 import { code, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'

@@ -184,7 +184,7 @@ it('ptc answer says how to answer a question whose tool wants another result tha
   // At once, and not after a minute.
   await expect.poll(states).toMatchObject({ state: 'waiting_for_result' })
   const refused = await project.run('answer', id, 'yes')
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`ptc calls complete ${id} --result JSON`) })
-  expect(await project.run('calls', 'complete', id, '--result', '{"ok": true}')).toMatchObject({ code: 0 })
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`ptc answer ${id} --result JSON`) })
+  expect(await project.run('answer', id, '--result', '{"ok": true}')).toMatchObject({ code: 0 })
   expect(await env.ptc.handle(id).result()).toMatchObject({ outcome: { output: "{'ok': True}\n" } })
 })

@@ -4,7 +4,7 @@ import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 
-it('ptc calls lists, completes and fails the deferred calls of a run', async () => {
+it('ptc lists, completes and fails the deferred calls of a run', async () => {
   const calls = new DeferredToolCalls()
   const env = await TestEnvironment.start({ tools: [calls.tool('approve')] })
   const handle = await env.startProgram(`
@@ -34,17 +34,17 @@ print(*results)
   expect(table).not.toContain(first)
   expect((await project.run('calls', 'list', handle.workflowId, '--tokens')).stdout).toContain(first)
 
-  const wrong = await project.run('calls', 'complete', first, '--result', '{"approved": "yes"}')
+  const wrong = await project.run('answer', first, '--result', '{"approved": "yes"}')
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not fit its output schema') })
-  const noJson = await project.run('calls', 'complete', first, '--result', 'yes')
-  expect(noJson).toMatchObject({ code: 2, stderr: expect.stringContaining('the result is not JSON') })
-  const completed = await project.run('calls', 'complete', first, '--result', '{"approved": true}', '--by', 'ada')
+  const noJson = await project.run('answer', first, '--result', 'yes')
+  expect(noJson).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no file yes') })
+  const completed = await project.run('answer', first, '--result', '{"approved": true}', '--by', 'ada')
   expect(completed).toMatchObject({ code: 0, stderr: 'the call is completed\n' })
   const failed = await project.run('calls', 'fail', handle.workflowId, '--message', 'nobody is there')
   expect(failed).toMatchObject({ code: 0, stderr: 'the call has failed\n' })
   expect(await handle.result()).toMatchObject({ outcome: { output: "{'approved': True} nobody is there\n" } })
 
-  const late = await project.run('calls', 'complete', second, '--result', '{"approved": true}')
+  const late = await project.run('answer', second, '--result', '{"approved": true}')
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('has ended') })
   const after = (await tree()).turns[0]?.cells[0]?.calls
   expect(after).toMatchObject([

@@ -47,10 +47,6 @@ describe('help and version', () => {
     expect(await project.run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  it('ptc --help omits the demo, which only a checkout has', async () => {
-    expect((await project.run('--help')).stdout).not.toContain('demo')
-  })
-
   it('ptc --help ignores a closed stdout', async () => {
     const ptc = project.start('--help')
     ptc.destroyStdout()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
-import { defaultLimits } from '../../../src/common/runs/limits.js'
+import { defaultLimits } from '../../../src/common/run/limits.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../../src/sandbox/session/session-host.js'
 import { reap } from '../../../src/worker/resources/reaper.js'
@@ -28,7 +28,7 @@ describeDocker('the reaper', () => {
       })
       expect((await docker.listSandboxes(owner)).map(({ workflowId }) => workflowId)).toEqual(['alive'])
       expect(await docker.listSandboxes(`${owner}-other`)).toHaveLength(1)
-      expect(lines).toEqual(['removed 1 sandboxes that nobody used any more'])
+      expect(lines).toEqual(['removed 1 unused sandboxes'])
     } finally {
       for (const namespace of [owner, `${owner}-other`]) {
         for (const { id } of await docker.listSandboxes(namespace)) await docker.remove(id)
@@ -70,7 +70,7 @@ describeDocker('the reaper', () => {
     try {
       expect(await roundAt(6.5)).toEqual([])
       expect(await epochs()).toEqual([1, 2])
-      expect(await roundAt(100)).toEqual(['removed 1 sandboxes that nobody used any more'])
+      expect(await roundAt(100)).toEqual(['removed 1 unused sandboxes'])
       expect(await epochs()).toEqual([2])
     } finally {
       for (const { id } of await docker.listSandboxes(owner)) await docker.remove(id)

@@ -89,7 +89,7 @@ const end = defineTool({
     const ended = await project.run('exec', 'end.py')
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('ToolOutcomeUnknown') })
     const lines =
-      /^ptc: the worker has ended: SIGABRT ended its process\nIt starts again in 1 s; the server runs on\.$/m
+      /^ptc: the worker has ended: SIGABRT ended its process\nIt starts again in 1 s; the server keeps running\.$/m
     expect(dev.stderr).toMatch(lines)
     expect(dev.stderr).toMatch(/^the worker runs again$/m)
     expect(await project.run('exec', 'sum.py')).toMatchObject({ code: 0, stdout: '42\n' })

@@ -12,7 +12,7 @@ beforeEach(useOwnNamespace)
 
 const rows = tool('rows', () => Array.from({ length: 2_000 }, (_, row) => `private ${row}`))
 
-it('ptc runs erase refuses an unknown and an open run, and erases a finished one with its values', async () => {
+it('ptc values erase refuses an unknown and an open run, and erases a finished one with its values', async () => {
   const env = await TestEnvironment.start({ tools: [rows], backend: 'wasm' })
   const clock = new WorkerClock()
   const { address, namespace } = sharedServer()
@@ -22,7 +22,7 @@ it('ptc runs erase refuses an unknown and an open run, and erases a finished one
     { 'ptc.config.mjs': `export default ${JSON.stringify(configuration)}` },
     { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ...clock.environment },
   )
-  const erase = (...options: readonly string[]) => project.run('runs', 'erase', ...options)
+  const erase = (...options: readonly string[]) => project.run('values', 'erase', ...options)
   const contents = async () => {
     const values = new LocalStore(env.valuesDirectory)
     const read = (await listAll(values)).map((value) => readAll(values, value))

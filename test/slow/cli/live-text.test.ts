@@ -55,11 +55,11 @@ it('ptc chat shows the text for the current message while the model writes it, a
   const terminal = PseudoTerminal.start(project, 'chat', uniqueName('live').slice(0, 20))
   await terminal.waitForScreen(/> /)
   terminal.type('hello\r')
-  // Not the draft.
+  // Not the live text.
   await terminal.waitForScreen(/(?<!│ )Hello\.\r\n> /)
   terminal.type('Who exceeded the travel budget?\r')
   await terminal.waitForScreen(/│ The travel.*\r\n> /)
-  // The draft is gone, and the line that is being typed is below the answer.
+  // The live text is gone, and the line that is being typed is below the answer.
   await terminal.waitForScreen(new RegExp(`${answer}\\r\\n> $`))
   terminal.type('exit\r')
   expect(await terminal.exitCode).toBe(0)

@@ -40,7 +40,7 @@ print(sum(result["approved"] for result in results))
     const result = JSON.stringify({ approved: true })
     const others = tokens
       .slice(0, processes)
-      .map((token) => project.run('calls', 'complete', token, '--result', result).then(({ stderr }) => stderr))
+      .map((token) => project.run('answer', token, '--result', result).then(({ stderr }) => stderr))
     for (let n = processes; n < calls; n += 30) await Promise.all(tokens.slice(n, n + 30).map(complete))
     expect(new Set(await Promise.all(others))).toEqual(new Set(['the call is completed\n']))
     expect(await handle.result()).toMatchObject({

@@ -9,8 +9,7 @@ import { formatStatus, statusMark } from '../tree/status-mark.js'
 import { callActivityId, scriptedModelName } from '../../../common/names.js'
 import { describeRetry } from '../text/retry.js'
 import { textBlock } from '../text/text-block.js'
-import { sinceTime, waitLine } from '../text/waits.js'
-import { unservedLines } from './unserved-lines.js'
+import { sinceTime, waitLine, unservedLines } from '../text/waits.js'
 
 /** A permanent event of a run. */
 interface Milestone {

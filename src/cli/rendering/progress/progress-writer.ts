@@ -1,7 +1,7 @@
 import type { RunTree } from '../../../client/run-tree/index.js'
 import { createColors } from '../text/colors.js'
 import { formatLine } from '../text/line.js'
-import { type Draft, renderDraft } from './draft.js'
+import { type LiveText, renderLiveText } from './live-text.js'
 import { milestones, unservedMilestones, waitMilestones } from './milestones.js'
 import { renderProgress } from './render-progress.js'
 
@@ -36,7 +36,7 @@ export class ProgressWriter {
   readonly #printedKeys = new Set<string>()
   readonly #timer: NodeJS.Timeout | undefined
   #tree: RunTree | undefined
-  #draft: Draft | undefined
+  #liveText: LiveText | undefined
   /** The output of the running cell. */
   #output = ''
   /** The last milestones of calls, by idempotency key. */
@@ -76,9 +76,9 @@ export class ProgressWriter {
     )
   }
 
-  /** Shows the end of the draft below the live lines at the next redraw. Undefined hides it. */
-  setDraft(draft: Draft | undefined): void {
-    this.#draft = draft
+  /** Shows the end of the live text below the live lines at the next redraw. Undefined hides it. */
+  setLiveText(liveText: LiveText | undefined): void {
+    this.#liveText = liveText
   }
 
   /** Shows the last milestone of a call at the next redraw. */
@@ -130,9 +130,9 @@ export class ProgressWriter {
   #render(tree: RunTree): string {
     const options = { width: this.#columns, color: this.#color, milestones: this.#toolMilestones }
     const live = renderProgress(tree, options)
-    const output: Draft | undefined = this.#output === '' ? undefined : { type: 'output', text: this.#output }
-    const draft = this.#draft ?? output
-    const below = draft ? renderDraft(draft, this.#columns, this.#color).join('') : ''
+    const output: LiveText | undefined = this.#output === '' ? undefined : { type: 'output', text: this.#output }
+    const liveText = this.#liveText ?? output
+    const below = liveText ? renderLiveText(liveText, this.#columns, this.#color).join('') : ''
     return live === '' ? '' : `${live}\n${below}`
   }
 }

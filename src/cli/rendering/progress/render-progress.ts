@@ -1,12 +1,11 @@
 import type { CallNode, RunTree, RunWait } from '../../../client/run-tree/index.js'
 import { isOpen } from '../../../client/run-tree/index.js'
 import { describeRetry } from '../text/retry.js'
-import { waitLines, waitNouns } from '../text/waits.js'
+import { waitLines, waitNouns, unservedLines } from '../text/waits.js'
 import { createColors } from '../text/colors.js'
 import { formatDuration } from '../../../common/text/format.js'
 import { type Line, part, formatLine } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
-import { unservedLines } from './unserved-lines.js'
 
 interface RenderProgressOptions {
   readonly width: number

@@ -87,10 +87,6 @@ export function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(columns - displayWidth(text), 0))
 }
 
-export function padStart(text: string, columns: number): string {
-  return ' '.repeat(Math.max(columns - displayWidth(text), 0)) + text
-}
-
 /** Code units per call of the segmenter, whose time is quadratic in its input. */
 const segmentChunkUnits = 64
 

@@ -1,4 +1,4 @@
-import { describeSpent } from '../../../common/runs/budget.js'
+import { describeSpent } from '../../../common/budget/budget.js'
 import { callActivityId } from '../../../common/names.js'
 import {
   answerCommand,
@@ -6,8 +6,9 @@ import {
   budgetCommand,
   completeCommand,
   denyCommand,
-} from '../../../common/runs/wait-commands.js'
-import type { CallWait, RunTree, RunWait } from '../../../client/run-tree/index.js'
+} from '../../../common/run/wait-commands.js'
+import type { CallWait, RunTree, RunWait, Unserved } from '../../../client/run-tree/index.js'
+import { describeUnserved } from '../../../client/temporal/unserved-queue.js'
 import { pluralize } from '../../../common/text/text.js'
 import { type Line, part } from './line.js'
 import { oneLine } from './sanitize.js'
@@ -72,4 +73,9 @@ export function sinceTime(at: number): string {
 /** Text such as `2026-01-01 12:00 UTC`. */
 export function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** The text of {@link describeUnserved}, wrapped and untruncated. */
+export function unservedLines(unserved: Unserved, now: number, columns: number): readonly Line[] {
+  return textBlock(describeUnserved(unserved, now), { columns, style: 'yellow', limit: undefined, prose: true })
 }

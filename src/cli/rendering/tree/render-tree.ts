@@ -1,3 +1,14 @@
+/*
+ * `src/cli/rendering` turns run trees, progress and tables into text for a terminal.
+ *
+ * Boundary: trees and plain data in, text out. It sends no request and reads no configuration.
+ *
+ * Invariants:
+ * 1. No line is wider than the given width.
+ * 2. The time is linear in the length of the text.
+ * 3. Colours change no character: without them the text is the same.
+ */
+
 import { pluralize } from '../../../common/text/text.js'
 import type { RunTree } from '../../../client/run-tree/index.js'
 import { type Branch, drawBranches } from './branch.js'

@@ -99,9 +99,7 @@ describe('what a run waits for', () => {
 
   it('the command for a wait quotes the id of a run for the shell, and has no control character', async () => {
     const tree = await waiting({ workflowId: "a;b'c", waitsFor: [call(1, 'result', 'x\u001B[2J')] })
-    expect(live(tree)).toContain(
-      String.raw`x␛[2J waits for its result, for 33.0s: ptc calls complete 'a;b'\''c' --result JSON`,
-    )
+    expect(live(tree)).toContain(String.raw`x␛[2J waits for its result, for 33.0s: ptc answer 'a;b'\''c' --result JSON`)
   })
 
   it('the wait for many calls is cut to a few lines', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { renderTree } from '../../../../src/cli/rendering/tree/render-tree.js'
 import { defineBackend } from '../../../../src/sandbox/define-backend.js'
 import { createWasmBackend } from '../../../../src/sandbox/wasm/index.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fileStream } from '../../../../src/index.js'
-import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { renderTree } from '../../../../src/cli/rendering/tree/render-tree.js'
 import type { Script, ScriptedTurn } from '../../../../src/testing/index.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { requestMessages, TestEnvironment } from '../../../support/environment/test-environment.js'

@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
-import type { ApprovalRequest } from '../../../../src/activities/index.js'
-import { waitingCallsOf } from '../../../../src/client/calls/waiting-calls.js'
+import type { ApprovalRequest } from '../../../../src/config/options/approvals.js'
 import { defineAgent } from '../../../../src/index.js'
 import type { ScriptedTurn } from '../../../../src/testing/index.js'
 import type { ScriptedConversation } from '../../../../src/testing/scripted-messages-api/script/script.js'
@@ -162,10 +161,11 @@ it("asks for the approval of a sub-agent's calls in a shared sandbox, and an int
   const first = conversation.ask('Clean.')
   await vi.waitUntil(() => requests.length === 1, fastPollOptions)
   const [child] = await children(env, talk.handle)
-  const [waiting] = await waitingCallsOf(env.ptc, child?.workflowId ?? '')
-  expect(waiting).toMatchObject({ tool: 'pay', token: requests[0]?.token })
-  expect(await waitingCallsOf(env.ptc, conversation.workflowId)).toEqual([waiting])
-  await env.ptc.approveCall(waiting?.token ?? '')
+  const waitsOf = async (run = '') => (await env.ptc.waits({ run })).map(({ wait }) => wait)
+  const waiting = { tool: 'pay', token: requests[0]?.token }
+  await expect.poll(() => waitsOf(child?.workflowId)).toMatchObject([waiting])
+  expect(await waitsOf(conversation.workflowId)).toMatchObject([waiting])
+  await env.ptc.approveCall(waiting.token ?? '')
   expect(await first).toMatchObject({ answer: 'paid' })
   const second = conversation.ask('Hold.')
   await held.promise

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ApprovalRequest } from '../../../../src/activities/index.js'
-import { waitingCallsOf } from '../../../../src/client/calls/waiting-calls.js'
+import type { ApprovalRequest } from '../../../../src/config/options/approvals.js'
 import { defineAgent } from '../../../../src/index.js'
 import type { ModelTool } from '../../../../src/models/provider.js'
 import { heldTool, isNewNote, startBound } from '../../../support/environment/bound-conversation.js'
@@ -132,12 +131,13 @@ it('a call waits for an approval in the session over continue-as-new, and the co
   })
   const asked = await conversation.send('Pay.')
   await vi.waitUntil(() => requests.length === 1, fastPollOptions)
-  const waiting = await waitingCallsOf(talk.env.ptc, conversation.workflowId)
-  expect(waiting).toMatchObject([{ tool: 'pay', waitsFor: 'approval', token: requests[0]?.token }])
+  const waits = () => talk.env.ptc.waits({ run: conversation.workflowId })
+  const waiting = { type: 'approval', tool: 'pay', token: requests[0]?.token }
+  await expect.poll(waits).toMatchObject([{ wait: waiting }])
   const second = await conversation.send('Then say second.')
   const executions = async () => (await talk.env.executionHistories(talk.handle)).length
   while ((await executions()) === 1) await talk.handle.signal('no signal of a conversation')
-  await talk.env.ptc.approveCall(waiting[0]?.token ?? '')
+  await talk.env.ptc.approveCall(waiting.token ?? '')
   expect(await asked.answer()).toMatchObject({ status: 'answered' })
   expect(await second.answer()).toMatchObject({ answer: 'second' })
   const [first] = (await talk.env.ptc.handle(conversation.workflowId).tree()).turns

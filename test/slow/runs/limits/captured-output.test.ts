@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RunTreeBuilder } from '../../../../src/client/run-tree/index.js'
-import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { renderTree } from '../../../../src/cli/rendering/tree/render-tree.js'
 import { LocalStore } from '../../../../src/values/local/local-store.js'
 import { Values } from '../../../../src/values/values.js'
 import { backends } from '../../../support/environment/backends.js'

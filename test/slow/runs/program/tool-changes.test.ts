@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { renderTree } from '../../../../src/cli/rendering/tree/render-tree.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
 

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { renderTree } from '../../../../src/cli/rendering/tree/render-tree.js'
 import { queryRun } from '../../../../src/client/temporal/query-run.js'
 import { activityNames } from '../../../../src/common/names.js'
 import { expectReplays, scheduledActivitiesOfType } from '../../../support/environment/histories.js'

@@ -245,7 +245,7 @@ describeDocker('the reaper, with warm pools', () => {
     const isRunning = (id: string) => Promise.resolve(id === 'alive')
     await reap({ docker, host, owner: environment.namespace, isRunning, onProgress: (line) => lines.push(line) })
     expect((await docker.listSandboxes(environment.namespace)).map(({ workflowId }) => workflowId)).toEqual(['alive'])
-    expect(lines).toEqual(['removed 1 sandboxes that nobody used any more'])
+    expect(lines).toEqual(['removed 1 unused sandboxes'])
     await environment.waitForIdleContainers(2)
   })
 

@@ -1,0 +1,58 @@
+import { Command, Option } from 'commander'
+import { hostedBackend } from '../../../common/agent/hosted-code.js'
+import {
+  agentOptions,
+  boundOptions,
+  configOption,
+  type ConfigOption,
+  dataOptions,
+  jsonOption,
+  type JsonOption,
+  sandboxOption,
+  type SandboxOption,
+} from '../options.js'
+import type { AgentOptions, OverrideOptions } from '../../run/options.js'
+
+interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
+  readonly message?: string
+  readonly messages?: string
+  readonly resume?: boolean
+}
+
+export function chatCommand(): Command {
+  const command = new Command('chat')
+    .description('converse: send messages, one a line; the conversation survives crashes and waits for months')
+    .argument('[name]', 'name of the conversation (default: a new one)')
+    .addOption(configOption())
+    .addOption(sandboxOption(hostedBackend))
+    .addOption(
+      new Option('--message <text>', 'send only this message, print its answer, and leave; - reads it from stdin'),
+    )
+    .addOption(
+      new Option('--messages <file-or-json>', 'messages in the format of the API that a new conversation begins with'),
+    )
+    .addOption(new Option('--resume', 'fail if the conversation does not exist, instead of starting it'))
+    .addOption(jsonOption('each answer as one line'))
+    .addHelpText(
+      'after',
+      `
+Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that is typed while a message is
+worked on steers that work. Ctrl-C interrupts the work, a second one leaves it running. exit or Ctrl-D leaves; the
+conversation waits, without a sandbox after a while, until /close.
+
+Examples:
+  ptc chat
+  ptc chat books --agent analyst
+  ptc chat books --message "And in Q4?"
+  ptc chat books --session q3
+  echo /close | ptc chat books`,
+    )
+    .action(async (name: string | undefined, options: Options) => {
+      const { runChat } = await import('../../chat/run-chat.js')
+      const { config, sandbox, json, resume, ...others } = options
+      const chosen = { name, config, sandbox, json: json === true, mustExist: resume === true }
+      process.exitCode = await runChat({ ...others, ...chosen })
+    })
+  for (const option of [...agentOptions(), ...boundOptions(), ...dataOptions()]) command.addOption(option)
+  return command
+}

@@ -1,0 +1,84 @@
+import { Command, Option } from 'commander'
+import { PtcError } from '../../../common/errors.js'
+import { hostedBackend } from '../../../common/agent/hosted-code.js'
+import {
+  agentOptions,
+  boundOptions,
+  configOption,
+  type ConfigOption,
+  dataOptions,
+  idOption,
+  jsonOption,
+  type ModeChoice,
+  modeOption,
+  type JsonOption,
+  sandboxOption,
+  type SandboxOption,
+} from '../options.js'
+import type { AgentOptions, OverrideOptions } from '../../run/options.js'
+
+interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
+  readonly id?: string
+  readonly detach?: boolean
+  readonly interactive?: boolean
+  readonly mode?: ModeChoice
+}
+
+export function runCommand(): Command {
+  const command = new Command('run')
+    .description('ask a question; the model answers it with code that calls the tools')
+    .argument('<question>', 'what to ask; - reads it from standard input')
+    .addOption(configOption())
+    .addOption(sandboxOption(hostedBackend))
+    .addOption(modeOption())
+    .addOption(idOption())
+    .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
+    .addOption(
+      new Option('-i, --interactive', 'then converse: `ptc chat` with this question as its first message').conflicts([
+        'detach',
+        'id',
+        'json',
+      ]),
+    )
+    .addOption(jsonOption('one object with the answer, counts, tokens and cost'))
+    .addHelpText(
+      'after',
+      `
+Without a running Temporal server, starts one with a worker until the run ends.
+The answer goes to stdout, progress to stderr. Ctrl-C cancels the run, a second one leaves it running.
+
+Examples:
+  ptc run "Which engineers exceeded their travel budget in Q3?"
+  ptc run --agent analyst --input orders.json "Which customers pay late?"
+  ptc run --mode autonomous "Fix the totals of Q3, and check them"
+  ptc run --json "How many invoices are open?" | jq -r .answer
+  ptc watch $(ptc run --detach "Summarise last week")`,
+    )
+    .action(async (question: string, options: Options) => {
+      process.exitCode = await run(question, options)
+    })
+  for (const option of [...agentOptions(), ...boundOptions(), ...dataOptions()]) command.addOption(option)
+  return command
+}
+
+async function run(question: string, options: Options): Promise<number> {
+  const { json, config, sandbox, id, detach, interactive, mode, ...overrides } = options
+  if (interactive === true || mode === 'conversation') {
+    if (mode !== undefined && mode !== 'conversation')
+      throw new PtcError('RUN_INPUT_INVALID', `with -i, the mode is conversation, not ${mode}`)
+    if (json === true || detach === true || id !== undefined)
+      throw new PtcError('RUN_INPUT_INVALID', 'a conversation takes no --id, --detach or --json', {
+        hint: 'See `ptc chat --help`.',
+      })
+    if (question === '-')
+      throw new PtcError('RUN_INPUT_INVALID', 'with -i, standard input has the messages: give the question', {
+        hint: '(see `ptc run --help`)',
+      })
+    const { runChat } = await import('../../chat/run-chat.js')
+    const chosen = { name: undefined, config, sandbox, json: false, mustExist: false }
+    return runChat({ ...overrides, ...chosen, first: question })
+  }
+  const { startRun } = await import('../../run/start-run.js')
+  const request = { type: 'agent', question, mode, options: overrides } as const
+  return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
+}

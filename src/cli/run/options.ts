@@ -1,0 +1,91 @@
+import { readAttachments } from '../../client/attachments/read-attachments.js'
+import type { Attachment } from '../../common/conversation/attachments.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { ModelSettings } from '../../common/agent/model-settings.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
+import type { AgentInput, ProgramInput } from '../../common/run/runs.js'
+import { readJson } from '../process/read-text.js'
+
+/** The agent that answers, and where the model's code runs. */
+export interface AgentOptions extends ModelSettings {
+  readonly agent?: string
+  readonly model?: readonly string[]
+  /** Name of the session. */
+  readonly session?: string
+  /** Paths of files. */
+  readonly attach?: readonly string[]
+}
+
+/** The agent of a run, from the {@link AgentOptions} of the command line. */
+export function chosenAgent(
+  options: AgentOptions,
+): Pick<AgentInput, 'agent' | 'model' | 'session' | keyof ModelSettings> {
+  const { agent, model, session, temperature, thinking, effort } = options
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
+    ...(session !== undefined && { session }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking !== undefined && { thinking }),
+    ...(effort !== undefined && { effort }),
+  }
+}
+
+/** Options of a run that replace those of the configuration. */
+export interface OverrideOptions {
+  readonly tools?: readonly string[]
+  readonly limits?: Readonly<Record<string, number>>
+  readonly input?: string
+  readonly context?: string
+}
+
+/** Data for the code of a run or a session, and the person who asks. */
+export type RunData = Pick<ProgramInput, 'input' | 'context'>
+
+/** Options of a run or a conversation that replace the configuration. */
+type Overrides = RunData & Pick<ProgramInput, 'sandbox' | 'tools' | 'limits'>
+
+/**
+ * Reads `--input` and `--context`. `checkInput` checks the values later.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function readRunData({ input, context }: Pick<OverrideOptions, keyof RunData>): Promise<RunData> {
+  return {
+    ...(input !== undefined && { input: await readJson(input, '--input') }),
+    ...(context !== undefined && { context: (await readJson(context, '--context')) as JsonObject }),
+  }
+}
+
+/**
+ * Reads and checks the files of `--attach` before the command starts a server.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function readAttachedFiles(files: readonly string[] = []): Promise<readonly Attachment[]> {
+  const attachments = await readAttachments(files.map((file) => ({ file })))
+  return attachments.map((each) => {
+    if ('value' in each) return each
+    const { base64, mediaType, name } = each
+    return { data: base64, mediaType, ...(name !== undefined && { name }) }
+  })
+}
+
+/**
+ * Reads the overrides of a command line, with its data.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function readOverrides({
+  sandbox,
+  tools,
+  limits,
+  ...data
+}: OverrideOptions & { readonly sandbox: BackendChoice | undefined }): Promise<Overrides> {
+  return {
+    ...(sandbox !== undefined && { sandbox }),
+    ...(tools && { tools }),
+    ...(limits && { limits }),
+    ...(await readRunData(data)),
+  }
+}

@@ -8,7 +8,7 @@ import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../co
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
 import { makeMessagesWellFormed } from '../values/well-formed-messages.js'
-import { withStoredAttachments } from './attachments/store-attachments.js'
+import { withStoredAttachments } from './start/store-attachments.js'
 import { approveCall, type ApproveOptions, denyCall, type DenyOptions } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { type Conversation, createConversation } from './conversations/conversation.js'
@@ -22,7 +22,7 @@ import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
-import { startError } from './start/start-error.js'
+import { startError } from './run/run-error.js'
 import { checkSize, requesterMemo, type StartOptions, startOptions } from './start/start-options.js'
 
 export interface PtcClientOptions {

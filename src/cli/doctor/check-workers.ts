@@ -11,7 +11,7 @@ import {
   describeTaskQueue,
   isUnserved,
   type TaskQueueStatus,
-} from '../../client/temporal/task-queue.js'
+} from '../../client/workers/task-queue.js'
 import { describeUnserved, formatDuration } from '../rendering/index.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
 import { idleRoles, type LoadedConfig, stateDirectory } from '../environment/project.js'

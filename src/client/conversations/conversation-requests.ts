@@ -22,7 +22,7 @@ import { queryRun } from '../temporal/query-run.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { isFailedPrecondition, temporalError } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate, isUnanswered } from '../temporal/update-errors.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { failWithoutWorker } from '../workers/worker-availability.js'
 
 /** The data of a conversation for requests to it. */
 export interface ConversationRef {

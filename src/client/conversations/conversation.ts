@@ -23,10 +23,10 @@ import { loadMedia } from '../../values/media.js'
 import { toUserBlock } from '../../values/text-parts.js'
 import { readLog } from '../../values/value-log.js'
 import type { ValueReader } from '../run-tree/index.js'
-import { storeAttachments, storeMedia } from '../attachments/store-attachments.js'
+import { storeAttachments, storeMedia } from '../start/store-attachments.js'
 import { checkKeys } from '../start/check-input.js'
 import { checkInlineSize, requesterMemo } from '../start/start-options.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { failWithoutWorker } from '../workers/worker-availability.js'
 import {
   checkConversationOptions,
   checkMessage,

@@ -7,8 +7,8 @@ import { runEvents } from './run-events.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { runError } from './run-error.js'
 import { useBudget } from './use-budget.js'
-import { describeLatestExecution, describeRun } from './describe-run.js'
-import type { RunInfo } from './run-info.js'
+import { describeLatestExecution } from '../temporal/describe-execution.js'
+import { fetchRunInfo, type RunInfo } from './run-info.js'
 import { streamRun, type StreamOptions } from './stream-run.js'
 import { runWaits, type WaitsOptions } from './run-waits.js'
 import { readTree, type TreeOptions, watchRun, type WatchOptions } from './watch-run.js'
@@ -96,7 +96,7 @@ export function runHandle<Result>(
         throw runError(thrown, workflowId)
       }
     },
-    describe: () => describeRun(client, execution),
+    describe: () => fetchRunInfo(client, execution),
     events: (options) => runEvents(client, execution, options),
     stream: (options = {}) => streamRun(client, execution, stream, options),
     tree: (options = {}) => readTree(client, execution, { values, ...options }),

@@ -10,9 +10,9 @@ import {
   type StreamSink,
 } from '../../stream/index.js'
 import { firstExecutionRunId, latestRunId } from '../temporal/executions.js'
-import type { ExecutionRef } from '../temporal/history-pages.js'
+import type { ExecutionRef, WorkflowExecution } from '../temporal/history-pages.js'
 import { retryLongPoll } from '../temporal/retry.js'
-import { describeRun } from './describe-run.js'
+import { fetchRunInfo } from './run-info.js'
 import { runError } from './run-error.js'
 
 export interface StreamOptions {
@@ -69,7 +69,7 @@ export async function* streamRun(
 /** Returns undefined for an execution that the server no longer has. */
 async function findFirstRunId(
   client: Client,
-  execution: ExecutionRef & { readonly runId: string },
+  execution: WorkflowExecution,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
@@ -81,11 +81,7 @@ async function findFirstRunId(
 }
 
 /** @throws PtcError TEMPORAL_UNREACHABLE and others of the server; the signal's reason */
-async function waitForEnd(
-  client: Client,
-  execution: ExecutionRef & { readonly runId: string },
-  signal: AbortSignal,
-): Promise<RunEnd> {
+async function waitForEnd(client: Client, execution: WorkflowExecution, signal: AbortSignal): Promise<RunEnd> {
   const { workflowId, runId } = execution
   let failure: unknown
   try {
@@ -95,7 +91,7 @@ async function waitForEnd(
     signal.throwIfAborted()
     failure = thrown
   }
-  const { status, outcome } = await describeRun(client, execution)
+  const { status, outcome } = await fetchRunInfo(client, execution)
   if (failure === undefined) return { status, ...(outcome !== undefined && { outcome }) }
   const error = runError(failure, workflowId)
   // Only the request failed, not the run.

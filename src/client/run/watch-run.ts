@@ -2,17 +2,12 @@ import type { Client } from '@temporalio/client'
 import { withDerivedSignal } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import type { ExecutionRef } from '../temporal/history-pages.js'
-import {
-  type PendingActivity,
-  RunTreeBuilder,
-  type RunTree,
-  type Unserved,
-  type ValueReader,
-} from '../run-tree/index.js'
+import { type PendingActivity, RunTreeBuilder, type RunTree, type ValueReader } from '../run-tree/index.js'
+import type { Unserved } from '../workers/unserved.js'
 import { ThrottledTask } from './throttled-task.js'
 import { runHistoryPages } from './run-events.js'
 import { isTransient, temporalError } from '../temporal/temporal-error.js'
-import { findUnservedQueues } from '../temporal/unserved-queues.js'
+import { findUnservedQueues } from '../workers/unserved-queues.js'
 
 export interface TreeOptions {
   /** Reads external values. Without it, the tree has only their previews. */

@@ -1,5 +1,5 @@
-import type { Unserved } from '../../../client/run-tree/index.js'
-import { describeUnserved } from '../../../client/temporal/unserved-queue.js'
+import type { Unserved } from '../../../client/workers/unserved.js'
+import { describeUnserved } from '../../../client/workers/unserved-queue.js'
 import type { Line } from '../text/line.js'
 import { textBlock } from '../text/text-block.js'
 

@@ -80,9 +80,7 @@ export interface PtcClient {
    * the tool, and recorded it. A second completion with the same result does nothing.
    *
    * @param token the `completionToken` of the call
-   * @throws PtcError COMPLETION_TOKEN_INVALID; CALL_NOT_FOUND when no call with this token waits; CALL_COMPLETED when
-   *   the call has another result; CALL_EXPIRED; TOOL_OUTPUT_INVALID and TOOL_RESULT_TOO_LARGE, after which the call
-   *   still waits; WORKER_MISSING; TEMPORAL_UNREACHABLE
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   completeCall(token: string, value: JsonValue, options?: CompleteOptions): Promise<void>
   /**

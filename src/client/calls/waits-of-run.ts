@@ -138,7 +138,7 @@ const watchIntervalMs = 3_000
  *
  * @param isNeeded whether to read now
  */
-export async function* watchWaits(
+export async function* watchWaitsOfRun(
   ptc: WaitsReader,
   workflowId: string,
   signal: AbortSignal,

@@ -25,8 +25,7 @@ export interface RunHandle<Result> {
   /**
    * Waits for the run's end; keeps waiting while the server is unavailable for up to a minute.
    *
-   * @throws PtcError with the code of the failure; RUN_CANCELLED, RUN_TERMINATED, RUN_TIMED_OUT; TEMPORAL_NOT_FOUND;
-   * TEMPORAL_UNREACHABLE when the server was unavailable for a minute
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   result(): Promise<Result>
   /** @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE */

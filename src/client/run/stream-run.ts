@@ -24,8 +24,7 @@ export interface StreamOptions {
 /**
  * Yields the live stream of a run; ends with the run.
  *
- * @throws PtcError RUN_INPUT_INVALID without a sink, or for an invalid offset; TEMPORAL_NOT_FOUND;
- *   TEMPORAL_UNREACHABLE; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED; the signal's reason
+ * @throws PtcError with a code of `docs/reference/errors.md`
  */
 export async function* streamRun(
   client: Client,

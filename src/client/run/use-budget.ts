@@ -28,17 +28,17 @@ export async function useBudget(client: Client, workflowId: string, change?: Bud
   const { status: state } = await fetchRunInfo(client, { workflowId, runId: undefined })
   // A terminated run could not reset its pause.
   if (status !== undefined) return state === 'running' ? status : { ...status, paused: null }
-  throw new PtcError('TEMPORAL_NOT_FOUND', `run ${workflowId} has no budget: it is no agent and no conversation`)
+  throw new PtcError('TEMPORAL_NOT_FOUND', `run ${workflowId} has no budget: it is neither an agent nor a conversation`)
 }
 
 /** @throws PtcError TEMPORAL_NOT_FOUND with the reason */
 async function assertIsOpen(client: Client, workflowId: string): Promise<void> {
   const { status, outcome } = await fetchRunInfo(client, { workflowId, runId: undefined })
-  if (status !== 'running' && status !== 'paused') throw hasEnded(workflowId, outcome ?? status)
+  if (status !== 'running' && status !== 'paused') throw runEndedError(workflowId, outcome ?? status)
 }
 
 /** Returns the error for a request that only a running run accepts. */
-export function hasEnded(workflowId: string, status: string): PtcError {
+export function runEndedError(workflowId: string, status: string): PtcError {
   const message = `run ${workflowId} has already ended (${status.replaceAll('_', ' ')})`
   return new PtcError('TEMPORAL_NOT_FOUND', message)
 }

@@ -76,10 +76,7 @@ const longPollMs = 5_000
 /**
  * Queues code on the session of this name, and starts the session if needed.
  *
- * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it
- * was closed meanwhile, or several consecutive sessions ended before they accepted the code; SESSION_FULL; RUN_BUSY
- * when the workflow task of the session keeps failing for a minute; TEMPORAL_UNREACHABLE; errors of opening a sandbox;
- * the signal's reason when it was aborted before the code was sent
+ * @throws PtcError with a code of `docs/reference/errors.md`
  */
 export async function executeInSession(
   client: Client,

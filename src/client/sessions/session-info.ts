@@ -24,7 +24,7 @@ export interface SessionInfo extends Omit<SessionStatus, 'createdAt' | 'lastUsed
 
 export type SessionOwnerType = 'session' | 'agent' | 'conversation' | 'program'
 
-export interface SessionOwner extends WorkflowExecution {
+export interface OwnerWorkflow extends WorkflowExecution {
   readonly type: SessionOwnerType
 }
 
@@ -35,7 +35,7 @@ export interface SessionOwner extends WorkflowExecution {
  */
 export async function inspectSession(
   client: Client,
-  { workflowId, runId, type }: SessionOwner,
+  { workflowId, runId, type }: OwnerWorkflow,
 ): Promise<SessionInfo | undefined> {
   const name = type === 'session' ? sessionName(workflowId) : workflowId
   try {

@@ -24,7 +24,7 @@ export function encodeCompletionToken(token: CompletionToken): string {
 export function decodeCompletionToken(token: unknown): CompletionToken {
   const parts: unknown = typeof token === 'string' ? parseJson(token) : undefined
   if (!isParts(parts)) {
-    throw new PtcError('COMPLETION_TOKEN_INVALID', 'this is no completion token', {
+    throw new PtcError('COMPLETION_TOKEN_INVALID', 'this is not a completion token', {
       hint: 'Give the completionToken that the tool got, unchanged.',
     })
   }

@@ -1,5 +1,5 @@
-import { defaultLimits } from '../dist/common/runs/limits.js'
-import type { BackendName } from '../dist/common/runs/run-config.js'
+import { defaultLimits } from '../dist/common/run/limits.js'
+import type { BackendName } from '../dist/common/run/run-config.js'
 import type { PtcClient } from '../dist/client/index.js'
 import { startServer } from '../dist/serve/index.js'
 import { createWasmBackend } from '../dist/sandbox/wasm/index.js'

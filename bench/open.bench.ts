@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { defaultLimits } from '../dist/common/runs/limits.js'
+import { defaultLimits } from '../dist/common/run/limits.js'
 import { benchmark } from './support/benchmark.js'
 import { measureHistory } from './support/history.js'
 import { interleaved, ratios } from './support/measure.js'

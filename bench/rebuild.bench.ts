@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { defaultLimits } from '../dist/common/runs/limits.js'
+import { defaultLimits } from '../dist/common/run/limits.js'
 import type { SessionRef } from '../dist/common/session/session.js'
 import type { StepInput } from '../dist/common/session/steps.js'
 import type { SessionHost } from '../dist/sandbox/session/session-host.js'

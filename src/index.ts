@@ -1,4 +1,4 @@
-export { defineConfig, type PtcConfig } from './worker/config/define-config.js'
+export { defineConfig, type PtcConfig } from './config/define-config.js'
 export {
   askHuman,
   defineTool,
@@ -16,8 +16,8 @@ export {
 export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
 export type { ModelProvider, ModelRequest } from './models/provider.js'
-export type { Effort, ModelSettings, Thinking } from './common/runs/model-settings.js'
-export type { ModelReply } from './common/runs/messages.js'
+export type { Effort, ModelSettings, Thinking } from './common/agent/model-settings.js'
+export type { ModelReply } from './common/agent/messages.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
 export { openTelemetryAuditSink, type AuditEvent, type AuditSink, type OpenTelemetryLogger } from './audit/index.js'
 export {
@@ -31,4 +31,4 @@ export {
   type StreamSink,
 } from './stream/index.js'
 export type { Effect } from './common/calls/calls.js'
-export type { Limits } from './common/runs/limits.js'
+export type { Limits } from './common/run/limits.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { WorkflowHandle } from '@temporalio/client'
-import type { Limits } from '../../dist/common/runs/limits.js'
+import type { Limits } from '../../dist/common/run/limits.js'
 import type { Stack } from './stack.js'
 
 /** Activities for `measureHistory` that leave out only opening and closing the session. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import Dockerode from 'dockerode'
-import { defaultLimits } from '../../dist/common/runs/limits.js'
+import { defaultLimits } from '../../dist/common/run/limits.js'
 import { containerCreateOptions } from '../../dist/sandbox/docker/container/container-create-options.js'
 
 const seccomp = JSON.stringify(

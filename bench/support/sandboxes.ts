@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { defaultLimits } from '../../dist/common/runs/limits.js'
-import type { BackendName } from '../../dist/common/runs/run-config.js'
+import { defaultLimits } from '../../dist/common/run/limits.js'
+import type { BackendName } from '../../dist/common/run/run-config.js'
 import type { SessionRef } from '../../dist/common/session/session.js'
 import type { Step, StepResult, StepInput } from '../../dist/common/session/steps.js'
 import type { SandboxBackend } from '../../dist/sandbox/backend.js'

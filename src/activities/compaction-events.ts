@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity'
-import type { CompactionInput, CompactionResult } from '../common/runs/model-turn.js'
+import type { CompactionInput, CompactionResult } from '../common/agent/model-turn.js'
 import type { StreamPublisher } from '../stream/index.js'
 
 /** Publishes the start and the end of a compaction. */

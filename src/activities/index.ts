@@ -7,13 +7,13 @@
  *    failures.ts.
  * 2. Large values are externalized before an activity returns, so that results stay under Temporal's 2 MiB.
  * 3. Nothing from a sandbox or a model is passed on unchecked (session/describe-step-result.ts,
- *    tools/describe-call.ts).
+ *    tools/calls/describe-call.ts).
  * 4. The latest attempt of a tool call is the only one that starts the tool (tool-call/latest-attempts.ts).
  */
 
 import type { AuditLog } from '../audit/index.js'
 import { activityNames } from '../common/names.js'
-import type { BackendName } from '../common/runs/run-config.js'
+import type { BackendName } from '../common/run/run-config.js'
 import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProviders } from '../models/providers.js'
 import type { StreamPublisher } from '../stream/index.js'
@@ -27,13 +27,15 @@ import { compactMessages } from './model/compaction/compact-messages.js'
 import { modelTurn } from './model/model-turn.js'
 import { readMore } from './model/read-more.js'
 import { searchTools } from './model/search-tools.js'
-import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
+import { loadRunConfig, type SearchAttributeLookup } from './run/load-run-config.js'
+import type { RunConfiguration } from '../config/run/resolve-run.js'
 import { FollowUps } from './session/follow-ups.js'
 import { auditCallEvent } from './tool-call/audit-call-event.js'
 import { announceClientCall } from './tool-call/announce-client-call.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
-import { type ApprovalRequest, requestApproval } from './tool-call/request-approval.js'
+import type { ApprovalRequest } from '../config/options/approvals.js'
+import { requestApproval } from './tool-call/request-approval.js'
 import { announcePause } from './run/announce-pause.js'
 import { requestSlot } from './tool-call/request-slot.js'
 import { toolCall } from './tool-call/run-tool-call.js'
@@ -121,4 +123,4 @@ export function sandboxActivities(
   }
 }
 
-export { type ApprovalRequest, FollowUps, toolCall }
+export { FollowUps, toolCall }

@@ -1,4 +1,4 @@
-import type { TextParts } from '../common/runs/messages.js'
+import type { TextParts } from '../common/agent/messages.js'
 import { renderTextParts } from '../values/text-parts.js'
 import type { Values } from '../values/values.js'
 import { runActivity } from './run-activity.js'

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity'
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { PtcError } from '../common/errors.js'
-import { describeThrown } from '../tools/thrown.js'
+import { describeThrown } from '../tools/calls/thrown.js'
 import { toFailure } from './failures.js'
 import { type ActivityChannel, activityChannelOf, withWaitNote } from './activity-channel.js'
 

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { Budget } from '../common/runs/budget.js'
+import type { Budget } from '../common/budget/budget.js'
 import type { JsonObject } from '../common/json/json.js'
-import type { Limits } from '../common/runs/limits.js'
-import type { TaskMode } from '../common/runs/task-modes.js'
-import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/runs/model-settings.js'
+import type { Limits } from '../common/run/limits.js'
+import type { TaskMode } from '../common/agent/task-modes.js'
+import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/agent/model-settings.js'
 
 /** The sandbox that executes the code of a sub-agent. */
 export type AgentSandbox = 'own' | 'parent'

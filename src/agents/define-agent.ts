@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
-import { type TaskMode, taskModes } from '../common/runs/task-modes.js'
+import { type TaskMode, taskModes } from '../common/agent/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { checkSchema } from '../tools/validation/check-schema.js'
 import { fromJsonSchema, toJsonSchema } from '../tools/validation/json-schema.js'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
 import { workflowNames } from '../common/names.js'
-import type { SubagentTarget } from '../common/runs/tool-config.js'
+import type { SubagentTarget } from '../common/calls/tool-config.js'
 import { defineTool } from '../tools/define-tool.js'
 import { isTool, sealTool, type Tool } from '../tools/tool.js'
 import { type Agent, isAgent } from './agent.js'

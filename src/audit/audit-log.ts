@@ -15,7 +15,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../common/errors.js'
-import type { ToolUseCaller } from '../common/runs/messages.js'
+import type { ToolUseCaller } from '../common/agent/messages.js'
 import { metrics } from '../common/telemetry/metrics.js'
 import type { Redact } from '../common/text/redact.js'
 

@@ -1,6 +1,6 @@
 import type { CallPosition } from './calls/calls.js'
-import type { BackendChoice, BackendName } from './runs/run-config.js'
-import type { ToolConfig } from './runs/tool-config.js'
+import type { BackendChoice, BackendName } from './run/run-config.js'
+import type { ToolConfig } from './calls/tool-config.js'
 
 /** Workflow types. */
 export const workflowNames = {

@@ -1,7 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { PtcError, messageOf } from '../common/errors.js'
-import type { EnvironmentVariables } from '../sandbox/cache-directory.js'
+import type { EnvironmentVariables } from '../platform/cache-directory.js'
 import { diagnoseConnection } from './diagnose-connection.js'
 import { probeNamespace } from './probe.js'
 import { findRunningDevServer } from './running-server.js'

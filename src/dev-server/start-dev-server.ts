@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { PtcError } from '../common/errors.js'
-import type { EnvironmentVariables } from '../sandbox/cache-directory.js'
+import type { EnvironmentVariables } from '../platform/cache-directory.js'
 import { withFileLock } from './file-lock.js'
 import { findTemporalCli } from './temporal-cli.js'
 import { freePorts } from './free-ports.js'

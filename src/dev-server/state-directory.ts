@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireTrusted } from '../worker/trusted-path.js'
+import { requireTrusted } from '../platform/trusted-path.js'
 import { hasErrorCode } from '../common/system-error.js'
 import { makeFolder } from '../platform/make-folder.js'
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { EnvironmentVariables } from '../sandbox/cache-directory.js'
+import type { EnvironmentVariables } from '../platform/cache-directory.js'
 
 /**
  * A shell that runs the server, and ends it when this process closes the shell's standard input: by `terminate`, or

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { messageOf, PtcError } from '../common/errors.js'
 import { hasErrorCode } from '../common/system-error.js'
 import { isAtLeast } from '../common/versions.js'
-import { cacheDirectory, type EnvironmentVariables } from '../sandbox/cache-directory.js'
+import { cacheDirectory, type EnvironmentVariables } from '../platform/cache-directory.js'
 import { withFileLock } from './file-lock.js'
 
 /** The Temporal CLI to install when the machine has none. It contains server 1.31.2. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AssistantBlock, isToolUseBlock, type ModelReply, type ToolUseBlock } from '../common/runs/messages.js'
+import { type AssistantBlock, isToolUseBlock, type ModelReply, type ToolUseBlock } from '../common/agent/messages.js'
 import { acceptReply } from './accept-reply.js'
 import type { ModelRequest } from './provider.js'
 import { toSendableRequest } from './sendable-request.js'

@@ -1,6 +1,6 @@
-import type { Limits } from '../common/runs/limits.js'
+import type { Limits } from '../common/run/limits.js'
 import { executeCodeTool, searchToolsTool } from '../common/names.js'
-import type { SharedSession } from '../common/runs/model-turn.js'
+import type { SharedSession } from '../common/agent/model-turn.js'
 import type { ModelTool } from './provider.js'
 
 /** The limits that the prompt mentions. */

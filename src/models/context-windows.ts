@@ -1,4 +1,4 @@
-import type { ModelId } from '../common/runs/run-config.js'
+import type { ModelId } from '../common/run/run-config.js'
 import { findModel } from './find-model.js'
 import { defaultProvider } from './model-name.js'
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../test/support/tools.js'
-import { defaultLimits as limits } from '../common/runs/limits.js'
-import { documentTools } from '../tools/documentation.js'
+import { defaultLimits as limits } from '../common/run/limits.js'
+import { documentTools } from '../tools/documentation/document-tools.js'
 import { hostedPrompt, isRecursive } from './hosted-prompt.js'
 
 const input = z.object({ id: z.string() }) as never

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../common/json/json.js'
-import { codeExecutionTool } from '../common/runs/hosted-code.js'
-import type { ToolDocumentation } from '../tools/documentation.js'
+import { codeExecutionTool } from '../common/agent/hosted-code.js'
+import type { ToolDocumentation } from '../tools/documentation/document-tools.js'
 import type { Prompt, PromptOptions } from './prompt.js'
 import type { ModelTool } from './provider.js'
 import { taskPrompt } from './task-tools.js'

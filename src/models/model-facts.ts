@@ -1,5 +1,5 @@
-import type { Usage } from '../common/runs/messages.js'
-import type { ModelId } from '../common/runs/run-config.js'
+import type { Usage } from '../common/agent/messages.js'
+import type { ModelId } from '../common/run/run-config.js'
 import { findModel } from './find-model.js'
 import { defaultProvider } from './model-name.js'
 import { type ModelPrice, priceOf } from './prices.js'

@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import type { ModelConfig, ModelId } from '../common/runs/run-config.js'
+import type { ModelConfig, ModelId } from '../common/run/run-config.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
 
 /** The provider of a model whose name has none. */

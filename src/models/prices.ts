@@ -1,5 +1,5 @@
-import type { Usage } from '../common/runs/messages.js'
-import { promptTokens } from '../common/runs/runs.js'
+import type { Usage } from '../common/agent/messages.js'
+import { promptTokens } from '../common/run/runs.js'
 import { findModel } from './find-model.js'
 
 /** US dollars per million tokens. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defaultLimits } from '../common/runs/limits.js'
-import { defineTool } from '../tools/define-tool.js'
-import { documentTools, type ToolDocumentation } from '../tools/documentation.js'
+import { defaultLimits } from '../common/run/limits.js'
+import { defineTool } from '../index.js'
+import { documentTools, type ToolDocumentation } from '../tools/documentation/document-tools.js'
 import { buildPrompt, type Prompt } from './prompt.js'
 
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }

@@ -16,11 +16,11 @@
 
 import type { Caller } from '../common/calls/calls.js'
 import type { JsonObject } from '../common/json/json.js'
-import type { CodeContainer, Message, ModelReply } from '../common/runs/messages.js'
-import type { ModelPhase } from '../common/runs/model-turn.js'
-import type { ModelSettings, ReplyOptions } from '../common/runs/model-settings.js'
+import type { CodeContainer, Message, ModelReply } from '../common/agent/messages.js'
+import type { ModelPhase } from '../common/agent/model-turn.js'
+import type { ModelSettings, ReplyOptions } from '../common/agent/model-settings.js'
 
-export type { ModelPhase } from '../common/runs/model-turn.js'
+export type { ModelPhase } from '../common/agent/model-turn.js'
 
 /** A tool in a request to the model. */
 export interface ModelTool {

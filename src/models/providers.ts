@@ -1,6 +1,6 @@
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../common/errors.js'
-import type { ModelReply } from '../common/runs/messages.js'
+import type { ModelReply } from '../common/agent/messages.js'
 import { truncateEnd } from '../common/text/text.js'
 import { acceptReply } from './accept-reply.js'
 import { configuredCost, type ModelFacts } from './model-facts.js'

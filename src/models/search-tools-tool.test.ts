@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { documentManyTools } from '../../test/support/many-tools.js'
-import { defaultLimits as limits } from '../common/runs/limits.js'
-import { estimateTokens } from '../common/runs/context-window.js'
-import type { ToolDocumentation } from '../tools/documentation.js'
+import { defaultLimits as limits } from '../common/run/limits.js'
+import { estimateTokens } from '../common/agent/context-window.js'
+import type { ToolDocumentation } from '../tools/documentation/document-tools.js'
 import { toParams } from './anthropic/request.js'
 import { buildPrompt } from './prompt.js'
 

@@ -1,6 +1,6 @@
 import { searchToolsTool } from '../common/names.js'
 import { truncateEnd } from '../common/text/text.js'
-import type { ToolDocumentation } from '../tools/documentation.js'
+import type { ToolDocumentation } from '../tools/documentation/document-tools.js'
 import type { ModelTool } from './provider.js'
 
 /** The tool with which the model finds the documentation of tools, when there are too many for every request. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message, ToolUseBlock } from '../common/runs/messages.js'
+import type { Message, ToolUseBlock } from '../common/agent/messages.js'
 import { toParams as toMessagesParams } from './anthropic/request.js'
 import { toParams as toChatParams } from './openai/request.js'
 import { toResponseParams } from './openai/responses/request.js'

@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import type { StopReason } from '../common/runs/messages.js'
+import type { StopReason } from '../common/agent/messages.js'
 
 /** The reason of a reply that the server or its connection has broken off: it is no reply. */
 const brokenOff = 'error'

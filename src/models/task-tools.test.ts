@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defaultLimits } from '../common/runs/limits.js'
-import type { TaskMode } from '../common/runs/task-modes.js'
+import { defaultLimits } from '../common/run/limits.js'
+import type { TaskMode } from '../common/agent/task-modes.js'
 import { buildPrompt } from './prompt.js'
 
 const outputSchema = { type: 'object', properties: { total: { type: 'integer' } } }

@@ -5,7 +5,7 @@
 
 import type { JsonObject } from '../common/json/json.js'
 import { executeCodeTool, giveUpTool, submitAnswerTool, submitPlanTool } from '../common/names.js'
-import type { RecordedMode } from '../common/runs/task-modes.js'
+import type { RecordedMode } from '../common/agent/task-modes.js'
 import { answerTool } from './answer-tool.js'
 import type { ModelTool } from './provider.js'
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../common/json/json.js'
 import { executeCodeTool } from '../common/names.js'
-import { type AssistantBlock, isTextBlock, isToolUseBlock } from '../common/runs/messages.js'
+import { type AssistantBlock, isTextBlock, isToolUseBlock } from '../common/agent/messages.js'
 import { callsInPython } from './python-calls.js'
 import { isWithinBrackets } from './brackets.js'
 

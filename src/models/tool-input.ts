@@ -1,4 +1,4 @@
-import type { ToolUseBlock } from '../common/runs/messages.js'
+import type { ToolUseBlock } from '../common/agent/messages.js'
 import { isJsonObject, type JsonValue } from '../common/json/json.js'
 import { truncateEnd } from '../common/text/text.js'
 

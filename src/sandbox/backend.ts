@@ -8,8 +8,8 @@
  * connection before it. 3. `remove` leaves no trace. 4. Everything that is received is untrusted. 5. `check` never
  * rejects.
  */
-import type { BackendName } from '../common/runs/run-config.js'
-import type { Limits } from '../common/runs/limits.js'
+import type { BackendName } from '../common/run/run-config.js'
+import type { Limits } from '../common/run/limits.js'
 
 /** One way to run sandboxes. */
 export interface SandboxBackend {

@@ -1,6 +1,6 @@
 import { PtcError } from '../common/errors.js'
 import { backendNamePattern } from '../common/names.js'
-import type { Limits } from '../common/runs/limits.js'
+import type { Limits } from '../common/run/limits.js'
 import type { SandboxBackend } from './backend.js'
 
 /** The argument that a worker passes to `create`. */

@@ -1,6 +1,6 @@
-import type { ToolUseCaller } from '../common/runs/messages.js'
-import type { BudgetItem } from '../common/runs/budget.js'
-import type { ModelPhase } from '../common/runs/model-turn.js'
+import type { ToolUseCaller } from '../common/agent/messages.js'
+import type { BudgetItem } from '../common/budget/budget.js'
+import type { ModelPhase } from '../common/agent/model-turn.js'
 
 interface TurnFields {
   readonly turn: number

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../common/json/json.js'
 import { defineTool } from './define-tool.js'
-import type { Duration } from './duration.js'
+import type { Duration } from '../common/text/duration.js'
 import type { CallingRun, Tool } from './tool.js'
 
 /** A question of a model or its code. */

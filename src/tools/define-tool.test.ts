@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Effect } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import { defineTool } from './define-tool.js'
-import type { Duration } from './duration.js'
+import type { Duration } from '../common/text/duration.js'
 import type { ToolContext } from './tool.js'
 
 const good = {

@@ -13,7 +13,7 @@
 
 export { askHuman, type AskHumanOptions, type HumanQuestion } from './ask-human.js'
 export { defineTool } from './define-tool.js'
-export type { Duration } from './duration.js'
+export type { Duration } from '../common/text/duration.js'
 export type { ApprovalOptions, ApprovalRule, GatedCall, RememberRule } from './definition/approval.js'
 export type { CompensatedCall } from './definition/compensate.js'
 export { ToolError } from './tool-error.js'

@@ -1,5 +1,5 @@
 import { toolQueue } from '../common/names.js'
-import type { ToolConfig } from '../common/runs/tool-config.js'
+import type { ToolConfig } from '../common/calls/tool-config.js'
 
 /** A task queue that is not one of the engine's roles, and the tools whose calls wait in it. */
 export interface OwnToolQueue {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from './define-tool.js'
 import { createRegistry } from './registry.js'
-import { findTools } from './search-tools.js'
+import { findTools } from './documentation/search-tools.js'
 import { namesForCode } from './tool-name.js'
 
 describe('the name of a tool in code', () => {

@@ -2,13 +2,13 @@ import type { z } from 'zod'
 import type { Caller, Effect, Execution } from '../common/calls/calls.js'
 import type { DeferredConfig } from '../common/calls/deferred-calls.js'
 import type { JsonObject } from '../common/json/json.js'
-import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/runs/tool-config.js'
+import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/calls/tool-config.js'
 import type { Compensate, CompensatedCall } from './definition/compensate.js'
 import type { ApprovalOptions, ApprovalRule, RememberRule } from './definition/approval.js'
 import type { ActivityTarget, NexusTarget, WorkflowTarget } from './definition/remote-target.js'
 import type { RetryDefinition } from './definition/retry.js'
 import type { AsZodObject, AsZodType, JsonSchema } from './definition/schemas.js'
-import type { Duration } from './duration.js'
+import type { Duration } from '../common/text/duration.js'
 
 /** The worker's log. The model never sees it. */
 export interface ToolLog {
@@ -232,6 +232,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly compensate?: Compensate
   /** Names of the credentials that `run` needs. */
   readonly credentials: readonly string[]
+  /** The client of the run executes the calls. `run` has no effect. */
+  readonly isClientTool?: true
   /** Target of a remote tool. Its `run` throws. */
   readonly remote?: RemoteTarget
   readonly inputExamples: readonly JsonObject[]

@@ -1,7 +1,7 @@
 import { PtcError } from '../common/errors.js'
 import { type ExternalValue, isExternal } from '../common/json/external-value.js'
 import { isJsonObject, type JsonObject } from '../common/json/json.js'
-import { mediaTypeOf } from '../common/runs/attachments.js'
+import { mediaTypeOf } from '../common/conversation/attachments.js'
 import type { Values } from './values.js'
 
 interface MessageLike {

@@ -1,6 +1,6 @@
 import { HeadTailBuffer } from '../common/text/head-tail-buffer.js'
 import { TerminalText } from '../common/text/terminal-text.js'
-import type { PendingBlock, TextParts, UserBlock } from '../common/runs/messages.js'
+import type { PendingBlock, TextParts, UserBlock } from '../common/agent/messages.js'
 import { cutIndex, jsonToText, takeStart } from '../common/text/text.js'
 import { type Externalizable, refOf } from '../common/json/external-value.js'
 import type { Values } from './values.js'

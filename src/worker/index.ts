@@ -13,8 +13,8 @@
  * 4. A configuration file of another user never runs unless the user names it.
  */
 export { hasCredentials } from './has-credentials.js'
-export { loadConfig } from './config/load-config.js'
-export type { ResolvedConfig } from './config/parse-config.js'
+export { loadConfig } from '../config/load-config.js'
+export type { ResolvedConfig } from '../config/parse-config.js'
 export { replayHistories } from './replay.js'
 export { installRuntime, type LogLevel } from './runtime.js'
 export { type RunningWorker, startWorker, type StartWorkerOptions, type WorkerVersion } from './start-worker.js'

@@ -1,7 +1,7 @@
 import { NativeConnection, Worker, type WorkerDeploymentOptions } from '@temporalio/worker'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
-import type { ResolvedConfig } from './config/parse-config.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
 import type { ConnectConfig } from './connect-config.js'
 import type { WorkerHealth } from './health/health.js'
 import { EnginePlugin } from './plugin/engine-plugin.js'

@@ -14,7 +14,7 @@ import { Context } from '@temporalio/activity'
 import { type Logger, Runtime } from '@temporalio/worker'
 import { type FallibleWork, setWorkStorage } from '../common/async/uncaught-errors.js'
 import { metrics } from '../common/telemetry/metrics.js'
-import { describeThrown, toolStackOf } from '../tools/thrown.js'
+import { describeThrown, toolStackOf } from '../tools/calls/thrown.js'
 
 /** Gets an error that belongs to no work. */
 export type OnUnattributed = (thrown: unknown) => void

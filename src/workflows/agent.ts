@@ -11,8 +11,8 @@
  */
 
 import { CancelledFailure, ContinueAsNew } from '@temporalio/workflow'
-import { problemOfAttachments } from '../common/runs/attachments.js'
-import type { AgentInput, AgentResult, BudgetLease, RunCounts, SubagentInput } from '../common/runs/runs.js'
+import { problemOfAttachments } from '../common/conversation/attachments.js'
+import type { AgentInput, AgentResult, BudgetLease, RunCounts, SubagentInput } from '../common/run/runs.js'
 import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { zeroCounts } from '../common/runs/runs.js'
+import { zeroCounts } from '../common/run/runs.js'
 import { RunBudget } from './budget.js'
 
 const counts = { ...zeroCounts, turns: 1 }

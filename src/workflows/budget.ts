@@ -10,10 +10,10 @@ import {
   describeSpent,
   spentItem,
   usedAmounts,
-} from '../common/runs/budget.js'
+} from '../common/budget/budget.js'
 import { budgetMessage } from '../common/names.js'
-import { addLeases, decideLease } from '../common/runs/leases.js'
-import type { RunCounts } from '../common/runs/runs.js'
+import { addLeases, decideLease } from '../common/budget/leases.js'
+import type { RunCounts } from '../common/run/runs.js'
 import { rejection } from './temporal/rejection.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
 

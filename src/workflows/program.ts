@@ -12,7 +12,7 @@
  *    carried over, because the journal has it.
  */
 
-import type { ProgramInput, ProgramResult } from '../common/runs/runs.js'
+import type { ProgramInput, ProgramResult } from '../common/run/runs.js'
 import { type CellRun, toCellOutcome } from './cell/cell-result.js'
 import { ContinueAsNewPolicy, continueAsNew } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'

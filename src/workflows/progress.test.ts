@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { defaultLimits } from '../common/runs/limits.js'
-import { zeroUsage } from '../common/runs/runs.js'
+import { defaultLimits } from '../common/run/limits.js'
+import { zeroUsage } from '../common/run/runs.js'
 import { describeProgress, Progress, type RunActivity, showCall, showOpening, showProgress } from './progress.js'
 
 const shown = vi.hoisted(() => ({ details: '' }))

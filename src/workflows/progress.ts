@@ -1,18 +1,18 @@
 import { setCurrentDetails } from '@temporalio/workflow'
-import type { BudgetItem } from '../common/runs/budget.js'
+import type { BudgetItem } from '../common/budget/budget.js'
 import type { RunIdentity } from '../common/calls/call-identity.js'
 import type { HelperWorkflow } from '../common/calls/deferred-calls.js'
-import { type ContextUse, describeContextUse } from '../common/runs/context-window.js'
-import type { BackendChoice, RunConfig } from '../common/runs/run-config.js'
-import { promptTokens, type RunCounts } from '../common/runs/runs.js'
-import type { PlanStepResult } from '../common/runs/task-modes.js'
+import { type ContextUse, describeContextUse } from '../common/agent/context-window.js'
+import type { BackendChoice, RunConfig } from '../common/run/run-config.js'
+import { promptTokens, type RunCounts } from '../common/run/runs.js'
+import type { PlanStepResult } from '../common/agent/task-modes.js'
 import {
   answerCommand,
   approveCommand,
   budgetCommand,
   completeCommand,
   denyCommand,
-} from '../common/runs/wait-commands.js'
+} from '../common/run/wait-commands.js'
 import { formatCompactNumber, pluralize, toMarkdownCode, truncateEnd } from '../common/text/text.js'
 
 /** The current activity of a run. Times are milliseconds since the epoch. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it } from 'vitest'
-import type { ProgramResult } from '../../src/common/runs/runs.js'
+import type { ProgramResult } from '../../src/common/run/runs.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { ledgerConfig } from '../support/environment/ledger-environment.js'
 import { TestEnvironment } from '../support/environment/test-environment.js'

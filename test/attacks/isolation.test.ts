@@ -1,6 +1,6 @@
 import Dockerode from 'dockerode'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { defaultLimits } from '../../src/common/runs/limits.js'
+import { defaultLimits } from '../../src/common/run/limits.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { AttackEnvironment } from './support/attack-environment.js'
 import { userOf } from './support/host-processes.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../src/client/index.js'
-import type { EncryptionOption } from '../../src/worker/config/encryption-option.js'
+import type { EncryptionOption } from '../../src/values/encryption/option.js'
 import { type ProcessResult, TestProject } from './cli/ptc.js'
 import type { TestEnvironment } from './environment/test-environment.js'
 import { connectClient, sharedServer } from './temporal/shared-server.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool, type Tool } from '../../src/index.js'
-import type { ToolDocumentation } from '../../src/tools/documentation.js'
+import type { ToolDocumentation } from '../../src/tools/documentation/document-tools.js'
 import { createRegistry } from '../../src/tools/registry.js'
 
 const subjects = [

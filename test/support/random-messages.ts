@@ -1,4 +1,4 @@
-import { type AssistantBlock, isToolUseBlock, type Message, type UserBlock } from '../../src/common/runs/messages.js'
+import { type AssistantBlock, isToolUseBlock, type Message, type UserBlock } from '../../src/common/agent/messages.js'
 import { checkToolPairing } from '../../src/testing/scripted-messages-api/request/check-tool-pairing.js'
 import type { RequestMessage } from '../../src/testing/scripted-messages-api/request/request-schema.js'
 import { Random } from './random.js'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { JsonObject } from '../../common/json/json.js'
-import type { AssistantBlock } from '../../common/runs/messages.js'
-import { zeroUsage } from '../../common/runs/runs.js'
+import type { AssistantBlock } from '../../common/agent/messages.js'
+import { zeroUsage } from '../../common/run/runs.js'
 import { answerTool } from '../../models/answer-tool.js'
 import { checkAnswer, type Expected } from './check-answer.js'
 

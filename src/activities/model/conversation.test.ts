@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { AssistantBlock } from '../../common/runs/messages.js'
+import type { AssistantBlock } from '../../common/agent/messages.js'
 import { toSent, toStored } from './conversation.js'
 
 const text: AssistantBlock = { type: 'text', text: 'So' }

@@ -12,8 +12,8 @@ import {
   type ToolUseBlock,
   type UserBlock,
   type WholeResults,
-} from '../../common/runs/messages.js'
-import type { ModelId } from '../../common/runs/run-config.js'
+} from '../../common/agent/messages.js'
+import type { ModelId } from '../../common/run/run-config.js'
 import { cutNote } from '../../models/read-more-tool.js'
 import type { Values } from '../../values/values.js'
 import { appendToLog, readLog } from '../../values/value-log.js'

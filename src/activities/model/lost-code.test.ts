@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Message } from '../../common/runs/messages.js'
+import type { Message } from '../../common/agent/messages.js'
 import { endLostCode } from './lost-code.js'
 
 const uses = [{ id: 'srvtoolu_1', name: 'code_execution' }]

@@ -1,5 +1,5 @@
-import type { LostCode, ServerToolUse } from '../../common/runs/hosted-code.js'
-import { isToolUseBlock, type Message, type UnknownBlock, type UserBlock } from '../../common/runs/messages.js'
+import type { LostCode, ServerToolUse } from '../../common/agent/hosted-code.js'
+import { isToolUseBlock, type Message, type UnknownBlock, type UserBlock } from '../../common/agent/messages.js'
 import { truncateMiddle } from '../../common/text/text.js'
 
 /** Maximum characters of the results of lost code that the model reads. */

@@ -1,7 +1,7 @@
 import { PtcError } from '../../common/errors.js'
-import type { ModelReply } from '../../common/runs/messages.js'
+import type { ModelReply } from '../../common/agent/messages.js'
 import { metrics } from '../../common/telemetry/metrics.js'
-import { promptTokens } from '../../common/runs/runs.js'
+import { promptTokens } from '../../common/run/runs.js'
 import { modelSpan, type SpanAttributes, withSpan } from '../../common/telemetry/tracing.js'
 import type { ModelRequest } from '../../models/provider.js'
 

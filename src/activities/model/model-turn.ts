@@ -4,16 +4,16 @@ import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { Externalizable } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import { codeCallerOf, codeExecutionTool } from '../../common/runs/hosted-code.js'
+import { codeCallerOf, codeExecutionTool } from '../../common/agent/hosted-code.js'
 import {
   type AssistantBlock,
   isTextBlock,
   isToolUseBlock,
   type ModelReply,
   type UnknownBlock,
-} from '../../common/runs/messages.js'
+} from '../../common/agent/messages.js'
 import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool, taskTools } from '../../common/names.js'
-import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer, TurnLimits } from '../../common/runs/model-turn.js'
+import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer, TurnLimits } from '../../common/agent/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import type { PromptOptions } from '../../models/prompt.js'
@@ -21,7 +21,7 @@ import type { ModelDelta, ModelProgress } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
 import { sentToolNames } from '../../models/sendable-request.js'
 import { textCallOf } from '../../models/text-call.js'
-import { describeCall } from '../../tools/describe-call.js'
+import { describeCall } from '../../tools/calls/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
@@ -32,7 +32,7 @@ import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
 import { TurnStream } from '../stream-events.js'
-import { loadRunTools, type RunTools } from '../run/tool-set.js'
+import { loadRunTools, type RunTools } from '../../tools/sources/tool-set.js'
 import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: gets one reply of the model, and checks and describes each direct call. */

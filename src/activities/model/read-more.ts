@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readMoreTool } from '../../common/names.js'
-import type { EngineToolResult, ReadMoreInput } from '../../common/runs/model-turn.js'
+import type { EngineToolResult, ReadMoreInput } from '../../common/agent/model-turn.js'
 import { readPage } from '../../values/text-parts.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'

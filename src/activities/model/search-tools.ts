@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { searchToolsTool } from '../../common/names.js'
-import type { EngineToolResult, SearchToolsInput } from '../../common/runs/model-turn.js'
-import { findTools, renderFoundStubs } from '../../tools/search-tools.js'
+import type { EngineToolResult, SearchToolsInput } from '../../common/agent/model-turn.js'
+import { findTools, renderFoundStubs } from '../../tools/documentation/search-tools.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
-import { loadDocumentation } from '../run/tool-set.js'
+import { loadDocumentation } from '../../tools/sources/tool-set.js'
 import { runActivity } from '../run-activity.js'
 
 const schema = z.object({ query: z.string() })

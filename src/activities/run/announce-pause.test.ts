@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { expect, it } from 'vitest'
-import type { BudgetPause } from '../../common/runs/budget.js'
+import type { BudgetPause } from '../../common/budget/budget.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import { announcePause } from './announce-pause.js'
 

@@ -1,4 +1,4 @@
-import type { BudgetPause } from '../../common/runs/budget.js'
+import type { BudgetPause } from '../../common/budget/budget.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import { runActivity } from '../run-activity.js'
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { maxMaskCharacters } from '../../common/json/floats.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { StepLimits } from '../../common/runs/limits.js'
+import type { StepLimits } from '../../common/run/limits.js'
 import type { DescribedStepResult, DescribedCall, RequestedCall, StepResult } from '../../common/session/steps.js'
 import { truncateMiddle, utf8Length } from '../../common/text/text.js'
 import {
@@ -9,7 +9,7 @@ import {
   describeCall,
   describeUncheckedCall,
   type UncheckedCall,
-} from '../../tools/describe-call.js'
+} from '../../tools/calls/describe-call.js'
 import { countInterruptedChecks, maxCheckMs } from '../../tools/validation/time-limit.js'
 import { measureJson } from '../../tools/validation/measure-json.js'
 import type { ToolRegistry } from '../../tools/registry.js'

@@ -5,7 +5,7 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import { isExternal, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
-import type { Limits } from '../../common/runs/limits.js'
+import type { Limits } from '../../common/run/limits.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type {
   DeliveredResult,
@@ -16,17 +16,17 @@ import type {
   LocalCallAllowance,
   Step,
 } from '../../common/session/steps.js'
-import { requesterOf } from '../../common/runs/requester.js'
+import { requesterOf } from '../../common/run/requester.js'
 import { utf8Length } from '../../common/text/text.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
-import { runTool } from '../../tools/run-tool.js'
+import { runTool } from '../../tools/calls/run-tool.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { auditCall, auditStep } from '../audit-events.js'
 import type { ActivityScope } from '../run-activity.js'
-import { findRunTools } from '../run/tool-set.js'
+import { findRunTools } from '../../tools/sources/tool-set.js'
 import { streamCall, streamStep } from '../stream-events.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
 

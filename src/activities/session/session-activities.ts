@@ -1,13 +1,13 @@
 import { failpoint } from '../../common/failpoint.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { PtcError } from '../../common/errors.js'
-import type { BackendName } from '../../common/runs/run-config.js'
+import type { BackendName } from '../../common/run/run-config.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
-import { loadSignatures } from '../run/tool-set.js'
+import { loadSignatures } from '../../tools/sources/tool-set.js'
 
 /** Activity `session.open`: opens a sandbox on any host, and returns the task queue of its backend on that host. */
 export function openSession(

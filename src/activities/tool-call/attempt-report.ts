@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { ToolCallInput } from '../../common/calls/calls.js'
 import { refOf } from '../../common/json/external-value.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
-import { formatDuration } from '../../tools/duration.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
+import { formatDuration } from '../../common/text/duration.js'
 import type { ToolRegistry } from '../../tools/registry.js'
-import { redactSummary, summarizeArguments } from '../../tools/summary.js'
+import { redactSummary, summarizeArguments } from '../../tools/calls/summary.js'
 
 /** Heartbeat details of a tool call's attempt. The next attempt gets them from the server. */
 const reportSchema = z.object({

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../../audit/index.js'
 import type { AuditCallInput } from '../../common/calls/calls.js'
-import { requesterOf } from '../../common/runs/requester.js'
+import { requesterOf } from '../../common/run/requester.js'
 import { callEvents } from '../audit-events.js'
 import { runActivity } from '../run-activity.js'
 

@@ -5,15 +5,14 @@ import {
   type RequestApprovalInput,
   type RequestApprovalResult,
 } from '../../common/calls/approvals.js'
-import type { Caller } from '../../common/calls/calls.js'
 import { rejectOnUncaught, runWork } from '../../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
-import type { JsonObject } from '../../common/json/json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
-import type { CallingRun, Tool } from '../../tools/tool.js'
+import type { ApprovalRequest } from '../../config/options/approvals.js'
+import type { Tool } from '../../tools/tool.js'
 import type { GatedCall } from '../../tools/definition/approval.js'
-import { describeThrown } from '../../tools/thrown.js'
+import { describeThrown } from '../../tools/calls/thrown.js'
 import { parseArguments } from '../../tools/validation/check-arguments.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
@@ -21,22 +20,6 @@ import type { StreamPublisher } from '../../stream/index.js'
 import { streamApprovalRequest } from '../stream-events.js'
 import { completionTokenOf } from './completion-token.js'
 import { loadArguments } from './load-arguments.js'
-
-/** A call that waits for the approval of a person. */
-export interface ApprovalRequest {
-  readonly tool: string
-  /** A description of the call on one line, after the redaction hook. */
-  readonly summary: string
-  readonly arguments: JsonObject
-  readonly caller: Caller
-  readonly run: CallingRun
-  /** The `context` of the run. */
-  readonly context: JsonObject
-  /** Approves or denies only this call: `ptc.approveCall(token)`, `ptc.denyCall(token, reason)`. */
-  readonly token: string
-  /** Milliseconds until the call is denied. */
-  readonly expiresMs: number
-}
 
 /**
  * Activity `tool.approval`: applies the rule of a tool to a call, and notifies people of a call that needs approval.

@@ -1,5 +1,5 @@
 import { activityInfo, log } from '@temporalio/activity'
-import type { RunConfig } from '../../common/runs/run-config.js'
+import type { RunConfig } from '../../common/run/run-config.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import { type AttemptReport, readAttemptReport, toolAttempt } from './attempt-report.js'

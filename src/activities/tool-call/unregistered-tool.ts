@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity'
 import { PtcError } from '../../common/errors.js'
-import { formatDuration } from '../../tools/duration.js'
+import { formatDuration } from '../../common/text/duration.js'
 import { type AttemptReport, readAttemptReport } from './attempt-report.js'
 import { runActivity } from '../run-activity.js'
 

@@ -1,4 +1,4 @@
-import type { ConversationAnswer } from '../../common/runs/conversation.js'
+import type { ConversationAnswer } from '../../common/conversation/conversation.js'
 import { incompleteStatusMessages } from '../run/incomplete-status.js'
 
 /** Describes why a message has no complete answer. */

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { BudgetChange } from '../../common/runs/budget.js'
+import type { BudgetChange } from '../../common/budget/budget.js'
 import { withEnvironment } from '../environment/with-environment.js'
 import { print } from '../process/stdio.js'
 import { jsonOption, type JsonOption } from './options.js'

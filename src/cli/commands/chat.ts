@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { hostedBackend } from '../../common/runs/hosted-code.js'
+import { hostedBackend } from '../../common/agent/hosted-code.js'
 import {
   agentOptions,
   type AgentOptions,

@@ -49,7 +49,7 @@ async function runCodecServer({ config, host, port, uiOrigin, maxBytes }: Option
   using interrupts = listenForInterrupts()
   const { resolveProject } = await import('../environment/project.js')
   const { openCodecServer } = await import('../environment/codec-server.js')
-  const { environmentVariable } = await import('../../sandbox/environment-variable.js')
+  const { environmentVariable } = await import('../../platform/environment-variable.js')
   const project = await resolveProject({ config })
   const origins = uiOrigin.length === 0 ? defaultOrigins : uiOrigin
   const token = environmentVariable('PTC_CODEC_TOKEN')

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
-import { completeCommand } from '../../common/runs/wait-commands.js'
+import { completeCommand } from '../../common/run/wait-commands.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { answerCall } from '../run/answer-call.js'
 import { withWaitingCall } from '../run/find-waiting-call.js'

@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { LogLevel } from '../../worker/index.js'
 import { type Role, roles } from '../../common/names.js'
-import { isListenAddress } from '../../worker/health/listen-address.js'
-import type { AgentInput } from '../../common/runs/runs.js'
-import { efforts, type ModelSettings, type Thinking } from '../../common/runs/model-settings.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
-import { type TaskMode, taskModes } from '../../common/runs/task-modes.js'
+import { isListenAddress } from '../../platform/listen-address.js'
+import type { AgentInput } from '../../common/run/runs.js'
+import { efforts, type ModelSettings, type Thinking } from '../../common/agent/model-settings.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
+import { type TaskMode, taskModes } from '../../common/agent/task-modes.js'
 
 export interface ConfigOption {
   readonly config?: string

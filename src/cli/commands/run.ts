@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
-import { hostedBackend } from '../../common/runs/hosted-code.js'
+import { hostedBackend } from '../../common/agent/hosted-code.js'
 import {
   agentOptions,
   type AgentOptions,

@@ -44,7 +44,7 @@ function parseOrigin(text: string, earlier: readonly string[]): readonly string[
 async function serve({ config, host, port, origin: origins }: Options): Promise<void> {
   using interrupts = listenForInterrupts()
   const { openEnvironment } = await import('../environment/environment.js')
-  const { environmentVariable } = await import('../../sandbox/environment-variable.js')
+  const { environmentVariable } = await import('../../platform/environment-variable.js')
   const { startServer } = await import('../../serve/index.js')
   await using environment = await openEnvironment({ config, ifNoServer: 'fail', interrupts })
   const { ptc, stream, modelNames: models } = environment

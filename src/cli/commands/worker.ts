@@ -5,7 +5,7 @@ import type { LogLevel, WorkerVersion } from '../../worker/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { configOption, type ConfigOption, logLevelOption, parseAddress, parseRoles } from './options.js'
 import { printStatus, printStep } from '../process/stdio.js'
-import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
+import { formatListenAddress, parseListenAddress } from '../../platform/listen-address.js'
 import { type LogFormat, logEntry, logFormats, stderrLogIn } from '../environment/worker-log.js'
 
 interface Options extends ConfigOption {

@@ -1,4 +1,4 @@
-import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
+import type { EnvironmentVariables } from '../../platform/cache-directory.js'
 import type { Script } from '../../testing/scripted-messages-api/script/script.js'
 import { startScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
 import type { StartWorkerOptions } from '../../worker/index.js'

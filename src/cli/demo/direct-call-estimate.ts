@@ -1,4 +1,4 @@
-import { promptTokens } from '../../common/runs/runs.js'
+import { promptTokens } from '../../common/run/runs.js'
 import { byteLengthOf } from '../../client/run-tree/values/external-values.js'
 import type { CallNode, ModelReplySummary, ModelNode, RunTree, TurnNode } from '../../client/run-tree/tree.js'
 

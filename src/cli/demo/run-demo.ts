@@ -1,5 +1,5 @@
 import { waitForAbort } from '../../common/async/abort.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import { loadExample, prepareDemoModel } from './index.js'
 import { renderBoxTable, supportsColor } from '../rendering/index.js'
 import { summaryRows } from './run-summary.js'

@@ -1,4 +1,4 @@
-import { promptTokens } from '../../common/runs/runs.js'
+import { promptTokens } from '../../common/run/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import { estimateDirectCalls } from './direct-call-estimate.js'
 import { formatCost, formatDuration, formatNumber } from '../../common/text/format.js'

@@ -4,7 +4,7 @@ import { open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../common/errors.js'
 import { hasErrorCode } from '../../common/system-error.js'
-import type { AuditSettings } from '../../worker/config/audit-option.js'
+import type { AuditSettings } from '../../audit/option.js'
 import { type Check, ok } from './check.js'
 
 const name = 'Audit log'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { messageOf } from '../../common/errors.js'
-import { parseConfig } from '../../worker/config/parse-config.js'
+import { parseConfig } from '../../config/parse-config.js'
 import { listProblems } from './check-config.js'
 
 function problemsOf(config: object): string {

@@ -1,6 +1,6 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 import { pluralize } from '../../common/text/text.js'
-import { loadConfig } from '../../worker/config/load-config.js'
+import { loadConfig } from '../../config/load-config.js'
 import { type Check, failed, ok, warning } from './check.js'
 
 type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>

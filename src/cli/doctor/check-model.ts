@@ -1,12 +1,12 @@
 import { messageOf } from '../../common/errors.js'
-import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
+import type { EnvironmentVariables } from '../../platform/cache-directory.js'
 import {
   type AnthropicProviderOption,
-  fetchThroughProxy,
   isModelProvider,
   type OpenAIProviderOption,
   type ProviderOption,
-} from '../../worker/config/providers-option.js'
+} from '../../models/options/providers.js'
+import { fetchThroughProxy } from '../../models/http/proxy-fetch.js'
 import { type Check, ok, warning } from './check.js'
 
 const name = 'Model'

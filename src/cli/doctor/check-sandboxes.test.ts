@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BackendCheck, BackendProblem } from '../../sandbox/backend.js'
-import { parseConfig } from '../../worker/config/parse-config.js'
+import { parseConfig } from '../../config/parse-config.js'
 import { checkSandboxes } from './check-sandboxes.js'
 
 let dockerCheck: BackendCheck

@@ -1,9 +1,9 @@
-import { defaultLimits } from '../../common/runs/limits.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
+import { defaultLimits } from '../../common/run/limits.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import type { BackendCheck, SandboxBackend } from '../../sandbox/backend.js'
 import { createDockerBackend } from '../../sandbox/docker/index.js'
 import { createWasmBackend } from '../../sandbox/wasm/index.js'
-import type { ResolvedConfig } from '../../worker/config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 import { type Check, failed } from './check.js'
 
 /**

@@ -2,14 +2,14 @@ import { Connection } from '@temporalio/client'
 import { messageOf } from '../../common/errors.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import { isAtLeast } from '../../common/versions.js'
-import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
+import type { EnvironmentVariables } from '../../platform/cache-directory.js'
 import { resolveTemporal, type TemporalServer } from '../../dev-server/index.js'
 import {
   type SearchAttributeName,
   searchAttributeNames,
   searchAttributeTypes,
   toTemporalType,
-} from '../../common/runs/search-attributes.js'
+} from '../../common/run/search-attributes.js'
 import { registeredSearchAttributes } from '../../worker/resources/search-attributes.js'
 import { checkCli, cliVersion, installedClis, minimumServerVersion } from '../../dev-server/temporal-cli.js'
 import { type Check, failed, ok, warning } from './check.js'

@@ -1,4 +1,4 @@
-import type { TracingPlugin } from '../../worker/config/define-config.js'
+import type { TracingPlugin } from '../../config/define-config.js'
 import { flushTraces, hasTracerProvider, startTracing } from '../../worker/plugin/tracing.js'
 import { withSpan } from '../../common/telemetry/tracing.js'
 import { type Check, failed, ok, warning } from './check.js'

@@ -5,7 +5,7 @@ import { PtcError } from '../../common/errors.js'
 import { openStore } from '../../values/open-store.js'
 import type { StoreSettings } from '../../values/settings.js'
 import type { ValueStore } from '../../values/store.js'
-import type { ResolvedConfig } from '../../worker/config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 import { type Check, failed, ok } from './check.js'
 
 const name = 'Values'

@@ -1,7 +1,7 @@
 import { messageOf } from '../../common/errors.js'
 import { pluralize } from '../../common/text/text.js'
 import { createDockerBackend, type DockerBackend } from '../../sandbox/docker/index.js'
-import type { ResolvedConfig } from '../../worker/config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 import { type Check, ok, warning } from './check.js'
 
 const name = 'Warm pool'

@@ -10,8 +10,8 @@
  *    test value. A collector of traces gets one span.
  * 3. No check shows a credential.
  */
-import type { ResolvedConfig } from '../../worker/config/parse-config.js'
-import { defaultProvider } from '../../worker/config/providers-option.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
+import { defaultProvider } from '../../models/model-name.js'
 import { checkAuditLog } from './check-audit.js'
 import { checkConfig } from './check-config.js'
 import { checkCredentials } from './check-credentials.js'

@@ -1,5 +1,5 @@
 import { messageOf, PtcError } from '../../common/errors.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { deferred } from '../../common/async/deferred.js'
 import {
@@ -12,9 +12,9 @@ import {
 } from '../../worker/index.js'
 import { type HealthServer, startHealthServer } from '../../worker/health/health-server.js'
 import type { WorkerHealth } from '../../worker/health/health.js'
-import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
+import { formatListenAddress, parseListenAddress } from '../../platform/listen-address.js'
 import type { TemporalServer } from '../../dev-server/index.js'
-import { describeThrown } from '../../tools/thrown.js'
+import { describeThrown } from '../../tools/calls/thrown.js'
 import { closeTimeoutMs } from '../process/interrupts.js'
 import { printStatus, printStep } from '../process/stdio.js'
 import type { LoadedConfig } from './project.js'

@@ -3,7 +3,7 @@
  * the folder.
  */
 import { type ErrorCode, messageOf, PtcError } from '../../common/errors.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import type { LogLevel } from '../../worker/index.js'
 import { exitCodeOf } from '../process/exit-code.js'
 import { Interrupted, listenForInterrupts } from '../process/interrupts.js'

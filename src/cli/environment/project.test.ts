@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseConfig } from '../../worker/config/parse-config.js'
+import { parseConfig } from '../../config/parse-config.js'
 import { fileStream } from '../../stream/index.js'
 import { type LoadedConfig, keysOf, type Project, withStream } from './project.js'
 

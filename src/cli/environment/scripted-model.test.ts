@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
-import { parseConfig } from '../../worker/config/parse-config.js'
+import { parseConfig } from '../../config/parse-config.js'
 import { startScriptedModel } from './scripted-model.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))

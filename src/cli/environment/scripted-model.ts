@@ -7,9 +7,10 @@ import { hasErrorCode } from '../../common/system-error.js'
 import type { Script } from '../../testing/scripted-messages-api/script/script.js'
 import type { ScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
 import { scriptFileName } from '../init/script-file-name.js'
-import { defaultProvider, isModelProvider } from '../../worker/config/providers-option.js'
+import { defaultProvider } from '../../models/model-name.js'
+import { isModelProvider } from '../../models/options/providers.js'
 import { hasCredentials } from '../../worker/index.js'
-import { requireTrusted } from '../../worker/trusted-path.js'
+import { requireTrusted } from '../../platform/trusted-path.js'
 import type { LoadedConfig } from './project.js'
 
 export const scriptedModelNotice = `no API key was found, so a scripted model replies (${scriptFileName})`

@@ -3,7 +3,7 @@ import { programRoles, type Role, roles, sandboxQueue } from '../../common/names
 import { waitForTaskPickup } from '../../client/workers/worker-availability.js'
 import { describeRoleQueue, describeTaskQueue, isUnserved } from '../../client/workers/task-queue.js'
 import { describeUnserved } from '../rendering/index.js'
-import { sandboxBackends } from '../../common/runs/run-config.js'
+import { sandboxBackends } from '../../common/run/run-config.js'
 import type { RunInfo } from '../../client/run/run-info.js'
 import type { ExecutionRef } from '../../client/temporal/history-pages.js'
 import type { Environment } from './environment.js'

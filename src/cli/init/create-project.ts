@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { hasErrorCode } from '../../common/system-error.js'
-import { configFileNames } from '../../worker/config/load-config.js'
+import { configFileNames } from '../../config/load-config.js'
 import { packageFile, projectFiles, type ProjectFile } from './project-files.js'
 import { makeFolder } from '../../platform/make-folder.js'
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { zeroCounts } from '../../common/runs/runs.js'
+import { zeroCounts } from '../../common/run/runs.js'
 import type { AgentTree } from '../../client/run-tree/index.js'
 import { printProse, printStatus } from '../process/stdio.js'
 import { printRunEnding } from './print-run-ending.js'

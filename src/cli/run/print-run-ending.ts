@@ -1,4 +1,4 @@
-import type { AgentResult, ProgramResult } from '../../common/runs/runs.js'
+import type { AgentResult, ProgramResult } from '../../common/run/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import type { PtcError } from '../../common/errors.js'
 import { withFullOutput } from './full-output.js'

@@ -1,8 +1,8 @@
 import { readAttachments } from '../../client/start/read-attachments.js'
-import type { Attachment } from '../../common/runs/attachments.js'
+import type { Attachment } from '../../common/conversation/attachments.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
-import type { ProgramInput } from '../../common/runs/runs.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
+import type { ProgramInput } from '../../common/run/runs.js'
 import type { OverrideOptions } from '../commands/options.js'
 import { readJson } from '../process/read-text.js'
 

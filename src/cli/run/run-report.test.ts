@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PtcError } from '../../common/errors.js'
-import { zeroUsage } from '../../common/runs/runs.js'
+import { zeroUsage } from '../../common/run/runs.js'
 import type { AgentTree, ProgramTree } from '../../client/run-tree/index.js'
 import { failureReport, runReport } from './run-report.js'
 

@@ -1,6 +1,6 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
-import { type AgentResult, zeroUsage, type RunCounts } from '../../common/runs/runs.js'
+import { type AgentResult, zeroUsage, type RunCounts } from '../../common/run/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import { type CompensatedCalls, compensatedCalls } from './compensated-calls.js'
 import { withFullOutput } from './full-output.js'

@@ -5,7 +5,7 @@ import { type CallWait, parseRef, type RunTree, type RunWait } from '../../clien
 import { askLine, canAsk, type LineAnswer, ringBell } from '../process/ask-line.js'
 import { printStatus } from '../process/stdio.js'
 import { visibleJson } from '../process/visible-json.js'
-import { type BudgetItem, formatAmount } from '../../common/runs/budget.js'
+import { type BudgetItem, formatAmount } from '../../common/budget/budget.js'
 import { formatArguments, formatDuration, describeWait, type ProgressWriter, waitCommand } from '../rendering/index.js'
 import { answerCall } from './answer-call.js'
 

@@ -1,5 +1,5 @@
 import { programRoles } from '../../common/names.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import { checkName } from '../../client/start/check-name.js'
 import type { SessionExecution } from '../../client/sessions/execute.js'
 import { checkInput } from '../../client/start/check-input.js'

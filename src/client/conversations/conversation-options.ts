@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { problemOfClientOptions } from '../../common/runs/client-tools.js'
+import { problemOfClientOptions } from '../../common/calls/client-tools.js'
 import {
   type ConversationInput,
   endsWithUser,
   problemOfMessage,
   type ProviderMessage,
-} from '../../common/runs/conversation.js'
+} from '../../common/conversation/conversation.js'
 import { truncateEnd } from '../../common/text/text.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
 import { checkName } from '../start/check-name.js'

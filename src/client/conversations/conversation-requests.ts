@@ -12,7 +12,7 @@ import type {
   AnswerResult,
   ConversationAnswer,
   InterruptConversationInput,
-} from '../../common/runs/conversation.js'
+} from '../../common/conversation/conversation.js'
 import { raceWithSignal, withDerivedSignal } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { conversationMessages } from '../../common/names.js'

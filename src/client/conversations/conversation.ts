@@ -11,14 +11,14 @@ import type {
   ProviderMessage,
   ResetInput,
   SendInput,
-} from '../../common/runs/conversation.js'
-import type { Attachment } from '../../common/runs/attachments.js'
+} from '../../common/conversation/conversation.js'
+import type { Attachment } from '../../common/conversation/attachments.js'
 import { withAbortListener } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { conversationMessages, memoKeys, workflowNames } from '../../common/names.js'
 import { type Redact, unredacted } from '../../common/text/redact.js'
 import { jsonToText } from '../../common/text/text.js'
-import { toSummary } from '../../common/runs/run-texts.js'
+import { toSummary } from '../../common/run/run-texts.js'
 import { loadMedia } from '../../values/media.js'
 import { toUserBlock } from '../../values/text-parts.js'
 import { readLog } from '../../values/value-log.js'

@@ -1,6 +1,6 @@
 import type { CallToDecide } from '../../common/calls/deferred-calls.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { BudgetPause } from '../../common/runs/budget.js'
+import type { BudgetPause } from '../../common/budget/budget.js'
 
 /**
  * Something from outside that a run waits for: a decision on a call, the answer to the question of a call, the result

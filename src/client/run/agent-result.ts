@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Agent } from '../../agents/agent.js'
 import { PtcError } from '../../common/errors.js'
-import type { AgentResult, AgentStatus } from '../../common/runs/runs.js'
+import type { AgentResult, AgentStatus } from '../../common/run/runs.js'
 
 /** The result of an agent with this output schema. Without a schema, the answer is only the text. */
 export type AgentResultOf<Output extends z.ZodType> = [Output] extends [z.ZodUndefined]

@@ -6,12 +6,12 @@ import {
   activeStatuses,
   awaitingStatuses,
   type SearchAttributeName,
-} from '../../common/runs/search-attributes.js'
+} from '../../common/run/search-attributes.js'
 import { checkKeys } from '../start/check-input.js'
 import type { RunStatus } from '../run-tree/index.js'
 import { type RunInfo, runInfo, runStatuses } from './run-info.js'
 import { newestRuns, type StartWindow } from './newest-runs.js'
-import { quoteLiteral } from '../../common/runs/list-filter.js'
+import { quoteLiteral } from '../../common/run/list-filter.js'
 import { describingClient } from '../temporal/encrypted-payloads.js'
 import { isInvalidArgument, temporalError } from '../temporal/temporal-error.js'
 

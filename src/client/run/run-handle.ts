@@ -1,5 +1,5 @@
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import type { BudgetChange, BudgetStatus } from '../../common/runs/budget.js'
+import type { BudgetChange, BudgetStatus } from '../../common/budget/budget.js'
 import type { HistoryEvent, RunTree, ValueReader } from '../run-tree/index.js'
 import type { StreamEvent, StreamSink } from '../../stream/index.js'
 import type { EventsOptions, ExecutionRef } from '../temporal/history-pages.js'

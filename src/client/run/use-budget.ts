@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '@temporalio/client'
-import type { BudgetChange, BudgetStatus } from '../../common/runs/budget.js'
+import type { BudgetChange, BudgetStatus } from '../../common/budget/budget.js'
 import { PtcError } from '../../common/errors.js'
 import { budgetMessage } from '../../common/names.js'
 import { queryRun } from '../temporal/query-run.js'

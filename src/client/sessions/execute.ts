@@ -12,7 +12,7 @@ import { withAbortListener } from '../../common/async/abort.js'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { PtcError } from '../../common/errors.js'
 import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
-import type { ProgramInput } from '../../common/runs/runs.js'
+import type { ProgramInput } from '../../common/run/runs.js'
 import {
   type ExecuteResult,
   type ExecuteInput,

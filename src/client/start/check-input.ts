@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import type { Attachment } from '../../common/runs/attachments.js'
+import type { Attachment } from '../../common/conversation/attachments.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
-import { limitsSchema, parseModelSettings, runOptionFields } from '../../worker/config/run-options.js'
+import { limitsSchema } from '../../config/options/limits.js'
+import { parseModelSettings } from '../../config/options/model-settings.js'
+import { runOptionFields } from '../../config/run/run-options.js'
 
 const text = z.string()
 const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...others } = runOptionFields

@@ -11,7 +11,7 @@ import {
   problemOfSize,
   problemOfTotal,
   type StoredAttachment,
-} from '../../common/runs/attachments.js'
+} from '../../common/conversation/attachments.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import { takeStart } from '../../common/text/text.js'
 

@@ -4,10 +4,10 @@ import type { Duration, LoadedDataConverter } from '@temporalio/common'
 import { msToNumber } from '@temporalio/common/lib/time.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import { type Requester, requesterOf } from '../../common/runs/requester.js'
+import { type Requester, requesterOf } from '../../common/run/requester.js'
 import { checkKeys } from './check-input.js'
 import { memoKeys } from '../../common/names.js'
-import { describeRun } from '../../common/runs/run-texts.js'
+import { describeRun } from '../../common/run/run-texts.js'
 import { dataConverterHint } from '../temporal/temporal-error.js'
 
 /** Models accept requests of up to 32 MB. This limit leaves room for the rest of the conversation. */

@@ -3,7 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import { allWorkflowNames } from '../../common/names.js'
 import type { HistoryEvent } from './event.js'
 import { historyPages } from './history-pages.js'
-import { quoteLiteral } from '../../common/runs/list-filter.js'
+import { quoteLiteral } from '../../common/run/list-filter.js'
 import { temporalError } from './temporal-error.js'
 
 interface HistoriesOptions {

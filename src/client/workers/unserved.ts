@@ -1,5 +1,5 @@
 import type { Role } from '../../common/names.js'
-import type { BackendChoice } from '../../common/runs/run-config.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 
 /** A reason why a run waits without progress. */
 export type Unserved = UnservedQueue | UnservedEndpoint | FailingActivity

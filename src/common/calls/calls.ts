@@ -1,9 +1,9 @@
 import type { Externalizable } from '../json/external-value.js'
 import type { DeferredInput } from './deferred-calls.js'
 import type { JsonObject } from '../json/json.js'
-import type { Limits } from '../runs/limits.js'
+import type { Limits } from '../run/limits.js'
 import type { CallStatus } from './outcomes.js'
-import type { ToolSet } from '../runs/run-config.js'
+import type { ToolSet } from '../run/run-config.js'
 import type { SessionRef } from '../session/session.js'
 import type { FollowUpStep } from '../session/steps.js'
 

@@ -7,10 +7,10 @@
  */
 
 import type { JsonObject, JsonValue } from '../json/json.js'
-import type { Limits } from '../runs/limits.js'
+import type { Limits } from '../run/limits.js'
 import type { CellOutcome } from '../calls/outcomes.js'
-import type { BackendChoice, ToolSet, ToolSetId } from '../runs/run-config.js'
-import type { RunOptions } from '../runs/runs.js'
+import type { BackendChoice, ToolSet, ToolSetId } from '../run/run-config.js'
+import type { RunOptions } from '../run/runs.js'
 
 /** Reference to a session. A rebuild keeps the id and uses the next epoch. */
 export interface SessionRef {

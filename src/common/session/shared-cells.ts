@@ -6,8 +6,8 @@
 import type { CellEnd } from '../calls/outcomes.js'
 import type { JsonObject } from '../json/json.js'
 import type { Externalizable } from '../json/external-value.js'
-import type { TextParts } from '../runs/messages.js'
-import type { BackendChoice } from '../runs/run-config.js'
+import type { TextParts } from '../agent/messages.js'
+import type { BackendChoice } from '../run/run-config.js'
 import type { SessionInput } from './session.js'
 
 /** Signal to the owner: a cell to execute after all earlier cells. */

@@ -1,5 +1,5 @@
-import type { StepLimits } from '../runs/limits.js'
-import type { SnapshotConfig } from '../runs/run-config.js'
+import type { StepLimits } from '../run/limits.js'
+import type { SnapshotConfig } from '../run/run-config.js'
 import type { SessionRef } from './session.js'
 import type { ValueRef } from '../json/external-value.js'
 

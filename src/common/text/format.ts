@@ -1,5 +1,5 @@
-import type { Usage } from '../runs/messages.js'
-import { promptTokens } from '../runs/runs.js'
+import type { Usage } from '../agent/messages.js'
+import { promptTokens } from '../run/runs.js'
 import { formatCompactNumber } from './text.js'
 
 /** 4 -> "4ms", 1234 -> "1.2s", 75_000 -> "1m 15s", 3_700_000 -> "1h 1m", 200_000_000 -> "2d 7h". */

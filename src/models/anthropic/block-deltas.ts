@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../common/json/json.js'
-import type { UnknownBlock } from '../../common/runs/messages.js'
+import type { UnknownBlock } from '../../common/agent/messages.js'
 import { inputText } from '../tool-input.js'
 
 /** A content block of which only some deltas have arrived. */

@@ -1,4 +1,4 @@
-import { type AssistantBlock, isToolUseBlock, type Message, type UserBlock } from '../../common/runs/messages.js'
+import { type AssistantBlock, isToolUseBlock, type Message, type UserBlock } from '../../common/agent/messages.js'
 import { isExtrasBlock } from '../openai/message-extras.js'
 
 /** Drops blank text blocks: the API returns such blocks, but does not accept them in requests. */

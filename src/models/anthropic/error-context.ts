@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../common/errors.js'
-import type { CodeContainer } from '../../common/runs/messages.js'
+import type { CodeContainer } from '../../common/agent/messages.js'
 import type { ErrorContext } from '../http/model-fault.js'
 
 /** Hints in place of those for Anthropic's API. */

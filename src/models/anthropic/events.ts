@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
-import type { UnknownBlock, Usage } from '../../common/runs/messages.js'
+import type { UnknownBlock, Usage } from '../../common/agent/messages.js'
 import { eventIndex, eventText, parseEvent } from '../http/event-data.js'
 import { tokenCount } from '../token-count.js'
 

@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { MessageCountTokensParams } from '@anthropic-ai/sdk/resources/messages'
-import type { Usage } from '../../common/runs/messages.js'
+import type { Usage } from '../../common/agent/messages.js'
 import { createCallRunner } from '../http/call-runner.js'
 import type { CallTimer } from '../http/call-timer.js'
 import type { ProviderTimeouts } from '../http/endpoint-options.js'

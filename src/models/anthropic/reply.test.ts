@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { UnknownBlock } from '../../common/runs/messages.js'
+import type { UnknownBlock } from '../../common/agent/messages.js'
 import type { ModelDelta } from '../provider.js'
 import { parseStreamEvent } from './events.js'
 import { ReplyBuilder } from './reply.js'

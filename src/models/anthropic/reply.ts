@@ -7,10 +7,10 @@ import {
   type ModelReply,
   type UnknownBlock,
   type Usage,
-} from '../../common/runs/messages.js'
-import { codeExecutionTool } from '../../common/runs/hosted-code.js'
+} from '../../common/agent/messages.js'
+import { codeExecutionTool } from '../../common/agent/hosted-code.js'
 import { executeCodeTool } from '../../common/names.js'
-import { zeroUsage } from '../../common/runs/runs.js'
+import { zeroUsage } from '../../common/run/runs.js'
 import { CodeDeltas } from '../code-deltas.js'
 import { invalidReply } from '../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../common/runs/messages.js'
+import type { Message } from '../../common/agent/messages.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { toParams as toParamsWith } from './request.js'
 

@@ -1,5 +1,5 @@
 import { PtcError } from '../../common/errors.js'
-import type { UserBlock } from '../../common/runs/messages.js'
+import type { UserBlock } from '../../common/agent/messages.js'
 
 /** An image, or a document with its name, as a data URL. */
 export interface Media {

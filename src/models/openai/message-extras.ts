@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json/json.js'
-import type { AssistantBlock, UnknownBlock } from '../../common/runs/messages.js'
+import type { AssistantBlock, UnknownBlock } from '../../common/agent/messages.js'
 
 const blockType = 'openai_message'
 const itemsType = 'openai_response'

@@ -1,5 +1,5 @@
-import { type AssistantBlock, isTextBlock, isToolUseBlock, type UserBlock } from '../../common/runs/messages.js'
-import type { Effort } from '../../common/runs/model-settings.js'
+import { type AssistantBlock, isTextBlock, isToolUseBlock, type UserBlock } from '../../common/agent/messages.js'
+import type { Effort } from '../../common/agent/model-settings.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'

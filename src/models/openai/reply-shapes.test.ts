@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isToolUseBlock } from '../../common/runs/messages.js'
+import { isToolUseBlock } from '../../common/agent/messages.js'
 import { parseChunk } from './chunks.js'
 import { ReplyBuilder } from './reply.js'
 

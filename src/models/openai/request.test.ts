@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { UserBlock } from '../../common/runs/messages.js'
+import type { UserBlock } from '../../common/agent/messages.js'
 import type { ModelRequest } from '../provider.js'
 import { isOwnServer } from './options.js'
 import { toParams } from './request.js'

@@ -5,8 +5,8 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions'
-import type { AssistantBlock, Message } from '../../common/runs/messages.js'
-import type { ToolChoice } from '../../common/runs/model-settings.js'
+import type { AssistantBlock, Message } from '../../common/agent/messages.js'
+import type { ToolChoice } from '../../common/agent/model-settings.js'
 import { withDescribedTools } from '../http/describe-tools.js'
 import type { ModelRequest } from '../provider.js'
 import type { Dialect } from './dialect.js'

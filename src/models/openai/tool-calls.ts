@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
-import type { ToolUseBlock } from '../../common/runs/messages.js'
+import type { ToolUseBlock } from '../../common/agent/messages.js'
 import { inputText, parseToolInput } from '../tool-input.js'
 import type { ToolCallDelta } from './chunks.js'
 

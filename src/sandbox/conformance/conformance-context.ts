@@ -1,4 +1,4 @@
-import type { Limits } from '../../common/runs/limits.js'
+import type { Limits } from '../../common/run/limits.js'
 import type { SessionRef } from '../../common/session/session.js'
 import type { SandboxBackend } from '../backend.js'
 import { SessionHarness } from './session-harness.js'

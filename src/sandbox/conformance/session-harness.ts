@@ -1,7 +1,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
 import type { JsonValue } from '../../common/json/json.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLimits, type Limits } from '../../common/runs/limits.js'
+import { defaultLimits, type Limits } from '../../common/run/limits.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DeliveredResult, RequestedCall, StepResult, StepInput } from '../../common/session/steps.js'
 import type { SessionRef } from '../../common/session/session.js'

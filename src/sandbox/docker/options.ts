@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import { defaultLimits, type Limits } from '../../common/runs/limits.js'
+import { defaultLimits, type Limits } from '../../common/run/limits.js'
 import { runnerDirectory } from '../runner-directory.js'
 import { defaultOrphanSeconds, defaultStoppedOrphanSeconds } from './container/container-create-options.js'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import { helloMessage } from './hello-message.js'
 
 it('the hello message contains the start of the session', () => {

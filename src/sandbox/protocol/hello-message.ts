@@ -1,4 +1,4 @@
-import type { StepLimits } from '../../common/runs/limits.js'
+import type { StepLimits } from '../../common/run/limits.js'
 import { type Fence, type HostMessage, protocolVersion, type ToolSignature } from './messages.js'
 import { runnerFrameLimits } from './runner-limits.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import { encodeFrame, maximumFrameBytes } from './frames.js'
 import type { RunnerMessage } from './messages.js'
 import { readMessages } from './read-messages.js'

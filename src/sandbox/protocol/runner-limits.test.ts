@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import { runnerFrameLimits } from './runner-limits.js'
 
 const limits = (argumentBytes: number) => runnerFrameLimits({ ...defaultLimits, argumentBytes })

@@ -1,4 +1,4 @@
-import type { StepLimits } from '../../common/runs/limits.js'
+import type { StepLimits } from '../../common/run/limits.js'
 
 /** Limits of one frame of a runner. */
 export interface RunnerFrameLimits {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import type { StepResult } from '../../common/session/steps.js'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import type { SandboxBackend } from '../backend.js'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import { SessionDriver } from './session-driver.js'
 

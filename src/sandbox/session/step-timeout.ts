@@ -1,4 +1,4 @@
-import type { StepLimits } from '../../common/runs/limits.js'
+import type { StepLimits } from '../../common/run/limits.js'
 import type { RunnerStep } from '../protocol/step-message.js'
 
 /** The runner's own limit for a restore: `RESTORE_SECONDS` of snapshot_protocol.py. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
 import { externalValue } from '../../common/json/external-value.js'
 import { deferred } from '../../common/async/deferred.js'

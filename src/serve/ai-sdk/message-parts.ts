@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import { type Attachment, mediaTypes } from '../../common/runs/attachments.js'
+import { type Attachment, mediaTypes } from '../../common/conversation/attachments.js'
 import { describeProblems, shortArray } from '../router.js'
 
 const textPart = z.object({ type: z.literal('text'), text: z.string() })

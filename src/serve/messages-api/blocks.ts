@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json/json.js'
-import type { Attachment } from '../../common/runs/attachments.js'
+import type { Attachment } from '../../common/conversation/attachments.js'
 import { truncateEnd } from '../../common/text/text.js'
 import { BadRequest } from './errors.js'
 import type { Block } from './join-messages.js'

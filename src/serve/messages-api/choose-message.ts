@@ -2,7 +2,7 @@ import type { Conversation, ProviderMessage, RunTree } from '../../client/index.
 import { digestJson } from '../../common/calls/call-identity.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
-import type { Attachment } from '../../common/runs/attachments.js'
+import type { Attachment } from '../../common/conversation/attachments.js'
 import { BadRequest } from './errors.js'
 import { toProviderMessages } from './conversion.js'
 import type { ApiMessage } from './join-messages.js'

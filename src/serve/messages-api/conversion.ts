@@ -1,6 +1,6 @@
 import { executeCodeTool } from '../../common/names.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
-import type { ProviderMessage } from '../../common/runs/conversation.js'
+import type { ProviderMessage } from '../../common/conversation/conversation.js'
 import { truncateEnd } from '../../common/text/text.js'
 import { isResult, textOf, toMediaBlock, toResult } from './blocks.js'
 import { BadRequest } from './errors.js'

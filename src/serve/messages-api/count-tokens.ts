@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
-import { estimateTokens } from '../../common/runs/context-window.js'
+import { estimateTokens } from '../../common/agent/context-window.js'
 import { isMedia } from './blocks.js'
 import { parseRequest } from './request.js'
 

@@ -1,6 +1,6 @@
 import { digestJson } from '../../common/calls/call-identity.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import type { Attachment } from '../../common/runs/attachments.js'
+import type { Attachment } from '../../common/conversation/attachments.js'
 import { attachmentOf, isMedia, isResult, textOf, toResult, type ClientResult } from './blocks.js'
 import { BadRequest } from './errors.js'
 import type { ApiMessage, Block } from './join-messages.js'

@@ -4,8 +4,8 @@ import { isPending } from '../../client/run-tree/tree.js'
 import { PtcError } from '../../common/errors.js'
 import { isExternal, type ValueRef } from '../../common/json/external-value.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { addUsage, zeroUsage } from '../../common/runs/runs.js'
-import type { Usage } from '../../common/runs/messages.js'
+import { addUsage, zeroUsage } from '../../common/run/runs.js'
+import type { Usage } from '../../common/agent/messages.js'
 
 /** A block of an assistant message. */
 export type ReplyBlock = JsonObject & { readonly type: string }

@@ -1,5 +1,5 @@
 import { PtcError } from '../../common/errors.js'
-import { type Duration, parseDuration } from '../../tools/duration.js'
+import { type Duration, parseDuration } from '../../common/text/duration.js'
 
 /**
  * Milliseconds after which a stream is removed.

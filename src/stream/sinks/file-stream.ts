@@ -4,7 +4,7 @@ import { type FileHandle, link, open, readdir, rm, stat, writeFile } from 'node:
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasErrorCode } from '../../common/system-error.js'
-import type { Duration } from '../../tools/duration.js'
+import type { Duration } from '../../common/text/duration.js'
 import type { StreamEntry, StreamReader, StreamSink } from '../sink.js'
 import { expiryMs } from './expiry.js'
 import { makeFolder } from '../../platform/make-folder.js'

@@ -1,7 +1,7 @@
 import type { RedisClientType } from '@redis/client'
 import { withTimeLimit, rejectOnAbort } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
-import type { Duration } from '../../tools/duration.js'
+import type { Duration } from '../../common/text/duration.js'
 import type { StreamEntry, StreamReader, StreamSink } from '../sink.js'
 import { expiryMs } from './expiry.js'
 

@@ -16,7 +16,7 @@
 
 import { withTimeLimit } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
-import { formatDuration } from '../duration.js'
+import { formatDuration } from '../../common/text/duration.js'
 import type { CredentialRequest, CredentialSource } from './credential-source.js'
 import { readSource, SourceError } from './read-source.js'
 import { Redactor } from './redactor.js'

@@ -1,5 +1,5 @@
 import type { Effect } from '../../common/calls/calls.js'
-import type { RemoteTarget } from '../../common/runs/tool-config.js'
+import type { RemoteTarget } from '../../common/calls/tool-config.js'
 import type { ToolContext } from '../tool.js'
 import type { InvalidError } from './invalid-tool.js'
 

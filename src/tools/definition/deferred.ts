@@ -1,7 +1,7 @@
 import type { DeferredConfig } from '../../common/calls/deferred-calls.js'
-import type { RemoteTarget } from '../../common/runs/tool-config.js'
+import type { RemoteTarget } from '../../common/calls/tool-config.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
-import { parseDuration } from '../duration.js'
+import { parseDuration } from '../../common/text/duration.js'
 import type { InvalidError } from './invalid-tool.js'
 
 const maxExpiresMs = 366 * 24 * 60 * 60 * 1_000

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../common/json/json.js'
-import { renderStandaloneStub } from '../documentation.js'
+import { renderStandaloneStub } from '../documentation/document-tools.js'
 import { parseArguments, parseArgumentsNow } from '../validation/check-arguments.js'
 import { checkOutput } from '../validation/check-output.js'
 import { defineTool } from '../define-tool.js'

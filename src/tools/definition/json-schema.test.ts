@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { renderStandaloneStub } from '../documentation.js'
+import { renderStandaloneStub } from '../documentation/document-tools.js'
 import { defineTool } from '../define-tool.js'
 import type { Tool } from '../tool.js'
 import type { JsonSchema } from './schemas.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { credentialNamePattern } from '../credentials/credential-source.js'
-import { type Duration, parseDuration } from '../duration.js'
+import { type Duration, parseDuration } from '../../common/text/duration.js'
 
 /** Schemas of Temporal's options in the definition of a tool, for input from outside. */
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import { checkOutput } from './check-output.js'
 import { defineTool } from '../define-tool.js'
 

@@ -2,11 +2,11 @@ import type { z } from 'zod'
 import { rejectOnUncaught } from '../../common/async/uncaught-errors.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
-import type { Limits } from '../../common/runs/limits.js'
+import type { Limits } from '../../common/run/limits.js'
 import { measureJson } from './measure-json.js'
 import type { JsonMeasure } from './measure-json.js'
 import { parseValue } from './parse-value.js'
-import { describeThrown } from '../thrown.js'
+import { describeThrown } from '../calls/thrown.js'
 
 /** Values up to this size are measured exactly for the error message, even if the limit is smaller. */
 const maxCountedBytes = 64 * 1024 * 1024

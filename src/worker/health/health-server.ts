@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { isIPv6, type AddressInfo } from 'node:net'
 import { messageOf, PtcError } from '../../common/errors.js'
-import { parseListenAddress } from './listen-address.js'
+import { parseListenAddress } from '../../platform/listen-address.js'
 import { notStarted, type WorkerHealth } from './health.js'
 
 /** Probes within this time share one check. */

@@ -14,5 +14,5 @@
 export { PtcPlugin, type PtcPluginOptions } from './ptc-plugin.js'
 export { histogramBuckets } from '../../common/telemetry/metric-table.js'
 export type { HealthCheck, WorkerHealth } from '../health/health.js'
-export type { PtcConfig } from '../config/define-config.js'
+export type { PtcConfig } from '../../config/define-config.js'
 export type { Role } from '../../common/names.js'

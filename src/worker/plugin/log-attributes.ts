@@ -1,6 +1,6 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker'
 import type { JsonObject } from '../../common/json/json.js'
-import { tenantOf } from '../../common/runs/search-attributes.js'
+import { tenantOf } from '../../common/run/search-attributes.js'
 
 /**
  * Adds the tool, the agent and the tenant to every log entry of a tool call, whether the tool or the SDK writes it. The

@@ -13,10 +13,10 @@ import {
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { type Role, roles } from '../../common/names.js'
-import type { PtcConfig } from '../config/define-config.js'
-import { parseConfig } from '../config/parse-config.js'
+import type { PtcConfig } from '../../config/define-config.js'
+import { parseConfig } from '../../config/parse-config.js'
 import type { WorkerHealth } from '../health/health.js'
-import { hostIdPattern } from '../host-id.js'
+import { hostIdPattern } from '../../platform/host-id.js'
 import { EnginePlugin } from './engine-plugin.js'
 
 /** Options of {@link PtcPlugin}: the configuration of `ptc.config.ts`, for your own worker. */

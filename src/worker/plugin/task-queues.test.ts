@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { defineBackend } from '../../sandbox/define-backend.js'
-import { parseConfig } from '../config/parse-config.js'
+import { parseConfig } from '../../config/parse-config.js'
 import { mayHavePackages } from './task-queues.js'
 
 afterEach(() => vi.unstubAllEnvs())

@@ -8,11 +8,11 @@ import {
 } from '../../activities/index.js'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, isReservedQueue, type Role, roleQueue, sandboxQueue, toolQueue } from '../../common/names.js'
-import type { BackendName } from '../../common/runs/run-config.js'
-import { environmentVariable } from '../../sandbox/environment-variable.js'
+import type { BackendName } from '../../common/run/run-config.js'
+import { environmentVariable } from '../../platform/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
-import type { ResolvedConfig } from '../config/parse-config.js'
-import { providersWith } from '../config/providers-option.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
+import { providersWith } from '../../models/options/providers.js'
 import type { Resources } from '../resources/open-resources.js'
 
 /**

@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api'
 import { afterEach, expect, it, vi } from 'vitest'
-import type { TracingPlugin } from '../config/define-config.js'
+import type { TracingPlugin } from '../../config/define-config.js'
 import { flushTraces } from './tracing.js'
 
 afterEach(() => {

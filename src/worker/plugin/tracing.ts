@@ -2,7 +2,7 @@ import type { WorkflowInfo } from '@temporalio/workflow'
 import type { WorkerOptions } from '@temporalio/worker'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { useTracer } from '../../common/telemetry/tracing.js'
-import type { TracingPlugin } from '../config/define-config.js'
+import type { TracingPlugin } from '../../config/define-config.js'
 
 /**
  * Lets the engine make spans in this process, with OpenTelemetry's global tracer provider.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { BackendCheck, SandboxBackend } from '../../sandbox/backend.js'
 import { defineBackend } from '../../sandbox/define-backend.js'
-import { parseConfig } from '../config/parse-config.js'
+import { parseConfig } from '../../config/parse-config.js'
 import { createBackends } from './create-backends.js'
 
 const fine: BackendCheck = { usable: true, summary: 'fine', problems: [] }

@@ -1,11 +1,11 @@
-import { hostedBackend } from '../../common/runs/hosted-code.js'
-import type { BuiltInBackend } from '../../common/runs/run-config.js'
+import { hostedBackend } from '../../common/agent/hosted-code.js'
+import type { BuiltInBackend } from '../../common/run/run-config.js'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import { createDockerBackend, type DockerBackend } from '../../sandbox/docker/index.js'
 import { createWasmBackend } from '../../sandbox/wasm/index.js'
-import type { ResolvedConfig } from '../config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 
 interface Backends {
   /** Backends in order of preference: `auto` uses the first one. */

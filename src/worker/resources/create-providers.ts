@@ -7,13 +7,13 @@ import { createLazyOpenAIProvider } from '../../models/openai/lazy-provider.js'
 import type { ModelProvider } from '../../models/provider.js'
 import { ModelProviders } from '../../models/providers.js'
 import { withScriptedModel } from '../../models/scripted-model.js'
-import type { ResolvedConfig } from '../config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 import {
   type AnthropicProviderOption,
   isModelProvider,
   type OpenAIProviderOption,
   type ProviderOption,
-} from '../config/providers-option.js'
+} from '../../models/options/providers.js'
 
 export interface ProviderOptions {
   readonly config: Pick<ResolvedConfig, 'providers' | 'models' | 'idleTimeoutMs' | 'runConfig'>

@@ -1,7 +1,7 @@
 import { noteWait } from '../../activities/activity-channel.js'
 import { openStore } from '../../values/open-store.js'
 import { Values } from '../../values/values.js'
-import type { ResolvedConfig } from '../config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 
 /** Opens the value store of a worker. The worker closes it. */
 export async function createValues({

@@ -1,7 +1,7 @@
 import { Runtime } from '@temporalio/worker'
 import { AuditLog, FileAuditSink } from '../../audit/index.js'
 import type { Redact } from '../../common/text/redact.js'
-import type { AuditSettings } from '../config/audit-option.js'
+import type { AuditSettings } from '../../audit/option.js'
 
 /** Opens the audit log. The worker closes it. */
 export function openAuditLog({ target, includesCode }: AuditSettings, namespace: string, redact: Redact): AuditLog {

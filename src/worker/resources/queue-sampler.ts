@@ -2,9 +2,9 @@ import proto from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { roleQueue, roles, sandboxQueue } from '../../common/names.js'
-import { sandboxBackends } from '../../common/runs/run-config.js'
+import { sandboxBackends } from '../../common/run/run-config.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
-import type { ResolvedConfig } from '../config/parse-config.js'
+import type { ResolvedConfig } from '../../config/parse-config.js'
 import { type Sampler, startSampler } from './sampler.js'
 
 const { TaskQueueType } = proto.temporal.api.enums.v1

@@ -1,7 +1,7 @@
 import type { NativeConnection } from '@temporalio/worker'
-import { quoteLiteral } from '../../common/runs/list-filter.js'
+import { quoteLiteral } from '../../common/run/list-filter.js'
 import { metrics } from '../../common/telemetry/metrics.js'
-import type { ActiveStatus } from '../../common/runs/search-attributes.js'
+import type { ActiveStatus } from '../../common/run/search-attributes.js'
 import { type Sampler, startSampler } from './sampler.js'
 
 interface RunSamplerOptions {

@@ -5,7 +5,7 @@ import {
   type SearchAttributeName,
   searchAttributeNames,
   searchAttributeTypes,
-} from '../../common/runs/search-attributes.js'
+} from '../../common/run/search-attributes.js'
 
 const { IndexedValueType } = proto.temporal.api.enums.v1
 

@@ -1,4 +1,4 @@
-import type { RunConfigInput } from '../../common/runs/runs.js'
+import type { RunConfigInput } from '../../common/run/runs.js'
 import { handleCompletions } from '../cell/complete-call.js'
 import { handleSlotAnswers } from '../cell/tool-slots.js'
 import { handleWaitsQuery } from '../cell/waits-query.js'

@@ -15,5 +15,5 @@
 export { runAgent, runProgram, type AgentType, type ChildAgentResult, type ChildRunOptions } from './child-runs.js'
 export { callTool, type AnyToolType, type ToolCallOptions, type ToolType } from './tool-calls.js'
 export { openSession, type SessionOptions, type WorkflowSession } from './workflow-session.js'
-export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs/runs.js'
+export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/run/runs.js'
 export type { CellOutcome } from '../../common/calls/outcomes.js'

@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
-import type { ProgramInput } from '../../common/runs/runs.js'
+import type { ProgramInput } from '../../common/run/runs.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
 import { requireSandbox, type Run } from '../run.js'

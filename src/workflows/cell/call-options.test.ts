@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { Run } from '../run.js'
 import { priorityOf, retryPolicyOf } from './call-options.js'
 

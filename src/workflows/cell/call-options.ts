@@ -2,7 +2,7 @@ import type { Priority, RetryPolicy } from '@temporalio/common'
 import { lostWorkerRetries } from '../../common/calls/calls.js'
 import { notRetriedInputErrors } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { utf8Length } from '../../common/text/text.js'
 import type { Run } from '../run.js'
 

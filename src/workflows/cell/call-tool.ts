@@ -19,7 +19,7 @@ import {
 import type { DeferredConfig } from '../../common/calls/deferred-calls.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import { callActivityId, callWorkflowId, toolQueue } from '../../common/names.js'
 import {
   type CallOutcome,
@@ -28,7 +28,7 @@ import {
   outcomeUnknown,
   toCallStatus,
 } from '../../common/calls/outcomes.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/session/steps.js'
 import { pluralize, toTemporalSummary, takeStart } from '../../common/text/text.js'
 import { refOf } from '../../common/json/external-value.js'

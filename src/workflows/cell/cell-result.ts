@@ -1,4 +1,4 @@
-import type { TextParts } from '../../common/runs/messages.js'
+import type { TextParts } from '../../common/agent/messages.js'
 import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
 import type { LostCause, StepOutcome } from '../../common/session/steps.js'
 import type { Run } from '../run.js'

@@ -29,7 +29,7 @@ import {
   type WorkflowWaits,
 } from '../../common/calls/deferred-calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
-import type { RunConfig } from '../../common/runs/run-config.js'
+import type { RunConfig } from '../../common/run/run-config.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import type { StoredBytes } from '../stored-bytes.js'
 import { auditCallEvent } from '../temporal/activities.js'

@@ -7,8 +7,8 @@ import { clientToolRole, type Role } from '../../common/names.js'
 import { formatDuration } from '../../common/text/format.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { type CallOutcome, outcomeUnknown } from '../../common/calls/outcomes.js'
-import type { RunConfig } from '../../common/runs/run-config.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
+import type { RunConfig } from '../../common/run/run-config.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { StoredBytes } from '../stored-bytes.js'
 import { checkToolResult, prepareArguments } from '../temporal/activities.js'
 import { rejection } from '../temporal/rejection.js'
@@ -40,8 +40,8 @@ export async function outcomeOf(
 }
 
 /** Returns the role of the workers that check the results of the run, and report decisions on its calls. */
-export function resultRole({ toolSet: { clientTools } }: Pick<RunConfig, 'toolSet'>): Role {
-  return clientTools === undefined ? 'tools' : clientToolRole
+export function resultRole({ toolSet: { source } }: Pick<RunConfig, 'toolSet'>): Role {
+  return source === undefined ? 'tools' : clientToolRole
 }
 
 async function approvalOutcome(

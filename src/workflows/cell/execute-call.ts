@@ -1,7 +1,7 @@
 import { isQuestion } from '../../common/calls/deferred-calls.js'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { Caller, CallPosition, FollowUpInput } from '../../common/calls/calls.js'
-import { sharesSandbox } from '../../common/runs/tool-config.js'
+import { sharesSandbox } from '../../common/calls/tool-config.js'
 import { callActivityId } from '../../common/names.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'

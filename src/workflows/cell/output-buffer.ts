@@ -1,6 +1,6 @@
 import { HeadTailBuffer } from '../../common/text/head-tail-buffer.js'
 import { TerminalText } from '../../common/text/terminal-text.js'
-import type { TextParts } from '../../common/runs/messages.js'
+import type { TextParts } from '../../common/agent/messages.js'
 import { type Externalizable, type ExternalValue, isExternal, refOf } from '../../common/json/external-value.js'
 
 export type OutputReader = 'model' | 'caller'

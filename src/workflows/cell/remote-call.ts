@@ -37,8 +37,8 @@ import type {
   RemoteNexusOperation,
   RemoteTarget,
   RemoteWorkflow,
-} from '../../common/runs/tool-config.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
+} from '../../common/calls/tool-config.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { toTemporalSummary, utf8Length } from '../../common/text/text.js'
 import { isExternal, refOf } from '../../common/json/external-value.js'

@@ -8,7 +8,7 @@ import {
   takeSent,
 } from '../../../test/support/workflow/fake-workflow.js'
 import { Deferred } from '../../../test/support/tools.js'
-import type { Timeouts } from '../../common/runs/run-config.js'
+import type { Timeouts } from '../../common/run/run-config.js'
 import type { RequestSlotInput, SlotAnswer, ToolSlotsState } from '../../common/calls/tool-slots.js'
 import { requestSlot } from '../temporal/activities.js'
 import { CancellationScope } from '@temporalio/workflow'

@@ -27,7 +27,7 @@ import {
 } from '@temporalio/workflow'
 import { slotAnswerSignal, toolLimitId, toolLimitMessages } from '../../common/names.js'
 import type { SlotAnswer, SlotCall, SlotRelease, ToolSlotsState } from '../../common/calls/tool-slots.js'
-import type { Timeouts } from '../../common/runs/run-config.js'
+import type { Timeouts } from '../../common/run/run-config.js'
 import { requestSlot } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import { Semaphore } from '../temporal/semaphore.js'

@@ -24,7 +24,7 @@ import {
   ContinueAsNew,
   isCancellation,
 } from '@temporalio/workflow'
-import { messageBlocks } from '../../common/runs/attachments.js'
+import { messageBlocks } from '../../common/conversation/attachments.js'
 import {
   type AnswerResult,
   type ConversationHistory,
@@ -36,8 +36,8 @@ import {
   problemOfSend,
   type ProviderMessage,
   type SendInput,
-} from '../../common/runs/conversation.js'
-import { zeroCounts } from '../../common/runs/runs.js'
+} from '../../common/conversation/conversation.js'
+import { zeroCounts } from '../../common/run/runs.js'
 import { compensateMessage } from '../compensation/compensate-unfinished.js'
 import { showProgress } from '../progress.js'
 import { type Run, type RunState, runState } from '../run.js'

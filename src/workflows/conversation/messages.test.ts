@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { zeroCounts } from '../../common/runs/runs.js'
+import { zeroCounts } from '../../common/run/runs.js'
 import { Messages } from './messages.js'
 
 const answered = (answer: string) => ({ status: 'answered', answer, isTakenBack: false }) as const

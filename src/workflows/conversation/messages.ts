@@ -4,8 +4,8 @@ import {
   maxQueuedMessages,
   type MessageStatus,
   type SendInput,
-} from '../../common/runs/conversation.js'
-import type { RunCounts } from '../../common/runs/runs.js'
+} from '../../common/conversation/conversation.js'
+import type { RunCounts } from '../../common/run/runs.js'
 import { utf8Length } from '../../common/text/text.js'
 
 interface AcceptedMessage {

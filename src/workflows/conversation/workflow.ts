@@ -9,7 +9,7 @@ import type {
   InterruptConversationInput,
   ResetInput,
   SendInput,
-} from '../../common/runs/conversation.js'
+} from '../../common/conversation/conversation.js'
 import { conversationMessages } from '../../common/names.js'
 import { handleBudget } from '../budget.js'
 import { registerInspectQuery, withRuntime } from '../cell/code-runtime.js'

@@ -26,7 +26,7 @@ import {
 } from '@temporalio/workflow'
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
-import type { ProgramInput } from '../../common/runs/runs.js'
+import type { ProgramInput } from '../../common/run/runs.js'
 import {
   type ExecuteResult,
   type ExecuteInput,

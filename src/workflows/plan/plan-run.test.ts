@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defaultLimits } from '../../common/runs/limits.js'
+import { defaultLimits } from '../../common/run/limits.js'
 import { Progress } from '../progress.js'
 import type { Run } from '../run.js'
 import type { AgentTurns } from '../turns/agent-turns.js'

@@ -13,8 +13,8 @@
  *    the current stage.
  */
 
-import type { AgentResult } from '../../common/runs/runs.js'
-import type { PlanStepResult } from '../../common/runs/task-modes.js'
+import type { AgentResult } from '../../common/run/runs.js'
+import type { PlanStepResult } from '../../common/agent/task-modes.js'
 import type { Run } from '../run.js'
 import type { AgentTurns } from '../turns/agent-turns.js'
 import type { AnswerOutcome, SubmittedPlan } from '../turns/answer-outcome.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { PlanStepResult } from '../../common/runs/task-modes.js'
+import type { PlanStepResult } from '../../common/agent/task-modes.js'
 import type { AnswerOutcome } from '../turns/answer-outcome.js'
 import { beginNextStep, describeEnd, describeStep, endStep, newPlan, runningStep } from './plan-steps.js'
 

@@ -1,4 +1,4 @@
-import type { PlanStep, PlanStepResult } from '../../common/runs/task-modes.js'
+import type { PlanStep, PlanStepResult } from '../../common/agent/task-modes.js'
 import { truncateMiddle } from '../../common/text/text.js'
 import type { AnswerOutcome } from '../turns/answer-outcome.js'
 

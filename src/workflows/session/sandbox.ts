@@ -1,8 +1,8 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
-import { pickStepLimits } from '../../common/runs/limits.js'
-import { requesterOf } from '../../common/runs/requester.js'
-import type { BackendChoice, RunConfig } from '../../common/runs/run-config.js'
+import { pickStepLimits } from '../../common/run/limits.js'
+import { requesterOf } from '../../common/run/requester.js'
+import type { BackendChoice, RunConfig } from '../../common/run/run-config.js'
 import type { ExecuteStepInput, StepActivityResult } from '../../common/session/steps.js'
 import type { OpenedSession, OpenInput, SessionRef, SessionTools } from '../../common/session/session.js'
 import { showOpening } from '../progress.js'
@@ -218,8 +218,8 @@ export class Sandbox {
    * identification of the tool set.
    */
   #tools(hasStubs: boolean): SessionTools {
-    const { digest, signatures, names, clientTools } = this.#config.toolSet
-    const id = { digest, ...(names && { names }), ...(clientTools !== undefined && { clientTools }) }
+    const { digest, signatures, names, source } = this.#config.toolSet
+    const id = { digest, ...(names && { names }), ...(source && { source }) }
     return { ...id, ...(hasStubs ? {} : { signatures }) }
   }
 

@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
 import { digestJson } from '../../common/calls/call-identity.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
-import type { RunConfig } from '../../common/runs/run-config.js'
+import type { RunConfig } from '../../common/run/run-config.js'
 import type { Step, StepActivityResult, StepInput, StepOutcome } from '../../common/session/steps.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
 import { countStoredBytes, externalBytes, type StoredBytes } from '../stored-bytes.js'

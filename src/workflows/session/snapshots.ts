@@ -1,6 +1,6 @@
 import { CancellationScope } from '@temporalio/workflow'
-import { pickStepLimits } from '../../common/runs/limits.js'
-import type { RunConfig, SnapshotConfig } from '../../common/runs/run-config.js'
+import { pickStepLimits } from '../../common/run/limits.js'
+import type { RunConfig, SnapshotConfig } from '../../common/run/run-config.js'
 import type { SessionRef } from '../../common/session/session.js'
 import { snapshotSession } from '../temporal/activities.js'
 import type { Journal } from './journal.js'

@@ -4,7 +4,7 @@
  * Owns: the start of the child, its lease, and what its end means for the caller. `usage-report.ts` has the report that
  * a child without a result sends to its parent.
  * Boundary: `cell/remote-call.ts` does the rest of the call: its arguments, the check of its result, the audit log.
- * `src/common/runs/leases.ts` computes leases.
+ * `src/common/budget/leases.ts` computes leases.
  *
  * Invariants:
  * 1. The workflow id is derived from the identity of the call. A rebuilt sandbox gets the recorded result; no call
@@ -19,9 +19,9 @@ import { startChild } from '@temporalio/workflow'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { callWorkflowId, memoKeys, workflowNames } from '../../common/names.js'
-import type { SubagentTarget } from '../../common/runs/tool-config.js'
-import { describeRun } from '../../common/runs/run-texts.js'
-import type { AgentResult, AgentStatus, SubagentInput } from '../../common/runs/runs.js'
+import type { SubagentTarget } from '../../common/calls/tool-config.js'
+import { describeRun } from '../../common/run/run-texts.js'
+import type { AgentResult, AgentStatus, SubagentInput } from '../../common/run/runs.js'
 import { truncateMiddle } from '../../common/text/text.js'
 import { contextOf, priorityOf } from '../cell/call-options.js'
 import type { CallIdentity, RemoteToolConfig } from '../cell/remote-call.js'

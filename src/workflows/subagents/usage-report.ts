@@ -1,7 +1,7 @@
 import { CancellationScope, defineSignal, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow'
-import { addSubagentCounts } from '../../common/runs/leases.js'
+import { addSubagentCounts } from '../../common/budget/leases.js'
 import { subagentUsageSignal } from '../../common/names.js'
-import { type BudgetLease, type RunCounts, zeroCounts } from '../../common/runs/runs.js'
+import { type BudgetLease, type RunCounts, zeroCounts } from '../../common/run/runs.js'
 import type { Run } from '../run.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 

@@ -15,9 +15,9 @@
  */
 
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow'
-import type { BudgetPause } from '../../common/runs/budget.js'
+import type { BudgetPause } from '../../common/budget/budget.js'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
-import type { ProviderMessage } from '../../common/runs/conversation.js'
+import type { ProviderMessage } from '../../common/conversation/conversation.js'
 import type {
   AuditCallInput,
   PrepareArgumentsInput,
@@ -29,13 +29,13 @@ import { type Externalizable, type ExternalValue, externalValue } from '../../co
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { activityNames, callActivityId, clientToolRole, type Role, sandboxQueue } from '../../common/names.js'
 import type { ValueLog, ValueLogSegment } from '../../common/json/value-log.js'
-import type { RunConfigInput } from '../../common/runs/runs.js'
-import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
+import type { RunConfigInput } from '../../common/run/runs.js'
+import type { RunConfig, Timeouts } from '../../common/run/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/session/steps.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
 import type { StartSessionInput } from '../../common/session/shared-cells.js'
 import type { SnapshotResult, SnapshotInput } from '../../common/session/snapshots.js'
-import type { TextParts } from '../../common/runs/messages.js'
+import type { TextParts } from '../../common/agent/messages.js'
 import type { RequestSlotInput } from '../../common/calls/tool-slots.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
 import { defaultRetry, onRoleQueue, scheduleEngineActivity, valueOptions } from './schedule-activity.js'

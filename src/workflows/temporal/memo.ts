@@ -1,9 +1,9 @@
 import { upsertMemo, workflowInfo } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
-import type { BudgetPause } from '../../common/runs/budget.js'
-import type { AgentStatus } from '../../common/runs/runs.js'
+import type { BudgetPause } from '../../common/budget/budget.js'
+import type { AgentStatus } from '../../common/run/runs.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
-import { toSummary } from '../../common/runs/run-texts.js'
+import { toSummary } from '../../common/run/run-texts.js'
 
 /**
  * Sets the summary of the run for lists of runs, unless the start of the run has set it. A child workflow starts

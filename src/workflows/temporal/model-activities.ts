@@ -1,6 +1,6 @@
 import type { ActivityOptions } from '@temporalio/workflow'
 import { activityNames } from '../../common/names.js'
-import { describeContextUse } from '../../common/runs/context-window.js'
+import { describeContextUse } from '../../common/agent/context-window.js'
 import type {
   CompactionInput,
   CompactionResult,
@@ -9,8 +9,8 @@ import type {
   ModelTurnResult,
   ReadMoreInput,
   SearchToolsInput,
-} from '../../common/runs/model-turn.js'
-import type { Timeouts } from '../../common/runs/run-config.js'
+} from '../../common/agent/model-turn.js'
+import type { Timeouts } from '../../common/run/run-config.js'
 import { defaultRetry, onRoleQueue, scheduleEngineActivity, valueOptions } from './schedule-activity.js'
 
 export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: string): Promise<ModelTurnResult> {

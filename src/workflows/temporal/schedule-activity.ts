@@ -1,7 +1,7 @@
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
 import { notRetriedInputErrors } from '../../common/errors.js'
 import { type Role, roleQueue } from '../../common/names.js'
-import type { Timeouts } from '../../common/runs/run-config.js'
+import type { Timeouts } from '../../common/run/run-config.js'
 
 /** Retry policy of the engine's activities. The table in `common/errors.ts` says which errors are not retried. */
 export const defaultRetry = {

@@ -5,8 +5,8 @@ import {
   type WorkflowInfo,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { RunConfig } from '../../common/runs/run-config.js'
-import type { RunCounts } from '../../common/runs/runs.js'
+import type { RunConfig } from '../../common/run/run-config.js'
+import type { RunCounts } from '../../common/run/runs.js'
 import {
   type ActiveStatus,
   isOwnSearchAttribute,
@@ -14,7 +14,7 @@ import {
   searchAttributeTypes,
   tenantOf,
   toKeyword,
-} from '../../common/runs/search-attributes.js'
+} from '../../common/run/search-attributes.js'
 import type { Progress } from '../progress.js'
 
 type SearchAttributePair = ReturnType<WorkflowInfo['typedSearchAttributes']['getAll']>[number]

@@ -3,12 +3,17 @@ import { scheduleActivity } from '@temporalio/workflow'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
 import type { ErrorCode } from '../../common/errors.js'
-import { defaultLimits, type Limits } from '../../common/runs/limits.js'
-import { type AssistantBlock, type CodeContainer, isToolUseBlock, type StopReason } from '../../common/runs/messages.js'
-import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
-import type { RunConfig } from '../../common/runs/run-config.js'
-import type { ToolConfig } from '../../common/runs/tool-config.js'
-import { zeroCounts, zeroUsage } from '../../common/runs/runs.js'
+import { defaultLimits, type Limits } from '../../common/run/limits.js'
+import {
+  type AssistantBlock,
+  type CodeContainer,
+  isToolUseBlock,
+  type StopReason,
+} from '../../common/agent/messages.js'
+import type { ModelTurnInput, ModelTurnResult } from '../../common/agent/model-turn.js'
+import type { RunConfig } from '../../common/run/run-config.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
+import { zeroCounts, zeroUsage } from '../../common/run/runs.js'
 import { RunBudget } from '../budget.js'
 import { Approvals } from '../cell/approvals.js'
 import { DeferredCalls } from '../cell/deferred-calls.js'

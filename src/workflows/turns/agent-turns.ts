@@ -18,9 +18,9 @@
  */
 
 import { workflowInfo } from '@temporalio/workflow'
-import { isToolUseBlock, type PendingBlock } from '../../common/runs/messages.js'
-import type { ModelTurnResult } from '../../common/runs/model-turn.js'
-import { type AgentStatus, replyText } from '../../common/runs/runs.js'
+import { isToolUseBlock, type PendingBlock } from '../../common/agent/messages.js'
+import type { ModelTurnResult } from '../../common/agent/model-turn.js'
+import { type AgentStatus, replyText } from '../../common/run/runs.js'
 import { type CodeRuntime, dropCell, interruptCell, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'

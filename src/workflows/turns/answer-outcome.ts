@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../common/json/json.js'
-import type { PendingBlock } from '../../common/runs/messages.js'
-import type { AgentStatus } from '../../common/runs/runs.js'
-import type { PlanStep } from '../../common/runs/task-modes.js'
+import type { PendingBlock } from '../../common/agent/messages.js'
+import type { AgentStatus } from '../../common/run/runs.js'
+import type { PlanStep } from '../../common/agent/task-modes.js'
 import { joinText } from '../temporal/activities.js'
 import type { Run } from '../run.js'
 

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
-import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
-import type { ModelId } from '../../common/runs/run-config.js'
+import type { ModelTurnInput, ModelTurnResult } from '../../common/agent/model-turn.js'
+import type { ModelId } from '../../common/run/run-config.js'
 import type { Run } from '../run.js'
 import { modelTurn } from '../temporal/model-activities.js'
 import { isContainerExpired } from './turn-request.js'

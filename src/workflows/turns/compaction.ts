@@ -1,5 +1,5 @@
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
-import type { CompactionInput, CompactionResult } from '../../common/runs/model-turn.js'
+import type { CompactionInput, CompactionResult } from '../../common/agent/model-turn.js'
 import { showProgress } from '../progress.js'
 import { addReplyUsage, isHosted, type Run } from '../run.js'
 import { compactMessages } from '../temporal/model-activities.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { AssistantBlock, CodeContainer, ModelReply, ToolUseBlock } from '../../common/runs/messages.js'
-import { zeroUsage } from '../../common/runs/runs.js'
+import type { AssistantBlock, CodeContainer, ModelReply, ToolUseBlock } from '../../common/agent/messages.js'
+import { zeroUsage } from '../../common/run/runs.js'
 import { afterReply, endStaleCode, hostedTurn, loseContainer, noHostedCode, numberCalls } from './hosted-code.js'
 
 const container: CodeContainer = { id: 'container_1', expiresAt: '2026-11-25T12:05:00Z' }

@@ -21,8 +21,8 @@ import {
   type LostCode,
   type ServerToolUse,
   serverToolUses,
-} from '../../common/runs/hosted-code.js'
-import type { CodeContainer, ModelReply, PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
+} from '../../common/agent/hosted-code.js'
+import type { CodeContainer, ModelReply, PendingBlock, ToolUseBlock } from '../../common/agent/messages.js'
 
 /** A server tool use that has no result yet. */
 interface OpenUse extends ServerToolUse {

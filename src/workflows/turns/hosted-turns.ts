@@ -1,5 +1,5 @@
-import type { ModelReply, ToolUseBlock } from '../../common/runs/messages.js'
-import type { ModelTurnResult } from '../../common/runs/model-turn.js'
+import type { ModelReply, ToolUseBlock } from '../../common/agent/messages.js'
+import type { ModelTurnResult } from '../../common/agent/model-turn.js'
 import { isHosted, type Run } from '../run.js'
 import type { PendingToolUses } from './execute-tool-uses.js'
 import { afterReply, endStaleCode, loseContainer, numberCalls } from './hosted-code.js'

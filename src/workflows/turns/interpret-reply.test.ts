@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type AssistantBlock, type ModelReply, type StopReason } from '../../common/runs/messages.js'
-import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
-import { zeroUsage } from '../../common/runs/runs.js'
+import { type AssistantBlock, type ModelReply, type StopReason } from '../../common/agent/messages.js'
+import type { SubmittedAnswer } from '../../common/agent/model-turn.js'
+import { zeroUsage } from '../../common/run/runs.js'
 import { interpretReply } from './interpret-reply.js'
 
 const text: AssistantBlock = { type: 'text', text: 'done' }

@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../common/json/json.js'
-import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common/runs/messages.js'
-import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
+import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common/agent/messages.js'
+import type { SubmittedAnswer } from '../../common/agent/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
-import { type AgentStatus, replyText } from '../../common/runs/runs.js'
-import type { PlanStep } from '../../common/runs/task-modes.js'
+import { type AgentStatus, replyText } from '../../common/run/runs.js'
+import type { PlanStep } from '../../common/agent/task-modes.js'
 import { jsonToText } from '../../common/text/text.js'
 
 /** The action that follows a reply. */

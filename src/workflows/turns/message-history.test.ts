@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { ModelTurnResult } from '../../common/runs/model-turn.js'
-import { zeroUsage } from '../../common/runs/runs.js'
+import type { ModelTurnResult } from '../../common/agent/model-turn.js'
+import { zeroUsage } from '../../common/run/runs.js'
 import { externalValue } from '../../common/json/external-value.js'
 import { MessageHistory } from './message-history.js'
 

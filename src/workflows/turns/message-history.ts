@@ -15,12 +15,12 @@
  */
 
 import type { ValueLog } from '../../common/json/value-log.js'
-import { type Attachment, messageBlocks } from '../../common/runs/attachments.js'
-import type { PendingBlock } from '../../common/runs/messages.js'
+import { type Attachment, messageBlocks } from '../../common/conversation/attachments.js'
+import type { PendingBlock } from '../../common/agent/messages.js'
 import { refOf } from '../../common/json/external-value.js'
-import { estimateTokens } from '../../common/runs/context-window.js'
-import { promptTokens, replyText } from '../../common/runs/runs.js'
-import type { ModelTurnResult } from '../../common/runs/model-turn.js'
+import { estimateTokens } from '../../common/agent/context-window.js'
+import { promptTokens, replyText } from '../../common/run/runs.js'
+import type { ModelTurnResult } from '../../common/agent/model-turn.js'
 import { type HostedCodeState, noHostedCode } from './hosted-code.js'
 import { formatCompactNumber } from '../../common/text/text.js'
 

@@ -1,6 +1,6 @@
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { isExternal } from '../../common/json/external-value.js'
-import type { PendingBlock, TextParts, ToolUseBlock } from '../../common/runs/messages.js'
+import type { PendingBlock, TextParts, ToolUseBlock } from '../../common/agent/messages.js'
 import { jsonToText, truncateMiddle } from '../../common/text/text.js'
 
 /** Returns the outcome of a call for the model, truncated to this number of characters. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
-import { defaultLimits } from '../../common/runs/limits.js'
-import type { RecordedMode } from '../../common/runs/task-modes.js'
+import type { SubmittedAnswer } from '../../common/agent/model-turn.js'
+import { defaultLimits } from '../../common/run/limits.js'
+import type { RecordedMode } from '../../common/agent/task-modes.js'
 import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
 
 const answer: SubmittedAnswer = { type: 'valid', output: 'x' }

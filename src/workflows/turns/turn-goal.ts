@@ -1,7 +1,7 @@
 import { giveUpTool, submitAnswerTool, submitPlanTool } from '../../common/names.js'
-import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
-import type { RunConfig } from '../../common/runs/run-config.js'
-import type { AgentStatus } from '../../common/runs/runs.js'
+import type { SubmittedAnswer } from '../../common/agent/model-turn.js'
+import type { RunConfig } from '../../common/run/run-config.js'
+import type { AgentStatus } from '../../common/run/runs.js'
 
 /** A part of a task. Modes other than `plan` have only the last part. */
 export type TurnStage =

@@ -1,4 +1,4 @@
-import type { BudgetPause } from '../../common/runs/budget.js'
+import type { BudgetPause } from '../../common/budget/budget.js'
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 import { announcePause } from '../temporal/activities.js'

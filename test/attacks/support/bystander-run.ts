@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { ProgramResult } from '../../../src/common/runs/runs.js'
+import type { ProgramResult } from '../../../src/common/run/runs.js'
 import { EventLoopWatchdog } from '../../../src/worker/watchdog/event-loop-watchdog.js'
 import type { TestEnvironment } from '../../support/environment/test-environment.js'
 import { type EventLoopDelay, monitorEventLoopDelay } from '../../support/faults/event-loop-delay.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CancelledFailure } from '@temporalio/common'
-import type { ProgramResult } from '../../../src/common/runs/runs.js'
+import type { ProgramResult } from '../../../src/common/run/runs.js'
 import { ledgerConfig } from '../../support/environment/ledger-environment.js'
 import { noModel } from '../../support/script.js'
 import { startCrashingWorkers } from '../support/crashing-workers.js'

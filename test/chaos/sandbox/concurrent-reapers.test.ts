@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { defaultLimits } from '../../../src/common/runs/limits.js'
+import { defaultLimits } from '../../../src/common/run/limits.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../../src/sandbox/session/session-host.js'
 import { reap } from '../../../src/worker/resources/reaper.js'

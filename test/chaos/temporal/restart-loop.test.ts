@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ProgramResult } from '../../../src/common/runs/runs.js'
+import type { ProgramResult } from '../../../src/common/run/runs.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { PersistentDevServer, type KillableServer } from '../../support/temporal/killable-server.js'
 import { postgresTemporalBinaries, PostgresTemporal } from '../../support/temporal/postgres-temporal.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ProgramResult } from '../../../src/common/runs/runs.js'
+import type { ProgramResult } from '../../../src/common/run/runs.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { PersistentDevServer } from '../../support/temporal/killable-server.js'
 import { noModel } from '../../support/script.js'

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../../src/common/telemetry/metric-table.js'
-import { searchAttributeTypes, toTemporalType } from '../../../src/common/runs/search-attributes.js'
+import { searchAttributeTypes, toTemporalType } from '../../../src/common/run/search-attributes.js'
 import { composeServices, deployTools, root, runTool, validateKubernetes } from '../../support/deploy/tools.js'
 import { temporaryFolder } from '../../support/folders.js'
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { crc32 } from 'node:zlib'
 import { vi } from 'vitest'
-import type { ModelReply } from '../../../src/common/runs/messages.js'
+import type { ModelReply } from '../../../src/common/agent/messages.js'
 import type { BedrockProviderOptions } from '../../../src/models/bedrock/options.js'
 import { createBedrockProvider } from '../../../src/models/bedrock/provider.js'
 import type { ModelProvider } from '../../../src/models/provider.js'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { createOpenAIProvider } from '../../../src/models/openai/provider.js'
 import type { OpenAIProviderOptions } from '../../../src/models/openai/options.js'
-import type { ModelReply } from '../../../src/common/runs/messages.js'
+import type { ModelReply } from '../../../src/common/agent/messages.js'
 import type { ModelProvider } from '../../../src/models/provider.js'
 import { closeAfterTest, request, runTurn, startServer } from './harness.js'
 

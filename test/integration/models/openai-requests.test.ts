@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
-import type { Message } from '../../../src/common/runs/messages.js'
+import type { Message } from '../../../src/common/agent/messages.js'
 import { isolateTests, neverAborted, runTurn, startServer } from './harness.js'
 import {
   chunk,

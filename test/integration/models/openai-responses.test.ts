@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Message } from '../../../src/common/runs/messages.js'
+import type { Message } from '../../../src/common/agent/messages.js'
 import { fileStream } from '../../../src/stream/index.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'

@@ -1,4 +1,4 @@
-import type { ModelReply } from '../../../src/common/runs/messages.js'
+import type { ModelReply } from '../../../src/common/agent/messages.js'
 import { createProvider, startStreamingServer } from './openai-harness.js'
 import { runTurn } from './harness.js'
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defaultLimits } from '../../../src/common/runs/limits.js'
-import { isToolUseBlock, type Message, type ModelReply, type UserBlock } from '../../../src/common/runs/messages.js'
+import { defaultLimits } from '../../../src/common/run/limits.js'
+import { isToolUseBlock, type Message, type ModelReply, type UserBlock } from '../../../src/common/agent/messages.js'
 import { defaultModel } from '../../../src/models/prices.js'
 import { buildPrompt } from '../../../src/models/prompt.js'
 import type { ModelRequest } from '../../../src/models/provider.js'
 import { type Script, type ScriptedFault, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { defineTool } from '../../../src/tools/define-tool.js'
-import { documentTools } from '../../../src/tools/documentation.js'
+import { documentTools } from '../../../src/tools/documentation/document-tools.js'
 import { closeAfterTest, isolateTests, neverAborted, createProvider } from './harness.js'
 
 const getExpenses = defineTool({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ModelProvider, ModelRequest } from '../../../src/models/provider.js'
 import { PtcError } from '../../../src/common/errors.js'
-import { zeroUsage } from '../../../src/common/runs/runs.js'
+import { zeroUsage } from '../../../src/common/run/runs.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { tool } from '../../support/tools.js'
 import { chunk, done, startChatStream } from './openai-harness.js'

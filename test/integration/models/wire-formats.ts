@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { ProviderOption } from '../../../src/worker/config/providers-option.js'
+import type { ProviderOption } from '../../../src/models/options/providers.js'
 import { createBedrockProvider } from '../../../src/models/bedrock/provider.js'
 import { createOpenAIProvider } from '../../../src/models/openai/provider.js'
 import type { ModelProvider } from '../../../src/models/provider.js'

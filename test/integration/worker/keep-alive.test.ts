@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
-import { defaultLimits } from '../../../src/common/runs/limits.js'
+import { defaultLimits } from '../../../src/common/run/limits.js'
 import { createDockerBackend, type DockerBackend } from '../../../src/sandbox/docker/index.js'
 import { startKeepAlive } from '../../../src/worker/resources/keep-alive.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'

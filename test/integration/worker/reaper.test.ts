@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
-import { defaultLimits } from '../../../src/common/runs/limits.js'
+import { defaultLimits } from '../../../src/common/run/limits.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../../src/sandbox/session/session-host.js'
 import { reap } from '../../../src/worker/resources/reaper.js'

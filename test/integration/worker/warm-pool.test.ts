@@ -1,6 +1,6 @@
 import Dockerode from 'dockerode'
 import { beforeAll, expect, onTestFinished, vi } from 'vitest'
-import { parseConfig } from '../../../src/worker/config/parse-config.js'
+import { parseConfig } from '../../../src/config/parse-config.js'
 import { installRuntime, startWorker } from '../../../src/worker/index.js'
 import { sandboxOwner } from '../../../src/worker/resources/sandbox-owner.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'

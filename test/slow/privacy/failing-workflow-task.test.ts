@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { EncryptionOption } from '../../../src/worker/config/encryption-option.js'
+import type { EncryptionOption } from '../../../src/values/encryption/option.js'
 import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { randomKey } from '../../support/encryption.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { cacheDirectory } from '../../../src/sandbox/cache-directory.js'
+import { cacheDirectory } from '../../../src/platform/cache-directory.js'
 import { withFileLock } from '../../../src/dev-server/file-lock.js'
 import { optionalDependency, printProgress } from '../setup/optional-dependency.js'
 

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import { createDataConverter } from '../../../src/client/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import type { StreamSink } from '../../../src/stream/index.js'
-import type { PtcConfig, StoreOption } from '../../../src/worker/config/define-config.js'
+import type { PtcConfig, StoreOption } from '../../../src/config/define-config.js'
 import { noModel } from '../script.js'
 import { connectClient, uniqueName } from '../temporal/shared-server.js'
 

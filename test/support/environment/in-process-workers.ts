@@ -1,6 +1,6 @@
 import type { Role } from '../../../src/common/names.js'
-import type { PtcConfig } from '../../../src/worker/config/define-config.js'
-import { parseConfig } from '../../../src/worker/config/parse-config.js'
+import type { PtcConfig } from '../../../src/config/define-config.js'
+import { parseConfig } from '../../../src/config/parse-config.js'
 import { installRuntime, type RunningWorker, startWorker } from '../../../src/worker/index.js'
 import { sharedServer, uniqueName } from '../temporal/shared-server.js'
 import { WorkerPool } from './worker-pool.js'

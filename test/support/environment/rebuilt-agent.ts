@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect } from 'vitest'
-import type { AgentResult } from '../../../src/common/runs/runs.js'
+import type { AgentResult } from '../../../src/common/run/runs.js'
 import type { JsonObject } from '../../../src/common/json/json.js'
 import { answerResult, call, code, turn } from '../script.js'
 import { activitySummaries } from './activity-summaries.js'

@@ -4,7 +4,7 @@ import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { cacheDirectory } from '../../../src/sandbox/cache-directory.js'
+import { cacheDirectory } from '../../../src/platform/cache-directory.js'
 import { withFileLock } from '../../../src/dev-server/file-lock.js'
 import { optionalDependency, printProgress } from '../setup/optional-dependency.js'
 

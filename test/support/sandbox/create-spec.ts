@@ -1,4 +1,4 @@
-import { defaultLimits, type Limits } from '../../../src/common/runs/limits.js'
+import { defaultLimits, type Limits } from '../../../src/common/run/limits.js'
 import type { SandboxSpec } from '../../../src/sandbox/backend.js'
 
 /** The spec of a sandbox, for tests whose backend has no other sandboxes. */

@@ -1,4 +1,4 @@
-import { defaultLimits } from '../../../src/common/runs/limits.js'
+import { defaultLimits } from '../../../src/common/run/limits.js'
 import type { SandboxConnection } from '../../../src/sandbox/backend.js'
 import { encodeMessage } from '../../../src/sandbox/protocol/encode-message.js'
 import { FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { randomMessages } from '../../../../test/support/random-messages.js'
-import type { Message, UserBlock } from '../../../common/runs/messages.js'
+import type { Message, UserBlock } from '../../../common/agent/messages.js'
 import { shortenOldResults } from './shorten-results.js'
 
 const use = (id: string): Message => ({

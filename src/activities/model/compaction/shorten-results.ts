@@ -1,4 +1,4 @@
-import type { StoredMessage, UserBlock } from '../../../common/runs/messages.js'
+import type { StoredMessage, UserBlock } from '../../../common/agent/messages.js'
 import { utf8Length, takeEnd, takeStart } from '../../../common/text/text.js'
 import { cutNote } from '../../../models/read-more-tool.js'
 import { withoutThinking } from './split-messages.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { randomMessages } from '../../../../test/support/random-messages.js'
-import { isThinkingBlock, isToolUseBlock, type Message } from '../../../common/runs/messages.js'
+import { isThinkingBlock, isToolUseBlock, type Message } from '../../../common/agent/messages.js'
 import { countCharacters, splitMessages, withoutThinking } from './split-messages.js'
 
 /** Returns the ids of tool uses, and of results. */

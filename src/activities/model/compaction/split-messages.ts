@@ -1,4 +1,4 @@
-import { isThinkingBlock, isToolUseBlock, type Message } from '../../../common/runs/messages.js'
+import { isThinkingBlock, isToolUseBlock, type Message } from '../../../common/agent/messages.js'
 
 /**
  * Returns the positions at which the messages may be divided into those that a summary replaces and those that stay.

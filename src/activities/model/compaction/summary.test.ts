@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Message } from '../../../common/runs/messages.js'
+import type { Message } from '../../../common/agent/messages.js'
 import { compactedMessage, summaryRequest } from './summary.js'
 
 const messages: readonly Message[] = [

@@ -7,7 +7,7 @@ import {
   isToolUseBlock,
   type Message,
   type UserBlock,
-} from '../../../common/runs/messages.js'
+} from '../../../common/agent/messages.js'
 import type { ModelRequest } from '../../../models/provider.js'
 import { truncateMiddle } from '../../../common/text/text.js'
 

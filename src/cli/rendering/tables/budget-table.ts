@@ -1,5 +1,5 @@
-import { budgetItems, type BudgetStatus, formatAmount } from '../../../common/runs/budget.js'
-import { budgetCommand } from '../../../common/runs/wait-commands.js'
+import { budgetItems, type BudgetStatus, formatAmount } from '../../../common/budget/budget.js'
+import { budgetCommand } from '../../../common/run/wait-commands.js'
 import { sinceTime } from '../text/waits.js'
 import { renderColumns } from './column-table.js'
 

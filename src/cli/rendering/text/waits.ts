@@ -1,4 +1,4 @@
-import { describeSpent } from '../../../common/runs/budget.js'
+import { describeSpent } from '../../../common/budget/budget.js'
 import { callActivityId } from '../../../common/names.js'
 import {
   answerCommand,
@@ -6,7 +6,7 @@ import {
   budgetCommand,
   completeCommand,
   denyCommand,
-} from '../../../common/runs/wait-commands.js'
+} from '../../../common/run/wait-commands.js'
 import type { CallWait, RunTree, RunWait } from '../../../client/run-tree/index.js'
 import { pluralize } from '../../../common/text/text.js'
 import { type Line, part } from './line.js'

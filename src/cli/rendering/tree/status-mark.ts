@@ -1,4 +1,4 @@
-import type { AgentStatus } from '../../../common/runs/runs.js'
+import type { AgentStatus } from '../../../common/run/runs.js'
 import type { CallNode, CellNode, ModelNode, RunStatus } from '../../../client/run-tree/index.js'
 import { type Part, part } from '../text/line.js'
 

@@ -1,5 +1,5 @@
 import { approvalKey, isApprovalKey } from '../../../common/calls/approvals.js'
-import { toolUseCaller } from '../../../common/runs/hosted-code.js'
+import { toolUseCaller } from '../../../common/agent/hosted-code.js'
 import { isLostWorkerFailure, toCallStatus } from '../../../common/calls/outcomes.js'
 import { type CallDraft, isDeferred, resultOf } from './draft.js'
 import type { DecisionInput } from '../history/activity-payloads.js'

@@ -1,5 +1,5 @@
 import { isQuestion } from '../../../common/calls/deferred-calls.js'
-import type { BudgetPause } from '../../../common/runs/budget.js'
+import type { BudgetPause } from '../../../common/budget/budget.js'
 import type { CallNode, TurnNode } from '../tree.js'
 import type { CallWait, RunWait } from '../waits.js'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Externalizable } from '../../../common/json/external-value.js'
-import { codeExecutionTool } from '../../../common/runs/hosted-code.js'
+import { codeExecutionTool } from '../../../common/agent/hosted-code.js'
 import { externalizableString } from '../values/external-values.js'
 import type { CodeToolUse } from './content-blocks.js'
 import type { Block } from './payload-schemas.js'

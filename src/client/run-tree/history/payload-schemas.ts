@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
-import { budgetItems } from '../../../common/runs/budget.js'
+import { budgetItems } from '../../../common/budget/budget.js'
 import { externalizableString } from '../values/external-values.js'
 
 /**

@@ -2,7 +2,7 @@ import type { ActivityRecord } from './activity-record.js'
 import type { PayloadReader } from '../../temporal/payload-reader.js'
 import type { HistoryEvent, PendingActivity } from '../../temporal/event.js'
 import { type RunEnd, ExecutionLog, type RunStart } from './execution-log.js'
-import type { BudgetPause } from '../../../common/runs/budget.js'
+import type { BudgetPause } from '../../../common/budget/budget.js'
 import type { Failure } from '../tree.js'
 
 /** The events of a run over its continue-as-new chain, from the first execution on. */

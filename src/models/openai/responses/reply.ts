@@ -1,6 +1,6 @@
 import { executeCodeTool } from '../../../common/names.js'
 import { isJsonObject, type JsonValue } from '../../../common/json/json.js'
-import type { StopReason, TextBlock, ToolUseBlock, Usage } from '../../../common/runs/messages.js'
+import type { StopReason, TextBlock, ToolUseBlock, Usage } from '../../../common/agent/messages.js'
 import { CodeDeltas } from '../../code-deltas.js'
 import { invalidReply } from '../../invalid-reply.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../../provider.js'

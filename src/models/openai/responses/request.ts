@@ -6,9 +6,9 @@ import type {
   Tool,
 } from 'openai/resources/responses/responses'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
-import type { AssistantBlock, Message } from '../../../common/runs/messages.js'
+import type { AssistantBlock, Message } from '../../../common/agent/messages.js'
 import { PtcError } from '../../../common/errors.js'
-import type { ToolChoice } from '../../../common/runs/model-settings.js'
+import type { ToolChoice } from '../../../common/agent/model-settings.js'
 import { withDescribedTools } from '../../http/describe-tools.js'
 import type { ModelRequest } from '../../provider.js'
 import { parseToolInput } from '../../tool-input.js'

@@ -1,4 +1,4 @@
-import type { Limits } from '../../../common/runs/limits.js'
+import type { Limits } from '../../../common/run/limits.js'
 
 interface ContainerCreateInput {
   /** The image id. It is not a tag, because a tag could be moved between check and use. */

@@ -1,6 +1,6 @@
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
-import type { Limits } from '../../../common/runs/limits.js'
+import type { Limits } from '../../../common/run/limits.js'
 import type { SandboxId } from '../../backend.js'
 import type { ConnectableState } from './container-state.js'
 import { openAttachStream } from '../connection/attach-stream.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defaultLimits } from '../../../common/runs/limits.js'
+import { defaultLimits } from '../../../common/run/limits.js'
 import { containerCreateOptions } from './container-create-options.js'
 import { dockerError, statusOf } from '../engine/docker-error.js'
 import { toPodmanOptions } from './podman.js'

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { messageOf, PtcError } from '../../../common/errors.js'
 import { hasErrorCode } from '../../../common/system-error.js'
 import { decodeText } from '../../../common/text/decode-text.js'
-import type { EnvironmentVariables } from '../../cache-directory.js'
+import type { EnvironmentVariables } from '../../../platform/cache-directory.js'
 
 /** The address of the Docker daemon. */
 export interface DaemonAddress {

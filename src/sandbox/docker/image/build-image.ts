@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { PtcError, messageOf } from '../../../common/errors.js'
-import { environmentVariable } from '../../environment-variable.js'
+import { environmentVariable } from '../../../platform/environment-variable.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { dockerfile, runnerDigestLabel, type ImageSource } from './image-source.js'
 import { takeStart } from '../../../common/text/text.js'

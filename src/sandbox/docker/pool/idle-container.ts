@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Limits } from '../../../common/runs/limits.js'
+import type { Limits } from '../../../common/run/limits.js'
 import type { DockerConnection } from '../connection/docker-connection.js'
 import type { ContainerCreateOptions } from '../container/container-create-options.js'
 import type { ContainerFactory } from '../container/container-factory.js'

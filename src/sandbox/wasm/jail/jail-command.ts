@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import type { Limits } from '../../../common/runs/limits.js'
+import type { Limits } from '../../../common/run/limits.js'
 import { runnerDirectory } from '../../runner-directory.js'
 import type { JailLayers } from './jail-layers.js'
 

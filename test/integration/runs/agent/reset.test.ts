@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { AgentResult } from '../../../../src/common/runs/runs.js'
+import type { AgentResult } from '../../../../src/common/run/runs.js'
 import { answerResult, code, turn } from '../../../support/script.js'
 import { resetToCall } from '../../../support/environment/reset.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'

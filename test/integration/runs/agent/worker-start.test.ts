@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startWorker } from '../../../../src/worker/index.js'
-import { parseConfig } from '../../../../src/worker/config/parse-config.js'
+import { parseConfig } from '../../../../src/config/parse-config.js'
 import { workflowBundle } from '../../../../src/worker/plugin/workflow-bundle.js'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { answerResult, code, turn } from '../../../support/script.js'

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import type { ApprovalRequest } from '../../../../src/activities/index.js'
+import type { ApprovalRequest } from '../../../../src/config/options/approvals.js'
 import { defineTool } from '../../../../src/index.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { fastPollOptions } from '../../../support/poll-options.js'

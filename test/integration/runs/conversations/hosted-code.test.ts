@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { ApprovalRequest } from '../../../../src/activities/index.js'
+import type { ApprovalRequest } from '../../../../src/config/options/approvals.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { hostedCall, hostedCode, hostedResult, hostedTurn } from '../../../support/hosted-code.js'
 import { fastPollOptions } from '../../../support/poll-options.js'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApprovalRule, defineTool, type Effect } from '../../../../src/index.js'
-import type { ApprovalRequest } from '../../../../src/activities/index.js'
+import type { ApprovalRequest } from '../../../../src/config/options/approvals.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { scheduledActivitiesOfType } from '../../../support/environment/histories.js'
 import { resetToCall } from '../../../support/environment/reset.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ProgramResult } from '../../../../src/common/runs/runs.js'
+import type { ProgramResult } from '../../../../src/common/run/runs.js'
 import { answerResult, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'

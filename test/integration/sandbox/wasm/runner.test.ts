@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { defaultLimits } from '../../../../src/common/runs/limits.js'
+import { defaultLimits } from '../../../../src/common/run/limits.js'
 import type { SandboxBackend, SandboxConnection } from '../../../../src/sandbox/backend.js'
 import { protocolVersion } from '../../../../src/sandbox/protocol/messages.js'
 import type { RunnerMessage } from '../../../../src/sandbox/protocol/messages.js'

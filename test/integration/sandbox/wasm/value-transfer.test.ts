@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { defaultLimits } from '../../../../src/common/runs/limits.js'
+import { defaultLimits } from '../../../../src/common/run/limits.js'
 import type { JsonValue } from '../../../../src/common/json/json.js'
 import type { SandboxBackend, SandboxConnection } from '../../../../src/sandbox/backend.js'
 import { helloMessage } from '../../../../src/sandbox/protocol/hello-message.js'

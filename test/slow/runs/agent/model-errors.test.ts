@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common'
 import type { Fault } from '../../../../src/testing/scripted-messages-api/script/faults.js'
-import type { Duration } from '../../../../src/tools/duration.js'
+import type { Duration } from '../../../../src/common/text/duration.js'
 import { code, faulty, text, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { tool } from '../../../support/tools.js'

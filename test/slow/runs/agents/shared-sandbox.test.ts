@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
-import type { ApprovalRequest } from '../../../../src/activities/index.js'
+import type { ApprovalRequest } from '../../../../src/config/options/approvals.js'
 import { defineAgent } from '../../../../src/index.js'
 import type { ScriptedTurn } from '../../../../src/testing/index.js'
 import type { ScriptedConversation } from '../../../../src/testing/scripted-messages-api/script/script.js'

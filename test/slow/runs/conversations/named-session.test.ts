@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ApprovalRequest } from '../../../../src/activities/index.js'
+import type { ApprovalRequest } from '../../../../src/config/options/approvals.js'
 import { defineAgent } from '../../../../src/index.js'
 import type { ModelTool } from '../../../../src/models/provider.js'
 import { heldTool, isNewNote, startBound } from '../../../support/environment/bound-conversation.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CellOutcome } from '../../../../src/common/calls/outcomes.js'
-import type { Limits } from '../../../../src/common/runs/limits.js'
+import type { Limits } from '../../../../src/common/run/limits.js'
 import { tool } from '../../../support/tools.js'
 import { type Backend, backends } from '../../../support/environment/backends.js'
 import { TestSession } from '../../../support/environment/test-session.js'

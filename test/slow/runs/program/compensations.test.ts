@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ProgramResult } from '../../../../src/common/runs/runs.js'
+import type { ProgramResult } from '../../../../src/common/run/runs.js'
 import { Bookings } from '../../../support/booking-tool.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { inMode } from '../../../support/mode.js'

@@ -1,0 +1,112 @@
+import type { BudgetAmounts } from '../budget/budget.js'
+import type { Caller, Effect } from './calls.js'
+import type { DeferredConfig } from './deferred-calls.js'
+
+/** The properties of a tool that the workflow needs. */
+export interface ToolConfig {
+  readonly name: string
+  readonly allowedCallers: readonly Caller[]
+  readonly effect: Effect
+  /** Milliseconds one attempt may take. */
+  readonly timeoutMs: number
+  /** Maximum attempts while the tool throws; 1 for `effect: 'once'`. */
+  readonly attempts: number
+  /** Digest of the input's JSON Schema. */
+  readonly inputDigest: string
+  /** `local`: the worker that has the sandbox may make the call by itself. Undefined: never. */
+  readonly execution?: 'local'
+  /** Set when the result arrives later. Undefined: the activity returns the result. */
+  readonly deferred?: DeferredConfig
+  /** The client of the run executes the calls: activity `tool.client` announces a call, and no worker runs it. */
+  readonly isClientTool?: true
+  /** The activity, workflow or operation of a remote tool. Undefined: a worker of durable-ptc runs the tool. */
+  readonly remote?: RemoteTarget
+  /** Deviations from the default intervals. `attempts` has the maximum of attempts. */
+  readonly retry?: RetryIntervals
+  /** A separate task queue of the tool. Undefined: see `toolQueue`. */
+  readonly taskQueue?: string
+  /** Maximum calls per second of all runs together. The server enforces it for the separate task queue of the tool. */
+  readonly rate?: ToolRate
+  /** Maximum calls in progress at once, of all runs together. Undefined: no limit. */
+  readonly concurrency?: number
+  readonly priority?: ToolPriority
+  /** True when a call may need the approval of a person. Undefined: no call does. */
+  readonly approval?: true
+  /** True when the tool has an inverse. Undefined: its calls can't be compensated. */
+  readonly compensates?: true
+}
+
+/** The activity, workflow or operation that executes the calls of a remote tool. */
+export type RemoteTarget = RemoteActivity | RemoteWorkflow | RemoteNexusOperation
+
+/** An activity of a worker of another application. */
+export interface RemoteActivity {
+  readonly kind: 'activity'
+  /** Activity type. */
+  readonly type: string
+  /** Undefined: the task queue of the workflows, where the activity belongs to the worker with the plugin. */
+  readonly taskQueue?: string
+  /** Milliseconds a call may wait for a worker. */
+  readonly scheduleToStartMs: number
+  /** Undefined: the activity does not heartbeat. */
+  readonly heartbeatMs?: number
+  /** The activity takes a `RemoteCall` as its second argument. */
+  readonly passCall?: true
+}
+
+/** A child workflow. */
+export interface RemoteWorkflow {
+  readonly kind: 'workflow'
+  /** Workflow type. */
+  readonly type: string
+  /** Undefined: the task queue of the run. */
+  readonly taskQueue?: string
+  /** The workflow takes a `RemoteCall` as its second argument. */
+  readonly passCall?: true
+  /** The tool is an agent of the configuration, and its calls are sub-agents. */
+  readonly agent?: SubagentTarget
+}
+
+/** The agent that a sub-agent runs. */
+export interface SubagentTarget {
+  readonly name: string
+  /** The budget in the configuration of the agent. */
+  readonly budget?: BudgetAmounts
+  /** True when the session of the caller executes the code of the sub-agent. Undefined: it has its own session. */
+  readonly sharesSandbox?: true
+}
+
+export interface RemoteNexusOperation {
+  readonly kind: 'nexus'
+  readonly endpoint: string
+  readonly service: string
+  readonly operation: string
+  /** The input of the operation is `{ arguments, call }`, with a `RemoteCall`. */
+  readonly passCall?: true
+}
+
+/** Intervals in milliseconds, and the types of failures that are not retried. Undefined fields have their defaults. */
+export interface RetryIntervals {
+  readonly initialMs?: number
+  readonly backoffCoefficient?: number
+  readonly maximumMs?: number
+  readonly nonRetryableErrorTypes?: readonly string[]
+}
+
+export interface ToolRate {
+  readonly perSecond: number
+}
+
+/** Temporal's priority of a call. */
+export interface ToolPriority {
+  /** From 1 (the first) to 5. */
+  readonly priorityKey?: number
+  /** One key for all calls, or the name of a field of the run's context, such as the tenant. */
+  readonly fairnessKey?: string | { readonly context: string }
+  readonly fairnessWeight?: number
+}
+
+/** Returns whether the calls of the tool are sub-agents that use the session of their caller. */
+export function sharesSandbox({ remote }: Pick<ToolConfig, 'remote'>): boolean {
+  return remote?.kind === 'workflow' && remote.agent?.sharesSandbox === true
+}

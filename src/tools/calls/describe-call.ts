@@ -1,0 +1,98 @@
+import type { Caller } from '../../common/calls/calls.js'
+import { runWork } from '../../common/async/uncaught-errors.js'
+import { callDigest, digestJson } from '../../common/calls/call-identity.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { Limits } from '../../common/run/limits.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { DescribedCall } from '../../common/session/steps.js'
+import { takeStart } from '../../common/text/text.js'
+import { checkSize, findTool, parseArgumentsNow } from '../validation/check-arguments.js'
+import type { Refusal } from '../validation/check-arguments.js'
+import { measureJson } from '../validation/measure-json.js'
+import type { ToolRegistry } from '../registry.js'
+import { redactSummary, summarizeArguments, summarizeInput } from './summary.js'
+
+/** A requested call. Its arguments may be hostile. */
+export interface UncheckedCall {
+  readonly tool: string
+  readonly arguments: JsonObject
+}
+
+export type CallDescription = Pick<DescribedCall, 'summary' | 'digest' | 'refused' | 'isParsed'>
+
+/**
+ * Describes a call before it is scheduled: its summary, its digest, and why it must not run. Never throws. `runTool`
+ * checks the call again.
+ *
+ * @param registryMatchesRun false when the run recorded other tools: then this function refuses only arguments that no
+ *   tool accepts. The workflow and the worker that runs the tool decide everything else.
+ */
+export function describeCall(
+  registry: ToolRegistry,
+  limits: Pick<Limits, 'argumentBytes'>,
+  call: UncheckedCall,
+  caller: Caller,
+  registryMatchesRun: boolean,
+): CallDescription {
+  // An asynchronous check or summary of the tool may reject later. No result depends on it.
+  const work = { name: `a check or summary of ${takeStart(call.tool, 100)}`, fail: () => false }
+  const description = runWork(work, () => describeUnredacted(registry, limits, call, caller, registryMatchesRun))
+  return { ...description, summary: redactSummary(registry, call.tool, description.summary) }
+}
+
+function describeUnredacted(
+  registry: ToolRegistry,
+  limits: Pick<Limits, 'argumentBytes'>,
+  call: UncheckedCall,
+  caller: Caller,
+  registryMatchesRun: boolean,
+): CallDescription {
+  const sizeRefusal = checkSize(call.arguments, limits)
+  if (sizeRefusal !== undefined) return describeUnread(call.tool, toOutcome(sizeRefusal))
+  const digest = callDigest(call.tool, call.arguments)
+  const defaultSummary = summarizeArguments(call.tool, call.arguments)
+  const found = findTool(registry, call.tool, caller)
+  if (!found.ok)
+    return { summary: defaultSummary, digest, refused: registryMatchesRun ? toOutcome(found.refusal) : null }
+  const input = parseArgumentsNow(found.value, call.arguments)
+  if (input === undefined) return { summary: defaultSummary, digest, refused: null }
+  if (!input.ok)
+    return { summary: defaultSummary, digest, refused: registryMatchesRun ? toOutcome(input.refusal) : null }
+  const summary = summarizeInput(found.value, input.value, call.arguments)
+  const isParsed = found.value.remote !== undefined && registryMatchesRun && isUnchanged(input.value, call.arguments)
+  return { summary, digest, refused: null, ...(isParsed && { isParsed }) }
+}
+
+/**
+ * Describes a call without checking its arguments, after too many slow checks. The digest is that of a checked call,
+ * because a rebuild may have time for the check.
+ */
+export function describeUncheckedCall(
+  registry: ToolRegistry,
+  limits: Pick<Limits, 'argumentBytes'>,
+  { tool, arguments: args }: UncheckedCall,
+): CallDescription {
+  const message = `The calls that the code made together with this call of ${takeStart(tool, 100)} took too long to check.`
+  const isTooLarge = checkSize(args, limits) !== undefined
+  const unread = describeUnread(tool, { status: 'invalid_arguments', message })
+  const description = isTooLarge ? unread : { ...unread, digest: callDigest(tool, args) }
+  return { ...description, summary: redactSummary(registry, tool, description.summary) }
+}
+
+/**
+ * Describes a call without traversing its arguments, which may be huge. The call never runs, so its digest may be a
+ * constant.
+ */
+function describeUnread(tool: string, refused: CallOutcome): CallDescription {
+  return { summary: summarizeArguments(tool, {}), digest: callDigest(tool, { refused: 'arguments' }), refused }
+}
+
+/** False when the schema has added a default, or transformed an argument. */
+function isUnchanged(parsed: Readonly<Record<string, unknown>>, args: JsonObject): boolean {
+  const measured = measureJson(parsed, Infinity)
+  return measured.type === 'json' && !measured.hasUndefined && digestJson(parsed as JsonObject) === digestJson(args)
+}
+
+function toOutcome({ code, message }: Refusal): CallOutcome {
+  return { status: code === 'TOOL_INPUT_INVALID' ? 'invalid_arguments' : 'denied', message }
+}

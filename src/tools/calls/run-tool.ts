@@ -1,0 +1,261 @@
+import { rejectOnAbort } from '../../common/async/abort.js'
+import { runWork } from '../../common/async/uncaught-errors.js'
+import type { ToolCallInput } from '../../common/calls/calls.js'
+import { PtcError } from '../../common/errors.js'
+import type { JsonValue } from '../../common/json/json.js'
+import type { Limits } from '../../common/run/limits.js'
+import { markLogged } from '../../common/telemetry/logged-failures.js'
+import { metrics } from '../../common/telemetry/metrics.js'
+import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
+import { type CallStatus, toCallStatus } from '../../common/calls/outcomes.js'
+import { checkOutput } from '../validation/check-output.js'
+import { checkSize, findTool, parseArguments } from '../validation/check-arguments.js'
+import type { Refusal } from '../validation/check-arguments.js'
+import { formatDuration } from '../../common/text/duration.js'
+import type { ToolRegistry } from '../registry.js'
+import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
+import { ToolError } from '../tool-error.js'
+import { type CallCredentials, Credentials } from '../credentials/credentials.js'
+import type { Redactor } from '../credentials/redactor.js'
+import type { Tool, ToolContext } from '../tool.js'
+
+/** The context of an attempt, in addition to the call. */
+export type ToolRunContext = Pick<
+  ToolContext,
+  'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt' | 'run' | 'context'
+> & {
+  /** Calls the tool under the event-loop watchdog, which attributes blocking to it. Default: calls it directly. */
+  readonly runMonitored?: <Result>(work: () => Result) => Result
+  /** Gets a text without credentials. Default: the text is dropped. */
+  readonly milestone?: (text: string) => void
+  /** For a deferred tool. */
+  readonly completionToken?: string
+  /** Default: none. */
+  readonly credentials?: Credentials | undefined
+}
+
+/**
+ * Runs one attempt of a call. The authority on caller, arguments, timeout and result.
+ *
+ * Error messages are for the caller: they contain no stack and no path of this host. The stack of an error is the
+ * tool's stack, without paths of this host. The log has everything.
+ *
+ * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
+ * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID, CREDENTIAL_UNAVAILABLE: the tool did not run.
+ *   TOOL_REFUSED: the tool threw a ToolError. TOOL_NOT_RETRIED: it threw an error that its retry policy excludes.
+ *   TOOL_FAILED: it threw any other error. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran, and its
+ *   result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
+ */
+export function runTool(
+  registry: ToolRegistry,
+  call: ToolCallInput,
+  limits: Limits,
+  context: ToolRunContext,
+): Promise<JsonValue> {
+  const { tool, idempotencyKey, position } = call
+  const attributes = {
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': idempotencyKey,
+    'ptc.turn': position.turn,
+    'ptc.cell': position.cell,
+    'ptc.call': position.index,
+    'ptc.attempt': context.attempt,
+  }
+  return withSpan(toolSpan(registry.get(tool)?.name ?? 'unknown', attributes), () =>
+    measureCall(registry, tool, context.signal, () => checkAndRun(registry, call, limits, context)),
+  )
+}
+
+/** Number of calls in progress. */
+let running = 0
+
+async function measureCall<Result>(
+  registry: ToolRegistry,
+  name: string,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  // The model or its code chooses an unregistered name, so the metrics do not have it.
+  const tool = registry.get(name)?.name ?? 'unknown'
+  const startedAt = performance.now()
+  let status: CallStatus = 'ok'
+  metrics.set('ptc_tool_calls_running', ++running, {})
+  try {
+    return await work()
+  } catch (thrown) {
+    status = signal.aborted ? 'cancelled' : toCallStatus(PtcError.isInstance(thrown) ? thrown.code : '')
+    throw thrown
+  } finally {
+    metrics.set('ptc_tool_calls_running', --running, {})
+    metrics.add('ptc_tool_calls_total', 1, { tool, status })
+    metrics.observe('ptc_tool_call_latency_milliseconds', performance.now() - startedAt, { tool })
+  }
+}
+
+async function checkAndRun(
+  registry: ToolRegistry,
+  call: ToolCallInput,
+  limits: Limits,
+  context: ToolRunContext,
+): Promise<JsonValue> {
+  context.signal.throwIfAborted()
+  const found = findTool(registry, call.tool, call.caller)
+  if (!found.ok) throw refusalError(found.refusal)
+  const tool = found.value
+  const sizeRefusal = checkSize(call.arguments, limits)
+  if (sizeRefusal !== undefined) throw refusalError(sizeRefusal)
+  const input = await parseArguments(tool, call.arguments)
+  if (!input.ok) throw refusalError(input.refusal)
+  const credentials = await resolveCredentials(tool, context)
+  const { redactor } = credentials
+  const returned = await runAttempt(
+    tool,
+    call,
+    { ...context, log: redactor.log(context.log) },
+    credentials,
+    (toolContext) => tool.run(input.value, toolContext),
+  )
+  if (tool.deferred) return null
+  try {
+    return redactor.any(await checkOutput(tool, returned, limits))
+  } catch (thrown) {
+    throw PtcError.isInstance(thrown) ? redactor.ptcError(thrown) : thrown
+  }
+}
+
+const noCredentials = new Credentials()
+
+export function resolveCredentials(
+  { name: tool, credentials: names }: Tool,
+  { run, context, attempt, signal, credentials = noCredentials }: ToolRunContext,
+): Promise<CallCredentials> {
+  return credentials.resolve(names, { tool, run, context }, attempt, signal)
+}
+
+/**
+ * Races a function of the tool against its timeout and the caller's signal, so that a tool that ignores its signal does
+ * not delay the caller. An uncaught error of the function counts as thrown by it.
+ */
+export async function runAttempt(
+  tool: Tool,
+  { caller, idempotencyKey }: Pick<ToolCallInput, 'caller' | 'idempotencyKey'>,
+  context: ToolRunContext,
+  { values, redactor }: CallCredentials,
+  execute: (context: ToolContext) => unknown,
+): Promise<unknown> {
+  const { signal, log, completionToken, runMonitored = (work) => work() } = context
+  signal.throwIfAborted()
+  const abortController = new AbortController()
+  // Added before the listeners of the tool: an error that the tool throws because of the signal comes too late.
+  const aborted = rejectOnAbort(abortController.signal)
+  const onAbort = () => abortController.abort(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  const timer = setTimeout(() => abortController.abort(timeoutError(tool)), tool.timeoutMs)
+  const onThrown = (thrown: unknown, how: string): PtcError => {
+    const error = toToolError(thrown, tool, redactor)
+    if (abortController.signal.aborted) return error
+    log.warn(`${tool.name} ${how}`, {
+      attempt: context.attempt,
+      stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
+    })
+    return markLogged(error)
+  }
+  let hasEnded = false
+  const fail = (thrown: unknown): boolean => {
+    if (hasEnded || abortController.signal.aborted) return false
+    // The function may still run: the signal asks it to stop.
+    abortController.abort(onThrown(thrown, 'left an error uncaught'))
+    return true
+  }
+  const run = async () => {
+    try {
+      const heartbeat = (details?: unknown) => context.heartbeat(redactor.any(toHeartbeatDetails(details)))
+      const { heartbeatDetails, attempt, run: callingRun, context: runContext } = context
+      const toolContext = {
+        signal: abortController.signal,
+        idempotencyKey,
+        heartbeat,
+        heartbeatDetails,
+        milestone: (text: string) => context.milestone?.(redactor.text(text)),
+        log,
+        credential: (name: string) => credentialOf(tool, values, name),
+        caller,
+        attempt,
+        ...(completionToken !== undefined && { completionToken }),
+        run: callingRun,
+        // Calls of local tools share the object.
+        context: structuredClone(runContext),
+      }
+      return await runMonitored(() => execute(toolContext))
+    } catch (thrown) {
+      throw onThrown(thrown, 'threw')
+    }
+  }
+  try {
+    return await Promise.race([aborted, runWork({ name: `tool ${tool.name}`, redact: redactor.text, fail }, run)])
+  } finally {
+    hasEnded = true
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Heartbeat details are sent repeatedly, and the server keeps them with the call. */
+const maxHeartbeatCharacters = 100_000
+
+/**
+ * The details as JSON, at this moment. Details that can't be sent would end the call later, and its author would not
+ * see the reason. Very large details would end the worker when the value store is unavailable.
+ */
+function toHeartbeatDetails(details: unknown): unknown {
+  const json = JSON.stringify(details) as string | undefined
+  if (json === undefined) return undefined
+  if (json.length <= maxHeartbeatCharacters) return JSON.parse(json) as unknown
+  throw new RangeError(`the details of a heartbeat have at most ${maxHeartbeatCharacters} characters of JSON`)
+}
+
+function timeoutError({ name, timeoutMs }: Tool): PtcError {
+  return new PtcError('TOOL_TIMED_OUT', `${name} did not answer within ${formatDuration(timeoutMs)}`)
+}
+
+function credentialOf({ name: tool }: Tool, values: ReadonlyMap<string, string>, name: string): string {
+  const value = values.get(name)
+  if (value === undefined) throw new Error(`${tool} declares no credential named ${name}`)
+  return value
+}
+
+function toToolError(thrown: unknown, { retry }: Tool, { text: redact }: Redactor): PtcError {
+  const code = isToolError(thrown)
+    ? 'TOOL_REFUSED'
+    : isOfType(thrown, retry?.nonRetryableErrorTypes ?? [])
+      ? 'TOOL_NOT_RETRIED'
+      : 'TOOL_FAILED'
+  const error = new PtcError(code, describeThrown(thrown, redact))
+  // The log has the whole stack. The history gets no path of this host.
+  error.stack = publicStackOf(thrown, redact)
+  return error
+}
+
+/**
+ * Whether the name of the error, or of its class, is in the list. Reading a name from a thrown proxy may throw again.
+ */
+function isOfType(thrown: unknown, types: readonly string[]): boolean {
+  try {
+    return thrown instanceof Error && (types.includes(thrown.name) || types.includes(thrown.constructor.name))
+  } catch {
+    return false
+  }
+}
+
+/** Whether the value is a ToolError. Testing a thrown proxy may throw again. */
+function isToolError(thrown: unknown): boolean {
+  try {
+    return ToolError.isInstance(thrown)
+  } catch {
+    return false
+  }
+}
+
+function refusalError({ code, message }: Refusal): PtcError {
+  return new PtcError(code, message)
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { Caller } from '../../common/calls/calls.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
+import { PythonClasses } from '../python/classes.js'
+import { renderStub } from '../python/stub.js'
+import { namesForCode } from '../tool-name.js'
+import type { Tool } from '../tool.js'
+
+/** The documentation of a tool for the model. */
+export interface ToolDocumentation {
+  readonly name: string
+  /** The name of the function in code. Absent: the name of the tool. */
+  readonly codeName?: string
+  readonly description: string
+  readonly allowedCallers: readonly Caller[]
+  /**
+   * The callers that are told of the tool, each in its own form: the model gets a JSON Schema, its code a Python
+   * function.
+   */
+  readonly offeredTo: readonly Caller[]
+  /** Arguments, as JSON Schema with `type: 'object'`. */
+  readonly inputSchema: JsonObject
+  /** The defaults of the schema are documentation. Absent: they are added to the arguments. */
+  readonly documentsDefaults?: true
+  readonly inputExamples: readonly JsonObject[]
+  /**
+   * The tool as a Python function with types and docstring, for code. The stubs of a list belong together in order: a
+   * shared class is declared in the first stub that needs it.
+   */
+  readonly stub: string
+  /** The stub without its docstring. */
+  readonly signature: string
+}
+
+const jsonObject = z.custom<JsonObject>(isJsonObject, 'not an object')
+const callers = z.array(z.enum(['direct', 'code_execution']))
+
+/** Accepts a recorded {@link ToolDocumentation}. */
+export const toolDocumentationSchema: z.ZodType<ToolDocumentation> = z.object({
+  name: z.string(),
+  codeName: z.string().exactOptional(),
+  description: z.string(),
+  allowedCallers: callers,
+  offeredTo: callers,
+  inputSchema: jsonObject,
+  documentsDefaults: z.literal(true).exactOptional(),
+  inputExamples: z.array(jsonObject),
+  stub: z.string(),
+  signature: z.string(),
+})
+
+/**
+ * The documentation of several tools, in their order.
+ *
+ * @param codeNames names of functions in code, by the names of the tools
+ */
+export function documentTools(
+  tools: readonly Tool[],
+  codeNames: ReadonlyMap<string, string> = namesForCode(tools.map(({ name }) => name)),
+): readonly ToolDocumentation[] {
+  const classes = new PythonClasses()
+  return tools.map((tool) => ({
+    name: tool.name,
+    ...(codeNames.get(tool.name) !== tool.name && { codeName: codeNames.get(tool.name) ?? tool.name }),
+    description: tool.description,
+    allowedCallers: tool.allowedCallers,
+    offeredTo: tool.offeredTo,
+    inputSchema: tool.inputSchema,
+    ...(tool.documentsDefaults && { documentsDefaults: true }),
+    inputExamples: tool.inputExamples,
+    // Code never gets the stub of a tool that it can't call, so that stub must not declare shared classes.
+    ...renderStub(
+      tool,
+      tool.allowedCallers.includes('code_execution') ? classes : new PythonClasses(),
+      codeNames.get(tool.name),
+    ),
+  }))
+}
+
+/** A stub that declares all classes it needs. */
+export function renderStandaloneStub(tool: Tool, codeName?: string): string {
+  return renderStub(tool, new PythonClasses(), codeName).stub
+}

@@ -73,7 +73,7 @@ function checkAgentTools(agent: Agent, registry: ToolRegistry): void {
   within(agent, 'tools', () => registry.subset(names))
   const subagent = names.find((name) => isSubagent(registry, name))
   if (subagent !== undefined) {
-    throw new PtcError('CONFIG_INVALID', `agent ${agent.name}: ${subagent} is an agent, not a tool`, {
+    throw new PtcError('CONFIG_INVALID', `agent ${agent.name}: ${subagent} is an agent and not a tool`, {
       hint: 'Name it in `agents`.',
     })
   }

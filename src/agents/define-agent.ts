@@ -49,7 +49,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   const problem = describeUnknownKeys(definition, definitionKeys)
   if (problem !== undefined) throw invalid(problem, `An agent has the keys ${definitionKeys.join(', ')}.`)
   if (typeof instructions !== 'string' || instructions.trim() === '') {
-    throw invalid('instructions are missing', 'Say what the agent is for, and how it works.')
+    throw invalid('instructions are missing', 'Describe the purpose of the agent and how it works.')
   }
   if (model !== undefined && !isModel(model)) throw invalid('model must be a model id, or a list of them')
   if (temperature !== undefined && !isTemperature(temperature))

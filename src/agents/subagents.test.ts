@@ -88,7 +88,7 @@ it.each([
     'an agent among its tools',
     [agent('a'), agent('chief', ['a']), agent('b', [], { tools: ['a'] })],
     'CONFIG_INVALID',
-    'agent b: a is an agent, not a tool',
+    'agent b: a is an agent and not a tool',
   ],
 ])('refuses an agent that starts %s', (_name, agents, code, message) => {
   expect(() => configure(agents)).toThrow(failure(code, expect.stringContaining(message)))

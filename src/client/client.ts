@@ -8,7 +8,7 @@ import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../co
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
 import { makeMessagesWellFormed } from '../values/well-formed-messages.js'
-import { withStoredAttachments } from './attachments/store-attachments.js'
+import { withStoredAttachments } from './start/store-attachments.js'
 import { approveCall, type ApproveOptions, denyCall, type DenyOptions } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { type Conversation, createConversation } from './conversations/conversation.js'
@@ -22,7 +22,7 @@ import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
-import { startError } from './start/start-error.js'
+import { startError } from './run/run-error.js'
 import { checkSize, requesterMemo, type StartOptions, startOptions } from './start/start-options.js'
 
 export interface PtcClientOptions {
@@ -80,9 +80,7 @@ export interface PtcClient {
    * the tool, and recorded it. A second completion with the same result does nothing.
    *
    * @param token the `completionToken` of the call
-   * @throws PtcError COMPLETION_TOKEN_INVALID; CALL_NOT_FOUND when no call with this token waits; CALL_COMPLETED when
-   *   the call has another result; CALL_EXPIRED; TOOL_OUTPUT_INVALID and TOOL_RESULT_TOO_LARGE, after which the call
-   *   still waits; WORKER_MISSING; TEMPORAL_UNREACHABLE
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   completeCall(token: string, value: JsonValue, options?: CompleteOptions): Promise<void>
   /**

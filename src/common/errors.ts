@@ -69,7 +69,7 @@ export const errorTable = {
   SANDBOX_NAME_TAKEN: { retryable: false },
   // values in the value store
   VALUE_MISSING: { retryable: false },
-  /** The stored bytes do not match the key. */
+  /** The stored bytes do not match the key, or are not what was recorded. */
   VALUE_CORRUPT: { retryable: false },
   VALUE_STORE_UNAVAILABLE: { retryable: true },
   VALUE_STORE_FULL: { retryable: true },

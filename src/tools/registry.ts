@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { digestJson } from '../common/calls/call-identity.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
@@ -22,6 +23,15 @@ export interface ToolCallSignature {
   readonly required: readonly string[]
   readonly documentation: string
 }
+
+/** Accepts a recorded {@link ToolCallSignature}. */
+export const toolCallSignatureSchema: z.ZodType<ToolCallSignature> = z.object({
+  name: z.string(),
+  tool: z.string().exactOptional(),
+  parameters: z.array(z.string()),
+  required: z.array(z.string()),
+  documentation: z.string(),
+})
 
 /** The tools of a worker. Immutable. Names are looked up in a Map, so names such as `constructor` are unknown. */
 export interface ToolRegistry {
@@ -136,6 +146,7 @@ function toToolConfig(tool: Tool): ToolConfig {
     ...(execution === 'local' && { execution }),
     ...(remote && { remote }),
     ...(deferred && { deferred }),
+    ...(tool.isClientTool && { isClientTool: true }),
     ...(retry && { retry }),
     ...(taskQueue !== undefined && { taskQueue }),
     ...(rate && { rate }),

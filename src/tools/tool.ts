@@ -232,6 +232,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly compensate?: Compensate
   /** Names of the credentials that `run` needs. */
   readonly credentials: readonly string[]
+  /** The client of the run executes the calls. `run` has no effect. */
+  readonly isClientTool?: true
   /** Target of a remote tool. Its `run` throws. */
   readonly remote?: RemoteTarget
   readonly inputExamples: readonly JsonObject[]

@@ -9,7 +9,7 @@ import type { ToolDocumentation } from '../../tools/documentation/document-tools
 import type { ToolRegistry } from '../../tools/registry.js'
 import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
-import { loadDocumentation } from '../run/tool-set.js'
+import { loadDocumentation } from '../../tools/sources/tool-set.js'
 import { loadMessages, loadPending, toSent } from './conversation.js'
 import { endLostCode } from './lost-code.js'
 

@@ -32,7 +32,7 @@ import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
 import { TurnStream } from '../stream-events.js'
-import { loadRunTools, type RunTools } from '../run/tool-set.js'
+import { loadRunTools, type RunTools } from '../../tools/sources/tool-set.js'
 import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: gets one reply of the model, and checks and describes each direct call. */

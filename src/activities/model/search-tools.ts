@@ -4,7 +4,7 @@ import type { EngineToolResult, SearchToolsInput } from '../../common/agent/mode
 import { findTools, renderFoundStubs } from '../../tools/documentation/search-tools.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
-import { loadDocumentation } from '../run/tool-set.js'
+import { loadDocumentation } from '../../tools/sources/tool-set.js'
 import { runActivity } from '../run-activity.js'
 
 const schema = z.object({ query: z.string() })

@@ -15,7 +15,7 @@ import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
 import { loadRunConfig } from './load-run-config.js'
-import { findRunTools } from './tool-set.js'
+import { findRunTools } from '../../tools/sources/tool-set.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
 const values = new Values({ store: new LocalStore(folder) })

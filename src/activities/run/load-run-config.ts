@@ -1,118 +1,49 @@
 import { randomBytes } from 'node:crypto'
 import { activityInfo } from '@temporalio/activity'
-import { type Agent, type Agents, toolNamesOf } from '../../agents/index.js'
-import { type Budget, budgetItems } from '../../common/budget/budget.js'
 import { failpoint } from '../../common/failpoint.js'
-import { PtcError } from '../../common/errors.js'
-import { budgetWithin } from '../../common/budget/leases.js'
-import { workflowNames } from '../../common/names.js'
-import { problemOfClientOptions } from '../../common/calls/client-tools.js'
-import { hostedBackend } from '../../common/agent/hosted-code.js'
-import { overrideSettings, problemOfSettings } from '../../common/agent/model-settings.js'
-import type { BackendChoice, ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/run/run-config.js'
-import { sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.js'
-import type { SessionOwner } from '../../common/run/session-owner.js'
-import type { RecordedMode } from '../../common/agent/task-modes.js'
-import { type RunConfigInput, zeroUsage } from '../../common/run/runs.js'
-import { contextWindowOf } from '../../models/context-windows.js'
-import { costOf } from '../../models/prices.js'
+import type { RunConfig } from '../../common/run/run-config.js'
+import type { RunConfigInput } from '../../common/run/runs.js'
 import type { SearchAttributeName } from '../../common/run/search-attributes.js'
-import { configuredCost, configuredWindow, type ModelFacts } from '../../models/model-facts.js'
-import { defaultProvider, parseModelNames } from '../../models/model-name.js'
+import { resolveRun, type RunConfiguration } from '../../config/run/resolve-run.js'
 import type { StreamPublisher } from '../../stream/index.js'
-import { clientRegistry, withoutPatterns } from '../../tools/sources/client-tools.js'
-import type { ToolRegistry } from '../../tools/registry.js'
+import { recordToolSet } from '../../tools/sources/tool-set.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
-import { applyOverrides } from '../../config/options/limits.js'
-import { checkRunOptions } from '../../config/run/run-options.js'
-import { checkHostedCode } from './check-hosted-code.js'
 import { describeInput } from './describe-input.js'
-import { recordToolSet } from './tool-set.js'
 
 /** The search attributes that runs may set on this server. Never rejects. */
 export type SearchAttributeLookup = () => Promise<readonly SearchAttributeName[]>
 
-/** The parts of a worker's configuration for runs. */
-export interface RunConfiguration {
-  readonly defaults: RunDefaults
-  readonly registry: ToolRegistry
-  readonly agents: Agents
-  /** Names of the model providers. */
-  readonly providers: readonly string[]
-  /** Names of the providers that execute code at their API. */
-  readonly hostingProviders: readonly string[]
-  /** Facts about models in the configuration. */
-  readonly models: ModelFacts
-  /** Instructions of runs without an agent. */
-  readonly instructions: string | undefined
-}
-
-/** Activity `run.config`: returns the configuration of this worker with the agent and the overrides of the run. */
+/** Activity `run.config`: records the configuration of a run, which later deployments do not change. */
 export function loadRunConfig(
-  { defaults, registry, agents, providers, hostingProviders, models, instructions }: RunConfiguration,
+  configuration: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
   stream?: StreamPublisher,
 ) {
   return (options: RunConfigInput): Promise<RunConfig> =>
     runActivity(async ({ signal, workflowId, runId, attempt }) => {
-      checkRunOptions(options)
-      const agent = options.agent === undefined ? undefined : agents.require(options.agent)
-      const { clientTools } = options
-      if (clientTools && options.tools)
-        throw new PtcError('RUN_INPUT_INVALID', 'tools and clientTools exclude each other')
-      const problem = problemOfClientOptions(options)
-      if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
-      const tools = clientTools
-        ? clientRegistry(clientTools, registry.redact)
-        : chooseTools(registry, toolNamesOf(registry, agent), options.tools)
-      const model = modelOf(defaults.model, agent, options, providers)
-      const outputSchema = options.outputSchema ? withoutPatterns(options.outputSchema) : agent?.outputSchema
-      const runInstructions = options.instructions ?? agent?.instructions ?? instructions?.trim()
+      const { workflowType, workflowExecution, namespace } = activityInfo()
+      const workflow = { workflowType, workflowId: workflowExecution?.workflowId }
+      const { config, tools, toolSetOrigin, instructions, outputSchema } = resolveRun(configuration, options, workflow)
+      const { agentName: agent, model } = config
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
-      publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
-      const { context, input, lease } = options
-      const { isPlain } = options
-      const { mode: defaultMode, ...allDefaults } = defaults
-      const runDefaults = isPlain ? withoutEngineTools(allDefaults) : allDefaults
-      const task = taskOf(options, agent, defaultMode, tools)
-      // A run without code never opens a sandbox.
-      const backend = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
-      if (backend === hostedBackend)
-        checkHostedCode(
-          { model, tools, hasInput: input !== undefined, hasClientTools: clientTools !== undefined, mode: task.mode },
-          hostingProviders,
-        )
-      const sessionOwner = sessionOwnerOf(options, tools, backend)
-      const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
-      const budget = checkBudget(models, model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
+      publish?.({ type: 'run.begins', model: model.name, ...(agent !== undefined && { agent }) })
+      const { input } = options
       const [toolSet, searchAttributes] = await Promise.all([
-        recordToolSet(tools, values, signal, {
-          ...(clientTools ? { clientTools } : tools !== registry && { names: tools.names }),
-        }),
+        recordToolSet(tools, values, signal, toolSetOrigin),
         lookUpSearchAttributes(),
       ])
       const runConfig: RunConfig = {
-        ...runDefaults,
-        tools: clientTools ? tools.toolConfigs().map(toClientTool) : tools.toolConfigs(),
+        ...config,
         toolSet,
-        model: withContextWindows(models, model),
-        backend,
-        limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
-        namespace: activityInfo().namespace,
-        ...(tools.toolConfigs().some(({ deferred, approval }) => deferred ?? approval) && {
+        namespace,
+        ...(config.tools.some(({ deferred, approval }) => deferred ?? approval) && {
           completionSecret: randomBytes(32).toString('hex'),
         }),
-        ...(agent && { agentName: agent.name }),
-        ...task,
-        ...(budget && { budget }),
-        ...(runInstructions && { instructions: await values.externalize(runInstructions, signal) }),
+        ...(instructions && { instructions: await values.externalize(instructions, signal) }),
         ...(outputSchema && { outputSchema: await values.externalize(outputSchema, signal) }),
-        ...(isPlain && { isPlain }),
-        ...(context && { context }),
-        ...(sessionOwner && { sessionOwner }),
         ...(input !== undefined && {
           input: { value: await values.externalize(input, signal), description: describeInput(input) },
         }),
@@ -120,156 +51,4 @@ export function loadRunConfig(
       failpoint('config.loaded')
       return runConfig
     })
-}
-
-/** Removes options that need tools of the engine, and options that change the messages. */
-function withoutEngineTools(defaults: Omit<RunDefaults, 'mode'>): Omit<RunDefaults, 'mode'> {
-  const { compaction: _, readMore: __, documentedTools: ___, providerSearch: ____, ...others } = defaults
-  return others
-}
-
-function toClientTool(tool: ToolConfig): ToolConfig {
-  return { ...tool, isClientTool: true }
-}
-
-/**
- * Adds the context window of each model: configured for the model, configured for all models, or known for the model.
- */
-function withContextWindows(facts: ModelFacts, model: ModelConfig): ModelConfig {
-  const { contextWindow: ofAll, fallbacks } = model
-  const windowOf = (id: ModelId) => {
-    const contextWindow = configuredWindow(facts, id) ?? ofAll ?? contextWindowOf(id)
-    return contextWindow === undefined ? {} : { contextWindow }
-  }
-  return {
-    ...model,
-    ...windowOf(model),
-    ...(fallbacks && { fallbacks: fallbacks.map((id) => ({ ...id, ...windowOf(id) })) }),
-  }
-}
-
-/**
- * Returns the owner of the session that the run uses; undefined for its own session.
- *
- * @throws PtcError RUN_INPUT_INVALID
- */
-function sessionOwnerOf(
-  { session: name, sandboxOwner, sandbox, input, clientTools }: RunConfigInput,
-  tools: ToolRegistry,
-  backend: BackendChoice,
-): SessionOwner | undefined {
-  const { workflowType, workflowExecution } = activityInfo()
-  const invalid = (message: string, hint: string) => new PtcError('RUN_INPUT_INVALID', message, { hint })
-  const sharing = tools.toolConfigs().find(sharesSandbox)
-  if (sharing && backend === hostedBackend)
-    throw invalid(`sub-agent ${sharing.name} can't use the sandbox ${hostedBackend}`, 'Choose another sandbox.')
-  if (sandboxOwner) {
-    if (sandboxOwner.workflowId === workflowExecution?.workflowId)
-      throw invalid('the run is bound to its own sandbox', 'Only a sub-agent uses the sandbox of another run.')
-    return { type: 'parent', ...sandboxOwner }
-  }
-  if (name === undefined) return undefined
-  if (workflowType !== workflowNames.agent && workflowType !== workflowNames.conversation)
-    throw invalid(`workflow ${workflowType} can't be bound to a session`, 'Execute code in it: `ptc exec --session`.')
-  if (backend === hostedBackend)
-    throw invalid(`the sandbox ${hostedBackend} has no named sessions`, 'Choose another sandbox, or no session.')
-  if (clientTools !== undefined)
-    throw invalid(`code in session ${name} can't call client tools`, 'It calls the tools of the session.')
-  if (input !== undefined)
-    throw invalid(`a run in session ${name} has no \`input_data\` of its own`, 'Give the data to the session.')
-  return { type: 'named', name, ...(sandbox !== undefined && sandbox !== 'auto' && { sandbox }) }
-}
-
-/**
- * Returns the mode of an agent run. A configured mode does not apply to other workflows.
- *
- * @throws PtcError RUN_INPUT_INVALID, TOOL_UNKNOWN
- */
-function taskOf(
-  { mode: chosen }: RunConfigInput,
-  agent: Agent | undefined,
-  configured: RecordedMode | undefined,
-  tools: ToolRegistry,
-): Pick<RunConfig, 'mode' | 'doneCheck'> {
-  const { workflowType } = activityInfo()
-  const mode = chosen ?? agent?.mode
-  if (workflowType !== workflowNames.agent) {
-    if (mode === undefined || mode === 'answer') return {}
-    const owner = chosen === undefined ? `agent ${agent?.name ?? ''} has` : 'the run has'
-    throw new PtcError('RUN_INPUT_INVALID', `${owner} mode ${mode}, which workflow ${workflowType} can't work in`, {
-      hint: `Only workflow ${workflowNames.agent} has modes. A conversation answers each of its messages.`,
-    })
-  }
-  const recorded = mode ?? configured
-  if (recorded === undefined || recorded === 'answer') return {}
-  const doneCheck = recorded === 'autonomous' ? agent?.doneCheck : undefined
-  if (doneCheck === undefined) return { mode: recorded }
-  if (tools.get(doneCheck)) return { mode: recorded, doneCheck }
-  throw new PtcError('TOOL_UNKNOWN', `the run lacks tool ${doneCheck}, which checks whether its work is done`, {
-    hint: `Add ${doneCheck} to the tools of the run.`,
-  })
-}
-
-/**
- * Returns the model of a run with its settings. Settings of the run come before those of the agent, and these before
- * those of the configuration.
- *
- * @throws PtcError MODEL_NOT_FOUND, RUN_INPUT_INVALID
- */
-function modelOf(
-  configured: ModelConfig,
-  agent: Agent | undefined,
-  options: RunConfigInput,
-  providers: readonly string[],
-): ModelConfig {
-  const names = options.model ?? agent?.model
-  const { fallbacks: _, ...base } = configured
-  const named = names === undefined ? configured : { ...base, ...parseModelNames(names, providers) }
-  const { maxTokens, toolChoice, stopSequences } = options
-  const model = {
-    ...overrideSettings(overrideSettings(named, agent?.settings ?? {}), options),
-    ...(agent?.serverTools && { serverTools: agent.serverTools }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(toolChoice && { toolChoice }),
-    ...(stopSequences && { stopSequences }),
-  }
-  const problem = problemOfSettings(model, model.maxTokens)
-  if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
-  return model
-}
-
-/**
- * Returns the budget of a run, if it has one. A budget of the cost needs a known price. The cost of other providers is
- * known only from their replies; after a reply without a cost, the budget counts as spent.
- *
- * @throws PtcError RUN_INPUT_INVALID for a budget of the cost when the price of the model is unknown
- */
-function checkBudget(facts: ModelFacts, model: ModelId, budget: Budget): Budget | undefined {
-  const { provider, name } = model
-  const isPriced = provider !== defaultProvider || costOf(name, zeroUsage) !== null
-  if (budget.costUsd !== undefined && !isPriced && configuredCost(facts, model, zeroUsage) === undefined) {
-    throw new PtcError('RUN_INPUT_INVALID', `the price of ${name} is unknown, so its cost has no budget`, {
-      hint: 'Give a budget of tokens or turns, or the price in `models` of the configuration.',
-    })
-  }
-  return budgetItems.some((item) => budget[item] !== undefined) ? budget : undefined
-}
-
-/**
- * Returns the tools that the run asks for.
- *
- * @param names names of the tools that the run may have
- */
-function chooseTools(
-  registry: ToolRegistry,
-  names: readonly string[],
-  requested: readonly string[] | undefined,
-): ToolRegistry {
-  const available = registry.subset(names)
-  if (requested === undefined) return available
-  const missing = requested.find((name) => registry.get(name) !== undefined && available.get(name) === undefined)
-  if (missing === undefined) return registry.subset(available.subset(requested).names)
-  throw new PtcError('TOOL_UNKNOWN', `the agent does not have tool ${missing}`, {
-    hint: `It has: ${available.names.join(', ')}.`,
-  })
 }

@@ -26,7 +26,7 @@ import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { auditCall, auditStep } from '../audit-events.js'
 import type { ActivityScope } from '../run-activity.js'
-import { findRunTools } from '../run/tool-set.js'
+import { findRunTools } from '../../tools/sources/tool-set.js'
 import { streamCall, streamStep } from '../stream-events.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
 

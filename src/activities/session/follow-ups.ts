@@ -44,8 +44,8 @@ export class FollowUps {
     result: DescribedStepResult,
     scope: FollowUpScope,
   ): Promise<readonly FollowUpStep[]> {
-    // Client tools are never local.
-    if (step === null || allowance === undefined || tools.clientTools !== undefined) return []
+    // Tools of the run's own source are never local.
+    if (step === null || allowance === undefined || tools.source !== undefined) return []
     const { signatures: _, ...toolSet } = tools
     const request = { session, tools: toolSet, limits, allowance }
     this.#remember(request)

@@ -7,7 +7,7 @@ import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
-import { loadSignatures } from '../run/tool-set.js'
+import { loadSignatures } from '../../tools/sources/tool-set.js'
 
 /** Activity `session.open`: opens a sandbox on any host, and returns the task queue of its backend on that host. */
 export function openSession(

@@ -11,7 +11,7 @@ import { defineTool } from '../../tools/index.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
-import { recordToolSet } from '../run/tool-set.js'
+import { recordToolSet } from '../../tools/sources/tool-set.js'
 import { checkToolResult } from './check-tool-result.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))

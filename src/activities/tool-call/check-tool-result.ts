@@ -9,7 +9,7 @@ import { checkOutput } from '../../tools/validation/check-output.js'
 import { fromJsonSchema } from '../../tools/validation/json-schema.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
-import { findRunTools, loadOutputSchema } from '../run/tool-set.js'
+import { findRunTools, loadOutputSchema } from '../../tools/sources/tool-set.js'
 
 /**
  * Activity `tool.result`: checks a result that comes from outside the worker, and externalizes a large one. If the

@@ -9,7 +9,7 @@ import { checkSize, parseArguments } from '../../tools/validation/check-argument
 import { fromJsonSchema } from '../../tools/validation/json-schema.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
-import { findRunTools, loadDocumentation } from '../run/tool-set.js'
+import { findRunTools, loadDocumentation } from '../../tools/sources/tool-set.js'
 import { loadArguments } from './load-arguments.js'
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { watchWaits } from '../../client/calls/waits-of-run.js'
+import { watchWaitsOfRun } from '../../client/calls/waits-of-run.js'
 import type { WaitOfRun } from '../../client/index.js'
 import type { Conversation } from '../../client/conversations/conversation.js'
 import {
@@ -68,7 +68,7 @@ export async function runChat(options: ChatOptions): Promise<number> {
   const conversation = environment.ptc.conversation(name, conversationOptions)
   const { ptc } = environment
   const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
-  const waits = (signal: AbortSignal) => watchWaits(ptc, conversation.workflowId, signal)
+  const waits = (signal: AbortSignal) => watchWaitsOfRun(ptc, conversation.workflowId, signal)
   const chat = new Chat(conversation, json, attachments, environment.stream && stream, waits)
   if (single !== undefined) {
     const asking = chat.ask(single, false)

@@ -11,8 +11,8 @@ import {
   describeTaskQueue,
   isUnserved,
   type TaskQueueStatus,
-} from '../../client/temporal/task-queue.js'
-import { describeUnserved } from '../../client/temporal/unserved-queue.js'
+} from '../../client/workers/task-queue.js'
+import { describeUnserved } from '../../client/workers/unserved-queue.js'
 import { formatDuration } from '../../common/text/format.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
 import { idleRoles, type LoadedConfig, stateDirectory } from '../environment/project.js'

@@ -1,5 +1,5 @@
 import { PtcError } from '../../common/errors.js'
-import { hasHelpers, watchWaits, withWaits } from '../../client/calls/waits-of-run.js'
+import { hasHelpers, watchWaitsOfRun, withWaits } from '../../client/calls/waits-of-run.js'
 import type { WaitOfRun } from '../../client/index.js'
 import type { CellNode, RunTree } from '../../client/run-tree/index.js'
 import { ProgressWriter } from '../rendering/progress/progress-writer.js'
@@ -49,7 +49,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   }
   const watchHelpers = async (): Promise<void> => {
     const isNeeded = () => latest !== undefined && hasHelpers(latest)
-    for await (const found of watchWaits(environment.ptc, workflowId, finished.signal, isNeeded)) {
+    for await (const found of watchWaitsOfRun(environment.ptc, workflowId, finished.signal, isNeeded)) {
       waits = found
       if (latest) onChange(latest)
     }

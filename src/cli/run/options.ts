@@ -1,4 +1,4 @@
-import { readAttachments } from '../../client/attachments/read-attachments.js'
+import { readAttachments } from '../../client/start/read-attachments.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { ModelSettings } from '../../common/agent/model-settings.js'

@@ -7,12 +7,12 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { completeCallUpdate } from '../../common/names.js'
 import { decodeCompletionToken } from '../../common/calls/completion-token.js'
-import { describeLatestExecution } from '../run/describe-run.js'
+import { describeLatestExecution } from '../temporal/describe-execution.js'
 import { runError } from '../run/run-error.js'
 import { checkKeys } from '../start/check-input.js'
 import { checkInlineSize } from '../start/start-options.js'
-import { Turns } from './turns.js'
-import { requireWorkers } from '../temporal/task-queue.js'
+import { ConcurrencyLimit } from '../../common/async/concurrency-limit.js'
+import { requireWorkers } from '../workers/task-queue.js'
 import { isFailedPrecondition } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate, isUnanswered, updateFailureType } from '../temporal/update-errors.js'
 import { takeStart } from '../../common/text/text.js'
@@ -27,7 +27,7 @@ const responseTimeoutMs = 20_000
  * Temporal accepts ten concurrent updates of a run, and refuses the others for a while. Hundreds of repeated requests
  * leave the run no time to respond. So this process sends only a few at a time, and leaves room for other processes.
  */
-const turns = new Turns(5)
+const requests = new ConcurrencyLimit(5)
 
 /** The first pause between two requests; it doubles up to the last. */
 const firstPauseMs = 50
@@ -44,9 +44,7 @@ export interface CompleteOptions {
 /**
  * Sends the result of a deferred call to the run that waits for it. Settles when the run has checked and recorded it.
  *
- * @throws PtcError COMPLETION_TOKEN_INVALID, CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED, TOOL_OUTPUT_INVALID,
- *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, RUN_BUSY, WORKER_MISSING, TEMPORAL_UNREACHABLE, and errors of the value
- *   store
+ * @throws PtcError with a code of `docs/reference/errors.md`
  */
 export async function completeCall(
   client: Client,
@@ -71,7 +69,7 @@ export async function completeCall(
   // Each request has the same id, so that a repeated request gets the response of the first one.
   const update = { updateId: randomUUID(), args: [input] as [CompleteCallInput] }
   const send = () => handle.executeUpdate<void, [CompleteCallInput]>(completeCallUpdate, update)
-  await turns.run(`${namespace} ${workflowId}`, () => sendUntilTaken(client, workflowId, send))
+  await requests.run(() => sendUntilTaken(client, workflowId, send), `${namespace} ${workflowId}`)
 }
 
 /** @throws PtcError RUN_INPUT_INVALID */
@@ -109,7 +107,7 @@ async function assertHasWorker(client: Client, workflowId: string): Promise<void
  */
 async function assertContinues(client: Client, workflowId: string, thrown: unknown): Promise<void> {
   const { status } = await describeLatestExecution(client, { workflowId, runId: undefined })
-  if (status.name !== 'RUNNING') throw hasEnded(workflowId, thrown)
+  if (status.name !== 'RUNNING') throw callGoneError(workflowId, thrown)
 }
 
 /** Removes undefined members, which do not exist in JSON. */
@@ -148,9 +146,9 @@ function isFromClosedExecution(thrown: unknown): boolean {
 }
 
 function toError(thrown: unknown, workflowId: string): PtcError {
-  return thrown instanceof WorkflowNotFoundError ? hasEnded(workflowId, thrown) : runError(thrown, workflowId)
+  return thrown instanceof WorkflowNotFoundError ? callGoneError(workflowId, thrown) : runError(thrown, workflowId)
 }
 
-function hasEnded(workflowId: string, cause: unknown): PtcError {
+function callGoneError(workflowId: string, cause: unknown): PtcError {
   return new PtcError('CALL_NOT_FOUND', `no call with this token waits: run ${workflowId} has ended`, { cause })
 }

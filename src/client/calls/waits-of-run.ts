@@ -4,13 +4,12 @@ import { encodeCompletionToken } from '../../common/calls/completion-token.js'
 import type { HelperWorkflow, WorkflowWaits } from '../../common/calls/deferred-calls.js'
 import { PtcError } from '../../common/errors.js'
 import { waitsQuery } from '../../common/names.js'
-import type { PtcClient } from '../client.js'
-import { describeRun } from '../run/describe-run.js'
+import { fetchRunInfo } from '../run/run-info.js'
 import type { WaitOfRun } from '../run/open-waits.js'
 import { runError } from '../run/run-error.js'
 import { type CallNode, isOpen, type RunTree, type RunWait } from '../run-tree/index.js'
 import { queryRun } from '../temporal/query-run.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { failWithoutWorker } from '../workers/worker-availability.js'
 
 /*
  * A run also waits for what its helpers wait for: its sub-agents, and the sessions of other workflows that execute its
@@ -30,7 +29,7 @@ const concurrency = 5
  * @throws PtcError TEMPORAL_NOT_FOUND, WORKER_MISSING, TEMPORAL_UNREACHABLE
  */
 export async function waitsOfRun(client: Client, workflowId: string): Promise<readonly WaitOfRun[]> {
-  const run = await describeRun(client, { workflowId, runId: undefined })
+  const run = await fetchRunInfo(client, { workflowId, runId: undefined })
   if (run.endedAt !== undefined) return []
   const waits = await askWithHelpers((id) => ask(client, id), workflowId)
   const { namespace } = client.options
@@ -107,8 +106,13 @@ export function hasHelpers({ endedAt, turns }: RunTree): boolean {
   )
 }
 
+/** The client, which imports this module. */
+interface WaitsReader {
+  waits(options: { readonly run: string }): Promise<readonly WaitOfRun[]>
+}
+
 /** Adds what the helpers of a run wait for to its tree, the oldest wait first, unless there is no worker to ask. */
-export async function withNestedWaits<Tree extends RunTree>(ptc: Pick<PtcClient, 'waits'>, tree: Tree): Promise<Tree> {
+export async function withNestedWaits<Tree extends RunTree>(ptc: WaitsReader, tree: Tree): Promise<Tree> {
   if (!hasHelpers(tree)) return tree
   try {
     return withWaits(tree, await ptc.waits({ run: tree.workflowId }))
@@ -134,8 +138,8 @@ const watchIntervalMs = 3_000
  *
  * @param isNeeded whether to read now
  */
-export async function* watchWaits(
-  ptc: Pick<PtcClient, 'waits'>,
+export async function* watchWaitsOfRun(
+  ptc: WaitsReader,
   workflowId: string,
   signal: AbortSignal,
   isNeeded: () => boolean = () => true,

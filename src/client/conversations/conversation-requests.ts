@@ -22,7 +22,7 @@ import { queryRun } from '../temporal/query-run.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { isFailedPrecondition, temporalError } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate, isUnanswered } from '../temporal/update-errors.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { failWithoutWorker } from '../workers/worker-availability.js'
 
 /** The data of a conversation for requests to it. */
 export interface ConversationRef {
@@ -136,7 +136,7 @@ export async function interruptWork(
   }
 }
 
-/** @param runId of any execution of the conversation, from {@link describe} or {@link requireOpen} */
+/** @param runId of any execution of the conversation, from {@link describeConversation} or {@link requireOpen} */
 export async function query<Result>(conversation: ConversationRef, runId: string, name: string): Promise<Result> {
   const { client, workflowId } = conversation
   try {
@@ -153,13 +153,13 @@ export async function query<Result>(conversation: ConversationRef, runId: string
 
 /** @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, TEMPORAL_UNREACHABLE */
 export async function requireOpen(conversation: ConversationRef): Promise<{ readonly runId: string }> {
-  const { runId, status } = await describe(conversation)
+  const { runId, status } = await describeConversation(conversation)
   if (status !== 'running') throw closedError(conversation)
   return { runId }
 }
 
 /** @throws PtcError CONVERSATION_NOT_FOUND, TEMPORAL_UNREACHABLE */
-export async function describe(conversation: ConversationRef): Promise<ReturnType<typeof runInfo>> {
+export async function describeConversation(conversation: ConversationRef): Promise<ReturnType<typeof runInfo>> {
   const { client, workflowId } = conversation
   try {
     return runInfo(await client.workflow.getHandle(workflowId).describe())

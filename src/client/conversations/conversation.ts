@@ -23,10 +23,10 @@ import { loadMedia } from '../../values/media.js'
 import { toUserBlock } from '../../values/text-parts.js'
 import { readLog } from '../../values/value-log.js'
 import type { ValueReader } from '../run-tree/index.js'
-import { storeAttachments, storeMedia } from '../attachments/store-attachments.js'
+import { storeAttachments, storeMedia } from '../start/store-attachments.js'
 import { checkKeys } from '../start/check-input.js'
 import { checkInlineSize, requesterMemo } from '../start/start-options.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { failWithoutWorker } from '../workers/worker-availability.js'
 import {
   checkConversationOptions,
   checkMessage,
@@ -37,7 +37,7 @@ import {
 import {
   conversationError,
   type ConversationRef,
-  describe,
+  describeConversation,
   interruptWork,
   query,
   request,
@@ -102,8 +102,7 @@ export interface Conversation {
   /**
    * Sends a message. Settles when the conversation has accepted it: from then on the message survives every crash.
    *
-   * @throws PtcError RUN_INPUT_INVALID, CONVERSATION_FULL, CONVERSATION_CLOSED; CONVERSATION_NOT_FOUND only with
-   *   `mustExist`; TEMPORAL_UNREACHABLE; VALUE_STORE_UNKNOWN
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   send(text: string, options?: SendOptions): Promise<SentMessage>
   /**
@@ -134,8 +133,7 @@ export interface Conversation {
   /**
    * Replaces all messages; without an argument, removes them. The variables of the sandbox stay.
    *
-   * @throws PtcError RUN_INPUT_INVALID, CONVERSATION_BUSY while it works on a message, CONVERSATION_NOT_FOUND,
-   *   CONVERSATION_CLOSED, TEMPORAL_UNREACHABLE
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   reset(messages?: readonly ProviderMessage[]): Promise<void>
   /**
@@ -226,13 +224,13 @@ export function createConversation(
       if (values === undefined) {
         throw new PtcError(
           'VALUE_STORE_UNKNOWN',
-          'the messages are in the value store, which this client does not know',
+          'this client has no access to the value store, which has the messages',
           {
             hint: 'Create the client with `values`.',
           },
         )
       }
-      const { runId } = await describe(conversation)
+      const { runId } = await describeConversation(conversation)
       const { history, pending } = await query<ConversationHistory>(conversation, runId, conversationMessages.history)
       const never = new AbortController().signal
       const log = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)

@@ -13,9 +13,8 @@
  *    activities that have ended are replayed once, and calls that have ended keep their node.
  */
 
-export type { HistoryEvent, PendingActivity } from './history/event.js'
+export type { HistoryEvent, PendingActivity } from '../temporal/event.js'
 export * from './tree.js'
-export * from './unserved.js'
 export * from './waits.js'
 export { parseRef } from './values/external-values.js'
 export type { ValueReader } from './values/fetched-values.js'

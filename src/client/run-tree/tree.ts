@@ -6,7 +6,10 @@ import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/run/runs.js'
 import type { CallDecision, DeferredWait, RunWait } from './waits.js'
 import type { ValueRef } from '../../common/json/external-value.js'
-import type { Unserved } from './unserved.js'
+import type { Failure } from '../temporal/payload-reader.js'
+import type { Unserved } from '../workers/unserved.js'
+
+export type { Failure }
 
 /**
  * A run according to its history, over its continue-as-new chain. Times are in milliseconds since the epoch, by the
@@ -70,12 +73,6 @@ interface RunTreeBase {
 }
 
 export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out'
-
-export interface Failure {
-  /** An error code of this library, or a code derived from Temporal's failure: `TIMED_OUT_HEARTBEAT`, `CANCELLED`. */
-  readonly code: string
-  readonly message: string
-}
 
 /** The current activity of a run. */
 export type Phase =

@@ -4,7 +4,8 @@ import { findExclusiveValues } from '../../values/garbage/collect-garbage.js'
 import { type StreamSink, streamName } from '../../stream/index.js'
 import type { ValueStore } from '../../values/store.js'
 import { listRunIds } from '../temporal/executions.js'
-import { gcRoots, historyBytes, type WorkflowExecution } from '../temporal/gc-roots.js'
+import { gcRoots, historyBytes } from '../temporal/gc-roots.js'
+import type { WorkflowExecution } from '../temporal/history-pages.js'
 import { temporalError } from '../temporal/temporal-error.js'
 
 interface EraseOptions {

@@ -2,13 +2,16 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancelledFailure,
+  type Client,
   TerminatedFailure,
   TimeoutFailure,
+  WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client'
 import { type ErrorCode, errorTable, messageOf, PtcError } from '../../common/errors.js'
 import { activityNames } from '../../common/names.js'
+import { fetchRunInfo } from './run-info.js'
 import { isFailedPrecondition, temporalError } from '../temporal/temporal-error.js'
 
 /**
@@ -38,6 +41,21 @@ export function runError(thrown: unknown, workflowId: string): PtcError {
   if (root instanceof ApplicationFailure) return new PtcError(codeOf(root), message, { cause: thrown })
   if (root instanceof TimeoutFailure) return timeoutError(causes, root, thrown)
   return new PtcError('INTERNAL', message, { cause: thrown })
+}
+
+/**
+ * Returns the error of a run that could not be started. The server refuses the id of an open run and the id of an ended
+ * run with the same error, so the function looks up the run.
+ */
+export async function startError(client: Client, thrown: unknown): Promise<PtcError> {
+  if (!(thrown instanceof WorkflowExecutionAlreadyStartedError)) return temporalError(thrown, 'start a run')
+  const { workflowId } = thrown
+  const described = await fetchRunInfo(client, { workflowId }).catch(() => undefined)
+  const status = described && ` (${(described.outcome ?? described.status).replaceAll('_', ' ')})`
+  return new PtcError('RUN_EXISTS', `there is already a run ${workflowId}${status ?? ''}`, {
+    hint: `\`ptc show ${workflowId}\` shows it. Choose another id, or none, to start another run.`,
+    cause: thrown,
+  })
 }
 
 function causesOf(first: unknown): readonly unknown[] {

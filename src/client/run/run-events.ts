@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { listRunIds } from '../temporal/executions.js'
-import type { HistoryEvent } from '../run-tree/history/event.js'
+import type { HistoryEvent } from '../temporal/event.js'
 import { type EventsOptions, type ExecutionRef, historyPages } from '../temporal/history-pages.js'
 
 /** A page of one execution's history. May be empty. */

@@ -7,8 +7,8 @@ import { runEvents } from './run-events.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { runError } from './run-error.js'
 import { useBudget } from './use-budget.js'
-import { describeLatestExecution, describeRun } from './describe-run.js'
-import type { RunInfo } from './run-info.js'
+import { describeLatestExecution } from '../temporal/describe-execution.js'
+import { fetchRunInfo, type RunInfo } from './run-info.js'
 import { streamRun, type StreamOptions } from './stream-run.js'
 import { runWaits, type WaitsOptions } from './run-waits.js'
 import { readTree, type TreeOptions, watchRun, type WatchOptions } from './watch-run.js'
@@ -25,8 +25,7 @@ export interface RunHandle<Result> {
   /**
    * Waits for the run's end; keeps waiting while the server is unavailable for up to a minute.
    *
-   * @throws PtcError with the code of the failure; RUN_CANCELLED, RUN_TERMINATED, RUN_TIMED_OUT; TEMPORAL_NOT_FOUND;
-   * TEMPORAL_UNREACHABLE when the server was unavailable for a minute
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   result(): Promise<Result>
   /** @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE */
@@ -96,7 +95,7 @@ export function runHandle<Result>(
         throw runError(thrown, workflowId)
       }
     },
-    describe: () => describeRun(client, execution),
+    describe: () => fetchRunInfo(client, execution),
     events: (options) => runEvents(client, execution, options),
     stream: (options = {}) => streamRun(client, execution, stream, options),
     tree: (options = {}) => readTree(client, execution, { values, ...options }),

@@ -1,9 +1,11 @@
-import type { WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client'
+import type { Client, WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client'
 import type { JsonObject } from '../../common/json/json.js'
 import { type Requester, requesterOf } from '../../common/run/requester.js'
 import { type ActiveStatus, activeStatuses, type SearchAttributeName } from '../../common/run/search-attributes.js'
 import { memoKeys } from '../../common/names.js'
 import type { RunStatus } from '../run-tree/index.js'
+import { describeLatestExecution } from '../temporal/describe-execution.js'
+import type { ExecutionRef } from '../temporal/history-pages.js'
 
 /** The state of a run: its end, or the reason why it waits. */
 export type RunState = RunInfoStatus | ActiveStatus
@@ -65,6 +67,15 @@ const statusByTemporalName: Readonly<Record<WorkflowExecutionStatusName, RunInfo
   CONTINUED_AS_NEW: 'continued',
   UNSPECIFIED: 'unknown',
   UNKNOWN: 'unknown',
+}
+
+/**
+ * Describes a run by the latest execution of its continue-as-new chain.
+ *
+ * @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE
+ */
+export async function fetchRunInfo(client: Client, execution: ExecutionRef): Promise<RunInfo> {
+  return runInfo(await describeLatestExecution(client, execution))
 }
 
 export function runInfo(info: Omit<WorkflowExecutionInfo, 'raw'>): RunInfo {

@@ -10,9 +10,9 @@ import {
   type StreamSink,
 } from '../../stream/index.js'
 import { firstExecutionRunId, latestRunId } from '../temporal/executions.js'
-import type { ExecutionRef } from '../temporal/history-pages.js'
+import type { ExecutionRef, WorkflowExecution } from '../temporal/history-pages.js'
 import { retryLongPoll } from '../temporal/retry.js'
-import { describeRun } from './describe-run.js'
+import { fetchRunInfo } from './run-info.js'
 import { runError } from './run-error.js'
 
 export interface StreamOptions {
@@ -24,8 +24,7 @@ export interface StreamOptions {
 /**
  * Yields the live stream of a run; ends with the run.
  *
- * @throws PtcError RUN_INPUT_INVALID without a sink, or for an invalid offset; TEMPORAL_NOT_FOUND;
- *   TEMPORAL_UNREACHABLE; ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED; the signal's reason
+ * @throws PtcError with a code of `docs/reference/errors.md`
  */
 export async function* streamRun(
   client: Client,
@@ -69,7 +68,7 @@ export async function* streamRun(
 /** Returns undefined for an execution that the server no longer has. */
 async function findFirstRunId(
   client: Client,
-  execution: ExecutionRef & { readonly runId: string },
+  execution: WorkflowExecution,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
@@ -81,11 +80,7 @@ async function findFirstRunId(
 }
 
 /** @throws PtcError TEMPORAL_UNREACHABLE and others of the server; the signal's reason */
-async function waitForEnd(
-  client: Client,
-  execution: ExecutionRef & { readonly runId: string },
-  signal: AbortSignal,
-): Promise<RunEnd> {
+async function waitForEnd(client: Client, execution: WorkflowExecution, signal: AbortSignal): Promise<RunEnd> {
   const { workflowId, runId } = execution
   let failure: unknown
   try {
@@ -95,7 +90,7 @@ async function waitForEnd(
     signal.throwIfAborted()
     failure = thrown
   }
-  const { status, outcome } = await describeRun(client, execution)
+  const { status, outcome } = await fetchRunInfo(client, execution)
   if (failure === undefined) return { status, ...(outcome !== undefined && { outcome }) }
   const error = runError(failure, workflowId)
   // Only the request failed, not the run.

@@ -7,8 +7,8 @@ import { queryRun } from '../temporal/query-run.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { isFailedPrecondition } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate } from '../temporal/update-errors.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
-import { describeRun } from './describe-run.js'
+import { failWithoutWorker } from '../workers/worker-availability.js'
+import { fetchRunInfo } from './run-info.js'
 import { runError } from './run-error.js'
 
 /** Reads the budget of a run; with a change, replaces these amounts first. */
@@ -25,20 +25,20 @@ export async function useBudget(client: Client, workflowId: string, change?: Bud
     throw error
   }
   // A run that does not exist also has no handler.
-  const { status: state } = await describeRun(client, { workflowId, runId: undefined })
+  const { status: state } = await fetchRunInfo(client, { workflowId, runId: undefined })
   // A terminated run could not reset its pause.
   if (status !== undefined) return state === 'running' ? status : { ...status, paused: null }
-  throw new PtcError('TEMPORAL_NOT_FOUND', `run ${workflowId} has no budget: it is no agent and no conversation`)
+  throw new PtcError('TEMPORAL_NOT_FOUND', `run ${workflowId} has no budget: it is neither an agent nor a conversation`)
 }
 
 /** @throws PtcError TEMPORAL_NOT_FOUND with the reason */
 async function assertIsOpen(client: Client, workflowId: string): Promise<void> {
-  const { status, outcome } = await describeRun(client, { workflowId, runId: undefined })
-  if (status !== 'running' && status !== 'paused') throw hasEnded(workflowId, outcome ?? status)
+  const { status, outcome } = await fetchRunInfo(client, { workflowId, runId: undefined })
+  if (status !== 'running' && status !== 'paused') throw runEndedError(workflowId, outcome ?? status)
 }
 
 /** Returns the error for a request that only a running run accepts. */
-export function hasEnded(workflowId: string, status: string): PtcError {
+export function runEndedError(workflowId: string, status: string): PtcError {
   const message = `run ${workflowId} has already ended (${status.replaceAll('_', ' ')})`
   return new PtcError('TEMPORAL_NOT_FOUND', message)
 }

@@ -1,18 +1,14 @@
 import type { Client } from '@temporalio/client'
 import { withDerivedSignal } from '../../common/async/abort.js'
+import { ConcurrencyLimit } from '../../common/async/concurrency-limit.js'
 import { PtcError } from '../../common/errors.js'
 import type { ExecutionRef } from '../temporal/history-pages.js'
-import {
-  type PendingActivity,
-  RunTreeBuilder,
-  type RunTree,
-  type Unserved,
-  type ValueReader,
-} from '../run-tree/index.js'
+import { type PendingActivity, RunTreeBuilder, type RunTree, type ValueReader } from '../run-tree/index.js'
+import type { Unserved } from '../workers/unserved.js'
 import { ThrottledTask } from './throttled-task.js'
 import { runHistoryPages } from './run-events.js'
 import { isTransient, temporalError } from '../temporal/temporal-error.js'
-import { findUnservedQueues } from '../temporal/unserved-queues.js'
+import { findUnservedQueues } from '../workers/unserved-queues.js'
 
 export interface TreeOptions {
   /** Reads external values. Without it, the tree has only their previews. */
@@ -43,12 +39,7 @@ export async function watchRun(
   const builder = createBuilder(client, execution)
   let { runId } = execution
   // The builder's methods must not run concurrently.
-  let queueTail: Promise<void> = Promise.resolve()
-  const serialize = (work: () => Promise<void>): Promise<void> => {
-    const result = queueTail.then(work)
-    queueTail = result.catch(() => undefined)
-    return result
-  }
+  const queue = new ConcurrencyLimit(1)
   let unserved: readonly Unserved[] = []
   // A failed notification ends the watch immediately, because the next event may arrive hours later.
   const failed = new AbortController()
@@ -56,7 +47,7 @@ export async function watchRun(
   // A tree for each event would cost quadratic time.
   const notifier = new ThrottledTask(
     async () => {
-      if (values) await serialize(() => builder.fetchValues(values, full, signal))
+      if (values) await queue.run(() => builder.fetchValues(values, full, signal))
       onChange(treeWithUnserved(builder, unserved))
     },
     (reason) => failed.abort(reason),
@@ -73,7 +64,7 @@ export async function watchRun(
       const { pending } = status
       const hasChanged = pending.length + unserved.length + status.unserved.length > 0
       ;({ unserved } = status)
-      if (pending.length > 0) await serialize(() => builder.addPending(pending))
+      if (pending.length > 0) await queue.run(() => builder.addPending(pending))
       if (hasChanged) notifier.schedule()
     } catch {
       // The history stream reports the error.
@@ -86,7 +77,7 @@ export async function watchRun(
     for await (const page of runHistoryPages(client, execution, { signal: pagesSignal })) {
       notifier.throwIfFailed()
       if (page.events.length === 0) continue
-      await serialize(async () => {
+      await queue.run(async () => {
         runId = page.runId
         await builder.add(page.events, runId)
       })
@@ -96,7 +87,7 @@ export async function watchRun(
     clearInterval(pollTimer)
     stopped.abort()
     await notifier.close()
-    await queueTail
+    await queue.run(() => Promise.resolve())
   }
   notifier.throwIfFailed()
   if (values) await builder.fetchValues(values, full, signal)

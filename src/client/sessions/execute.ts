@@ -28,7 +28,8 @@ import { isFailedPrecondition } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate, isUnanswered } from '../temporal/update-errors.js'
 import { interruptSession } from './interrupt-session.js'
 import { describeLatestSession, waitForSessionEnd, type SessionEnding, sessionEndedError } from './session-ending.js'
-import { sessionWorkflowId, type WorkflowExecution } from './session-name.js'
+import { sessionWorkflowId } from './session-name.js'
+import type { WorkflowExecution } from '../temporal/history-pages.js'
 import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
 import { watchWhile } from './watch-while.js'
@@ -75,10 +76,7 @@ const longPollMs = 5_000
 /**
  * Queues code on the session of this name, and starts the session if needed.
  *
- * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it
- * was closed meanwhile, or several consecutive sessions ended before they accepted the code; SESSION_FULL; RUN_BUSY
- * when the workflow task of the session keeps failing for a minute; TEMPORAL_UNREACHABLE; errors of opening a sandbox;
- * the signal's reason when it was aborted before the code was sent
+ * @throws PtcError with a code of `docs/reference/errors.md`
  */
 export async function executeInSession(
   client: Client,

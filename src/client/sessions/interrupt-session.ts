@@ -2,7 +2,8 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import { sessionMessages } from '../../common/names.js'
 import type { InterruptSignalInput } from '../../common/session/session.js'
 import { temporalError } from '../temporal/temporal-error.js'
-import { type WorkflowExecution, sessionName } from './session-name.js'
+import { sessionName } from './session-name.js'
+import type { WorkflowExecution } from '../temporal/history-pages.js'
 
 /**
  * Interrupts the code that a session executes, by a signal, which survives worker crashes. Does nothing when the

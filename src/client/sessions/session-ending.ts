@@ -3,7 +3,8 @@ import { PtcError } from '../../common/errors.js'
 import type { SessionResult } from '../../common/session/session.js'
 import { type RunInfo, runInfo } from '../run/run-info.js'
 import { temporalError } from '../temporal/temporal-error.js'
-import { type WorkflowExecution, sessionName } from './session-name.js'
+import { sessionName } from './session-name.js'
+import type { WorkflowExecution } from '../temporal/history-pages.js'
 
 /** The end of a session: `idle`, `closed`, or the status of its workflow. */
 export type SessionEnding = SessionResult['ended'] | Exclude<RunInfo['status'], 'running' | 'completed'>

@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session/session.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { failWithoutWorker } from '../workers/worker-availability.js'
 import { queryRun } from '../temporal/query-run.js'
 import { temporalError } from '../temporal/temporal-error.js'
-import { type WorkflowExecution, sessionName } from './session-name.js'
+import { sessionName } from './session-name.js'
+import type { WorkflowExecution } from '../temporal/history-pages.js'
 
 /** An open session. */
 export interface SessionInfo extends Omit<SessionStatus, 'createdAt' | 'lastUsedAt' | 'expiresAt'> {
@@ -23,7 +24,7 @@ export interface SessionInfo extends Omit<SessionStatus, 'createdAt' | 'lastUsed
 
 export type SessionOwnerType = 'session' | 'agent' | 'conversation' | 'program'
 
-export interface SessionOwner extends WorkflowExecution {
+export interface OwnerWorkflow extends WorkflowExecution {
   readonly type: SessionOwnerType
 }
 
@@ -34,7 +35,7 @@ export interface SessionOwner extends WorkflowExecution {
  */
 export async function inspectSession(
   client: Client,
-  { workflowId, runId, type }: SessionOwner,
+  { workflowId, runId, type }: OwnerWorkflow,
 ): Promise<SessionInfo | undefined> {
   const name = type === 'session' ? sessionName(workflowId) : workflowId
   try {

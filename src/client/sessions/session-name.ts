@@ -7,11 +7,6 @@ export function sessionWorkflowId(taskQueue: string, name: string): string {
   return namedSessionId(taskQueue, name)
 }
 
-export interface WorkflowExecution {
-  readonly workflowId: string
-  readonly runId: string
-}
-
 /** Returns the name of the session from the id of its workflow. */
 export function sessionName(workflowId: string): string {
   return workflowId.slice(workflowId.lastIndexOf(':') + 1)

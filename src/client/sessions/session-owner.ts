@@ -4,15 +4,15 @@ import { runInfo } from '../run/run-info.js'
 import { temporalError } from '../temporal/temporal-error.js'
 import { requireRunningSession } from './session-ending.js'
 import { sessionWorkflowId } from './session-name.js'
-import type { SessionOwner } from './session-info.js'
+import type { OwnerWorkflow } from './session-info.js'
 
 /**
  * Returns the running session of this name on the task queue. If there never was one, returns the running run of this
  * id, which owns a sandbox.
  *
- * @throws PtcError RUN_INPUT_INVALID, SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE
+ * @throws PtcError with a code of `docs/reference/errors.md`
  */
-export async function findOwner(client: Client, taskQueue: string, name: string): Promise<SessionOwner> {
+export async function findOwner(client: Client, taskQueue: string, name: string): Promise<OwnerWorkflow> {
   try {
     const { workflowId, runId } = await requireRunningSession(client, sessionWorkflowId(taskQueue, name))
     return { type: 'session', workflowId, runId }
@@ -28,7 +28,7 @@ export async function findOwner(client: Client, taskQueue: string, name: string)
  * Returns the running session of this name. @throws PtcError SESSION_OWNED when it is the sandbox of a run; errors of
  * {@link findOwner}
  */
-export async function findNamedSession(client: Client, taskQueue: string, name: string): Promise<SessionOwner> {
+export async function findNamedSession(client: Client, taskQueue: string, name: string): Promise<OwnerWorkflow> {
   const owner = await findOwner(client, taskQueue, name)
   if (owner.type === 'session') return owner
   throw new PtcError('SESSION_OWNED', `${name} is the sandbox of a run (${owner.type}), and ends with it`, {
@@ -36,7 +36,7 @@ export async function findNamedSession(client: Client, taskQueue: string, name: 
   })
 }
 
-async function findRunningRun({ workflow }: Client, id: string): Promise<SessionOwner | undefined> {
+async function findRunningRun({ workflow }: Client, id: string): Promise<OwnerWorkflow | undefined> {
   try {
     const { workflowId, runId, type, status } = runInfo(await workflow.getHandle(id).describe())
     if (status !== 'running' || (type !== 'agent' && type !== 'conversation' && type !== 'program')) return undefined

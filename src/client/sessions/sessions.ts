@@ -4,14 +4,15 @@ import { sessionMessages } from '../../common/names.js'
 import type { SessionResult } from '../../common/session/session.js'
 import { checkKeys } from '../start/check-input.js'
 import { listRuns } from '../run/list-runs.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { failWithoutWorker } from '../workers/worker-availability.js'
 import { runError } from '../run/run-error.js'
 import { waitForEndError } from './session-ending.js'
 import { type ExecuteOptions, executeInSession, type SessionExecution } from './execute.js'
 import { interruptSession } from './interrupt-session.js'
-import { type WorkflowExecution, sessionName } from './session-name.js'
+import { sessionName } from './session-name.js'
+import type { WorkflowExecution } from '../temporal/history-pages.js'
 import { findNamedSession, findOwner } from './session-owner.js'
-import { inspectSession, type SessionOwner, type SessionInfo, type SessionOwnerType } from './session-info.js'
+import { inspectSession, type OwnerWorkflow, type SessionInfo, type SessionOwnerType } from './session-info.js'
 
 /*
  * `src/client/sessions` owns named sessions: executing code by the update `execute`, listing, interrupting, closing.
@@ -29,16 +30,14 @@ export interface Sessions {
   /**
    * Queues the code on the session. Starts the session if needed (`isNew: true`).
    *
-   * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when
-   * it was closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; errors of opening a sandbox
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   execute(name: string, source: string, options?: ExecuteOptions): Promise<SessionExecution>
   /**
    * Interrupts the code that the session executes, as Ctrl-C does: its caller gets the outcome `stopped`, the session
    * keeps its variables. Does nothing when the session is idle. To stop only one execution, abort its `signal`.
    *
-   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE; SESSION_OWNED for the
-   * sandbox of a run
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   interrupt(name: string): Promise<void>
   /**
@@ -51,14 +50,13 @@ export interface Sessions {
   /**
    * Describes a session by its name, or the sandbox of a running run by the run's id.
    *
-   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   show(name: string): Promise<SessionInfo>
   /**
    * Ends a session and the code that it executes. Resolves when its sandbox is removed.
    *
-   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE; SESSION_OWNED for the
-   * sandbox of a run; WORKER_MISSING when no worker takes its tasks: the session ends as soon as a worker does
+   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   close(name: string): Promise<SessionResult>
   /** Ends all named sessions of this task queue that visibility lists; returns their names. Runs continue. */
@@ -75,7 +73,7 @@ const batchSize = 20
 const maxListed = 10_000
 
 export function createSessions(client: Client, taskQueue: string): Sessions {
-  const listRunning = async (type: SessionOwnerType, limit: number): Promise<readonly SessionOwner[]> => {
+  const listRunning = async (type: SessionOwnerType, limit: number): Promise<readonly OwnerWorkflow[]> => {
     const found = limit === 0 ? [] : await listRuns(client, taskQueue, { limit, status: 'running', type })
     return found.map(({ workflowId, runId }) => ({ type, workflowId, runId }))
   }

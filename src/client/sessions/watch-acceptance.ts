@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { type RunTree, RunTreeBuilder } from '../run-tree/index.js'
-import { describeRoleQueue, isUnserved } from '../temporal/task-queue.js'
-import { toUnservedQueue } from '../temporal/unserved-queues.js'
+import { describeRoleQueue, isUnserved } from '../workers/task-queue.js'
+import { toUnservedQueue } from '../workers/unserved-queues.js'
 
 /** Interval between two descriptions of the task queue. */
 const pollIntervalMs = 1_000

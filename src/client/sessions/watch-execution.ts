@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { type HistoryEvent, type RunTree, RunTreeBuilder, type Unserved } from '../run-tree/index.js'
-import { toEventId } from '../run-tree/history/event.js'
-import { findUnservedQueues } from '../temporal/unserved-queues.js'
-import type { WorkflowExecution } from './session-name.js'
+import { type HistoryEvent, type RunTree, RunTreeBuilder } from '../run-tree/index.js'
+import type { Unserved } from '../workers/unserved.js'
+import { toEventId } from '../temporal/event.js'
+import { findUnservedQueues } from '../workers/unserved-queues.js'
+import type { WorkflowExecution } from '../temporal/history-pages.js'
 
 /** Interval between two polls of the session. */
 const pollIntervalMs = 500

@@ -8,6 +8,7 @@ import { type Requester, requesterOf } from '../../common/run/requester.js'
 import { checkKeys } from './check-input.js'
 import { memoKeys } from '../../common/names.js'
 import { describeRun } from '../../common/run/run-texts.js'
+import { dataConverterHint } from '../temporal/temporal-error.js'
 
 /** Models accept requests of up to 32 MB. This limit leaves room for the rest of the conversation. */
 const maxInputBytes = 16_000_000
@@ -156,7 +157,3 @@ export function checkInlineSize(
     },
   )
 }
-
-/** The hint for a client without external storage. */
-export const dataConverterHint =
-  'Pass the result of createDataConverter (durable-ptc/client) to the Temporal client as its dataConverter.'

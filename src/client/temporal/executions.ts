@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import { closeEventFilter } from '../api-enums.js'
-import type { HistoryEvent } from '../run-tree/history/event.js'
-import { type ExecutionRef, historyPages } from './history-pages.js'
+import type { HistoryEvent } from './event.js'
+import { type ExecutionRef, historyPages, type WorkflowExecution } from './history-pages.js'
 import { retryRequest } from './retry.js'
 
 /*
@@ -67,7 +67,7 @@ export async function nextRunId(client: Client, execution: ExecutionRef): Promis
  */
 export async function firstExecutionRunId(
   client: Client,
-  execution: ExecutionRef & { readonly runId: string },
+  execution: WorkflowExecution,
   signal: AbortSignal,
 ): Promise<string> {
   const first = await firstEvent(client, execution, signal)

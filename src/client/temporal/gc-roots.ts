@@ -3,6 +3,7 @@ import type { Payload } from '@temporalio/common'
 import proto from '@temporalio/proto'
 import { encryptionKeyId } from '../../values/encryption/payload-codec.js'
 import { collectPayloads, decodeWith, isEncryptionError, notDecrypted } from './encrypted-payloads.js'
+import type { WorkflowExecution } from './history-pages.js'
 import { temporalError } from './temporal-error.js'
 
 const { History } = proto.temporal.api.history.v1
@@ -55,11 +56,6 @@ async function* listExecutions({
     }
     nextPageToken = page.nextPageToken
   } while (nextPageToken.length > 0)
-}
-
-export interface WorkflowExecution {
-  readonly workflowId: string
-  readonly runId: string
 }
 
 /**

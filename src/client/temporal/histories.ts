@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import { allWorkflowNames } from '../../common/names.js'
-import type { HistoryEvent } from '../run-tree/history/event.js'
+import type { HistoryEvent } from './event.js'
 import { historyPages } from './history-pages.js'
 import { quoteLiteral } from '../../common/run/list-filter.js'
 import { temporalError } from './temporal-error.js'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import type { HistoryEvent } from '../run-tree/history/event.js'
+import type { HistoryEvent } from './event.js'
 import { retryRequest } from './retry.js'
 
 export interface EventsOptions {
@@ -12,6 +12,10 @@ export interface EventsOptions {
 export interface ExecutionRef {
   readonly workflowId: string
   readonly runId?: string | undefined
+}
+
+export interface WorkflowExecution extends ExecutionRef {
+  readonly runId: string
 }
 
 /**

@@ -1,7 +1,6 @@
 import { ExternalStorageNotConfiguredError } from '@temporalio/common'
 import { isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client'
 import { messageOf, PtcError } from '../../common/errors.js'
-import { dataConverterHint } from '../start/start-options.js'
 import { isEncryptionError, notDecrypted } from './encrypted-payloads.js'
 
 /** The gRPC status codes that get special treatment. */
@@ -110,3 +109,7 @@ function describeConnection(details: string): string {
   if (cause === undefined) return details
   return `there is no connection: ${cause}${note === undefined || note === '' ? '' : ` (${note})`}`
 }
+
+/** The hint for a client without external storage. */
+export const dataConverterHint =
+  'Pass the result of createDataConverter (durable-ptc/client) to the Temporal client as its dataConverter.'

@@ -17,7 +17,7 @@ export interface ToolConfig {
   readonly execution?: 'local'
   /** Set when the result arrives later. Undefined: the activity returns the result. */
   readonly deferred?: DeferredConfig
-  /** A client tool: activity `tool.client` announces a call, and no worker runs it. */
+  /** The client of the run executes the calls: activity `tool.client` announces a call, and no worker runs it. */
   readonly isClientTool?: true
   /** The activity, workflow or operation of a remote tool. Undefined: a worker of durable-ptc runs the tool. */
   readonly remote?: RemoteTarget

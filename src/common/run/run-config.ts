@@ -23,12 +23,19 @@ export interface ToolSet {
   readonly outputSchemas?: Externalizable
   /** The names of the tools, if the run does not have all tools of the configuration. */
   readonly names?: readonly string[]
-  /** `ClientTool[]`. The run has these and no tools of the configuration. Undefined: it has no client tools. */
-  readonly clientTools?: Externalizable
+  /** A source of the run's own. The run has its tools, and none of the configuration. */
+  readonly source?: RecordedToolSource
+}
+
+/** A source of tools as data, from which every worker lists the same tools. */
+export interface RecordedToolSource {
+  /** `client`: the definition is a `ClientTool[]`. */
+  readonly kind: 'client'
+  readonly definition: Externalizable
 }
 
 /** Identifies the tools of a run, so that a worker can check whether it has the same tools. */
-export type ToolSetId = Pick<ToolSet, 'digest' | 'names' | 'clientTools'>
+export type ToolSetId = Pick<ToolSet, 'digest' | 'names' | 'source'>
 
 /** Data for the code of a run. */
 export interface InputData {

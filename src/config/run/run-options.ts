@@ -1,40 +1,23 @@
 import { z } from 'zod'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { BudgetItem } from '../../common/budget/budget.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { type ClientTool, clientToolLimits } from '../../common/calls/client-tools.js'
 import type { ToolChoice } from '../../common/agent/model-settings.js'
 import { backendNamePattern, entityNamePattern } from '../../common/names.js'
 import { maxContextBytes, type RunConfigInput } from '../../common/run/runs.js'
 import { taskModes } from '../../common/agent/task-modes.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
-import { checkClientSchema, clientRegistry } from '../../tools/sources/client-tools.js'
+import { checkClientSchema, clientRegistry, clientToolSchema } from '../../tools/sources/client-tools.js'
+import { addJsonIssue, jsonObject, listOf } from '../../tools/validation/bounded-schemas.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
-import { measureJson } from '../../tools/validation/measure-json.js'
 import { budgetSchema } from '../options/budget.js'
 import { limitsSchema } from '../options/limits.js'
 import { modelSettingFields } from '../options/model-settings.js'
 
 const name = z.string().min(1)
 
-/** A JSON object. Its size is checked before anything else reads its members. */
-const jsonObject = z
-  .custom<JsonObject>(isJsonObject, 'not an object')
-  .superRefine((value, context) => addJsonIssue(value, clientToolLimits.bytes, context))
-
-/** The length of a list is checked before its elements. */
-const listOf = <Element extends z.ZodType>(element: Element, max: number) =>
-  z
-    .custom<readonly z.input<Element>[]>((value) => !Array.isArray(value) || value.length <= max, `at most ${max}`)
-    .pipe(z.array(element))
-
-const clientTool = z.strictObject({
-  name,
-  description: z.string(),
-  inputSchema: jsonObject,
-  inputExamples: listOf(jsonObject, clientToolLimits.examples).exactOptional(),
-  allowedCallers: z.array(z.enum(['direct', 'code_execution'])).min(1),
-} satisfies { readonly [Key in keyof ClientTool]-?: z.ZodType })
+const boundedObject = jsonObject(clientToolLimits.bytes)
 
 function addToolIssue(tools: readonly ClientTool[], context: z.core.$RefinementCtx): void {
   try {
@@ -69,19 +52,16 @@ export const runOptionFields = {
   limits: limitsSchema.partial().optional(),
   budget: budgetSchema.optional(),
   mode: z.enum(taskModes).optional(),
-  clientTools: listOf(clientTool, clientToolLimits.count).superRefine(addToolIssue).optional(),
+  clientTools: listOf(clientToolSchema, clientToolLimits.count).superRefine(addToolIssue).optional(),
   instructions: z.string().optional(),
   maxTokens: z.int().min(1).optional(),
-  outputSchema: jsonObject.superRefine(addSchemaIssue).optional(),
+  outputSchema: boundedObject.superRefine(addSchemaIssue).optional(),
   toolChoice: toolChoice.optional(),
   stopSequences: listOf(name, maxStopSequences).optional(),
   isPlain: z.literal(true).optional(),
   tools: z.array(name).optional(),
   session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
-  context: z
-    .custom<JsonObject>(isJsonObject, 'not an object')
-    .superRefine((value, context) => addJsonIssue(value, maxContextBytes, context))
-    .optional(),
+  context: jsonObject(maxContextBytes).optional(),
   input: z
     .custom<JsonValue>(() => true)
     .superRefine((value, context) => {
@@ -89,13 +69,6 @@ export const runOptionFields = {
     })
     .optional(),
 } as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, 'lease' | 'sandboxOwner'>]-?: z.ZodType }
-
-function addJsonIssue(value: unknown, maxBytes: number, context: z.core.$RefinementCtx): void {
-  const measured = measureJson(value, maxBytes)
-  if (measured.type === 'too_large') context.addIssue(`at most ${maxBytes} bytes of JSON`)
-  if (measured.type === 'not_json')
-    context.addIssue(`not JSON${measured.path && ` at ${measured.path}`}: ${measured.reason}`)
-}
 
 const amount = z.number().positive().optional()
 

@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import type { Caller } from '../../common/calls/calls.js'
-import type { JsonObject } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import { PythonClasses } from '../python/classes.js'
 import { renderStub } from '../python/stub.js'
 import { namesForCode } from '../tool-name.js'
@@ -30,6 +31,23 @@ export interface ToolDocumentation {
   /** The stub without its docstring. */
   readonly signature: string
 }
+
+const jsonObject = z.custom<JsonObject>(isJsonObject, 'not an object')
+const callers = z.array(z.enum(['direct', 'code_execution']))
+
+/** Accepts a recorded {@link ToolDocumentation}. */
+export const toolDocumentationSchema: z.ZodType<ToolDocumentation> = z.object({
+  name: z.string(),
+  codeName: z.string().exactOptional(),
+  description: z.string(),
+  allowedCallers: callers,
+  offeredTo: callers,
+  inputSchema: jsonObject,
+  documentsDefaults: z.literal(true).exactOptional(),
+  inputExamples: z.array(jsonObject),
+  stub: z.string(),
+  signature: z.string(),
+})
 
 /**
  * The documentation of several tools, in their order.

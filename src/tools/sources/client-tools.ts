@@ -9,9 +9,19 @@ import { createRegistry, type ToolRegistry } from '../registry.js'
 import { describeJsonInput } from '../definition/json-input.js'
 import { readOutput } from '../definition/schemas.js'
 import { sealTool, type Tool } from '../tool.js'
+import { jsonObject, listOf } from '../validation/bounded-schemas.js'
 import { mapSchemas, normalizeSchema } from '../validation/schema-document.js'
 import { schemaSize } from '../validation/schema-size.js'
 import { TimeLimitError, withTimeLimit } from '../validation/time-limit.js'
+
+/** Accepts a client tool, from a client or from the record of a run. */
+export const clientToolSchema = z.strictObject({
+  name: z.string().min(1),
+  description: z.string(),
+  inputSchema: jsonObject(clientToolLimits.bytes),
+  inputExamples: listOf(jsonObject(clientToolLimits.bytes), clientToolLimits.examples).exactOptional(),
+  allowedCallers: z.array(z.enum(['direct', 'code_execution'])).min(1),
+} satisfies { readonly [Key in keyof ClientTool]-?: z.ZodType })
 
 /**
  * The client tools of a conversation as a registry: their calls are documented, checked and deferred in the same way as
@@ -89,7 +99,12 @@ function toTool({ name, description, inputSchema, inputExamples = [], allowedCal
     })
   try {
     // The model reads the schema as it is written.
-    return sealTool({ ...define(isForCode ? name : directTool), name, inputSchema: describeJsonInput(inputSchema) })
+    return sealTool({
+      ...define(isForCode ? name : directTool),
+      name,
+      inputSchema: describeJsonInput(inputSchema),
+      isClientTool: true,
+    })
   } catch (thrown) {
     if (isForCode || !PtcError.isInstance(thrown)) throw thrown
     const { code, message, hint } = thrown

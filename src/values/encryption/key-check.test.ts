@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folders.js'
 import { LocalStore } from '../local/local-store.js'
-import { checkKey } from './key-check.js'
+import { verifyKey } from './key-check.js'
 
 const signal = new AbortController().signal
 const key = { id: 'k1', bytes: randomBytes(32) }
@@ -16,10 +16,10 @@ beforeEach(async () => {
 })
 
 function check({ id, bytes }: typeof key): Promise<void> {
-  return checkKey(new LocalStore(directory), { id, bytes }, signal)
+  return verifyKey(new LocalStore(directory), { id, bytes }, signal)
 }
 
-it('checkKey accepts the first key of an id, and refuses another key of the same id', async () => {
+it('verifyKey accepts the first key of an id, and refuses another key of the same id', async () => {
   await check(key)
   await check(key)
   await expect(check(other)).rejects.toMatchObject({
@@ -31,13 +31,13 @@ it('checkKey accepts the first key of an id, and refuses another key of the same
   await check(key)
 })
 
-it('checkKey accepts a new key under a new id', async () => {
+it('verifyKey accepts a new key under a new id', async () => {
   await check(key)
   await check({ ...other, id: 'k2' })
   await check(key)
 })
 
-it('checkKey accepts one key from processes that start at once, and only one of two different keys', async () => {
+it('verifyKey accepts one key from processes that start at once, and only one of two different keys', async () => {
   await Promise.all([check(key), check(key), check(key)])
   const ofBoth = await Promise.allSettled([key, other].map((each) => check({ ...each, id: 'k2' })))
   expect(ofBoth.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])

@@ -10,7 +10,7 @@ import type { EncryptionKey } from './key-ring.js'
  *
  * @throws PtcError DECRYPTION_FAILED for another key of this id; errors of `putIfAbsent` of the store
  */
-export async function checkKey(store: ValueStore, { id, bytes }: EncryptionKey, signal: AbortSignal): Promise<void> {
+export async function verifyKey(store: ValueStore, { id, bytes }: EncryptionKey, signal: AbortSignal): Promise<void> {
   const name = `key-check-${id}`
   const expected = Buffer.from(hkdfSync('sha256', bytes, '', `durable-ptc key check ${id}`, 32)).toString('hex')
   const known = await store.putIfAbsent(name, Buffer.from(expected), signal)

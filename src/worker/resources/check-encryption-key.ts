@@ -1,7 +1,7 @@
 import { Runtime } from '@temporalio/worker'
 import { raceWithSignal, withTimeLimit } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
-import { checkKey } from '../../values/encryption/key-check.js'
+import { verifyKey } from '../../values/encryption/key-check.js'
 import type { EncryptionKey } from '../../values/encryption/key-ring.js'
 import type { ValueStore } from '../../values/store.js'
 
@@ -15,7 +15,7 @@ const timeoutMs = 10_000
  */
 export async function checkEncryptionKey(store: ValueStore, key: EncryptionKey): Promise<void> {
   try {
-    await withTimeLimit(undefined, timeoutMs, (signal) => raceWithSignal(signal, checkKey(store, key, signal)))
+    await withTimeLimit(undefined, timeoutMs, (signal) => raceWithSignal(signal, verifyKey(store, key, signal)))
   } catch (thrown) {
     if (PtcError.isInstance(thrown) && thrown.code === 'DECRYPTION_FAILED') throw thrown
     Runtime.instance().logger.warn(`the encryption key ${JSON.stringify(key.id)} was not checked: ${messageOf(thrown)}`)

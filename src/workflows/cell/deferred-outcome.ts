@@ -40,8 +40,8 @@ export async function outcomeOf(
 }
 
 /** Returns the role of the workers that check the results of the run, and report decisions on its calls. */
-export function resultRole({ toolSet: { clientTools } }: Pick<RunConfig, 'toolSet'>): Role {
-  return clientTools === undefined ? 'tools' : clientToolRole
+export function resultRole({ toolSet: { source } }: Pick<RunConfig, 'toolSet'>): Role {
+  return source === undefined ? 'tools' : clientToolRole
 }
 
 async function approvalOutcome(

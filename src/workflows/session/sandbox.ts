@@ -218,8 +218,8 @@ export class Sandbox {
    * identification of the tool set.
    */
   #tools(hasStubs: boolean): SessionTools {
-    const { digest, signatures, names, clientTools } = this.#config.toolSet
-    const id = { digest, ...(names && { names }), ...(clientTools !== undefined && { clientTools }) }
+    const { digest, signatures, names, source } = this.#config.toolSet
+    const id = { digest, ...(names && { names }), ...(source && { source }) }
     return { ...id, ...(hasStubs ? {} : { signatures }) }
   }
 

@@ -9,6 +9,8 @@ interface Listed {
   readonly call: string
   readonly token: string
   readonly arguments: object
+  readonly since: string
+  readonly expiresAt: string
 }
 
 const pay = defineTool({
@@ -42,8 +44,12 @@ it('lists waiting calls, and approves, denies and answers each once', async () =
     { waitsFor: 'approval', tool: 'pay', arguments: { euros: 2 } },
     { waitsFor: 'result', tool: 'ask_human', summary: 'Which?' },
   ])
-  // The server's index of runs is not up to date yet.
-  await expect.poll(() => list('')).toEqual(calls)
+  // The server's index of runs is not up to date yet. A history has the times of events, which are milliseconds earlier.
+  const byCall = (each: readonly Listed[]) =>
+    each
+      .map(({ since, expiresAt, ...others }) => ({ ...others, waitMs: Date.parse(expiresAt) - Date.parse(since) }))
+      .toSorted((one, other) => one.call.localeCompare(other.call))
+  await expect.poll(async () => byCall(await list(''))).toEqual(byCall(calls))
   const [first, second, question] = ['1', '2', '3'].map((call) => find(call)?.token)
 
   for (const body of [{}, { decision: 'maybe' }, { decision: 'deny' }, { decision: 'approve', arguments: [1] }])

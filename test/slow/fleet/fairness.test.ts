@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
-import { describeTaskQueue } from '../../../src/client/temporal/task-queue.js'
+import { describeTaskQueue } from '../../../src/client/workers/task-queue.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { PostgresTemporal, postgresTemporalBinaries } from '../../support/temporal/postgres-temporal.js'
 import { connectClient } from '../../support/temporal/shared-server.js'

@@ -11,11 +11,11 @@ export function cancelCommand(): Command {
 
 async function cancel(id: string): Promise<void> {
   await withEnvironment({ load: 'never', ifNoServer: 'fail' }, async (environment) => {
-    const { hasEnded } = await import('../../../client/run/use-budget.js')
+    const { runEndedError } = await import('../../../client/run/use-budget.js')
     const { warnIfTaskNotTaken } = await import('../../environment/worker-warnings.js')
     const handle = environment.ptc.handle(id)
     const { status, outcome } = await handle.describe()
-    if (status !== 'running' && status !== 'paused') throw hasEnded(id, outcome ?? status)
+    if (status !== 'running' && status !== 'paused') throw runEndedError(id, outcome ?? status)
     await handle.cancel()
     printStatus(`run ${id} was asked to stop; \`ptc watch ${id}\` shows how it ends`)
     const isUntaken = await warnIfTaskNotTaken(environment, { workflowId: id })

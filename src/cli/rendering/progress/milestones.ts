@@ -1,5 +1,6 @@
 import { pluralize } from '../../../common/text/text.js'
-import type { CallNode, CellNode, RunTree, TurnNode, Unserved } from '../../../client/run-tree/index.js'
+import type { CallNode, CellNode, RunTree, TurnNode } from '../../../client/run-tree/index.js'
+import type { Unserved } from '../../../client/workers/unserved.js'
 import { formatArguments, blockedLines } from '../tree/call-branch.js'
 import { formatDuration, formatTokens } from '../../../common/text/format.js'
 import { describeCompaction } from '../text/compaction.js'

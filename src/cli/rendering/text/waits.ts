@@ -8,7 +8,7 @@ import {
   denyCommand,
 } from '../../../common/run/wait-commands.js'
 import type { CallWait, RunTree, RunWait, Unserved } from '../../../client/run-tree/index.js'
-import { describeUnserved } from '../../../client/temporal/unserved-queue.js'
+import { describeUnserved } from '../../../client/workers/unserved-queue.js'
 import { pluralize } from '../../../common/text/text.js'
 import { type Line, part } from './line.js'
 import { oneLine } from './sanitize.js'

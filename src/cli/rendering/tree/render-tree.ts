@@ -22,7 +22,7 @@ import { formatStatus, type DisplayStatus, statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
 import { turnBranch } from './turn-branch.js'
 import { sinceTime, waitLines } from '../text/waits.js'
-import { describeUnserved } from '../../../client/temporal/unserved-queue.js'
+import { describeUnserved } from '../../../client/workers/unserved-queue.js'
 
 interface RenderTreeOptions {
   /** Maximum columns of a line. */

@@ -18,7 +18,7 @@ import {
 } from '../history/payload-schemas.js'
 import { phaseOf } from './phase.js'
 import { waitsOf } from './waits.js'
-import type { ActivityRecord } from '../history/activity-log.js'
+import type { ActivityRecord } from '../history/activity-record.js'
 import type { RunEnd, RunStart } from '../history/execution-log.js'
 import type { CallNode, CellNode, CompactionNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
 

@@ -1,7 +1,7 @@
 import type { Externalizable } from '../../../common/json/external-value.js'
 import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
-import type { ActivityRecord } from '../history/activity-log.js'
+import type { ActivityRecord } from '../history/activity-record.js'
 import type { CellNode } from '../tree.js'
 import {
   type ActivityResult,

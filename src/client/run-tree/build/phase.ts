@@ -1,5 +1,5 @@
 import { type CallDraft, isDeferred, type RunDraft } from './draft.js'
-import type { ActivityRecord } from '../history/activity-log.js'
+import type { ActivityRecord } from '../history/activity-record.js'
 import type { RunEnd } from '../history/execution-log.js'
 import type { Phase } from '../tree.js'
 import { runningCell } from './replay-activities.js'

@@ -14,7 +14,7 @@ import { applyStepResult, closeOpenCell, endCell, parseToolResult } from './cell
 import { externalizableString, isSameText } from '../values/external-values.js'
 import { applyDecision } from './apply-decision.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
-import type { ActivityRecord } from '../history/activity-log.js'
+import type { ActivityRecord } from '../history/activity-record.js'
 import type { CallPosition } from '../../../common/calls/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
 import type { Externalizable } from '../../../common/json/external-value.js'

@@ -1,45 +1,13 @@
 import { pendingStates } from '../../api-enums.js'
-import type { PayloadReader } from './payload-reader.js'
-import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from './event.js'
+import type { PayloadReader } from '../../temporal/payload-reader.js'
+import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from '../../temporal/event.js'
 import { followUpRecords } from './follow-up-records.js'
 import { ChildCallLog } from './child-call-log.js'
-import type { Failure } from '../tree.js'
-import {
-  type ActivityResult,
-  parseActivityResult,
-  parseActivityInput,
-  type ActivityInput,
-} from './activity-payloads.js'
+import { parseActivityInput, parseActivityResult } from './activity-payloads.js'
 import { Decisions } from './decisions.js'
 import { sharedCellRecord } from './shared-cells.js'
 import { heartbeatOutput, heartbeatProgress } from './heartbeat-progress.js'
-import { openRecord } from './open-record.js'
-
-/** One activity of the run, according to the events so far. */
-export interface ActivityRecord {
-  readonly activityId: string
-  /** Id of the child workflow. Set only for a call that is a child workflow. */
-  readonly workflowId?: string
-  readonly summary: string
-  readonly scheduledAt: number
-  readonly input: ActivityInput
-  started: boolean
-  attempts: number
-  lastFailure: Failure | undefined
-  /** Start of the next attempt, while the activity waits for it. */
-  nextAttemptAt?: number | undefined
-  /** The progress that a tool reported. */
-  progress?: string | undefined
-  /** For a running step: the end of the output of its code. */
-  printed?: string | undefined
-  /** Names the tool that blocked the event loop of the worker meanwhile. */
-  blockedNote: string | undefined
-  end: ActivityEnd | undefined
-}
-
-type ActivityEnd =
-  | { readonly type: 'completed'; readonly at: number; readonly result: ActivityResult }
-  | { readonly type: 'failed' | 'cancelled'; readonly at: number; readonly failure: Failure }
+import { type ActivityRecord, openRecord } from './activity-record.js'
 
 /** The activities of one execution, from their events. */
 export class ActivityLog {

@@ -166,7 +166,7 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
       return data ? { type: 'approval', request: data } : other
     }
     case activityNames.checkToolResult: {
-      const { data } = shapes.checkInput.safeParse(input)
+      const { data } = shapes.resultCheckInput.safeParse(input)
       return data ? { type: 'check', position: data.position } : other
     }
     default: {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../common/json/json.js'
 import { memoKeys } from '../../../common/names.js'
-import type { ActivityRecord } from './activity-log.js'
+import type { ActivityRecord } from './activity-record.js'
 import { parseActivityResult, remoteCall } from './activity-payloads.js'
-import { type FailurePayload, type HistoryEvent, toEventId } from './event.js'
-import { openRecord } from './open-record.js'
-import type { PayloadReader } from './payload-reader.js'
+import { type FailurePayload, type HistoryEvent, toEventId } from '../../temporal/event.js'
+import { openRecord } from './activity-record.js'
+import type { PayloadReader } from '../../temporal/payload-reader.js'
 import { agentInput, agentResult, remoteCallMemo } from './payload-schemas.js'
 
 interface ChildCall {

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { parseApproval } from '../../../common/calls/approvals.js'
 import type { JsonValue } from '../../../common/json/json.js'
 import { completeCallUpdate } from '../../../common/names.js'
-import type { ActivityRecord } from './activity-log.js'
+import type { ActivityRecord } from './activity-record.js'
 import type { DecisionInput } from './activity-payloads.js'
-import { type HistoryEvent, toEventId, toMilliseconds } from './event.js'
-import type { PayloadReader } from './payload-reader.js'
+import { type HistoryEvent, toEventId, toMilliseconds } from '../../temporal/event.js'
+import type { PayloadReader } from '../../temporal/payload-reader.js'
 
 const completion = z.object({
   idempotencyKey: z.string(),

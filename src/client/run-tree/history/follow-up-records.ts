@@ -1,4 +1,4 @@
-import type { ActivityRecord } from './activity-log.js'
+import type { ActivityRecord } from './activity-record.js'
 import { type ActivityInput, type ActivityResult, parseActivityResult } from './activity-payloads.js'
 import * as shapes from './payload-schemas.js'
 

@@ -229,7 +229,7 @@ export const runState = z.object({
 })
 
 const position = z.object({ turn: z.number(), cell: z.number(), index: z.number() })
-export const checkInput = z.object({ position })
+export const resultCheckInput = z.object({ position })
 export const remoteArguments = jsonObject
 /** The call in the memo of a workflow that executes the call of a remote tool. */
 export const remoteCallMemo = z.object({

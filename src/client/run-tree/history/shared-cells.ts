@@ -1,9 +1,9 @@
 import { cellMessageSignal, cellReplySignal } from '../../../common/names.js'
-import type { ActivityRecord } from './activity-log.js'
+import type { ActivityRecord } from './activity-record.js'
 import type { ActivityInput } from './activity-payloads.js'
-import type { HistoryEvent } from './event.js'
-import { openRecord } from './open-record.js'
-import type { PayloadReader } from './payload-reader.js'
+import type { HistoryEvent } from '../../temporal/event.js'
+import { openRecord } from './activity-record.js'
+import type { PayloadReader } from '../../temporal/payload-reader.js'
 import { cellReply, executeCellMessage } from './payload-schemas.js'
 
 /**

@@ -31,7 +31,7 @@ export interface ReadAttachment {
 export async function readAttachments(
   attachments: readonly Attachment[],
 ): Promise<readonly (ReadAttachment | StoredAttachment)[]> {
-  if (!Array.isArray(attachments)) throw invalid('the attachments are no list')
+  if (!Array.isArray(attachments)) throw invalid('the attachments are not an array')
   // This is checked before a file is read.
   if (attachments.length > attachmentLimits.count) throw invalid(problemOfTotal(attachments.map(() => 0)))
   const found = await Promise.all(attachments.map(async (each, position) => readOne(each, position + 1)))
@@ -42,7 +42,7 @@ export async function readAttachments(
 
 async function readOne(attachment: Attachment, number: number): Promise<ReadAttachment | StoredAttachment> {
   const fail = (problem: string | undefined) => invalid(`attachment ${number}: ${problem ?? ''}`)
-  if (typeof attachment !== 'object' || attachment === null) throw fail('it is no object')
+  if (typeof attachment !== 'object' || attachment === null) throw fail('it is not an object')
   if ('value' in attachment) {
     const problem = problemOfAttachments([attachment])
     if (problem !== undefined) throw invalid(problem)
@@ -63,7 +63,7 @@ async function readOne(attachment: Attachment, number: number): Promise<ReadAtta
 }
 
 async function readBytes(file: string, fail: (problem: string) => PtcError): Promise<Buffer> {
-  if (typeof file !== 'string') throw fail('file is no path')
+  if (typeof file !== 'string') throw fail('file is not a path')
   try {
     const { size } = await stat(file)
     if (size > attachmentLimits.totalBytes) throw fail(`${file} has ${size} bytes`)
@@ -79,7 +79,7 @@ function toBytes(data: Uint8Array | string, fail: (problem: string) => PtcError)
     if (!(data instanceof Uint8Array)) throw fail('data is neither bytes nor base64')
     return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   }
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data)) throw fail('data is no base64')
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data)) throw fail('data is not base64')
   return Buffer.from(data, 'base64')
 }
 

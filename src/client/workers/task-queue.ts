@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import { type Role, roleQueue } from '../../common/names.js'
 import { taskQueueTypes } from '../api-enums.js'
-import { toMilliseconds } from '../run-tree/history/event.js'
+import { toMilliseconds } from '../temporal/event.js'
 import { formatDuration } from '../../common/text/format.js'
-import { temporalError } from './temporal-error.js'
+import { temporalError } from '../temporal/temporal-error.js'
 
 /** A worker that polled within this time counts as running: a poll lasts up to a minute. */
 const recentPollMs = 70_000

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
-import { describeLatestExecution } from '../run/describe-run.js'
-import type { ExecutionRef } from './history-pages.js'
+import { describeLatestExecution } from '../temporal/describe-execution.js'
+import type { ExecutionRef } from '../temporal/history-pages.js'
 import { describeRoleQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } from './task-queue.js'
 import { describeUnserved } from './unserved-queue.js'
-import { isFailedPrecondition } from './temporal-error.js'
+import { isFailedPrecondition } from '../temporal/temporal-error.js'
 import { isWorkflowTaskStarted, workflowTaskWaitingSince } from './unserved-queues.js'
 
 /** The task queue of a workflow that no worker polls. */

@@ -7,12 +7,18 @@ import {
   TerminatedFailure,
   TimeoutFailure,
 } from '@temporalio/common'
-import { eventLoopBlockKey, waitNoteKey } from '../../../common/names.js'
-import { encryptionKeyId } from '../../../values/encryption/payload-codec.js'
-import { collectPayloads, decodeWith, isEncryptionError, notDecrypted } from '../../temporal/encrypted-payloads.js'
+import { eventLoopBlockKey, waitNoteKey } from '../../common/names.js'
+import { encryptionKeyId } from '../../values/encryption/payload-codec.js'
+import { collectPayloads, decodeWith, isEncryptionError, notDecrypted } from './encrypted-payloads.js'
 import type { FailurePayload, Payload, Payloads } from './event.js'
 import { storageReference } from './storage-reference.js'
-import type { Failure } from '../tree.js'
+
+/** The failure of an activity, of a workflow or of a child. */
+export interface Failure {
+  /** An error code of this library, or a code derived from Temporal's failure: `TIMED_OUT_HEARTBEAT`, `CANCELLED`. */
+  readonly code: string
+  readonly message: string
+}
 
 /**
  * Decodes payloads with a data converter. Reading never throws: an unreadable payload is undefined. A payload that

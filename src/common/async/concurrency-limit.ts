@@ -1,8 +1,5 @@
-/**
- * A queue for each key: runs at most a few tasks with the same key at once. The others wait, and start in the order in
- * which they arrived.
- */
-export class Turns {
+/** Runs at most a few tasks with the same key at once. The others wait, and start in the order in which they arrived. */
+export class ConcurrencyLimit {
   readonly #maxRunning: number
   readonly #keys = new Map<string, { running: number; readonly waiting: (() => void)[] }>()
 
@@ -11,8 +8,8 @@ export class Turns {
     this.#maxRunning = maxRunning
   }
 
-  /** Runs a task as soon as its key has a free place. */
-  async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
+  /** Runs a task as soon as fewer tasks of its key than the maximum are in progress. */
+  async run<Result>(task: () => Promise<Result>, key = ''): Promise<Result> {
     const tasks = this.#keys.get(key) ?? { running: 0, waiting: [] }
     this.#keys.set(key, tasks)
     if (tasks.running < this.#maxRunning) tasks.running += 1

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import { defaultDataConverter } from '@temporalio/common'
 import { expect, test } from 'vitest'
 import { taskQueueTypes } from '../api-enums.js'
-import type { WorkflowDescription } from '../run-tree/history/event.js'
+import type { WorkflowDescription } from '../temporal/event.js'
 import { findUnservedQueues } from './unserved-queues.js'
 
 const secondsAgo = (seconds: number) => ({ seconds: Math.floor(Date.now() / 1_000) - seconds })

@@ -1,4 +1,4 @@
-import type { FailingActivity, UnservedEndpoint, UnservedQueue } from '../run-tree/index.js'
+import type { FailingActivity, UnservedEndpoint, UnservedQueue } from './unserved.js'
 import { formatDuration } from '../../common/text/format.js'
 import { pluralize, toPlainLine, truncateMiddle } from '../../common/text/text.js'
 

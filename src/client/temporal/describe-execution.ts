@@ -1,20 +1,10 @@
 import type { Client } from '@temporalio/client'
-import { describingClient, isEncryptionError } from '../temporal/encrypted-payloads.js'
-import { nextRunId } from '../temporal/executions.js'
-import type { ExecutionRef } from '../temporal/history-pages.js'
-import { type RunInfo, runInfo } from './run-info.js'
-import { temporalError } from '../temporal/temporal-error.js'
+import { describingClient, isEncryptionError } from './encrypted-payloads.js'
+import { nextRunId } from './executions.js'
+import type { ExecutionRef } from './history-pages.js'
+import { temporalError } from './temporal-error.js'
 
 type Description = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>
-
-/**
- * Describes a run by the latest execution of its continue-as-new chain.
- *
- * @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE
- */
-export async function describeRun(client: Client, execution: ExecutionRef): Promise<RunInfo> {
-  return runInfo(await describeLatestExecution(client, execution))
-}
 
 /**
  * Describes the latest execution of the continue-as-new chain.

@@ -65,9 +65,9 @@ it.each([
     'attachment 2: it is none of image/png, image/jpeg, image/gif, image/webp, application/pdf',
   ],
   ['a wrong type', [{ data: png, mediaType: 'image/jpeg' }], 'attachment 1: it is image/png, not image/jpeg'],
-  ['no base64', [{ data: 'data:image/png;base64,iVBO' }], 'attachment 1: data is no base64'],
+  ['no base64', [{ data: 'data:image/png;base64,iVBO' }], 'attachment 1: data is not base64'],
   ['neither bytes nor text', [{ data: 7 }], 'attachment 1: data is neither bytes nor base64'],
-  ['nothing', [null], 'attachment 1: it is no object'],
+  ['nothing', [null], 'attachment 1: it is not an object'],
   [
     'a large image',
     [{ data: pngOf(limit + 1) }],

@@ -1,6 +1,5 @@
 /*
- * `src/client/attachments` owns images and PDFs of a client: reading and checking them, and putting them into the value
- * store.
+ * Owns: images and PDFs of a client, from reading and checking them until they are in the value store.
  *
  * Boundary: the value store of the client's data converter. No request to Temporal.
  *
@@ -18,7 +17,7 @@ import type { ProviderMessage } from '../../common/conversation/conversation.js'
 import type { AgentInput, ProgramInput } from '../../common/run/runs.js'
 import { storeOf } from '../../values/payload-storage.js'
 import { Values } from '../../values/values.js'
-import { dataConverterHint } from '../start/start-options.js'
+import { dataConverterHint } from '../temporal/temporal-error.js'
 import { type ReadAttachment, readAttachments } from './read-attachments.js'
 
 /**

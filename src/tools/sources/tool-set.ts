@@ -1,26 +1,38 @@
+import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import type { ClientTool } from '../../common/calls/client-tools.js'
-import type { ToolSet, ToolSetId } from '../../common/run/run-config.js'
+import type { RecordedToolSource, ToolSet, ToolSetId } from '../../common/run/run-config.js'
 import type { SessionTools } from '../../common/session/session.js'
 import { type Externalizable, externalValue } from '../../common/json/external-value.js'
-import { clientRegistry } from '../../tools/sources/client-tools.js'
-import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
-import type { ToolCallSignature, ToolRegistry } from '../../tools/registry.js'
+import { clientRegistry, clientToolSchema } from './client-tools.js'
+import { type ToolDocumentation, toolDocumentationSchema } from '../documentation/document-tools.js'
+import { type ToolCallSignature, toolCallSignatureSchema, type ToolRegistry } from '../registry.js'
+import type { Redact } from '../../common/text/redact.js'
+import { describeIssues } from '../validation/describe-issues.js'
 import type { Values } from '../../values/values.js'
 
-/**
- * Returns the tools of this worker, which a new run records.
- *
- * @param origin names of the tools, if the worker has others; or the client tools from which they are made
- */
+/** How a worker finds the tools of a run again, if they are not all tools of its configuration. */
+export interface ToolSetOrigin {
+  /** The names of the tools of the configuration. */
+  readonly names?: readonly string[]
+  /** The source of the run's own tools. */
+  readonly source?: { readonly kind: RecordedToolSource['kind']; readonly definition: object }
+}
+
+/** The sources that a run may have of its own: each lists tools from what the run recorded. */
+const recordedSources: {
+  readonly [Kind in RecordedToolSource['kind']]: (definition: JsonValue, redact: Redact) => ToolRegistry
+} = {
+  client: (definition, redact) => clientRegistry(parseStored(clientToolSchema, definition), redact),
+}
+
+/** Records tools for a new run. */
 export async function recordToolSet(
   registry: ToolRegistry,
   values: Values,
   signal: AbortSignal,
-  origin: { readonly names?: readonly string[]; readonly clientTools?: readonly ClientTool[] } = {},
+  { names, source }: ToolSetOrigin = {},
 ): Promise<ToolSet> {
-  const { names, clientTools } = origin
   const externalize = (part: object): Promise<Externalizable> =>
     values.externalize(part as unknown as JsonValue, signal)
   const schemas = registry.outputSchemas()
@@ -37,7 +49,7 @@ export async function recordToolSet(
     signatures,
     ...(outputSchemas && { outputSchemas }),
     ...(names && { names }),
-    ...(clientTools && { clientTools: await externalize(clientTools) }),
+    ...(source && { source: { kind: source.kind, definition: await externalize(source.definition) } }),
   }
 }
 
@@ -54,7 +66,7 @@ export function findRunTools(registry: ToolRegistry, { digest, names }: ToolSetI
 }
 
 /**
- * Like {@link findRunTools}, for a run that may have client tools: they are in the payload or the value store.
+ * Like {@link findRunTools}, for a run that may have a source of its own.
  *
  * @throws PtcError of {@link loadDocumentation}
  */
@@ -64,25 +76,22 @@ export async function loadRunTools(
   values: Values,
   signal: AbortSignal,
 ): Promise<RunTools> {
-  if (tools.clientTools === undefined) return findRunTools(registry, tools)
-  const made = clientRegistries.get(registry) ?? new Map<string, ToolRegistry>()
-  clientRegistries.set(registry, made)
-  const known = made.get(tools.digest)
+  if (tools.source === undefined) return findRunTools(registry, tools)
+  const listed = registriesOfRuns.get(registry) ?? new Map<string, ToolRegistry>()
+  registriesOfRuns.set(registry, listed)
+  const known = listed.get(tools.digest)
   if (known) return { registry: known, registryMatchesRun: true }
-  const loaded = await values.load(tools.clientTools, neededBy, signal)
-  const own = clientRegistry(loaded as unknown as readonly ClientTool[], registry.redact)
-  const [oldest] = made.keys()
-  if (made.size >= maxClientRegistries && oldest !== undefined) made.delete(oldest)
-  made.set(tools.digest, own)
+  const { kind, definition } = tools.source
+  const own = recordedSources[kind](await values.load(definition, neededBy, signal), registry.redact)
+  const [oldest] = listed.keys()
+  if (listed.size >= maxRegistriesOfRuns && oldest !== undefined) listed.delete(oldest)
+  listed.set(tools.digest, own)
   return { registry: own, registryMatchesRun: true }
 }
 
-/**
- * The registries of client tools of each worker, by digest. Each turn and step of a conversation needs the same
- * registry.
- */
-const clientRegistries = new WeakMap<ToolRegistry, Map<string, ToolRegistry>>()
-const maxClientRegistries = 100
+/** The registries of runs with a source of their own, by worker and digest: each turn and step needs the same one. */
+const registriesOfRuns = new WeakMap<ToolRegistry, Map<string, ToolRegistry>>()
+const maxRegistriesOfRuns = 100
 
 /** Returns undefined when a tool is missing, because the run began with another configuration. */
 function subsetOf(registry: ToolRegistry, names: readonly string[]): ToolRegistry | undefined {
@@ -108,7 +117,7 @@ export async function loadDocumentation(
   const own = findRunTools(registry, tools)
   if (own.registryMatchesRun) return own.registry.documentation()
   const loaded = await values.load(tools.documentation, neededBy, signal)
-  return loaded as unknown as readonly ToolDocumentation[]
+  return parseStored(toolDocumentationSchema, loaded)
 }
 
 /**
@@ -126,7 +135,7 @@ export async function loadSignatures(
   const own = findRunTools(registry, tools)
   if (own.registryMatchesRun) return own.registry.signatures()
   const loaded = await values.load(tools.signatures, neededBy, signal)
-  return loaded as unknown as readonly ToolCallSignature[]
+  return parseStored(toolCallSignatureSchema, loaded)
 }
 
 /**
@@ -145,3 +154,10 @@ export async function loadOutputSchema(
 }
 
 const neededBy = 'the tools of the run'
+
+/** @throws PtcError VALUE_CORRUPT */
+function parseStored<Part>(part: z.ZodType<Part>, stored: JsonValue): readonly Part[] {
+  const { data, error } = z.array(part).safeParse(stored)
+  if (data) return data
+  throw new PtcError('VALUE_CORRUPT', `${neededBy} are not readable:\n${describeIssues(error)}`)
+}

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client'
 import { nexusOperationStarted } from '../api-enums.js'
-import { type WorkflowDescription, toMilliseconds } from '../run-tree/history/event.js'
-import { PayloadReader } from '../run-tree/history/payload-reader.js'
-import type { Unserved } from '../run-tree/index.js'
+import { type WorkflowDescription, toMilliseconds } from '../temporal/event.js'
+import { PayloadReader } from '../temporal/payload-reader.js'
+import type { Unserved } from './unserved.js'
 import { describeTaskQueue, isUnserved, unservedAfterMs } from './task-queue.js'
 
 type PendingOperation = NonNullable<WorkflowDescription['raw']['pendingNexusOperations']>[number]

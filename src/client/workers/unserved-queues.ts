@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
 import { activityNames, backendOfQueue, type Role, roleQueue, roles } from '../../common/names.js'
 import { pendingStates } from '../api-enums.js'
-import { type WorkflowDescription, toMilliseconds } from '../run-tree/history/event.js'
-import { PayloadReader } from '../run-tree/history/payload-reader.js'
-import type { FailingActivity, Unserved, UnservedQueue } from '../run-tree/index.js'
+import { type WorkflowDescription, toMilliseconds } from '../temporal/event.js'
+import { PayloadReader } from '../temporal/payload-reader.js'
+import type { FailingActivity, Unserved, UnservedQueue } from './unserved.js'
 import { describeTaskQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } from './task-queue.js'
 import { findUnservedOperations } from './unserved-operations.js'
 

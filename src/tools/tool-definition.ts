@@ -173,7 +173,7 @@ export type Compensate = (call: CompensatedCall<never, never>, context: ToolCont
 
 /** The retry policy of a tool, with Temporal's names and their meaning. */
 export interface RetryDefinition {
-  /** Maximum attempts, from 1 to 100. Default 3. */
+  /** Maximum attempts, from 1 to 100; always 1 for `effect: 'once'`, which takes no other option of `retry`. Default 3. */
   readonly attempts?: number
   /** Time before the second attempt. Default 500 ms. */
   readonly initialInterval?: Duration

@@ -17,7 +17,7 @@ export interface Agents {
 /**
  * Checks agents against the tools of their configuration, and against each other.
  *
- * @param registry with the tools of `createSubagentTools`
+ * @param registry with the tools of `subagents`
  * @throws PtcError AGENT_DUPLICATE, AGENT_UNKNOWN, TOOL_UNKNOWN; CONFIG_INVALID for an object that is not from
  *   defineAgent, for an agent that could start itself, and for a tool that can't check whether the work is done
  */
@@ -52,7 +52,7 @@ export function createAgents(agents: readonly unknown[], registry: ToolRegistry)
  * Names of the tools of an agent, including those that start its sub-agents. A run without an agent has all tools, and
  * no sub-agents.
  *
- * @param registry with the tools of `createSubagentTools`
+ * @param registry with the tools of `subagents`
  */
 export function toolNamesOf(registry: ToolRegistry, agent: Agent | undefined): readonly string[] {
   const own = agent?.tools?.map(nameOf) ?? registry.names.filter((name) => !isSubagent(registry, name))

@@ -14,6 +14,6 @@
 
 export { defineAgent } from './define-agent.js'
 export { type Agents, createAgents, toolNamesOf } from './agents.js'
-export { createSubagentTools } from './subagents.js'
+export { subagents } from './subagents.js'
 export { doneCheckArguments } from './done-check.js'
 export type { Agent, AgentDefinition } from './agent.js'

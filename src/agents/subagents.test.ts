@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../test/support/tools.js'
 import { createRegistry } from '../tools/registry.js'
-import { type Agent, createAgents, createSubagentTools, defineAgent, toolNamesOf } from './index.js'
+import { type Agent, createAgents, defineAgent, subagents, toolNamesOf } from './index.js'
 
 const instructions = 'You look things up.'
 const description = 'Looks things up.'
@@ -14,7 +14,7 @@ function agent(name: string, agents: readonly (string | Agent)[] = [], more: obj
 }
 
 function configure(agents: readonly Agent[], tools = [lookup]) {
-  const registry = createRegistry([...tools, ...createSubagentTools(agents, tools)])
+  const registry = createRegistry([...tools, ...subagents(agents, tools).list()])
   return { registry, agents: createAgents(agents, registry) }
 }
 

@@ -3,6 +3,7 @@ import { PtcError } from '../common/errors.js'
 import { workflowNames } from '../common/names.js'
 import type { SubagentTarget } from '../common/calls/tool-config.js'
 import { defineTool } from '../tools/define-tool.js'
+import { configuredTools, type ToolSource } from '../tools/sources/tool-source.js'
 import { isTool, sealTool, type Tool } from '../tools/tool.js'
 import { type Agent, isAgent } from './agent.js'
 
@@ -19,12 +20,18 @@ const sharingInput = z.object({
 })
 
 /**
- * The tools that start sub-agents, one for each agent that another agent names. `createAgents` checks everything else.
+ * The source of the tools that start sub-agents, one for each agent that another agent names. `createAgents` checks
+ * everything else.
  *
+ * @param tools entries of the configuration
  * @throws PtcError TOOL_NAME_INVALID for a name that no tool may have; CONFIG_INVALID for an agent without a
  *   description, or one with the name of a tool
  */
-export function createSubagentTools(agents: readonly unknown[], tools: readonly unknown[]): Tool[] {
+export function subagents(agents: readonly unknown[], tools: readonly unknown[]): ToolSource {
+  return { list: () => listSubagents(agents, configuredTools(tools).list()) }
+}
+
+function listSubagents(agents: readonly unknown[], tools: readonly unknown[]): Tool[] {
   const known = agents.filter((agent) => isAgent(agent))
   const used = new Set(known.flatMap(namesOfSubagents))
   const toolNames = new Set(tools.flatMap((tool) => (isTool(tool) ? [tool.name] : [])))

@@ -20,9 +20,9 @@ import type { ProviderOption } from '../models/options/providers.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
-  // Tools with any schema types; `defineTool` has checked each.
+  /** What `defineTool` made. docs/guides/tools.md */
   readonly tools: readonly Pick<Tool, 'name'>[]
-  /** Agents that runs may choose by name, from `defineAgent`. Default: none. */
+  /** What `defineAgent` made; runs choose an agent by its name. Default: none. docs/guides/agents.md */
   readonly agents?: readonly Pick<Agent, 'name'>[]
   /**
    * Sources of the credentials of tools, by the name that tools declare: an environment variable, a file, a command, or
@@ -32,7 +32,7 @@ export interface PtcConfig {
   readonly model?: {
     /**
      * `PROVIDER/MODEL`, such as `openai/gpt-5.6`, or a model of Anthropic. A list: when the first one fails, the next
-     * one answers.
+     * one answers. Default `claude-sonnet-5-5`. docs/guides/models.md#fallbacks
      */
     readonly name?: string | readonly string[]
     /** Maximum output tokens of one reply. Default 8,192. */
@@ -64,31 +64,32 @@ export interface PtcConfig {
      * 'web_search_20260318', name: 'web_search' }] }`. Default: none.
      */
     readonly serverTools?: ServerTools
-    /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
+    /** Instructions for the model of runs without an agent, before the engine's own system prompt. Default: none. */
     readonly instructions?: string
     /** A model call fails when the API sends nothing for this long. Default 60 seconds. */
     readonly idleTimeout?: Duration
   }
   /**
-   * Connections to models, by the first part of `model.name`; docs/guides/models.md. `anthropic`, `openai` and
+   * Connections to models, by the first part of `model.name`. docs/guides/models.md describes them. `anthropic`, `openai` and
    * `bedrock` need no entry: they find their keys in the environment.
    */
   readonly providers?: Readonly<Record<string, ProviderOption>>
   /**
    * Facts about models that are not known, by the name in `model.name`, such as `openai/gpt-5.6`: the `contextWindow`
-   * in tokens, and the `price` in US dollars per million tokens. docs/guides/models.md#prices-and-context-windows
+   * in tokens, and the `price` in US dollars per million tokens. Default: none. docs/guides/models.md#prices-and-context-windows
    */
   readonly models?: ModelFacts
   readonly sandbox?: {
     /**
-     * `auto` (default): Docker where a daemon answers, else the embedded backend. `anthropic`: Anthropic executes the
-     * code of agents. Or the result of `defineBackend`.
+     * `docker`, `wasm` (the embedded sandbox), or `auto`: Docker where a daemon answers, else the embedded sandbox.
+     * `anthropic`: Anthropic executes the code of agents. Or the result of `defineBackend`. Default `auto`.
+     * docs/guides/sandboxes.md describes them.
      */
     readonly backend?: BuiltInBackend | 'auto' | BackendDefinition
     readonly docker?: {
       /** Image of the sandbox. Default: built from the runner of this installation. */
       readonly image?: string
-      /** OCI runtime of the daemon, such as `runsc`. */
+      /** OCI runtime of the daemon, such as `runsc`. Default: the daemon's. */
       readonly runtime?: string
       /** Size of the pool of idle containers. Default 1; with `ptc worker` 0. */
       readonly warm?: number
@@ -98,10 +99,11 @@ export interface PtcConfig {
       readonly warm?: number
     }
   }
+  /** [Limits](limits.md) of a run, of its cells and of its sandbox. */
   readonly limits?: Partial<Limits>
   /**
-   * How agent runs work on their question, unless their agent or the run sets a mode: `single-turn`, `answer`
-   * (default), `autonomous` or `plan`. docs/guides/task-modes.md describes them.
+   * How agent runs work on their question, unless their agent or the run sets a mode: `single-turn`, `answer`,
+   * `autonomous` or `plan`. Default `answer`. docs/guides/task-modes.md describes them.
    */
   readonly mode?: TaskMode
   /**
@@ -131,7 +133,7 @@ export interface PtcConfig {
   readonly sessions?: {
     /** A named session (`ptc exec --session`) ends after this long without an execution. Default 270 seconds. */
     readonly idle?: Duration
-    /** Maximum number of executions of one named session. Default and maximum: 1,000. */
+    /** Maximum number of executions of one named session, at most 1,000. Default 1,000. */
     readonly executions?: number
   }
   /**
@@ -167,13 +169,16 @@ export interface PtcConfig {
   readonly values?: {
     /** Maximum size in bytes of JSON that stays in the history. Default 4,096. */
     readonly inlineBytes?: number
-    /** Default: the folder `.ptc/values` next to the configuration. */
+    /**
+     * Where the values are: `{ kind: 'local', directory }`, or a bucket, `{ kind: 's3', bucket }`. Default: the folder
+     * `.ptc/values` next to the configuration.
+     */
     readonly store?: StoreOption
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly retryFor?: Duration
   }
   /**
-   * Encrypts all payloads in Temporal, and all values in the store. Default: neither. docs/guides/privacy.md describes
+   * Encrypts all payloads in Temporal, and all values in the store. Default: nothing is encrypted. docs/guides/privacy.md describes
    * it.
    */
   readonly encryption?: EncryptionOption
@@ -182,7 +187,7 @@ export interface PtcConfig {
    * audit log, errors in the log of `ptc worker`. Default: texts stay unchanged.
    */
   readonly redact?: Redact
-  /** Settings for calls of tools with `approval`. docs/guides/approvals.md describes them. */
+  /** Approval of calls by people. docs/guides/approvals.md describes it. */
   readonly approvals?: ApprovalsOption
   /**
    * Which code runs executed, which calls they made, and how they ended: a file (`{ file: 'audit.jsonl' }`) or a sink.
@@ -199,14 +204,14 @@ export interface PtcConfig {
    * Default: none. docs/guides/monitoring.md has an example.
    */
   readonly tracing?: TracingPlugin
-  /** Addresses that `ptc worker` serves by HTTP. Its options and environment variables override them. Default: none. */
+  /** Addresses that `ptc worker` serves by HTTP. Its options and environment variables override them. */
   readonly endpoints?: {
-    /** Metrics for Prometheus, such as `127.0.0.1:9464`, or `:9464` for every interface. */
+    /** Metrics for Prometheus, such as `127.0.0.1:9464`, or `:9464` for every interface. Default: none. */
     readonly metrics?: string
-    /** Health and readiness for probes. */
+    /** Health and readiness for probes. Default: none. */
     readonly health?: string
   }
-  /** Temporal task queue; default `durable-ptc`. */
+  /** Temporal task queue. Default `durable-ptc`. */
   readonly taskQueue?: string
 }
 

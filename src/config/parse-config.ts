@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { budgetSchema } from './options/budget.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { modelSettingFields, parseModelSettings } from './options/model-settings.js'
-import { type Agents, createAgents, createSubagentTools } from '../agents/index.js'
+import { type Agents, createAgents, subagents } from '../agents/index.js'
 import { PtcError } from '../common/errors.js'
 import type { Limits } from '../common/run/limits.js'
 import { type ModelSettings, overrideSettings } from '../common/agent/model-settings.js'
@@ -15,7 +15,7 @@ import { type BackendDefinition, isBackendDefinition } from '../sandbox/define-b
 import type { Credentials } from '../tools/credentials/credentials.js'
 import { createRegistry, type ToolRegistry } from '../tools/registry.js'
 import type { StreamSink } from '../stream/index.js'
-import type { Tool } from '../tools/tool.js'
+import { configuredTools } from '../tools/sources/tool-source.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
 import type { ValuesSettings } from '../values/settings.js'
 import { isListenAddress } from '../platform/listen-address.js'
@@ -58,7 +58,8 @@ const isSink = (value: unknown): boolean =>
   value !== null &&
   ['append', 'reader', 'close'].every((method) => typeof Reflect.get(value, method) === 'function')
 
-const schema = z.strictObject({
+/** Accepts a configuration, and adds the defaults. */
+export const configSchema = z.strictObject({
   tools: z.array(z.unknown()),
   agents: z.array(z.unknown()).default([]),
   credentials: credentialsOption.default({}),
@@ -129,7 +130,7 @@ const schema = z.strictObject({
   taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
 })
 
-type Parsed = z.output<typeof schema>
+type Parsed = z.output<typeof configSchema>
 
 /** A checked configuration with all defaults. */
 export interface ResolvedConfig {
@@ -170,11 +171,11 @@ export interface ResolvedConfig {
  * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE, AGENT_DUPLICATE, TOOL_UNKNOWN of an agent
  */
 export function parseConfig(config: unknown, source: string, baseDirectory = process.cwd()): ResolvedConfig {
-  const parsed = schema.safeParse(config)
+  const parsed = configSchema.safeParse(config)
   if (!parsed.success) {
     throw new PtcError(
       'CONFIG_INVALID',
-      `${source} is not a valid configuration:\n${describeIssues(parsed.error, schema)}`,
+      `${source} is not a valid configuration:\n${describeIssues(parsed.error, configSchema)}`,
       {
         hint: 'docs/reference/configuration.md lists all options.',
       },
@@ -213,8 +214,11 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const settings = parseModelSettings(model, invalidSettings('model'), model.maxTokens)
   const models = configuredModel(model.name, providers)
   for (const name of Object.keys(facts)) configuredModel(name, providers, 'models')
-  // createRegistry checks that each entry is a tool.
-  const registry = createRegistry([...(tools as readonly Tool[]), ...createSubagentTools(agents, tools)], redact)
+  const sources = [configuredTools(tools), subagents(agents, tools)]
+  const registry = createRegistry(
+    sources.flatMap((source) => source.list()),
+    redact,
+  )
   return {
     runConfig: {
       tools: registry.toolConfigs(),

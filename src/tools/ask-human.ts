@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { JsonObject } from '../common/json/json.js'
 import { defineTool } from './define-tool.js'
 import type { Duration } from '../common/text/duration.js'
-import type { CallingRun, Tool } from './tool.js'
+import type { CallingRun } from './tool-context.js'
+import type { Tool } from './tool.js'
 
 /** A question of a model or its code. */
 export interface HumanQuestion {

@@ -4,7 +4,7 @@ import type { Effect } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import { defineTool } from './define-tool.js'
 import type { Duration } from '../common/text/duration.js'
-import type { ToolContext } from './tool.js'
+import type { ToolContext } from './tool-context.js'
 
 const good = {
   name: 'get_expenses',
@@ -32,7 +32,7 @@ function failure(changes: Readonly<Record<string, unknown>>): {
 
 describe('execution', () => {
   it('a tool runs as an activity by default, and a tool that only reads may be local', () => {
-    expect(defineTool(good).execution).toBe('activity')
+    expect(defineTool(good).execution).toBeUndefined()
     expect(defineTool({ ...good, execution: 'local' }).execution).toBe('local')
   })
 

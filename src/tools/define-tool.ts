@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { Effect, Execution } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
-import type { RemoteTarget, ToolPriority, ToolRate } from '../common/calls/tool-config.js'
+import { digestJson } from '../common/calls/call-identity.js'
+import type { ToolPriority } from '../common/calls/tool-config.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { parseDuration } from '../common/text/duration.js'
 import { deferredOf } from './definition/deferred.js'
@@ -18,12 +19,7 @@ import {
   rate as rateSchema,
   taskQueueName,
 } from './definition/options.js'
-import {
-  type ActivityTarget,
-  type NexusTarget,
-  parseRemoteTarget,
-  type WorkflowTarget,
-} from './definition/remote-target.js'
+import { parseRemoteTarget } from './definition/remote-target.js'
 import { parseRetry } from './definition/retry.js'
 import {
   assertParsesToJson,
@@ -35,8 +31,16 @@ import {
 } from './definition/schemas.js'
 import { measureJson } from './validation/measure-json.js'
 import { parseValueNow } from './validation/parse-value.js'
-import { sealTool } from './tool.js'
-import type { DeferredToolDefinition, RemoteToolDefinition, Tool, ToolDefinition } from './tool.js'
+import type { AnyDefinition, OptionBasis } from './definition/option-basis.js'
+import { sealTool, type Tool } from './tool.js'
+import type {
+  ActivityTarget,
+  DeferredToolDefinition,
+  NexusTarget,
+  RemoteToolDefinition,
+  ToolDefinition,
+  WorkflowTarget,
+} from './tool-definition.js'
 import { checkToolName } from './tool-name.js'
 
 const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
@@ -83,6 +87,7 @@ export function defineTool(definition: AnyDefinition): Tool {
   const input = readInput(definition.input, invalid)
   const output = readOutput(definition.output, invalid)
   if (remote && !input.documentsDefaults) assertParsesToJson(input.schema, invalid)
+  const basis = { definition, remote, input: input.schema, invalid }
 
   return sealTool({
     name,
@@ -91,67 +96,49 @@ export function defineTool(definition: AnyDefinition): Tool {
     output: output.schema,
     inputSchema: input.json,
     outputSchema: output.json,
+    inputDigest: digestJson(input.json),
     ...(input.documentsDefaults && { documentsDefaults: true as const }),
-    ...callersOf(definition, invalid),
     effect: definition.effect,
-    execution: executionOf(definition, remote, invalid),
-    deferred: deferredOf(definition, remote, invalid),
-    timeoutMs: timeoutOf(definition.timeout, invalid),
-    ...parseRetry(definition, remote, invalid),
-    ...queueOf(definition, remote, invalid),
-    ...concurrencyOf(definition, invalid),
-    ...priorityOf(definition, remote, invalid),
-    ...approvalOf(definition, invalid),
-    ...compensateOf(definition, remote, invalid),
-    credentials: credentialsOf(definition, remote, invalid),
     ...(remote && { remote }),
-    inputExamples: examplesOf(input.schema, definition.inputExamples ?? [], invalid),
-    ...optionalSummary(definition.summary, invalid),
     run: definition.run?.bind(definition) ?? runsElsewhere(name),
+    ...(Object.assign({}, ...Object.values(options).map((read) => read(basis))) as ReadOptions),
   })
 }
 
-/** A definition of any kind, before it is checked. */
-type AnyDefinition = Omit<
-  ToolDefinition<z.ZodObject, z.ZodType>,
-  'input' | 'output' | 'run' | 'deferred' | 'approval' | 'compensate'
-> & {
-  readonly input: unknown
-  readonly output: unknown
-  readonly run?: Tool['run']
-  readonly deferred?: unknown
-  readonly approval?: unknown
-  readonly compensate?: unknown
-  readonly activity?: unknown
-  readonly workflow?: unknown
-  readonly nexus?: unknown
-}
+/** Checks each option of a definition, and returns its part of the tool. */
+const options = {
+  allowedCallers: callersOf,
+  execution: executionOf,
+  deferred: deferredOf,
+  timeout: timeoutOf,
+  retry: parseRetry,
+  taskQueue: taskQueueOf,
+  rate: rateOf,
+  concurrency: concurrencyOf,
+  priority: priorityOf,
+  approval: approvalOf,
+  compensate: compensateOf,
+  credentials: credentialsOf,
+  summary: summaryOf,
+  inputExamples: examplesOf,
+} satisfies { readonly [Key in keyof AnyDefinition]?: (basis: OptionBasis) => Partial<Tool> }
 
-const definitionKeys: readonly string[] = [
+type Joined<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer All) => void ? All : never
+type ReadOptions = Joined<ReturnType<(typeof options)[keyof typeof options]>>
+
+const basicKeys = [
   'name',
   'description',
   'input',
   'output',
-  'allowedCallers',
   'effect',
-  'execution',
-  'deferred',
-  'timeout',
-  'retry',
-  'taskQueue',
-  'rate',
-  'concurrency',
-  'priority',
-  'approval',
-  'compensate',
-  'credentials',
-  'summary',
-  'inputExamples',
   'run',
   'activity',
   'workflow',
   'nexus',
-] satisfies readonly (keyof AnyDefinition)[]
+] as const satisfies readonly Exclude<keyof AnyDefinition, keyof typeof options>[]
+
+const definitionKeys: readonly string[] = [...basicKeys, ...Object.keys(options)]
 
 /**
  * Refuses unknown keys, because a misspelt option would be ignored silently. Does not check instances of classes, which
@@ -163,75 +150,54 @@ function checkKeys(definition: object, invalid: InvalidError): void {
   if (problem !== undefined) throw invalid(problem, `A tool has the keys ${definitionKeys.join(', ')}.`)
 }
 
-function optionalSummary<Summary>(
-  summary: Summary | undefined,
-  invalid: InvalidError,
-): { readonly summarize?: Summary } {
+function summaryOf({ definition: { summary }, invalid }: OptionBasis): Pick<Tool, 'summarize'> {
   if (summary === undefined) return {}
   if (typeof summary !== 'function') throw invalid('summary must be a function of the input')
   return { summarize: summary }
 }
 
-function executionOf(
-  {
-    effect,
-    execution = 'activity',
-    deferred,
-    taskQueue,
-    rate,
-  }: Pick<AnyDefinition, 'effect' | 'execution' | 'deferred' | 'taskQueue' | 'rate'>,
-  remote: RemoteTarget | undefined,
-  invalid: InvalidError,
-): Execution {
+function executionOf({ definition, remote, invalid }: OptionBasis): Pick<Tool, 'execution'> {
+  const { effect, execution = 'activity', deferred, taskQueue, rate } = definition
   checkChoice('execution', [execution], executions, invalid)
-  if (execution === 'local' && deferred !== undefined) {
+  if (execution !== 'local') return {}
+  if (deferred !== undefined) {
     throw invalid("execution 'local' is not for a deferred tool", 'Its result comes later, through Temporal.')
   }
-  if (execution === 'local' && (remote !== undefined || taskQueue !== undefined || rate !== undefined)) {
+  if (remote !== undefined || taskQueue !== undefined || rate !== undefined) {
     const other = remote?.kind ?? (rate === undefined ? 'taskQueue' : 'rate')
     throw invalid(`execution 'local' and ${other} exclude each other`, 'A local call is not on a task queue.')
   }
-  if (execution === 'local' && effect !== 'read') {
+  if (effect !== 'read') {
     throw invalid("execution 'local' is for effect 'read'", 'A local call may be repeated when its worker dies.')
   }
-  return execution
+  return { execution }
 }
 
-function timeoutOf(timeout: unknown, invalid: InvalidError): number {
-  const ms = parseDuration(timeout ?? defaultTimeoutMs)
-  if (ms !== undefined) return ms
+function timeoutOf({ definition: { timeout = defaultTimeoutMs }, invalid }: OptionBasis) {
+  const timeoutMs = parseDuration(timeout)
+  if (timeoutMs !== undefined) return { timeoutMs }
   throw invalid("timeout must be milliseconds or text such as '30s', above 0 and at most 24 days")
 }
 
-interface QueueOptions {
-  readonly taskQueue?: string
-  readonly rate?: ToolRate
+function taskQueueOf({ definition: { taskQueue }, remote, invalid }: OptionBasis): Pick<Tool, 'taskQueue'> {
+  if (taskQueue === undefined) return {}
+  if (remote) throw invalid('taskQueue is for a tool with run', `Write ${remote.kind}: { taskQueue: … }.`)
+  return { taskQueue: parseOption('taskQueue', taskQueueName, taskQueue, invalid) }
 }
 
-function queueOf(
-  { taskQueue, rate }: Pick<AnyDefinition, 'taskQueue' | 'rate'>,
-  remote: RemoteTarget | undefined,
-  invalid: InvalidError,
-): QueueOptions {
-  const given = taskQueue === undefined ? (rate === undefined ? undefined : 'rate') : 'taskQueue'
-  if (given !== undefined && remote !== undefined) {
+function rateOf({ definition: { rate }, remote, invalid }: OptionBasis): Pick<Tool, 'rate'> {
+  if (rate === undefined) return {}
+  if (remote) {
     throw invalid(
-      `${given} is for a tool with run`,
-      given === 'rate'
-        ? "The worker that executes the calls sets the rate of its task queue: Temporal's option is maxTaskQueueActivitiesPerSecond."
-        : `Write ${remote.kind}: { taskQueue: … }.`,
+      'rate is for a tool with run',
+      "The worker that executes the calls sets the rate of its task queue: Temporal's option is maxTaskQueueActivitiesPerSecond.",
     )
   }
-  return {
-    ...(taskQueue !== undefined && { taskQueue: parseOption('taskQueue', taskQueueName, taskQueue, invalid) }),
-    ...(rate !== undefined && { rate: Object.freeze(parseOption('rate', rateSchema, rate, invalid)) }),
-  }
+  return { rate: Object.freeze(parseOption('rate', rateSchema, rate, invalid)) }
 }
 
-function concurrencyOf(
-  { execution, concurrency }: Pick<AnyDefinition, 'execution' | 'concurrency'>,
-  invalid: InvalidError,
-): { readonly concurrency?: number } {
+function concurrencyOf({ definition, invalid }: OptionBasis): Pick<Tool, 'concurrency'> {
+  const { execution, concurrency } = definition
   if (concurrency === undefined) return {}
   if (execution === 'local') {
     throw invalid("execution 'local' and concurrency exclude each other", 'A worker makes a local call by itself.')
@@ -239,11 +205,7 @@ function concurrencyOf(
   return { concurrency: parseOption('concurrency', concurrencySchema, concurrency, invalid) }
 }
 
-function priorityOf(
-  { priority }: Pick<AnyDefinition, 'priority'>,
-  remote: RemoteTarget | undefined,
-  invalid: InvalidError,
-): { readonly priority?: ToolPriority } {
+function priorityOf({ definition: { priority }, remote, invalid }: OptionBasis): Pick<Tool, 'priority'> {
   if (priority === undefined) return {}
   if (remote?.kind === 'nexus') throw invalid('priority is not for a Nexus operation')
   // JSON leaves out undefined members.
@@ -251,16 +213,11 @@ function priorityOf(
   return { priority: Object.freeze(parsed) }
 }
 
-function credentialsOf(
-  { credentials }: Pick<AnyDefinition, 'credentials'>,
-  remote: RemoteTarget | undefined,
-  invalid: InvalidError,
-): readonly string[] {
-  if (credentials === undefined) return []
-  if (remote !== undefined) {
+function credentialsOf({ definition: { credentials = [] }, remote, invalid }: OptionBasis) {
+  if (remote !== undefined && credentials.length > 0) {
     throw invalid('credentials is for a tool with run', 'The worker that executes the calls has its own credentials.')
   }
-  return Object.freeze([...new Set(parseOption('credentials', credentialNames, credentials, invalid))])
+  return { credentials: Object.freeze([...new Set(parseOption('credentials', credentialNames, credentials, invalid))]) }
 }
 
 function runsElsewhere(name: string): Tool['run'] {
@@ -269,20 +226,23 @@ function runsElsewhere(name: string): Tool['run'] {
   }
 }
 
-function examplesOf(input: z.ZodObject, examples: readonly unknown[], invalid: InvalidError): readonly JsonObject[] {
-  if (!Array.isArray(examples)) throw invalid('inputExamples must be an array')
-  return examples.map((example: unknown, index) => {
-    const measured = measureJson(example, maxExampleBytes)
-    if (measured.type === 'too_large') throw invalid(`inputExamples[${index}] is over ${maxExampleBytes} bytes`)
-    if (measured.type === 'not_json')
-      throw invalid(`inputExamples[${index}]${measured.path && `.${measured.path}`} is not JSON: ${measured.reason}`)
-    try {
-      const parsed = parseValueNow(input, example)
-      if (!parsed.ok) throw invalid(`inputExamples[${index}] breaks the input schema:\n${parsed.issues}`)
-    } catch (thrown) {
-      // Asynchronous checks can't run here; they run at every call.
-      if (!(thrown instanceof z.core.$ZodAsyncError)) throw thrown
-    }
-    return JSON.parse(JSON.stringify(example)) as JsonObject
-  })
+function examplesOf({ definition, input, invalid }: OptionBasis) {
+  const { inputExamples = [] } = definition
+  if (!Array.isArray(inputExamples)) throw invalid('inputExamples must be an array')
+  return { inputExamples: inputExamples.map((example, index) => readExample(example, input, index, invalid)) }
+}
+
+function readExample(example: unknown, input: z.ZodObject, index: number, invalid: InvalidError): JsonObject {
+  const measured = measureJson(example, maxExampleBytes)
+  if (measured.type === 'too_large') throw invalid(`inputExamples[${index}] is over ${maxExampleBytes} bytes`)
+  if (measured.type === 'not_json')
+    throw invalid(`inputExamples[${index}]${measured.path && `.${measured.path}`} is not JSON: ${measured.reason}`)
+  try {
+    const parsed = parseValueNow(input, example)
+    if (!parsed.ok) throw invalid(`inputExamples[${index}] breaks the input schema:\n${parsed.issues}`)
+  } catch (thrown) {
+    // Asynchronous checks can't run here; they run at every call.
+    if (!(thrown instanceof z.core.$ZodAsyncError)) throw thrown
+  }
+  return JSON.parse(JSON.stringify(example)) as JsonObject
 }

@@ -14,16 +14,10 @@
 export { askHuman, type AskHumanOptions, type HumanQuestion } from './ask-human.js'
 export { defineTool } from './define-tool.js'
 export type { Duration } from '../common/text/duration.js'
-export type { ApprovalOptions, ApprovalRule, GatedCall, RememberRule } from './definition/approval.js'
-export type { CompensatedCall } from './definition/compensate.js'
+export type { ApprovalOptions, ApprovalRule, GatedCall, RememberRule } from './tool-definition.js'
+export type { CompensatedCall } from './tool-definition.js'
 export { ToolError } from './tool-error.js'
-export type {
-  DeferredToolContext,
-  DeferredToolDefinition,
-  RemoteToolDefinition,
-  Tool,
-  ToolContext,
-  ToolDefinition,
-  ToolLog,
-} from './tool.js'
+export type { DeferredToolContext, ToolContext, ToolLog } from './tool-context.js'
+export type { DeferredToolDefinition, RemoteToolDefinition, ToolDefinition } from './tool-definition.js'
+export type { Tool } from './tool.js'
 export type { RemoteCall } from '../common/calls/calls.js'

@@ -133,28 +133,12 @@ export function createRegistry(
   return registry
 }
 
+/** The part of a tool that a workflow needs. */
 function toToolConfig(tool: Tool): ToolConfig {
-  const { name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema } = tool
-  const { remote, deferred, retry, taskQueue, rate, concurrency, priority, approval, compensate } = tool
-  return {
-    name,
-    allowedCallers,
-    effect,
-    timeoutMs,
-    attempts,
-    inputDigest: digestJson(inputSchema),
-    ...(execution === 'local' && { execution }),
-    ...(remote && { remote }),
-    ...(deferred && { deferred }),
-    ...(tool.isClientTool && { isClientTool: true }),
-    ...(retry && { retry }),
-    ...(taskQueue !== undefined && { taskQueue }),
-    ...(rate && { rate }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(priority && { priority }),
-    ...(approval !== undefined && { approval: true }),
-    ...(compensate && { compensates: true }),
-  }
+  const { description, input, output, inputSchema, outputSchema, documentsDefaults, offeredTo, ...others } = tool
+  const { approvalRule, rememberAs, compensate, credentials, inputExamples, summarize, run, ...config } = others
+  // A new member of a tool that is not in `ToolConfig` must be left out here.
+  return config satisfies { readonly [Key in Exclude<keyof typeof config, keyof ToolConfig>]: never }
 }
 
 /** A worker with this package must never take the arguments of a remote activity for the call of another tool. */

@@ -11,7 +11,7 @@ import { failpoint } from '../../common/failpoint.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { ApprovalRequest } from '../../config/options/approvals.js'
 import type { Tool } from '../../tools/tool.js'
-import type { GatedCall } from '../../tools/definition/approval.js'
+import type { GatedCall } from '../../tools/tool-definition.js'
 import { describeThrown } from '../../tools/calls/thrown.js'
 import { parseArguments } from '../../tools/validation/check-arguments.js'
 import type { Values } from '../../values/values.js'
@@ -64,12 +64,12 @@ async function needsApproval(
   input: Awaited<ReturnType<typeof parseArguments>>,
   call: GatedCall,
 ): Promise<boolean> {
-  if (typeof tool.approval !== 'function') return tool.approval === 'always'
+  const { name, approval, approvalRule } = tool
+  if (!approvalRule) return approval === true
   // The tool itself refuses these arguments. A refusal that is undecided may differ in another process.
   if (!input.ok) return input.refusal.isUndecided === true
   try {
-    const { name, approval } = tool
-    const applyRule = () => approval(input.value as never, structuredClone(call))
+    const applyRule = () => approvalRule(input.value as never, structuredClone(call))
     return await rejectOnUncaught({ name: `the approval rule of ${name}` }, applyRule)
   } catch (thrown) {
     log.warn(`the approval rule of ${tool.name} threw: the call needs approval`, { error: describeThrown(thrown) })

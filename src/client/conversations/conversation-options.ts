@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { problemOfClientOptions } from '../../common/calls/client-tools.js'
+import { problemOfClientOptions } from '../../config/run/client-options.js'
 import {
   type ConversationInput,
   endsWithUser,

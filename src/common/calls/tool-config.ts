@@ -94,15 +94,17 @@ export interface RetryIntervals {
 }
 
 export interface ToolRate {
+  /** Maximum calls per second, of all runs on all workers. */
   readonly perSecond: number
 }
 
 /** Temporal's priority of a call. */
 export interface ToolPriority {
-  /** From 1 (the first) to 5. */
+  /** From 1 (the first) to 5. Default 3. */
   readonly priorityKey?: number
-  /** One key for all calls, or the name of a field of the run's context, such as the tenant. */
+  /** One key for all calls, or the name of a field of the run's context, such as the tenant. Default: none. */
   readonly fairnessKey?: string | { readonly context: string }
+  /** Share of the key among those that wait. Default 1. */
   readonly fairnessWeight?: number
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from '../../common/calls/calls.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { parseDuration } from '../../common/text/duration.js'
 import type { Duration } from '../../common/text/duration.js'
-import type { CallingRun } from '../../tools/tool.js'
+import type { CallingRun } from '../../tools/tool-context.js'
 
 /** A call that waits for the approval of a person. */
 export interface ApprovalRequest {

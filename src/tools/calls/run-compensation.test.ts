@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../define-tool.js'
-import type { CompensatedCall } from '../definition/compensate.js'
+import type { CompensatedCall } from '../tool-definition.js'
 import { createRegistry } from '../registry.js'
 import { type LoadedCall, runCompensation } from './run-compensation.js'
 import type { ToolRunContext } from './run-tool.js'
 import { ToolError } from '../tool-error.js'
-import type { ToolContext } from '../tool.js'
+import type { ToolContext } from '../tool-context.js'
 
 type Call = CompensatedCall<{ readonly days: number }, { readonly id: string }>
 

@@ -6,7 +6,7 @@ import { Credentials } from '../credentials/credentials.js'
 import { defineTool } from '../define-tool.js'
 import { createRegistry } from '../registry.js'
 import { runTool } from './run-tool.js'
-import type { ToolContext } from '../tool.js'
+import type { ToolContext } from '../tool-context.js'
 
 const value = 'a-secret-value'
 const marker = '[credential github]'

@@ -10,7 +10,8 @@ import { createRegistry } from '../registry.js'
 import { runTool } from './run-tool.js'
 import type { ToolRunContext } from './run-tool.js'
 import { ToolError } from '../tool-error.js'
-import type { ToolContext, ToolDefinition } from '../tool.js'
+import type { ToolContext } from '../tool-context.js'
+import type { ToolDefinition } from '../tool-definition.js'
 
 type Definition = ToolDefinition<z.ZodObject, z.ZodType>
 

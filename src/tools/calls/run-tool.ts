@@ -17,7 +17,8 @@ import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
 import { ToolError } from '../tool-error.js'
 import { type CallCredentials, Credentials } from '../credentials/credentials.js'
 import type { Redactor } from '../credentials/redactor.js'
-import type { Tool, ToolContext } from '../tool.js'
+import type { ToolContext } from '../tool-context.js'
+import type { Tool } from '../tool.js'
 
 /** The context of an attempt, in addition to the call. */
 export type ToolRunContext = Pick<

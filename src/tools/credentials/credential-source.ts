@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json/json.js'
-import type { CallingRun } from '../tool.js'
+import type { CallingRun } from '../tool-context.js'
 
 /** Pattern for names of credentials. They are in the definitions of tools, and in the markers that replace a value. */
 export const credentialNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/

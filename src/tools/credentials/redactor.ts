@@ -1,5 +1,5 @@
 import { PtcError } from '../../common/errors.js'
-import type { ToolLog } from '../tool.js'
+import type { ToolLog } from '../tool-context.js'
 
 /** Shorter lines of a multi-line value are not redacted: they could be ordinary text. */
 const minLineCharacters = 16

@@ -1,38 +1,13 @@
-import type { Caller } from '../../common/calls/calls.js'
-import type { JsonObject } from '../../common/json/json.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
-import type { CallingRun } from '../tool.js'
-import type { InvalidError } from './invalid-tool.js'
-
-/** The second argument of an {@link ApprovalRule}: the caller, its run, and the context of the run. */
-export interface GatedCall {
-  readonly caller: Caller
-  readonly run: CallingRun
-  /** The `context` with which the run was started, such as user and tenant. `{}` for a run without one. */
-  readonly context: JsonObject
-}
-
-/** Returns true for a call that needs approval. A call whose rule throws needs approval, too. */
-export type ApprovalRule<Input = never> = (input: Input, call: GatedCall) => boolean | Promise<boolean>
-
-/**
- * Returns a text that defines the scope of an approval with `remember`: later calls of the tool with the same text need
- * none. Without this rule an approval covers only calls with the same arguments.
- */
-export type RememberRule<Input = never> = (input: Input) => string
-
-/** The members of `approval` as an object. */
-export interface ApprovalOptions<Input = never> {
-  /** Default `'always'`. */
-  readonly rule?: 'always' | ApprovalRule<Input>
-  readonly remember: RememberRule<Input>
-}
+import type { Tool } from '../tool.js'
+import type { ApprovalRule, RememberRule } from '../tool-definition.js'
+import type { OptionBasis } from './option-basis.js'
 
 /** @returns undefined members for a tool that never needs approval */
-export function approvalOf(
-  { approval = 'never', execution }: { readonly approval?: unknown; readonly execution?: unknown },
-  invalid: InvalidError,
-): { readonly approval?: 'always' | ApprovalRule; readonly rememberAs?: RememberRule } {
+export function approvalOf({
+  definition: { approval = 'never', execution },
+  invalid,
+}: OptionBasis): Pick<Tool, 'approval' | 'approvalRule' | 'rememberAs'> {
   if (approval === 'never') return {}
   const options: unknown = typeof approval === 'object' && approval !== null ? approval : { rule: approval }
   const { rule = 'always', remember } = options as { readonly rule?: unknown; readonly remember?: unknown }
@@ -48,7 +23,8 @@ export function approvalOf(
     throw invalid("execution 'local' and approval exclude each other", 'A worker makes a local call by itself.')
   }
   return {
-    approval: rule as 'always' | ApprovalRule,
+    approval: true,
+    ...(typeof rule === 'function' && { approvalRule: rule as ApprovalRule }),
     ...(typeof approval === 'object' && { rememberAs: remember as RememberRule }),
   }
 }

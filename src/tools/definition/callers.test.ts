@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest'
+import type { AllowedCaller } from '../tool-definition.js'
 import { callersOf } from './callers.js'
 import { invalidTool } from './invalid-tool.js'
 
-const invalid = invalidTool('pay')
+const read = (allowedCallers?: readonly AllowedCaller[]) =>
+  callersOf({ definition: { allowedCallers }, invalid: invalidTool('pay') } as never)
 
 it('a tool without callers may be called by both, and is documented for code', () => {
-  expect(callersOf({}, invalid)).toEqual({
+  expect(read()).toEqual({
     allowedCallers: ['direct', 'code_execution'],
     offeredTo: ['code_execution'],
   })
@@ -13,8 +15,9 @@ it('a tool without callers may be called by both, and is documented for code', (
 
 it('accepts callers with their names in the Messages API', () => {
   const both = ['direct', 'code_execution']
-  expect(
-    callersOf({ allowedCallers: ['code_execution_20260120', 'direct', 'code_execution_20250825'] }, invalid),
-  ).toEqual({ allowedCallers: both, offeredTo: both })
-  expect(callersOf({ allowedCallers: ['code_execution_20260521'] }, invalid).allowedCallers).toEqual(['code_execution'])
+  expect(read(['code_execution_20260120', 'direct', 'code_execution_20250825'])).toEqual({
+    allowedCallers: both,
+    offeredTo: both,
+  })
+  expect(read(['code_execution_20260521']).allowedCallers).toEqual(['code_execution'])
 })

@@ -1,7 +1,8 @@
 import type { Caller } from '../../common/calls/calls.js'
-import type { AllowedCaller, Tool } from '../tool.js'
+import type { Tool } from '../tool.js'
+import type { AllowedCaller } from '../tool-definition.js'
 import { checkChoice } from './choice.js'
-import type { InvalidError } from './invalid-tool.js'
+import type { OptionBasis } from './option-basis.js'
 
 const callers: readonly Caller[] = Object.freeze(['direct', 'code_execution'] as const)
 
@@ -16,10 +17,10 @@ const versioned: readonly AllowedCaller[] = [
 ]
 
 /** The callers that may call a tool, and the callers whose prompt documents it. */
-export function callersOf(
-  { allowedCallers: given }: { readonly allowedCallers?: readonly AllowedCaller[] },
-  invalid: InvalidError,
-): Pick<Tool, 'allowedCallers' | 'offeredTo'> {
+export function callersOf({
+  definition: { allowedCallers: given },
+  invalid,
+}: OptionBasis): Pick<Tool, 'allowedCallers' | 'offeredTo'> {
   if (given === undefined) return { allowedCallers: callers, offeredTo: defaultOffer }
   const named = Array.isArray(given)
     ? given.map((caller: AllowedCaller) => (versioned.includes(caller) ? 'code_execution' : caller))

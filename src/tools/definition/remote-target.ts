@@ -1,43 +1,9 @@
 import { z } from 'zod'
 import type { Effect } from '../../common/calls/calls.js'
 import type { RemoteTarget } from '../../common/calls/tool-config.js'
-import type { Duration } from '../../common/text/duration.js'
 import type { InvalidError } from './invalid-tool.js'
 import { parseOption } from './invalid-tool.js'
 import { milliseconds, taskQueueName, typeName } from './options.js'
-
-/** A tool that is an activity of a worker without this package, in any language. */
-export interface ActivityTarget {
-  /** Activity type. Default: the name of the tool. */
-  readonly type?: string
-  /** Default: the task queue of the run, for an activity of a worker with the plugin. */
-  readonly taskQueue?: string
-  /** How long a call may wait for a worker. Default 10 minutes. */
-  readonly scheduleToStartTimeout?: Duration
-  /** Only for an activity that sends heartbeats: a lost worker is noticed earlier. Default: only the tool's timeout. */
-  readonly heartbeatTimeout?: Duration
-  /** Passes a second argument, {@link RemoteCall}, to the activity. Default false: only the arguments. */
-  readonly passCall?: boolean
-}
-
-/** A tool that is a workflow, in any language. It runs as a child of the run. */
-export interface WorkflowTarget {
-  /** Workflow type. */
-  readonly type: string
-  /** Default: the task queue of the run. */
-  readonly taskQueue?: string
-  /** Passes a second argument, {@link RemoteCall}, to the workflow. Default false: only the arguments. */
-  readonly passCall?: boolean
-}
-
-/** A tool that is an operation of a Nexus service, possibly in another namespace. */
-export interface NexusTarget {
-  readonly endpoint: string
-  readonly service: string
-  readonly operation: string
-  /** Makes the input `{ arguments, call }`, with the {@link RemoteCall}. Default false: only the arguments. */
-  readonly passCall?: boolean
-}
 
 const passCall = z.boolean().optional()
 

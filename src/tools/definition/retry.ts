@@ -1,24 +1,8 @@
 import { z } from 'zod'
-import type { Effect } from '../../common/calls/calls.js'
-import type { RemoteTarget, RetryIntervals } from '../../common/calls/tool-config.js'
-import type { Duration } from '../../common/text/duration.js'
-import type { InvalidError } from './invalid-tool.js'
+import type { OptionBasis } from './option-basis.js'
+import type { Tool } from '../tool.js'
 import { parseOption } from './invalid-tool.js'
 import { milliseconds } from './options.js'
-
-/** The retry policy of a tool, with Temporal's names and their meaning. */
-export interface RetryDefinition {
-  /** Maximum attempts, from 1 to 100. Default 3. */
-  readonly attempts?: number
-  /** Time before the second attempt. Default 500 ms. */
-  readonly initialInterval?: Duration
-  /** Factor between an interval and the one before. Default 2. */
-  readonly backoffCoefficient?: number
-  /** Default 30 seconds. */
-  readonly maximumInterval?: Duration
-  /** Names of error classes. A call that fails with such an error is not retried. */
-  readonly nonRetryableErrorTypes?: readonly string[]
-}
 
 const defaultAttempts = 3
 
@@ -35,17 +19,12 @@ const schema = z
     'initialInterval is over maximumInterval',
   )
 
-export interface RetryOptions {
-  readonly attempts: number
-  readonly retry?: RetryIntervals
-}
-
 /** @throws PtcError CONFIG_INVALID */
-export function parseRetry(
-  { effect, retry }: { readonly effect: Effect; readonly retry?: unknown },
-  remote: RemoteTarget | undefined,
-  invalid: InvalidError,
-): RetryOptions {
+export function parseRetry({
+  definition: { effect, retry },
+  remote,
+  invalid,
+}: OptionBasis): Pick<Tool, 'attempts' | 'retry'> {
   const hasPolicy = remote === undefined || remote.kind === 'activity'
   if (retry === undefined) return { attempts: effect === 'once' || !hasPolicy ? 1 : defaultAttempts }
   if (!hasPolicy) {

@@ -42,3 +42,8 @@ it('the documentation of 200 tools is stored externally', async () => {
   expect(refOf(recorded.documentation)).toBeDefined()
   expect(await loadDocumentation(recorded, after, values, signal)).toHaveLength(200)
 })
+
+it('refuses a record that is not documentation of tools', async () => {
+  const recorded = { ...(await recordToolSet(before, values, signal)), documentation: [{ name: 'lookup' }] }
+  await expect(loadDocumentation(recorded, after, values, signal)).rejects.toMatchObject({ code: 'VALUE_CORRUPT' })
+})

@@ -7,7 +7,8 @@ import {
   completeCommand,
   denyCommand,
 } from '../../../common/run/wait-commands.js'
-import type { CallWait, RunTree, RunWait, Unserved } from '../../../client/run-tree/index.js'
+import type { CallWait, RunTree, RunWait } from '../../../client/run-tree/index.js'
+import type { Unserved } from '../../../client/workers/unserved.js'
 import { describeUnserved } from '../../../client/workers/unserved-queue.js'
 import { pluralize } from '../../../common/text/text.js'
 import { type Line, part } from './line.js'

@@ -11,15 +11,14 @@ import { type DaemonCapabilities, probeDaemon } from '../engine/daemon-capabilit
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { statusOf } from '../engine/docker-error.js'
 import { Memo } from './memo.js'
-import { toPodmanOptions } from './podman.js'
 import { userId } from './user-id.js'
 import type { SandboxImage } from '../image/sandbox-image.js'
 
 interface ContainerFactoryOptions {
   readonly engine: DockerEngine
   readonly image: SandboxImage
-  /** The seccomp profile as JSON text, and its file. */
-  readonly seccomp: { readonly profile: string; readonly file: string }
+  /** The seccomp profile as JSON text. */
+  readonly seccomp: string
   readonly runtime: string | undefined
   /** See {@link containerCreateOptions}. */
   readonly orphanSeconds: number
@@ -65,19 +64,18 @@ export class ContainerFactory {
     limits: Limits,
   ): Promise<ContainerCreateOptions> {
     const { seccomp, runtime, orphanSeconds, stoppedOrphanSeconds } = this.#options
-    const { userNamespace, isPodman } = await this.#capabilities.get()
+    const { userNamespace } = await this.#capabilities.get()
     const image = await this.#imageId.get()
-    const body = containerCreateOptions({
+    return containerCreateOptions({
       image,
       userId: userId(id, userNamespace),
       labels,
       limits,
       orphanSeconds,
       stoppedOrphanSeconds,
-      seccomp: seccomp.profile,
+      seccomp,
       runtime,
     })
-    return isPodman ? toPodmanOptions(body, seccomp.file) : body
   }
 
   /**

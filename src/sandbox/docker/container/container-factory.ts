@@ -10,8 +10,7 @@ import { containerCreateOptions, type ContainerCreateOptions } from './container
 import { type DaemonCapabilities, probeDaemon } from '../engine/daemon-capabilities.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { statusOf } from '../engine/docker-error.js'
-import { Memo } from './memo.js'
-import { userId } from './user-id.js'
+import { userId } from './sandbox-identity.js'
 import type { SandboxImage } from '../image/sandbox-image.js'
 
 interface ContainerFactoryOptions {
@@ -120,5 +119,27 @@ export class ContainerFactory {
     failpoint('container.started')
     const description = `docker container ${container.slice(0, 12)}, image ${image.name}`
     return new DockerConnection({ engine, container, socket, description, sendTimeoutMs })
+  }
+}
+
+/** Caches an async value. A rejection is not cached. */
+class Memo<T> {
+  readonly #compute: () => Promise<T>
+  #value: Promise<T> | undefined
+
+  constructor(compute: () => Promise<T>) {
+    this.#compute = compute
+  }
+
+  get(): Promise<T> {
+    const value = (this.#value ??= this.#compute())
+    value.catch(() => {
+      if (this.#value === value) this.#value = undefined
+    })
+    return value
+  }
+
+  invalidate(): void {
+    this.#value = undefined
   }
 }

@@ -55,19 +55,8 @@ const query = defineTool({
   run: (_input, { signal }) => pause(20, null, { signal }),
 })
 
-/** A tool with a result of any size, which differs for each number. */
-const blob = defineTool({
-  name: 'blob',
-  description: 'Returns a text of this many bytes.',
-  input: z.object({ bytes: z.int(), number: z.int() }),
-  output: z.string(),
-  effect: 'read',
-  run: ({ bytes, number }) =>
-    Promise.resolve(`${number} `.repeat(Math.ceil(bytes / `${number} `.length)).slice(0, bytes)),
-})
-
 export default defineConfig({
-  tools: [ping, look, pingSingly, work, query, blob],
+  tools: [ping, look, pingSingly, work, query],
   sandbox: { backend: 'docker' },
   taskQueue: 'bench',
 })

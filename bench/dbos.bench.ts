@@ -40,7 +40,7 @@ await benchmark('dbos', async (context) => {
   }
   const work = {
     dbos: async (): Promise<Durations> => {
-      const runMs = await dbos.command('run')
+      const runMs = await dbos.run()
       return { callsMs: runMs, runMs }
     },
     code: () => program('work'),

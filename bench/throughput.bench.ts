@@ -4,9 +4,9 @@ import { benchmark } from './support/benchmark.js'
 import { groupCpuMs, processCpuMs } from './support/cpu.js'
 import { interleaved, ratios, type ResultRow } from './support/measure.js'
 import { outputOf, startProgram } from './support/programs.js'
-import { startServer } from './support/stack.js'
+import { bareQueue, startServer } from './support/stack.js'
 import { startToolService } from './support/tool-service.js'
-import { startPtcWorker, startWorkflowWorker, type WorkerProcess } from './support/worker-process.js'
+import { startBareWorker, startPtcWorker, type WorkerProcess } from './support/worker-process.js'
 
 const runsAtOnce = [40, 200] as const
 
@@ -66,9 +66,9 @@ await benchmark('throughput', async (context) => {
   const { client, serverGroup } = stack
   let gates = { start: new Gate(0), end: new Gate(0) }
   const toolUrl = await startToolService(context, (path) => gates[path === 'gate/start' ? 'start' : 'end'].pass())
-  const workers = { bare: startWorkflowWorker(stack, 'bare', toolUrl), code: startPtcWorker(stack, undefined, toolUrl) }
+  const workers = { bare: startBareWorker(stack, toolUrl), code: startPtcWorker(stack, undefined, toolUrl) }
   for (const worker of Object.values(workers)) defer(() => worker.kill('SIGTERM'))
-  await Promise.all([workers.bare.waitUntilPolling('bare'), workers.code.waitUntilReady()])
+  await Promise.all([workers.bare.waitUntilPolling(bareQueue), workers.code.waitUntilReady()])
 
   /** @param runOne resolves when the run has ended */
   const measure = async (worker: WorkerProcess, count: number, runOne: () => Promise<unknown>): Promise<Throughput> => {
@@ -95,7 +95,7 @@ await benchmark('throughput', async (context) => {
   const sides = (count: number) => ({
     bare: () =>
       measure(workers.bare, count, () => {
-        const options = { taskQueue: 'bare', workflowId: randomUUID(), args: [calls] }
+        const options = { taskQueue: bareQueue, workflowId: randomUUID(), args: [calls] }
         return client.workflow.execute('bareBetweenGates', options)
       }),
     code: () => measure(workers.code, count, async () => outputOf(await startProgram(stack, source(calls)))),

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Stack } from './stack.js'
+import { bareQueue, type Stack } from './stack.js'
 
 /** Path of the built `ptc`. */
 export const ptc = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -10,7 +10,7 @@ export const ptc = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.u
 /** Configuration of the workers that have their own processes. */
 export const processConfig = fileURLToPath(new URL('../process.config.ts', import.meta.url))
 
-const workflowWorker = fileURLToPath(new URL('workflow-worker.mjs', import.meta.url))
+const bareWorker = fileURLToPath(new URL('bare-worker.mjs', import.meta.url))
 
 const startMs = 60_000
 
@@ -20,10 +20,10 @@ export function startPtcWorker(stack: Stack, config = processConfig, toolUrl = '
   return new WorkerProcess(stack, [ptc, 'worker', ...options], { BENCH_URL: toolUrl })
 }
 
-/** Starts a worker without sandboxes: with the engine's workflows, or with the bare workflows and their activities. */
-export function startWorkflowWorker(stack: Stack, way: 'prebuilt' | 'bundling' | 'bare', toolUrl = ''): WorkerProcess {
+/** Starts a worker with the bare workflows and their activities, on the task queue {@link bareQueue}. */
+export function startBareWorker(stack: Stack, toolUrl: string): WorkerProcess {
   const { address, namespace } = stack.server
-  return new WorkerProcess(stack, [workflowWorker, way, address, namespace, way], { BENCH_URL: toolUrl })
+  return new WorkerProcess(stack, [bareWorker, address, namespace, bareQueue], { BENCH_URL: toolUrl })
 }
 
 /** The environment of a process that uses the Temporal server of the benchmark. */

@@ -13,13 +13,8 @@
  * 3. A tool call has the checks and failures of production: `runTool` runs the activity of the worker.
  */
 
-export { runTool, type RunToolOptions } from './run-tool.js'
-export { createTestEnvironment, type TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
-export type { ServerOption } from './temporal-server.js'
-export {
-  startScriptedMessagesApi,
-  type ScriptedMessagesApi,
-  type ScriptedMessagesApiOptions,
-} from './scripted-messages-api/server.js'
+export { runTool } from './run-tool.js'
+export { createTestEnvironment, type TestEnvironment } from './test-environment.js'
+export { startScriptedMessagesApi, type ScriptedMessagesApi } from './scripted-messages-api/server.js'
 export type { Script, ScriptedBlock, ScriptedTurn } from './scripted-messages-api/script/script.js'
 export type { ScriptedFault } from './scripted-messages-api/script/faults.js'

@@ -17,7 +17,6 @@ import type { ToolLog } from '../tools/tool-context.js'
 import { sealTool, type Tool } from '../tools/tool.js'
 import { LocalStore } from '../values/local/local-store.js'
 import { Values } from '../values/values.js'
-import { writeLog } from './write-log.js'
 
 /** Options of one attempt of a call, for {@link runTool}. */
 export interface RunToolOptions {
@@ -171,4 +170,10 @@ function toolLogger(toolLog: ToolLog): Logger {
     ERROR: error,
   }
   return { log: (level, message, fields) => byLevel[level](message, fields), trace: debug, debug, info, warn, error }
+}
+
+/** Writes a log entry to stderr: the message, and the stack of a tool's error or the message of an error. */
+export function writeLog(level: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+  const details: unknown = fields['stack'] ?? fields['error'] ?? ''
+  process.stderr.write(`[${level}] ${message} ${details instanceof Error ? details.message : String(details)}\n`)
 }

@@ -3,18 +3,27 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import type { DataConverter } from '@temporalio/common'
+import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { createDataConverter, createPtcClient, type PtcClient, type StartOptions } from '../client/index.js'
 import { DisposableStack } from '../common/async/disposable-stack.js'
 import { PtcError } from '../common/errors.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
 import type { PtcConfig } from '../config/define-config.js'
 import { parseConfig, type ResolvedConfig } from '../config/parse-config.js'
+import { messageOf } from '../common/errors.js'
+import { devServerSettings, findTemporalCli } from '../dev-server/temporal-cli.js'
 import { installRuntime, type LogLevel, startWorker } from '../worker/index.js'
 import type { Script } from './scripted-messages-api/script/script.js'
 import { type ScriptedMessagesApi, startScriptedMessagesApi } from './scripted-messages-api/server.js'
-import { type ServerOption, startTemporal } from './temporal-server.js'
-import { writeLog } from './write-log.js'
+import { writeLog } from './run-tool.js'
+
+/** The Temporal server of a test environment. */
+type ServerOption =
+  /** Starts a dev server in memory. */
+  | { readonly cliPath: string }
+  /** Uses a running server, and leaves it running. */
+  | { readonly address: string; readonly namespace?: string }
 
 /** Options of {@link createTestEnvironment}. */
 export interface TestEnvironmentOptions {
@@ -176,4 +185,44 @@ async function endRuns({ client }: TestWorkflowEnvironment, taskQueue: string): 
       await handle.terminate('the test environment was closed').catch(() => undefined)
     }),
   )
+}
+
+/**
+ * Starts a dev server with a Temporal CLI, or connects to a running server. `teardown()` of the result ends it.
+ *
+ * @param option default: the CLI that `ptc` uses; installs one when the machine has none
+ * @throws PtcError TEMPORAL_UNREACHABLE
+ */
+async function startTemporal(
+  option: ServerOption | undefined,
+  dataConverter: DataConverter,
+  onProgress: (line: string) => void,
+): Promise<TestWorkflowEnvironment> {
+  const client = { dataConverter }
+  try {
+    if (option !== undefined && 'address' in option)
+      return await TestWorkflowEnvironment.createFromExistingServer({ ...option, client })
+    const path = option?.cliPath ?? (await findCli(onProgress))
+    return await TestWorkflowEnvironment.createLocal({
+      client,
+      server: {
+        executable: { type: 'existing-path', path },
+        log: { format: 'pretty', level: 'error' },
+        extraArgs: [...devServerSettings],
+      },
+    })
+  } catch (cause) {
+    if (PtcError.isInstance(cause)) throw cause
+    throw new PtcError('TEMPORAL_UNREACHABLE', `the test environment has no Temporal server: ${messageOf(cause)}`, {
+      hint: 'Pass `server: { address }` of a running server, or `server: { cliPath }` of a Temporal CLI.',
+      cause,
+    })
+  }
+}
+
+/** Long enough to build the CLI with Go for the first time. */
+const findCliMs = 20 * 60_000
+
+function findCli(onProgress: (line: string) => void): Promise<string> {
+  return findTemporalCli({ environment: process.env, onProgress, signal: AbortSignal.timeout(findCliMs) })
 }

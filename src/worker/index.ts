@@ -12,9 +12,14 @@
  * 3. Only expired sandboxes, and sandboxes with the owner label of this namespace, are removed.
  * 4. A configuration file of another user never runs unless the user names it.
  */
-export { hasCredentials } from './has-credentials.js'
 export { loadConfig } from '../config/load-config.js'
 export type { ResolvedConfig } from '../config/parse-config.js'
 export { replayHistories } from './replay.js'
 export { installRuntime, type LogLevel } from './runtime.js'
 export { type RunningWorker, startWorker, type StartWorkerOptions, type WorkerVersion } from './start-worker.js'
+
+/** Whether the SDK finds credentials. Loads the SDK only now, because loading is slow. */
+export async function hasCredentials(): Promise<boolean> {
+  const credentials = await import('../models/anthropic/has-credentials.js')
+  return credentials.hasCredentials()
+}

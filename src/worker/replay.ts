@@ -1,7 +1,6 @@
 import type { DataConverter } from '@temporalio/common'
 import { type ReplayHistoriesIterable, Worker } from '@temporalio/worker'
-import { isolateTimeout } from './plugin/isolate-timeout.js'
-import { workflowBundle } from './plugin/workflow-bundle.js'
+import { isolateTimeout, workflowBundle } from './plugin/workflow-bundle.js'
 
 /** The result of replaying one history. */
 export interface ReplayOutcome {

@@ -1,8 +1,8 @@
+import type { ClientConnectConfig } from '@temporalio/envconfig'
 import { NativeConnection, Worker, type WorkerDeploymentOptions } from '@temporalio/worker'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
-import type { ConnectConfig } from './connect-config.js'
 import type { WorkerHealth } from './health/health.js'
 import { EnginePlugin } from './plugin/engine-plugin.js'
 import type { OpenedResources, ProcessSettings } from './resources/open-resources.js'
@@ -10,6 +10,15 @@ import { causeOfFailure } from './runtime.js'
 
 /** The version of a worker in a Temporal worker deployment. */
 export type WorkerVersion = WorkerDeploymentOptions['version']
+
+/** The connection of a worker to a Temporal server. */
+interface ConnectConfig {
+  /** `host:port` of its gRPC service. */
+  readonly address: string
+  readonly namespace: string
+  /** Options for `NativeConnection.connect`: address, TLS settings and API key. */
+  readonly connectionOptions: ClientConnectConfig['connectionOptions']
+}
 
 export interface StartWorkerOptions extends ProcessSettings {
   readonly config: ResolvedConfig

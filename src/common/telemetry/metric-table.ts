@@ -124,7 +124,7 @@ export const metricTable = {
   ptc_takeover_attempts_total: {
     kind: 'counter',
     unit: '1',
-    help: 'Activity attempts and workflow tasks of dead workers that this worker failed, so that they are retried.',
+    help: 'Activity attempts of dead workers that this worker failed, so that they are retried.',
     labels: [],
   },
   ptc_warm_pool_idle: {

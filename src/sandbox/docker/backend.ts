@@ -78,7 +78,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     settings.baseImage ?? environmentVariable('PTC_BASE_IMAGE'),
   )
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
-  const seccomp = { profile: JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8'))), file: seccompFile }
+  const seccomp = JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8')))
   const image = new SandboxImage(engine, imageSource, settings.image)
   const {
     runtime,

@@ -1,6 +1,5 @@
 import type { BackendCheck } from '../backend.js'
 import {
-  isPodman,
   readInfo,
   readVersion,
   supportsCheckpoint,
@@ -8,7 +7,7 @@ import {
   type DaemonInfo,
   type DaemonVersion,
 } from './engine/daemon-info.js'
-import { enforcementProblems, runcProblems, transportProblems } from './engine/daemon-problems.js'
+import { daemonProblems, transportProblems } from './engine/daemon-problems.js'
 import type { DockerEngine } from './engine/docker-engine.js'
 import { dockerError } from './engine/docker-error.js'
 import { withTimeout } from './engine/with-timeout.js'
@@ -31,8 +30,7 @@ export async function checkDaemon({ engine, timeoutMs, runtime, image }: CheckDa
     )
     const problems = [
       ...transportProblems(engine.address),
-      ...enforcementProblems(info, version, runtime),
-      ...runcProblems(version, runtime),
+      ...daemonProblems(info, runtime),
       ...(inspection.usable
         ? []
         : [{ severity: 'error', kind: 'image', message: inspection.problem, remedy: inspection.remedy } as const]),
@@ -50,10 +48,9 @@ export async function checkDaemon({ engine, timeoutMs, runtime, image }: CheckDa
 }
 
 function daemonSummary(version: DaemonVersion, info: DaemonInfo, runtime: string | undefined): string {
-  const product = isPodman(version) ? 'Podman' : 'Docker'
   const isolation = usesUserNamespace(info) ? 'user namespace' : 'no user namespace (userns-remap or rootless adds one)'
-  const parking = runtime === 'runsc' ? `, ${parkingSummary(supportsCheckpoint(info, version, runtime))}` : ''
-  const release = `${product} ${version.Version} (API ${version.ApiVersion})`
+  const parking = runtime === 'runsc' ? `, ${parkingSummary(supportsCheckpoint(info, runtime))}` : ''
+  const release = `Docker ${version.Version} (API ${version.ApiVersion})`
   return `${release}, ${runtime ?? 'default runtime'}${parking}, ${isolation}`
 }
 

@@ -1,4 +1,5 @@
 import { PtcError } from '../../common/errors.js'
+import type { HostMessage } from './messages.js'
 
 /**
  * A frame is a 4-byte big-endian length and that many bytes of UTF-8: JSON, and after a line break the text of a value.
@@ -35,6 +36,17 @@ export function encodeFrame(message: unknown, frameBytes: number, text?: string)
     throw new PtcError('VALUE_CORRUPT', 'the text of a stored value contains a zero byte, so it is not JSON')
   }
   return frame
+}
+
+/**
+ * Returns the frame of a message of the host.
+ *
+ * @throws PtcError of {@link encodeFrame}
+ */
+export function encodeMessage(message: HostMessage, frameBytes: number): Uint8Array {
+  if (message.type !== 'value') return encodeFrame(message, frameBytes)
+  const { text, ...fields } = message
+  return encodeFrame(fields, frameBytes, text)
 }
 
 /**

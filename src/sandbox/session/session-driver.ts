@@ -15,7 +15,7 @@ import { deferred } from '../../common/async/deferred.js'
 import { messageOf } from '../../common/errors.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
 import type { SandboxConnection } from '../backend.js'
-import { encodeMessage } from '../protocol/encode-message.js'
+import { encodeMessage } from '../protocol/frames.js'
 import { helloMessage, type SessionInfo } from '../protocol/hello-message.js'
 import {
   type Fence,
@@ -32,9 +32,7 @@ import { lostCause, lostReason } from '../sandbox-end.js'
 import type { DriverEvent, Effect, OperationKey } from './driver-events.js'
 import { type DriverState, initialState, isExpectingMessage, pendingStepOf, sentStepOf } from './driver-state.js'
 import { transition } from './driver-transition.js'
-import { repeatInterrupt } from './interrupt.js'
 import { type ExecuteStepOptions, type Execution, newExecution, type StepAttempt } from './pending-step.js'
-import { ResettableTimer } from './resettable-timer.js'
 import { noSnapshot, type Snapshot, type SnapshotLimits, SnapshotReceiver } from './snapshot-receiver.js'
 import { stepLimitSeconds, stopGraceMs } from './step-timeout.js'
 import { transferValues } from './value-transfer.js'
@@ -55,8 +53,8 @@ const writeFailureDelayMs = 1_000
 export class SessionDriver {
   readonly #connection: SandboxConnection
   readonly #options: DriverOptions
-  readonly #timer = new ResettableTimer(() => this.#dispatch({ type: 'timeout' }))
   #state: DriverState
+  #timer: NodeJS.Timeout | undefined
 
   constructor(connection: SandboxConnection, options: DriverOptions) {
     this.#connection = connection
@@ -201,9 +199,11 @@ export class SessionDriver {
       case 'resolveSnapshot':
         return effect.receiver.result.resolve(effect.snapshot)
       case 'startTimer':
-        return this.#timer.start(effect.milliseconds)
+        clearTimeout(this.#timer)
+        this.#timer = setTimeout(() => this.#dispatch({ type: 'timeout' }), effect.milliseconds)
+        return
       case 'stopTimer':
-        return this.#timer.stop()
+        return clearTimeout(this.#timer)
       case 'interruptAtLimit':
         return void this.#interruptAtLimit(effect.operation)
       case 'kill':
@@ -293,5 +293,22 @@ export class SessionDriver {
       const reason = 'the sandbox responded for another session or in another protocol version'
       this.#dispatch({ type: 'violation', reason })
     } else this.#dispatch({ type: 'message', message })
+  }
+}
+
+/** An interrupt is lost when no code runs yet, or in the middle of a frame, so it is repeated at this interval. */
+const interruptRetries = { times: 5, everyMs: 1_000 } as const
+
+/** Interrupts the code until `settled` settles, at most five times. Never rejects. */
+async function repeatInterrupt(connection: SandboxConnection, settled: Promise<unknown>): Promise<void> {
+  const isSettled = settled.then(
+    () => true,
+    () => true,
+  )
+  const pause = () =>
+    new Promise<false>((resolve) => setTimeout(() => resolve(false), interruptRetries.everyMs).unref())
+  for (let retry = 0; retry < interruptRetries.times; retry += 1) {
+    await connection.interrupt().catch(() => false)
+    if (await Promise.race([isSettled, pause()])) return
   }
 }

@@ -16,6 +16,7 @@
  * | any                     | open                           | connected |
  * | any                     | lost, park, close, shutdown    | (none)    |
  */
+import { digestJson } from '../../common/calls/call-identity.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
@@ -30,7 +31,6 @@ import type { ToolSignature } from '../protocol/messages.js'
 import type { RestoreResult } from '../protocol/step-result.js'
 import type { RunnerStep } from '../protocol/step-message.js'
 import { SessionDriver } from './session-driver.js'
-import { sessionKey, sessionSeed } from './session-key.js'
 import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
 import { type ExecuteStepOptions, newExecution } from './pending-step.js'
 
@@ -298,4 +298,14 @@ export class SessionHost {
       hint: 'Start a worker where it is usable; `ptc doctor` says what is missing.',
     })
   }
+}
+
+/** Returns a key for one sandbox of a session in this process. */
+function sessionKey(session: Pick<SessionRef, 'id' | 'epoch'> & { readonly backend: string }): string {
+  return `${session.backend}/${session.id}/${session.epoch}`
+}
+
+/** Returns the seed of a session. It is the same in every rebuild, so that its random numbers repeat. */
+function sessionSeed(session: string): number {
+  return Number.parseInt(digestJson(session).slice(0, 8), 16)
 }

@@ -4,9 +4,8 @@ import { PtcError } from '../../common/errors.js'
 import { activityNames } from '../../common/names.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
 import { assertHasEngineWorkflows } from './bundle-workflows.js'
-import { isolateTimeout } from './isolate-timeout.js'
 import type { Activities, EngineQueue } from './task-queues.js'
-import { bundleKind, workflowBuildId, workflowBundle } from './workflow-bundle.js'
+import { bundleKind, isolateTimeout, workflowBuildId, workflowBundle } from './workflow-bundle.js'
 
 /** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
 const stickyQueueScheduleToStartTimeout = '1s'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { CompiledWorkerOptions } from '@temporalio/worker'
 import { PtcError } from '../../common/errors.js'
 
 /** Written by the build. The same relative path works from `src/worker/plugin` and from `dist/worker/plugin`. */
@@ -58,3 +59,10 @@ export function workflowBuildId(): string {
   digest ??= createHash('sha256').update(readFileSync(workflowBundle().codePath)).digest('hex').slice(0, 12)
   return digest
 }
+
+/**
+ * Maximum time for which workflow code runs without a pause. The SDK's 5 seconds are too short on a machine that is
+ * slow for a moment, and Node aborts the process when the timeout fires ("async hook stack has become corrupted"). The
+ * SDK accepts this option but does not document it.
+ */
+export const isolateTimeout: Pick<CompiledWorkerOptions, 'isolateExecutionTimeout'> = { isolateExecutionTimeout: '60s' }

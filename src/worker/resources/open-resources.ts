@@ -1,25 +1,27 @@
 import type { DataConverter } from '@temporalio/common'
 import { type NativeConnection, type NativeConnectionOptions, Runtime } from '@temporalio/worker'
-import type { AuditLog } from '../../audit/index.js'
+import { noteWait } from '../../activities/activity-channel.js'
+import { AuditLog, FileAuditSink } from '../../audit/index.js'
 import { DisposableStack } from '../../common/async/disposable-stack.js'
 import type { SearchAttributeLookup } from '../../activities/run/load-run-config.js'
 import type { Role } from '../../common/names.js'
+import type { Redact } from '../../common/text/redact.js'
 import type { ModelProviders } from '../../models/providers.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
 import type { StreamPublisher } from '../../stream/index.js'
-import type { Values } from '../../values/values.js'
+import { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
+import { openStore } from '../../values/open-store.js'
+import type { AuditSettings } from '../../audit/option.js'
 import { type Takeover, startTakeover } from '../takeover/takeover.js'
 import { handleUncaughtErrors, type OnUnattributed } from '../uncaught-errors.js'
 import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
-import { openAuditLog } from './open-audit-log.js'
 import { openStream } from './open-stream.js'
 import { checkEncryptionKey } from './check-encryption-key.js'
 import { createBackends } from './create-backends.js'
 import { createProviders, type ProviderOptions } from './create-providers.js'
-import { createValues } from './create-values.js'
 import { startKeepAlive } from './keep-alive.js'
 import { startReaper } from './reaper.js'
 import { isMetricsExported } from '../runtime.js'
@@ -163,6 +165,19 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     await stack[Symbol.asyncDispose]()
     throw thrown
   }
+}
+
+/** Opens the value store of a worker. The worker closes it. */
+async function createValues({ values, encryption }: Pick<ResolvedConfig, 'values' | 'encryption'>): Promise<Values> {
+  const { store, inlineBytes, retryForMs } = values
+  return new Values({ store: await openStore(store, encryption), inlineBytes, retryForMs, onWait: noteWait })
+}
+
+/** Opens the audit log. The worker closes it. */
+function openAuditLog({ target, includesCode }: AuditSettings, namespace: string, redact: Redact): AuditLog {
+  const sink = typeof target === 'string' ? new FileAuditSink(target) : target
+  const onLost = (message: string): void => Runtime.instance().logger.error(message)
+  return new AuditLog({ sink, namespace, includesCode, redact, onLost })
 }
 
 interface Sandboxes {

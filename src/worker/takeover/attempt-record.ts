@@ -24,7 +24,7 @@ export interface Records {
   /** Attempts that were in progress when the process ended, oldest first. */
   readonly attempts: readonly Attempt[]
   /**
-   * Executions whose activities the process ran recently, or was running. The process may have had other tasks of them.
+   * Executions whose activities the process ran recently, or was running. The server may have given it further ones.
    */
   readonly executions: readonly Execution[]
 }
@@ -39,9 +39,6 @@ const maxLines = 10_000
  * Keeps the attempts that this process has in progress in a file that outlives the process. Each begin and each end is
  * a line. Writing does not wait for the disk: the operating system has the lines when the process is killed. A line
  * that can't be written only costs time later, so problems are ignored.
- *
- * The SDK does not say which workflow tasks are in progress. A worker that runs activities of an execution often has
- * its workflow tasks, too.
  */
 export class AttemptRecord {
   readonly #descriptor: number

@@ -5,13 +5,9 @@ import { metrics } from '../../common/telemetry/metrics.js'
 import { formatDuration } from '../../common/text/duration.js'
 import type { Attempt, Execution } from './attempt-record.js'
 import { atOnceMs, type LostAttempt, retryDelayMs, workerLost } from './retry-delay.js'
-import { workflowTaskToken } from './workflow-task-token.js'
 
-/** PENDING_ACTIVITY_STATE_STARTED and PENDING_WORKFLOW_TASK_STATE_STARTED */
+/** PENDING_ACTIVITY_STATE_STARTED */
 const started = 2
-
-/** WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE */
-const unhandledFailure = 14
 
 /** Maximum number of requests in parallel. */
 const concurrency = 10
@@ -43,8 +39,8 @@ interface DeadWorkerOptions {
 }
 
 /**
- * Fails everything that the server has as started by a worker that has ended, including tasks that the worker never
- * received. A task that can't be failed ends with its timeout.
+ * Fails the attempts of activities that the server has as started by a worker that has ended, including those that the
+ * worker never received. An attempt that can't be failed ends with its timeout.
  */
 export class DeadWorker {
   readonly #service: NativeConnection['workflowService']
@@ -74,8 +70,7 @@ export class DeadWorker {
 
   async #failStarted(execution: Execution, begun: ReadonlyMap<string, LostAttempt>): Promise<void> {
     const { namespace, identity, isOwnIdentity } = this.#options
-    const description = await this.#service.describeWorkflowExecution({ namespace, execution })
-    const { pendingActivities, pendingWorkflowTask } = description
+    const { pendingActivities } = await this.#service.describeWorkflowExecution({ namespace, execution })
     for (const activity of pendingActivities ?? []) {
       const { activityId, activityType, attempt, state, lastWorkerIdentity, lastFailure } = activity
       if (Number(state) !== started || lastWorkerIdentity !== identity || activityId == null) continue
@@ -86,7 +81,6 @@ export class DeadWorker {
       const delayMs = lost ? retryDelayMs(lost, lastFailure) : atOnceMs
       await this.#failAttempt(execution, { activityId, type: activityType?.name ?? '', attempt, delayMs })
     }
-    if (Number(pendingWorkflowTask?.state) === started) await this.#failWorkflowTask(execution)
   }
 
   async #failAttempt({ workflowId, runId }: Execution, activity: LostActivity): Promise<void> {
@@ -111,35 +105,6 @@ export class DeadWorker {
       `activity ${type} was in progress when worker ${identity} died, as when a worker died before: tried again in ${waits}`,
       { activityType: type, workflowId, runId, activityId, attempt },
     )
-  }
-
-  /**
-   * Fails a workflow task in progress, which is the last event of its history. Later attempts of a task are not in the
-   * history.
-   */
-  async #failWorkflowTask(execution: Execution): Promise<void> {
-    const { namespace, identity } = this.#options
-    const request = { namespace, execution, maximumPageSize: 1 }
-    const { history } = await this.#service.getWorkflowExecutionHistoryReverse(request)
-    const event = history?.events?.[0]
-    const task = event?.workflowTaskStartedEventAttributes
-    if (task?.identity !== identity) return
-    const { namespaceInfo } = await this.#service.describeNamespace({ namespace })
-    await this.#service.respondWorkflowTaskFailed({
-      namespace,
-      taskToken: workflowTaskToken({
-        namespaceId: namespaceInfo?.id ?? '',
-        ...execution,
-        scheduledEventId: task.scheduledEventId,
-        startedEventId: event?.eventId,
-        version: event?.version,
-      }),
-      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- see api-enums.ts
-      cause: unhandledFailure,
-      identity,
-      failure: { message: 'the worker of this workflow task was lost', source: 'durable-ptc' },
-    })
-    metrics.add('ptc_takeover_attempts_total', 1, {})
   }
 }
 

@@ -1,14 +1,14 @@
 /*
- * Takeover: fails the activity attempts and the workflow tasks of a dead worker at once, so that they are tried again
- * now and not after their timeouts.
+ * Takeover: fails the activity attempts of a dead worker at once, so that they are tried again now and not after their
+ * timeouts. A workflow task of a dead worker ends with its timeout of ten seconds.
  *
  * Owns: a record of this process's attempts on disk, and a connection to every other worker of the same user, machine,
  * namespace, task queue and host identity. Boundary: one interceptor for activities, and requests to the server. It
  * knows no activity.
  *
- * Invariants: 1. An attempt or a workflow task is failed only if the server has it as started by the dead worker. 2.
- * Only one worker takes over the record of another: it renames the file first. 3. Without the folder, the socket or the
- * server, timeouts decide, as between hosts. 4. A worker that ends gracefully leaves no file.
+ * Invariants: 1. An attempt is failed only if the server has it as started by the dead worker. 2. Only one worker takes
+ * over the record of another: it renames the file first. 3. Without the folder, the socket or the server, timeouts
+ * decide, as between hosts. 4. A worker that ends gracefully leaves no file.
  */
 import { createHash } from 'node:crypto'
 import { lstatSync, renameSync, rmdirSync, rmSync } from 'node:fs'

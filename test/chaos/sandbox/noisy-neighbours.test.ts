@@ -8,7 +8,6 @@ import { waitForActivity } from '../../support/environment/waits.js'
 const sessions = Number(process.env['PTC_TEST_NEIGHBOURS'] ?? 20)
 const calls = 5
 
-// `npm run bench -- neighbours` measures the slowdown.
 describeDocker('sessions on one machine', () => {
   it(`F37: ${sessions} sessions make calls while one floods, one burns CPU and one takes all memory`, async () => {
     const env = await TestEnvironment.start({

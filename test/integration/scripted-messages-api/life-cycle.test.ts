@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { startScriptedMessagesApi, type ScriptedMessagesApiOptions } from '../../../src/testing/index.js'
+import { startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { createClient, validRequest, textTurn, startServer } from './support.js'
 
 test('closing the scripted server ends stalled responses and idle connections, and is idempotent', async () => {
@@ -77,7 +77,7 @@ const wrongOptions: readonly (readonly [options: object, message: string])[] = [
 ]
 
 test.each(wrongOptions)('the scripted server refuses the option %o', async (options, message) => {
-  const all = { script: [textTurn('Hi')], ...options } as ScriptedMessagesApiOptions
+  const all = { script: [textTurn('Hi')], ...options } as Parameters<typeof startScriptedMessagesApi>[0]
   await expect(startScriptedMessagesApi(all)).rejects.toThrowError(
     expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) }),
   )

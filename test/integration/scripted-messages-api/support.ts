@@ -1,14 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { onTestFinished } from 'vitest'
-import {
-  startScriptedMessagesApi,
-  type ScriptedMessagesApi,
-  type ScriptedMessagesApiOptions,
-  type ScriptedTurn,
-} from '../../../src/testing/index.js'
+import { startScriptedMessagesApi, type ScriptedMessagesApi, type ScriptedTurn } from '../../../src/testing/index.js'
 
 /** A server that ends with the test. */
-export async function startServer(options: ScriptedMessagesApiOptions): Promise<ScriptedMessagesApi> {
+export async function startServer(
+  options: Parameters<typeof startScriptedMessagesApi>[0],
+): Promise<ScriptedMessagesApi> {
   const server = await startScriptedMessagesApi(options)
   onTestFinished(() => server.close())
   return server

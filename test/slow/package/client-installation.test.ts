@@ -67,7 +67,6 @@ describe('the package, installed without the packages of the worker', () => {
   it.each([
     ['an ES module with module nodenext', 'module', ['--module', 'nodenext']],
     ['CommonJS with module node16', 'commonjs', ['--module', 'node16']],
-    ['CommonJS with module commonjs', 'commonjs', ['--module', 'commonjs', '--moduleResolution', 'node10']],
   ])('a client in TypeScript compiles and runs a program: %s', async (name, type, args) => {
     const env = await TestEnvironment.start({ tools: [plus] })
     const project = join(folder, name.replaceAll(/\W+/g, '-'))

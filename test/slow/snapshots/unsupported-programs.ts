@@ -1,6 +1,24 @@
 /** Programs whose state is unsupported, and the reason that is reported. */
 export const unsupported: readonly (readonly [name: string, cell: string, reason: string])[] = [
   ['a generator', `g=(i for i in range(3))`, 'g: a generator'],
+  ['a set that a restore would reorder', `s={7,15}`, 'a set whose order would change'],
+  [
+    'a frozen set that a restore would reorder',
+    `class S(frozenset): pass\ns=[S([7,15])]`,
+    'a set whose order would change',
+  ],
+  [
+    'a set with a larger table than a restored one',
+    `s=set(range(100))\nfor n in range(1, 100): s.remove(n)`,
+    'a set whose',
+  ],
+  [
+    'a function that iterates over a set that a restore would reorder',
+    `def f():
+    def g(): return [n for n in {15,7,"x"}]
+    return g`,
+    'a set in g whose order would change',
+  ],
   ['an open file', `f=open("/tmp/x","w")`, 'open files'],
   [
     'a task',

@@ -2,8 +2,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client'
 import { type DataConverter, defaultPayloadConverter } from '@temporalio/common'
 import type { temporal } from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
-import { isolateTimeout } from '../../../src/worker/plugin/isolate-timeout.js'
-import { workflowBundle } from '../../../src/worker/plugin/workflow-bundle.js'
+import { isolateTimeout, workflowBundle } from '../../../src/worker/plugin/workflow-bundle.js'
 
 /** The events of one execution. */
 export interface History {

@@ -1,6 +1,6 @@
 import { defaultLimits } from '../../../src/common/run/limits.js'
 import type { SandboxConnection } from '../../../src/sandbox/backend.js'
-import { encodeMessage } from '../../../src/sandbox/protocol/encode-message.js'
+import { encodeMessage } from '../../../src/sandbox/protocol/frames.js'
 import { FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
 import { type HostMessage, type RunnerMessage, runnerMessageSchema } from '../../../src/sandbox/protocol/messages.js'
 

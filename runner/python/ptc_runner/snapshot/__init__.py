@@ -1,4 +1,4 @@
-"""The state of a program between two cells, as bytes. Imported on request only: it needs pickle, ctypes and zlib.
+"""The state of a program between two cells, as bytes. Imported on request only: it needs pickle and zlib.
 
 Owns the format of a snapshot, and the decision whether a program can be copied.
 Boundary: `snapshot_protocol` is called by `protocol.step_protocol`. Nothing else is called from outside.

@@ -25,7 +25,7 @@ IMMUTABLE_BASES = {
     float: float.__float__,
     bytes: lambda value: bytes.__getitem__(value, slice(None)),
     tuple: lambda value: tuple.__getitem__(value, slice(None)),
-    frozenset: lambda value: frozenset.__or__(value, frozenset()),
+    frozenset: lambda value: list(frozenset.__iter__(value)),
 }
 MUTABLE_BASES = {
     list: lambda value: list.__getitem__(value, slice(None)),

@@ -3,7 +3,8 @@
 pickle saves some objects by name, or through methods that the program may define. The reducers here replace that for
 functions, classes and instances that cells made, and for objects that contain them.
 
-1. While a program is copied, only those of its methods run that it has set on instances of library classes.
+1. While a program is copied, only those of its methods run that it has set on instances of library classes, and
+   `__hash__` and `__eq__` of the values of its sets.
 2. When a snapshot is read, only `__hash__` and `__eq__` of keys run.
 3. Every object that no rule here or of pickle covers raises `UnsupportedState`.
 """
@@ -50,8 +51,7 @@ class ProgramPickler(pickle.Pickler):
         self.namespace = namespace
         self.copied_ids = set()
         self.source_files = set()  # file names of code: a traceback may show their lines
-        self.sets = {}  # by id; their tables are written last
-        self.codes_with_sets = []  # code objects with sets among their constants
+        self.sets = {}  # by id
         self.persistent_names = _persistent_names(namespace, loop)
         reducers = copyreg.dispatch_table.items()
         self.reducers = {cls: reducer for cls, reducer in reducers if is_importable(reducer)}
@@ -125,9 +125,9 @@ class ProgramPickler(pickle.Pickler):
 
     def reduce_code(self, value):
         self.source_files.add(value.co_filename)
-        if any(set_order.constants(value)):
-            self.codes_with_sets.append(value)
-        return marshal.loads, (marshal.dumps(value),)
+        data = marshal.dumps(value)
+        set_order.check_constants(value, marshal.loads(data))
+        return marshal.loads, (data,)
 
     def reduce_cell(self, value):
         try:

@@ -2,7 +2,7 @@
 
   pickler.py          objects, by value; classes.py and instances.py contain reducers
   constructors.py     the functions that a snapshot calls when it is read
-  set_order.py        the iteration order of sets
+  set_order.py        refuses sets whose order would change
   unsupported.py      state that can't be copied: tasks, threads, open files
   settings.py         settings of Python and of the process
   module_digests.py   digests of the loaded modules
@@ -80,7 +80,7 @@ def _dump_all(session, writer, entries, captured):
     for name, value in namespace.items():
         _dump_value(pickler, name, value)
     _dump_value(pickler, "settings", captured)
-    _dump_set_orders(pickler, writer.limit // 8)
+    set_order.check(pickler.sets.values())
     unsupported.check_all_reached(pickler)
     unsupported.check_idle(session)  # code of the program may have run and started something
     pickler.dump(
@@ -93,13 +93,6 @@ def _dump_all(session, writer, entries, captured):
             "settings": settings.fixed_settings(),
         }
     )
-
-
-def _dump_set_orders(pickler, limit):
-    entries = list(pickler.sets.values())
-    constants = [value for code in pickler.codes_with_sets for value in set_order.constants(code)]
-    pickler.dump((entries, list(pickler.codes_with_sets)))
-    pickler.dump(set_order.read_all(entries + constants, limit))
 
 
 def _dump_value(pickler, name, value):
@@ -138,7 +131,6 @@ def restore(session, data):
     names = unpickler.load()
     values = [unpickler.load() for _ in names]
     captured = unpickler.load()
-    _restore_set_orders(unpickler)
     trailer = unpickler.load()
     _check_keys()
     namespace.clear()
@@ -149,13 +141,6 @@ def restore(session, data):
     settings.apply(session, captured)
     _compare("setting", trailer["settings"], settings.fixed_settings())
     _compare("the module", trailer["modules"], module_digests.digest_modules(session))
-
-
-def _restore_set_orders(unpickler):
-    entries, codes = unpickler.load()
-    constants = [value for code in codes for value in set_order.constants(code)]
-    for value, (values, layout) in zip(entries + constants, unpickler.load(), strict=True):
-        set_order.write(value, values, layout)
 
 
 def _check_keys():

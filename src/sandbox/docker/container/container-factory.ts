@@ -10,16 +10,14 @@ import { containerCreateOptions, type ContainerCreateOptions } from './container
 import { type DaemonCapabilities, probeDaemon } from '../engine/daemon-capabilities.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { statusOf } from '../engine/docker-error.js'
-import { Memo } from './memo.js'
-import { toPodmanOptions } from './podman.js'
-import { userId } from './user-id.js'
+import { userId } from './sandbox-identity.js'
 import type { SandboxImage } from '../image/sandbox-image.js'
 
 interface ContainerFactoryOptions {
   readonly engine: DockerEngine
   readonly image: SandboxImage
-  /** The seccomp profile as JSON text, and its file. */
-  readonly seccomp: { readonly profile: string; readonly file: string }
+  /** The seccomp profile as JSON text. */
+  readonly seccomp: string
   readonly runtime: string | undefined
   /** See {@link containerCreateOptions}. */
   readonly orphanSeconds: number
@@ -65,19 +63,18 @@ export class ContainerFactory {
     limits: Limits,
   ): Promise<ContainerCreateOptions> {
     const { seccomp, runtime, orphanSeconds, stoppedOrphanSeconds } = this.#options
-    const { userNamespace, isPodman } = await this.#capabilities.get()
+    const { userNamespace } = await this.#capabilities.get()
     const image = await this.#imageId.get()
-    const body = containerCreateOptions({
+    return containerCreateOptions({
       image,
       userId: userId(id, userNamespace),
       labels,
       limits,
       orphanSeconds,
       stoppedOrphanSeconds,
-      seccomp: seccomp.profile,
+      seccomp,
       runtime,
     })
-    return isPodman ? toPodmanOptions(body, seccomp.file) : body
   }
 
   /**
@@ -122,5 +119,27 @@ export class ContainerFactory {
     failpoint('container.started')
     const description = `docker container ${container.slice(0, 12)}, image ${image.name}`
     return new DockerConnection({ engine, container, socket, description, sendTimeoutMs })
+  }
+}
+
+/** Caches an async value. A rejection is not cached. */
+class Memo<T> {
+  readonly #compute: () => Promise<T>
+  #value: Promise<T> | undefined
+
+  constructor(compute: () => Promise<T>) {
+    this.#compute = compute
+  }
+
+  get(): Promise<T> {
+    const value = (this.#value ??= this.#compute())
+    value.catch(() => {
+      if (this.#value === value) this.#value = undefined
+    })
+    return value
+  }
+
+  invalidate(): void {
+    this.#value = undefined
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { containerLabels, containerName, parseIdentity, sandboxName } from './sandbox-identity.js'
-import { userId } from './user-id.js'
+import { containerLabels, containerName, parseIdentity, sandboxName, userId } from './sandbox-identity.js'
 import { defaultLimits } from '../../../common/run/limits.js'
 
 const id = { namespace: 'default', session: 'run-1.session-1', epoch: 1, workflowId: 'run-1' }

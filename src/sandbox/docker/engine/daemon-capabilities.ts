@@ -1,14 +1,12 @@
 import { PtcError } from '../../../common/errors.js'
-import { isPodman, readInfo, readVersion, supportsCheckpoint, usesUserNamespace } from './daemon-info.js'
-import { enforcementProblems } from './daemon-problems.js'
+import { readInfo, supportsCheckpoint, usesUserNamespace } from './daemon-info.js'
+import { daemonProblems } from './daemon-problems.js'
 import type { DockerEngine } from './docker-engine.js'
 
 /** The properties of a daemon that determine the options of containers. */
 export interface DaemonCapabilities {
   /** True when root in a container is not root on the host. */
   readonly userNamespace: boolean
-  /** True for Podman's service: see podman.ts. */
-  readonly isPodman: boolean
   /** True when the daemon can checkpoint containers of the configured runtime. */
   readonly supportsCheckpoint: boolean
   /** Limits that the daemon does not enforce and that are not part of the isolation, one line each. */
@@ -16,14 +14,14 @@ export interface DaemonCapabilities {
 }
 
 /**
- * Reads /info and /version, and refuses a daemon that does not enforce isolation. The check is needed because a daemon
+ * Reads /info, and refuses a daemon that does not enforce isolation. The check is needed because a daemon
  * ignores a limit that it can't enforce, without an error.
  *
  * @throws PtcError SANDBOX_UNENFORCED, SANDBOX_UNAVAILABLE
  */
 export async function probeDaemon(engine: DockerEngine, runtime: string | undefined): Promise<DaemonCapabilities> {
-  const [info, version] = await Promise.all([readInfo(engine), readVersion(engine)])
-  const problems = enforcementProblems(info, version, runtime)
+  const info = await readInfo(engine)
+  const problems = daemonProblems(info, runtime)
   const errors = problems.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) {
     const summary = errors.map(({ message }) => message).join('; ')
@@ -33,8 +31,7 @@ export async function probeDaemon(engine: DockerEngine, runtime: string | undefi
   }
   return {
     userNamespace: usesUserNamespace(info),
-    isPodman: isPodman(version),
-    supportsCheckpoint: supportsCheckpoint(info, version, runtime),
+    supportsCheckpoint: supportsCheckpoint(info, runtime),
     warnings: problems.map(({ message }) => message),
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DockerEngine } from './docker-engine.js'
 
-/** The fields of `GET /info` that are read here. Older daemons, and Podman, omit some of them. */
+/** The fields of `GET /info` that are read here. Older daemons omit some of them. */
 const daemonInfo = z.object({
   OSType: z.string().optional(),
   MemoryLimit: z.boolean().optional(),
@@ -16,7 +16,6 @@ const daemonInfo = z.object({
 const daemonVersion = z.object({
   Version: z.string(),
   ApiVersion: z.string(),
-  Components: z.array(z.object({ Name: z.string(), Version: z.string() })).nullish(),
 })
 
 export type DaemonInfo = Readonly<z.infer<typeof daemonInfo>>
@@ -38,17 +37,12 @@ function get(engine: DockerEngine, path: string, signal: AbortSignal | undefined
   )
 }
 
-/** Returns true for Podman's service, which implements Docker's API with differences. */
-export function isPodman(version: DaemonVersion): boolean {
-  return (version.Components ?? []).some(({ Name }) => Name === 'Podman Engine')
-}
-
 /**
  * Returns true when the daemon can checkpoint containers of this runtime. Only gVisor's checkpoints are used, not CRIU
  * for runc.
  */
-export function supportsCheckpoint(info: DaemonInfo, version: DaemonVersion, runtime: string | undefined): boolean {
-  return runtime === 'runsc' && info.ExperimentalBuild === true && !isPodman(version)
+export function supportsCheckpoint(info: DaemonInfo, runtime: string | undefined): boolean {
+  return runtime === 'runsc' && info.ExperimentalBuild === true
 }
 
 /** Returns true when root in a container is not root on the host: the daemon is rootless, or remaps users. */

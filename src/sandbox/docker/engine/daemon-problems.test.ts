@@ -1,18 +1,7 @@
 import { findDaemon } from './daemon-address.js'
 import { expect, test } from 'vitest'
-import { daemonProblems, isOldRunc, transportProblems } from './daemon-problems.js'
+import { daemonProblems, transportProblems } from './daemon-problems.js'
 import { usesUserNamespace } from './daemon-info.js'
-
-test.each(['1.1.5+ds1', '1.2.7', '1.3.0', '1.3.2', '0.1.1', '1.0.0-rc93'])('runc %s has a warning', (version) => {
-  expect(isOldRunc(version)).toBe(true)
-})
-
-test.each(['1.2.8', '1.2.10', '1.3.3', 'v1.4.0', '1.4.0-rc.3', '2.0.0', 'unknown'])(
-  'runc %s has no warning',
-  (version) => {
-    expect(isOldRunc(version)).toBe(false)
-  },
-)
 
 test('a daemon that enforces everything has no problems', () => {
   const info = { OSType: 'linux', MemoryLimit: true, SwapLimit: true, PidsLimit: true, CpuCfsQuota: true }

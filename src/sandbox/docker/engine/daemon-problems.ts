@@ -1,26 +1,8 @@
 import type { BackendProblem } from '../../backend.js'
 import type { DaemonAddress } from './daemon-address.js'
-import { isPodman, type DaemonInfo, type DaemonVersion } from './daemon-info.js'
+import type { DaemonInfo } from './daemon-info.js'
 
-/** Returns all limits that this daemon, Docker or Podman, does not enforce. */
-export function enforcementProblems(
-  info: DaemonInfo,
-  version: DaemonVersion,
-  runtime: string | undefined,
-): readonly BackendProblem[] {
-  return [...daemonProblems(info, runtime), ...(isPodman(version) ? podmanProblems : [])]
-}
-
-/** Limits that no version of Podman's service enforces. */
-const podmanProblems: readonly BackendProblem[] = [
-  {
-    severity: 'warning',
-    message: 'Podman does not limit the number of files in /tmp: only memory bounds it',
-    remedy: 'Use a Docker daemon where that matters.',
-  },
-]
-
-/** Returns the limits that /info reports as missing. */
+/** Returns the limits that this daemon does not enforce. */
 export function daemonProblems(info: DaemonInfo, runtime: string | undefined): BackendProblem[] {
   const problems: BackendProblem[] = []
   const cgroups = 'Enable this cgroup controller in the kernel; rootless Docker needs cgroup v2 and systemd delegation.'
@@ -62,20 +44,4 @@ export function transportProblems({ host = '', usesTls }: Pick<DaemonAddress, 'h
   const remedy =
     'Use TLS with client certificates (DOCKER_TLS_VERIFY=1, DOCKER_CERT_PATH), or a socket through an SSH tunnel.'
   return [{ severity: 'warning', message, remedy }]
-}
-
-/** Returns true for versions with CVE-2025-31133, -52565 and -52881, by which code can write outside its container. */
-export function isOldRunc(version: string): boolean {
-  const [, major, minor, patch] = (/^v?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []).map(Number)
-  if (major === undefined || minor === undefined || patch === undefined) return false
-  if (major !== 1) return major < 1
-  return minor < 2 || (minor === 2 && patch < 8) || (minor === 3 && patch < 3)
-}
-
-export function runcProblems(version: DaemonVersion, runtime: string | undefined): BackendProblem[] {
-  if (runtime !== undefined && runtime !== 'runc') return []
-  const runc = (version.Components ?? []).find(({ Name }) => Name === 'runc')?.Version
-  if (runc === undefined || !isOldRunc(runc)) return []
-  const message = `runc ${runc} has known container escapes (CVE-2025-31133, CVE-2025-52565, CVE-2025-52881)`
-  return [{ severity: 'warning', message, remedy: 'Update to runc 1.2.8, 1.3.3 or later, or use the runtime runsc.' }]
 }

@@ -1,5 +1,4 @@
 import { Duplex } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import Dockerode from 'dockerode'
 import { PtcError, messageOf } from '../../../common/errors.js'
 import { type DaemonAddress, findDaemon } from './daemon-address.js'
@@ -86,17 +85,9 @@ export class DockerEngine {
 
   /** Removes a container with its volumes. Does nothing when it is removed or is being removed. */
   async remove(container: string): Promise<void> {
-    const remove = () =>
-      this.call({ action: `remove container ${container}`, ignoredStatuses: [404, 409] }, (docker, abortSignal) =>
-        docker.getContainer(container).remove({ force: true, v: true, abortSignal }),
-      )
-    try {
-      await remove()
-    } catch (error) {
-      if (!isExitInProgress(error)) throw error
-      await sleep(removeRetryDelayMs)
-      await remove()
-    }
+    await this.call({ action: `remove container ${container}`, ignoredStatuses: [404, 409] }, (docker, abortSignal) =>
+      docker.getContainer(container).remove({ force: true, v: true, abortSignal }),
+    )
   }
 
   /** Sends a signal. Returns false when the container is not running. */
@@ -141,14 +132,6 @@ export class DockerEngine {
 
 /** Sandboxes are kept alive one after the other, so a sandbox that does not answer must not delay the others. */
 const execTimeoutMs = 30_000
-
-/** The time after which Podman notices that a container has exited. */
-const removeRetryDelayMs = 500
-
-/** Podman refuses to remove a container that is exiting at this moment. */
-function isExitInProgress(error: unknown): boolean {
-  return statusOf(error) === 500 && /state improper/.test(messageOf(error))
-}
 
 type DialOptions = Parameters<Dockerode['modem']['dial']>[0]
 

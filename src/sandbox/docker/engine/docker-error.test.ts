@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dockerError } from './docker-error.js'
+import { dockerError, statusOf } from './docker-error.js'
 
 test.each([
   [{ code: 'ENOENT', syscall: 'connect' }, 'SANDBOX_BACKEND_DOWN'],
@@ -16,4 +16,9 @@ test.each([
   [{}, 'SANDBOX_UNAVAILABLE'],
 ])('an error of a daemon %j is %s', (fields, code) => {
   expect(dockerError(Object.assign(new Error('no'), fields), 'create a container')).toMatchObject({ code })
+})
+
+test('statusOf reads the status of the cause of a PtcError', () => {
+  const refusal = Object.assign(new Error('no such container'), { statusCode: 404 })
+  expect(statusOf(dockerError(refusal, 'start'))).toBe(404)
 })

@@ -1,9 +1,6 @@
 import { PtcError, messageOf } from '../../../common/errors.js'
 import { TimeoutError } from './with-timeout.js'
 
-/** Messages of Podman's conflicts, for which it answers 500 instead of 409. */
-const podmanConflict = /\bname .* is already in use\b|\bcan only (?:kill|attach to)\b/
-
 /**
  * Returns the HTTP status of a daemon's refusal, from dockerode's error or from a PtcError with that error as its
  * cause; undefined when the daemon did not respond.
@@ -11,7 +8,6 @@ const podmanConflict = /\bname .* is already in use\b|\bcan only (?:kill|attach 
 export function statusOf(thrown: unknown): number | undefined {
   const error = PtcError.isInstance(thrown) ? thrown.cause : thrown
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined
-  if (error.statusCode === 500 && podmanConflict.test(messageOf(error))) return 409
   return typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 

@@ -1,6 +1,5 @@
 import { cacheControlOf } from './block-schema.js'
 import { invalidRequest } from './api-error.js'
-import { supportsPrefill, supportsSystemMessages } from './model-capabilities.js'
 import { isTextBlock, isToolResult, type RequestBlock, type RequestMessage } from './request-schema.js'
 import { checkToolPairing } from './check-tool-pairing.js'
 
@@ -119,4 +118,18 @@ function checkPrefill(messages: Messages, model: string): void {
   if (block.text !== block.text.trimEnd()) {
     throw invalidRequest('messages: final assistant content cannot end with trailing whitespace')
   }
+}
+
+// Features that only some models have, by model name. A name that is not Claude's counts as the newest model.
+const upTo4_5 = /^claude-(3|2|instant|(opus|sonnet|haiku)-4(-[0-5])?(-|$))/
+const upTo4_7 = /^claude-(opus|sonnet)-4-[67](-|$)/
+
+/** Whether the model continues a final assistant message. */
+function supportsPrefill(model: string): boolean {
+  return upTo4_5.test(model)
+}
+
+/** Whether the model accepts `role: 'system'` in the middle of a conversation. */
+function supportsSystemMessages(model: string): boolean {
+  return !upTo4_5.test(model) && !upTo4_7.test(model)
 }

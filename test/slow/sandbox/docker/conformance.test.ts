@@ -5,8 +5,7 @@ import { describeConformance } from '../../../support/sandbox/describe-conforman
 describeDocker('the Docker sandbox', () => {
   describeConformance({
     makeBackend: () => createDockerBackend(),
-    // Podman ends a container's input with the connection to it: docs/guides/sandboxes.md.
-    supportsReattach: process.env['PTC_TEST_PODMAN'] === undefined,
+    supportsReattach: true,
     supportsInterrupt: true,
     supportsProcesses: true,
     providesIsolation: true,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeMessage } from './encode-message.js'
+import { encodeMessage } from './frames.js'
 import type { ValuePiece } from './messages.js'
 
 const piece = {

@@ -42,7 +42,7 @@ await benchmark('stream', async ({ runs, calls, defer, progress }) => {
     const requested = env.api.waitForRequest((request) => request.number === number).then(() => performance.now())
     const run = await env.client.startAgent({ question: 'Who exceeded the budget?' })
     let shown: number | undefined
-    for await (const event of run.stream()) if (event.type === 'text') shown ??= performance.now()
+    for await (const event of run.stream()) if (event.type === 'text.delta') shown ??= performance.now()
     await run.result()
     return (shown ?? Number.NaN) - (await requested)
   }

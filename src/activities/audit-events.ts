@@ -30,16 +30,16 @@ export function callEvents(call: ReportedCall, { workflowId, runId, attempt, req
   const fields = { workflowId, runId, attempt, ...requester, ...callFields(call) }
   return {
     begin: (digest: string) =>
-      ({ ...fields, id: `${call.idempotencyKey}/call.begins`, kind: 'call.begins', digest }) as const,
+      ({ ...fields, id: `${call.idempotencyKey}/call.begins`, type: 'call.started', digest }) as const,
     end: (status: string) =>
-      ({ ...fields, id: `${call.idempotencyKey}/call.ends/${attempt}`, kind: 'call.ends', status }) as const,
+      ({ ...fields, id: `${call.idempotencyKey}/call.ends/${attempt}`, type: 'call.completed', status }) as const,
     decision: (decision: CallDecision) => {
       const digest = 'digest' in decision ? decision.digest : 'expired'
       return {
         ...fields,
         ...decision,
         id: `${call.idempotencyKey}/call.decided/${digest}`,
-        kind: 'call.decided',
+        type: 'call.decided',
       } as const
     },
   }
@@ -55,11 +55,11 @@ export async function auditCompensation(
   if (audit === undefined) return run()
   const fields = { workflowId, runId, attempt, ...requester, ...callFields(call) }
   const end = (status: string) => {
-    const kind = 'compensation.ends'
+    const kind = 'compensation.completed'
     return audit.after({ ...fields, id: `${call.idempotencyKey}/${kind}/${attempt}`, kind, status })
   }
   await audit.before(
-    { ...fields, id: `${call.idempotencyKey}/compensation.begins`, kind: 'compensation.begins' },
+    { ...fields, id: `${call.idempotencyKey}/compensation.begins`, type: 'compensation.started' },
     signal,
   )
   try {
@@ -113,11 +113,11 @@ export async function auditStep(
     const code = toText(await values.load(input.source, `the code of cell ${cell}`, signal))
     const codeSha256 = createHash('sha256').update(code).digest('hex')
     const text = { codeSha256, codeBytes: Buffer.byteLength(code), ...audit.codeField(code) }
-    await audit.before({ ...fields, id: `${id}/code.begins`, kind: 'code.begins', cell, ...text }, signal)
+    await audit.before({ ...fields, id: `${id}/code.begins`, type: 'cell.started', cell, ...text }, signal)
   }
   const result = await execute()
   if (result.type === 'suspended') await auditRefusals(audit, result.calls, id, origin)
-  else await audit.after({ ...fields, id: `${id}/code.ends`, kind: 'code.ends', result: result.type })
+  else await audit.after({ ...fields, id: `${id}/code.ends`, type: 'cell.completed', result: result.type })
   return result
 }
 
@@ -133,7 +133,7 @@ export async function auditRefusals(
     const { workflowId, runId, attempt, requester } = origin
     const eventId = `${id}/${index}/call.refused`
     // The model or its code chooses the name, so its length is limited.
-    const event = { tool: takeStart(tool, 100), call: index, digest, status, kind: 'call.refused' } as const
+    const event = { tool: takeStart(tool, 100), call: index, digest, status, type: 'call.refused' } as const
     await audit?.after({ workflowId, runId, attempt, ...requester, id: eventId, ...event })
   }
 }

@@ -15,16 +15,16 @@ export function streamCompaction(
     const unit = `compaction/${turn}/${activityId}`
     const publish = stream?.attempt({ workflowId, runId, attempt, unit })
     const fields = { turn, ...(message !== undefined && { message }), tokensBefore }
-    publish?.({ type: 'compaction.begins', ...fields })
+    publish?.({ type: 'compaction.started', ...fields })
     try {
       const result = await compact(input)
       const { tokens: tokensAfter, shortened, summarized, problem } = result
       const counts = { tokensAfter, shortened, summarized }
-      publish?.({ type: 'compaction.ends', ...fields, ...counts, ...(problem !== undefined && { problem }) })
+      publish?.({ type: 'compaction.completed', ...fields, ...counts, ...(problem !== undefined && { problem }) })
       return result
     } catch (thrown) {
       const code = thrown instanceof ApplicationFailure ? (thrown.type ?? 'UNKNOWN') : 'CANCELLED'
-      publish?.({ type: 'compaction.fails', ...fields, code })
+      publish?.({ type: 'compaction.failed', ...fields, code })
       throw thrown
     }
   }

@@ -54,9 +54,9 @@ it('the live stream gets the milestones of a call, and none after its end', asyn
   const toolUseCaller = { type: 'code_execution_20260120', tool_id: 'toolu_1' }
   const fields = { call: 'key', tool: 'copy', caller: 'code_execution', toolUseCaller, turn: 1, cell: 2 }
   expect((await published()).map(({ data }) => data)).toEqual([
-    { type: 'call.begins', ...fields, summary: 'copy' },
+    { type: 'call.started', ...fields, summary: 'copy' },
     { type: 'milestone', ...fields, text: 'page 1' },
-    { type: 'call.ends', ...fields, status: 'ok' },
+    { type: 'call.completed', ...fields, status: 'ok' },
   ])
 })
 
@@ -71,11 +71,11 @@ it('the live stream gets the phases, the pieces and the end of a turn', async ()
   turn?.end(reply({ type: 'text', text: 'Hello' }))
   const records = await published()
   expect(records.map(({ data }) => data)).toEqual([
-    { type: 'turn.begins', turn: 3, model: 'm', messages: 4 },
+    { type: 'turn.started', turn: 3, model: 'm', messages: 4 },
     { type: 'status', turn: 3, phase: 'thinking' },
     { type: 'status', turn: 3, phase: 'text' },
     { type: 'text', turn: 3, block: 1, text: 'Hello' },
-    { type: 'turn.ends', turn: 3, stopReason: 'tool_use' },
+    { type: 'turn.completed', turn: 3, stopReason: 'tool_use' },
   ])
   expect(records.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5])
   expect(records[0]).toMatchObject({ unit: 'turn/3', attempt: 2, epoch: 0, runId: 'r' })
@@ -98,7 +98,7 @@ it('the live stream gets code and message of the error of a turn', async () => {
   const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0, fallbacks: 0 }, scope)
   turn?.fail(new PtcError('MODEL_RATE_LIMIT', 'slow down'))
   const failure = { code: 'MODEL_RATE_LIMIT', message: 'slow down' }
-  expect((await published()).at(-1)?.data).toEqual({ type: 'turn.fails', turn: 1, ...failure })
+  expect((await published()).at(-1)?.data).toEqual({ type: 'turn.failed', turn: 1, ...failure })
 })
 
 const session = { id: 's', epoch: 2 }
@@ -116,16 +116,16 @@ async function publishedBy(step: Step, result: StepResult): Promise<readonly Str
 it('the live stream gets the steps of a cell under their number and epoch', async () => {
   const begin = await publishedBy(cellStep, { type: 'suspended', calls: [], wakeInMs: null, output: 'one\n' })
   expect(begin).toMatchObject([
-    { unit: 'step/s/4', epoch: 2, attempt: 2, data: { type: 'cell.begins', turn: 1, cell: 2 } },
+    { unit: 'step/s/4', epoch: 2, attempt: 2, data: { type: 'cell.started', turn: 1, cell: 2 } },
     { data: { type: 'output', turn: 1, cell: 2, text: 'one\n' } },
   ])
   expect(await publishedBy(resultsStep, { type: 'suspended', calls: [], wakeInMs: null, output: '' })).toEqual([])
   const failed: StepResult = { type: 'failed', kind: 'code_error', error: 'NameError', output: 'x'.repeat(100_000) }
   const [output, end] = await publishedBy(resultsStep, failed)
   expect(output?.data.type === 'output' && output.data.text.length).toBeLessThan(17_000)
-  expect(end).toMatchObject({ data: { type: 'cell.ends', status: 'code_error', error: 'NameError' } })
+  expect(end).toMatchObject({ data: { type: 'cell.completed', status: 'code_error', error: 'NameError' } })
   expect((await publishedBy(resultsStep, { type: 'completed', output: '' })).map(({ data }) => data)).toMatchObject([
-    { type: 'cell.ends', status: 'completed' },
+    { type: 'cell.completed', status: 'completed' },
   ])
 })
 
@@ -137,16 +137,16 @@ it('the live stream gets the output of a running step, at intervals and not for 
     return Promise.resolve(result)
   })
   expect((await published()).map(({ data }) => data)).toEqual([
-    { type: 'cell.begins', turn: 1, cell: 2 },
-    { type: 'output.partial', turn: 1, cell: 2, text: 'one\n' },
+    { type: 'cell.started', turn: 1, cell: 2 },
+    { type: 'output.preview', turn: 1, cell: 2, text: 'one\n' },
     { type: 'output', turn: 1, cell: 2, text: 'one\ntwo\n' },
-    { type: 'cell.ends', turn: 1, cell: 2, status: 'completed' },
+    { type: 'cell.completed', turn: 1, cell: 2, status: 'completed' },
   ])
 })
 
 it('the live stream gets the loss of a sandbox', async () => {
   const records = await publishedBy(cellStep, { type: 'lost', cause: 'gone', reason: 'it died' })
-  expect(records.map(({ data }) => data.type)).toEqual(['cell.begins', 'step.lost'])
+  expect(records.map(({ data }) => data.type)).toEqual(['cell.started', 'step.failed'])
 })
 
 const call = {
@@ -166,8 +166,8 @@ it('the live stream gets the start and the end of a call', async () => {
   const failing = streamCall(publisher, { ...call, idempotencyKey: 'f' }, scope, () => Promise.reject(refused))
   await expect(failing).rejects.toBe(refused)
   const records = await published()
-  expect(records[0]).toMatchObject({ unit: 'call/k', data: { type: 'call.begins', call: 'k', summary: 'pay 5' } })
-  const statuses = records.flatMap(({ data }) => (data.type === 'call.ends' ? [data.status] : []))
+  expect(records[0]).toMatchObject({ unit: 'call/k', data: { type: 'call.started', call: 'k', summary: 'pay 5' } })
+  const statuses = records.flatMap(({ data }) => (data.type === 'call.completed' ? [data.status] : []))
   expect(statuses).toEqual(['ok', 'deferred', 'tool_error'])
 })
 

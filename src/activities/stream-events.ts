@@ -49,7 +49,7 @@ export class TurnStream {
     const { workflowId, runId, attempt } = scope
     // A fallback asks for the same turn in another activity, and the attempts of that activity begin with 1 again.
     const publish = stream?.attempt({ workflowId, runId, attempt, unit: `turn/${turn}`, epoch: -fallbacks })
-    publish?.({ type: 'turn.begins', turn, ...fields })
+    publish?.({ type: 'turn.started', turn, ...fields })
     return publish && new TurnStream(publish, turn)
   }
 
@@ -72,14 +72,14 @@ export class TurnStream {
   /** Called when the reply is stored. */
   end({ content, stopReason }: ModelReply): void {
     if (!this.#hasDelta) for (const delta of content.flatMap(wholeBlock)) this.delta(delta)
-    this.#publish({ type: 'turn.ends', turn: this.#turn, stopReason })
+    this.#publish({ type: 'turn.completed', turn: this.#turn, stopReason })
   }
 
   fail(thrown: unknown): void {
     const failure = PtcError.isInstance(thrown)
       ? { code: thrown.code, message: truncateEnd(thrown.message, maxMessageCharacters) }
       : { code: 'CANCELLED' }
-    this.#publish({ type: 'turn.fails', turn: this.#turn, ...failure })
+    this.#publish({ type: 'turn.failed', turn: this.#turn, ...failure })
   }
 }
 
@@ -113,24 +113,24 @@ export async function streamStep(
   if (publish === undefined) return execute()
   const { input } = step
   const fields = { ...(input.type === 'cell' && { cell: input.cell }), ...cellFields(localCalls) }
-  if (input.type === 'cell') publish({ type: 'cell.begins', ...fields })
+  if (input.type === 'cell') publish({ type: 'cell.started', ...fields })
   let lastPartialAt = -Infinity
   const result = await execute((text) => {
     if (performance.now() - lastPartialAt < partialOutputMs) return
     lastPartialAt = performance.now()
-    publish({ type: 'output.partial', ...fields, text })
+    publish({ type: 'output.preview', ...fields, text })
   })
   if (result.type === 'lost') {
-    publish({ type: 'step.lost' })
+    publish({ type: 'step.failed' })
     return result
   }
   if (result.output !== '') {
     publish({ type: 'output', ...fields, text: truncateMiddle(result.output, maxOutputCharacters) })
   }
-  if (result.type === 'completed') publish({ type: 'cell.ends', ...fields, status: 'completed' })
+  if (result.type === 'completed') publish({ type: 'cell.completed', ...fields, status: 'completed' })
   if (result.type === 'failed') {
     const error = truncateMiddle(result.error, maxOutputCharacters)
-    publish({ type: 'cell.ends', ...fields, status: result.kind, error })
+    publish({ type: 'cell.completed', ...fields, status: result.kind, error })
   }
   return result
 }
@@ -171,18 +171,18 @@ export async function streamCall<Result>(
   const publish = stream?.attempt({ workflowId, runId, attempt, unit: `call/${call.idempotencyKey}` })
   if (publish === undefined) return run(() => undefined)
   const fields = streamedCall(call)
-  publish({ type: 'call.begins', ...fields, summary })
+  publish({ type: 'call.started', ...fields, summary })
   // A tool may continue to run after the call has timed out.
   let hasEnded = false
   try {
     const result = await run((text) => {
       if (!hasEnded) publish({ type: 'milestone', ...fields, text })
     })
-    publish({ type: 'call.ends', ...fields, status: isDeferred ? 'deferred' : 'ok' })
+    publish({ type: 'call.completed', ...fields, status: isDeferred ? 'deferred' : 'ok' })
     return result
   } catch (thrown) {
     const status = signal.aborted ? 'cancelled' : toCallStatus(PtcError.isInstance(thrown) ? thrown.code : '')
-    publish({ type: 'call.ends', ...fields, status })
+    publish({ type: 'call.completed', ...fields, status })
     throw thrown
   } finally {
     hasEnded = true

@@ -53,21 +53,21 @@ interface StepFields {
   readonly step: number
 }
 
-/** An event of the log. docs/guides/monitoring.md describes each kind. */
+/** An event of the log. docs/guides/monitoring.md describes each type. */
 export type AuditEvent = AuditEventBase &
   (
-    | { readonly kind: 'model.replied'; readonly turn: number; readonly model: string; readonly stopReason: string }
-    | ({ readonly kind: 'code.begins'; readonly cell: number; readonly codeSha256: string } & StepFields & CodeText)
-    | ({ readonly kind: 'code.ends'; readonly result: string } & StepFields)
-    | ({ readonly kind: 'call.refused'; readonly status: string; readonly tool: string; readonly digest: string } & {
+    | { readonly type: 'turn.completed'; readonly turn: number; readonly model: string; readonly stopReason: string }
+    | ({ readonly type: 'cell.started'; readonly cell: number; readonly codeSha256: string } & StepFields & CodeText)
+    | ({ readonly type: 'cell.completed'; readonly result: string } & StepFields)
+    | ({ readonly type: 'call.refused'; readonly status: string; readonly tool: string; readonly digest: string } & {
         readonly call: number
       })
-    | ({ readonly kind: 'call.begins'; readonly digest: string } & CallFields)
-    | ({ readonly kind: 'call.ends'; readonly status: string } & CallFields)
-    | ({ readonly kind: 'compensation.begins' } & CallFields)
-    | ({ readonly kind: 'compensation.ends'; readonly status: string } & CallFields)
-    | ({ readonly kind: 'call.decided'; readonly decision: 'expired' } & CallFields)
-    | ({ readonly kind: 'call.decided'; readonly decision: 'completed' | 'failed' | 'approved' | 'denied' } & Decider &
+    | ({ readonly type: 'call.started'; readonly digest: string } & CallFields)
+    | ({ readonly type: 'call.completed'; readonly status: string } & CallFields)
+    | ({ readonly type: 'compensation.started' } & CallFields)
+    | ({ readonly type: 'compensation.completed'; readonly status: string } & CallFields)
+    | ({ readonly type: 'call.decided'; readonly decision: 'expired' } & CallFields)
+    | ({ readonly type: 'call.decided'; readonly decision: 'completed' | 'failed' | 'approved' | 'denied' } & Decider &
         CallFields)
   )
 

@@ -35,14 +35,14 @@ interface CallFields {
 
 /** The data that an activity publishes. */
 export type StreamData =
-  | { readonly type: 'run.begins'; readonly model: string; readonly agent?: string }
+  | { readonly type: 'run.started'; readonly model: string; readonly agent?: string }
   /**
    * `messages`: number of messages of the conversation before this turn. `committedTurns`: number of turns that became
    * part of it; unchanged when the reply of the turn before did not. `message`: id of the message of a conversation
    * that the turn is for. `planStep`: id of the plan step that the turn works on.
    */
   | ({
-      readonly type: 'turn.begins'
+      readonly type: 'turn.started'
       readonly model: string
       readonly messages: number
       readonly committedTurns?: number
@@ -50,49 +50,49 @@ export type StreamData =
       readonly planStep?: string
     } & TurnFields)
   /** The current activity of the model. */
-  | ({ readonly type: 'status'; readonly phase: ModelPhase } & TurnFields)
+  | ({ readonly type: 'turn.progressed'; readonly phase: ModelPhase } & TurnFields)
   /** Text while the model writes it. `block` is the position of its block in the reply. */
-  | ({ readonly type: 'text'; readonly block: number; readonly text: string } & TurnFields)
+  | ({ readonly type: 'text.delta'; readonly block: number; readonly text: string } & TurnFields)
   /** Code while the model writes it. */
-  | ({ readonly type: 'code'; readonly block: number; readonly text: string } & TurnFields)
+  | ({ readonly type: 'code.delta'; readonly block: number; readonly text: string } & TurnFields)
   /** The reply is complete and stored. */
-  | ({ readonly type: 'turn.ends'; readonly stopReason: string } & TurnFields)
+  | ({ readonly type: 'turn.completed'; readonly stopReason: string } & TurnFields)
   /** An attempt has failed. When Temporal retries it, a `retry` follows. */
-  | ({ readonly type: 'turn.fails'; readonly code: string; readonly message?: string } & TurnFields)
+  | ({ readonly type: 'turn.failed'; readonly code: string; readonly message?: string } & TurnFields)
   /** The messages are made shorter before a turn, because the context window is nearly full. */
-  | ({ readonly type: 'compaction.begins' } & CompactionFields)
+  | ({ readonly type: 'compaction.started' } & CompactionFields)
   /**
    * `shortened`: number of tool results. `summarized`: number of messages. `problem`: why a needed summary is missing.
    */
   | ({
-      readonly type: 'compaction.ends'
+      readonly type: 'compaction.completed'
       readonly tokensAfter: number
       readonly shortened: number
       readonly summarized: number
       readonly problem?: string
     } & CompactionFields)
   /** An attempt has failed. Temporal may retry it. After the last attempt the run continues with unchanged messages. */
-  | ({ readonly type: 'compaction.fails'; readonly code: string } & CompactionFields)
-  | ({ readonly type: 'cell.begins' } & CellFields)
-  /** The end of the output of code since its step began. Void when `output` or `cell.ends` follows. */
-  | ({ readonly type: 'output.partial'; readonly text: string } & CellFields)
+  | ({ readonly type: 'compaction.failed'; readonly code: string } & CompactionFields)
+  | ({ readonly type: 'cell.started' } & CellFields)
+  /** The end of the output of code since its step began. Void when `output.delta` or `cell.completed` follows. */
+  | ({ readonly type: 'output.preview'; readonly text: string } & CellFields)
   /** The output of code in a step. */
-  | ({ readonly type: 'output'; readonly text: string } & CellFields)
-  | ({ readonly type: 'cell.ends'; readonly status: string; readonly error?: string } & CellFields)
+  | ({ readonly type: 'output.delta'; readonly text: string } & CellFields)
+  | ({ readonly type: 'cell.completed'; readonly status: string; readonly error?: string } & CellFields)
   /** The sandbox was lost before the step ended. */
-  | { readonly type: 'step.lost' }
+  | { readonly type: 'step.failed' }
   /**
    * The run waits until its budget is raised. `amount`: that of the budget; absent when the cost is unknown. Later
-   * `turn.begins` follows.
+   * `turn.started` follows.
    */
   | { readonly type: 'budget.spent'; readonly item: BudgetItem; readonly amount?: number }
-  /** A call waits for the approval of a person. Later `call.begins` follows, unless the call was denied. */
+  /** A call waits for the approval of a person. Later `call.started` follows, unless the call was denied. */
   | ({ readonly type: 'approval.requested'; readonly summary: string } & CallFields)
-  | ({ readonly type: 'call.begins'; readonly summary: string } & CallFields)
+  | ({ readonly type: 'call.started'; readonly summary: string } & CallFields)
   /** Progress that the tool reports to people who watch. */
-  | ({ readonly type: 'milestone'; readonly text: string } & CallFields)
+  | ({ readonly type: 'milestone.reached'; readonly text: string } & CallFields)
   /** `status`: as in outcomes, or `deferred` when the result comes later. */
-  | ({ readonly type: 'call.ends'; readonly status: string } & CallFields)
+  | ({ readonly type: 'call.completed'; readonly status: string } & CallFields)
 
 /** A record of an attempt at a unit, in the form that a sink stores. */
 export interface StreamRecord {
@@ -124,7 +124,7 @@ interface UnitFields {
   readonly attempt: number
 }
 
-type PublishedData = Exclude<StreamData, { readonly type: 'step.lost' }>
+type PublishedData = Exclude<StreamData, { readonly type: 'step.failed' }>
 
 type DistributeFields<Data> = Data extends unknown ? Data & UnitFields & EventFields : never
 

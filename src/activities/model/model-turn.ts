@@ -91,7 +91,7 @@ export function modelTurn(
       const origin = { workflowId, runId, attempt, requester }
       const id = `${runId}/${turn}`
       const { model: name, stopReason } = reply
-      const replied = { kind: 'model.replied', turn, model: name, stopReason } as const
+      const replied = { type: 'turn.completed', turn, model: name, stopReason } as const
       await audit?.after({ workflowId, runId, attempt, ...requester, id: `${id}/model.replied`, ...replied })
       await auditRefusals(audit, Object.values(calls), id, origin)
       return {

@@ -71,7 +71,7 @@ export function loadRunConfig(
       const outputSchema = options.outputSchema ? withoutPatterns(options.outputSchema) : agent?.outputSchema
       const runInstructions = options.instructions ?? agent?.instructions ?? instructions?.trim()
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
-      publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
+      publish?.({ type: 'run.started', model: model.name, ...(agent && { agent: agent.name }) })
       const { context, input, lease } = options
       const { isPlain } = options
       const { mode: defaultMode, ...allDefaults } = defaults

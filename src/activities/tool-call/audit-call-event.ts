@@ -15,8 +15,8 @@ export function auditCallEvent(audit: AuditLog | undefined) {
     runActivity(async ({ workflowId, runId, signal }) => {
       // The event is about all attempts of the call.
       const events = callEvents(call, { workflowId, runId, attempt: 1, requester: requesterOf(context) })
-      if (event.kind === 'call.begins') await audit?.before(events.begin(event.digest), signal)
-      else if (event.kind === 'call.ends') await audit?.after(events.end(event.status))
+      if (event.kind === 'call.started') await audit?.before(events.begin(event.digest), signal)
+      else if (event.kind === 'call.completed') await audit?.after(events.end(event.status))
       else if (event.decision === 'expired') await audit?.after(events.decision(event))
       else await audit?.before(events.decision(event), signal)
     })

@@ -4,7 +4,7 @@ import type { Draft } from '../rendering/index.js'
 type BlockDraft = Draft & { readonly block?: number }
 
 /** After `output`, the tree of the run has the printed text. */
-const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.ends', 'turn.fails', 'reset', 'output', 'cell.ends'])
+const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.completed', 'turn.failed', 'reset', 'output', 'cell.completed'])
 
 /**
  * The text that the model is writing, and the output of running code, from the events of a live stream. Undefined while
@@ -12,18 +12,18 @@ const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.ends', 'turn.f
  */
 export async function* drafts(
   events: AsyncIterable<StreamEvent>,
-  isShown: (event: StreamEvent & { readonly type: 'turn.begins' }) => boolean = () => true,
+  isShown: (event: StreamEvent & { readonly type: 'turn.started' }) => boolean = () => true,
 ): AsyncGenerator<Draft | undefined, void, undefined> {
   let draft: BlockDraft | undefined
   let shows = true
   for await (const event of events) {
-    if (event.type === 'turn.begins') shows = isShown(event)
+    if (event.type === 'turn.started') shows = isShown(event)
     if (!shows) continue
-    if (event.type === 'text' || event.type === 'code') {
+    if (event.type === 'text.delta' || event.type === 'code.delta') {
       const { type, block, text } = event
       const earlier = draft?.block === block ? draft.text : ''
       draft = { type, block, text: earlier + text }
-    } else if (event.type === 'output.partial') {
+    } else if (event.type === 'output.preview') {
       draft = { type: 'output', text: event.text }
     } else if (endTypes.has(event.type)) {
       draft = undefined

@@ -148,9 +148,9 @@ export interface AuditCallInput {
   /** The context of the run, which names the requester. */
   readonly context?: JsonObject
   readonly event:
-    | { readonly kind: 'call.begins'; readonly digest: string }
-    | { readonly kind: 'call.ends'; readonly status: CallStatus }
-    | ({ readonly kind: 'call.decided' } & CallDecision)
+    | { readonly type: 'call.started'; readonly digest: string }
+    | { readonly type: 'call.completed'; readonly status: CallStatus }
+    | ({ readonly type: 'call.decided' } & CallDecision)
 }
 
 /** The decision by which a deferred call got its outcome, or a call its approval. */

@@ -70,7 +70,7 @@ export async function* messageEvents({
         continue
       }
       if (event === undefined || event.type === 'end') break
-      if (event.type === 'turn.begins') isOfMessage = event.message === id
+      if (event.type === 'turn.started') isOfMessage = event.message === id
       if (isOfMessage) {
         hasBegun = true
         noteOpen(open, event)
@@ -103,6 +103,6 @@ async function within<Result, Late = undefined>(
 
 /** Updates the set of units that have begun and not ended. */
 function noteOpen(open: Set<string>, event: StreamEvent): void {
-  if (event.type === 'turn.begins' || event.type === 'call.begins') open.add(event.unit)
-  if (event.type === 'turn.ends' || event.type === 'turn.fails' || event.type === 'call.ends') open.delete(event.unit)
+  if (event.type === 'turn.started' || event.type === 'call.started') open.add(event.unit)
+  if (event.type === 'turn.completed' || event.type === 'turn.failed' || event.type === 'call.completed') open.delete(event.unit)
 }

@@ -59,45 +59,45 @@ export class UiMessageStream {
   add(event: StreamEvent): readonly UiChunk[] {
     this.#offset = event.offset
     switch (event.type) {
-      case 'turn.begins':
+      case 'turn.started':
         this.#approvals.clear()
         return this.#beginStep()
-      case 'text':
+      case 'text.delta':
         return this.#text(event)
-      case 'code':
+      case 'code.delta':
         return this.#code(event)
-      case 'turn.ends':
+      case 'turn.completed':
         return this.#endWriting()
-      case 'cell.begins':
+      case 'cell.started':
         return this.#beginCell()
-      case 'output':
+      case 'output.delta':
         this.#cell?.output.push(event)
         return []
-      case 'cell.ends':
+      case 'cell.completed':
         return this.#endCell(event)
       case 'approval.requested':
         this.#approvals.set(event.call, { event, checks: 0 })
         return []
-      case 'call.begins':
+      case 'call.started':
         return this.#beginCall(event)
-      case 'milestone':
+      case 'milestone.reached':
         return this.#milestone(event)
-      case 'call.ends':
+      case 'call.completed':
         return this.#endCall(event)
       case 'reset':
         return this.#reset(event)
       // An attempt failed. A reset announces its repetition, or the answer of the message reports the failure.
-      case 'turn.fails':
+      case 'turn.failed':
       // The stream sends the output of a cell at its end.
-      case 'output.partial':
-      case 'compaction.begins':
-      case 'compaction.ends':
-      case 'compaction.fails':
+      case 'output.preview':
+      case 'compaction.started':
+      case 'compaction.completed':
+      case 'compaction.failed':
       case 'retry':
       case 'gap':
       case 'budget.spent':
-      case 'status':
-      case 'run.begins':
+      case 'turn.progressed':
+      case 'run.started':
       case 'end':
         return []
     }
@@ -167,7 +167,7 @@ export class UiMessageStream {
     return [...this.#endWriting(), ...end, { type: 'start-step' }]
   }
 
-  #text({ unit, attempt, block, text: delta }: EventOf<'text'>): readonly UiChunk[] {
+  #text({ unit, attempt, block, text: delta }: EventOf<'text.delta'>): readonly UiChunk[] {
     const id = `${unit}/${attempt}/${block}`
     const isNew = !this.#texts.has(id)
     if (this.#texts.size === 0 && isNew) this.#lastTexts = new Map()
@@ -176,7 +176,7 @@ export class UiMessageStream {
     return [...(isNew ? [{ type: 'text-start', id } as const] : []), { type: 'text-delta', id, delta }]
   }
 
-  #code({ unit, attempt, block, text }: EventOf<'code'>): readonly UiChunk[] {
+  #code({ unit, attempt, block, text }: EventOf<'code.delta'>): readonly UiChunk[] {
     const toolCallId = `${unit}/${attempt}/${block}`
     const known = this.#writing.get(toolCallId)
     const piece = JSON.stringify(text).slice(1, -1)
@@ -216,7 +216,7 @@ export class UiMessageStream {
     return []
   }
 
-  #endCell({ status, error }: EventOf<'cell.ends'>): readonly UiChunk[] {
+  #endCell({ status, error }: EventOf<'cell.completed'>): readonly UiChunk[] {
     const cell = this.#cell
     this.#cell = undefined
     if (!cell) return []
@@ -227,19 +227,19 @@ export class UiMessageStream {
     return [{ type: 'tool-output-error', toolCallId, errorText: `${output}${error}`, ...toolFlags }]
   }
 
-  #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.begins'>): readonly UiChunk[] {
+  #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.started'>): readonly UiChunk[] {
     this.#calls.add(toolCallId)
     this.#approvals.delete(toolCallId)
     if (this.#approved.delete(toolCallId)) return []
     return [{ type: 'tool-input-available', toolCallId, toolName, input: { summary }, ...toolFlags }]
   }
 
-  #milestone({ call: toolCallId, text: milestone }: EventOf<'milestone'>): readonly UiChunk[] {
+  #milestone({ call: toolCallId, text: milestone }: EventOf<'milestone.reached'>): readonly UiChunk[] {
     if (!this.#calls.has(toolCallId)) return []
     return [{ type: 'tool-output-available', toolCallId, output: { milestone }, preliminary: true, ...toolFlags }]
   }
 
-  #endCall({ call: toolCallId, status }: EventOf<'call.ends'>): readonly UiChunk[] {
+  #endCall({ call: toolCallId, status }: EventOf<'call.completed'>): readonly UiChunk[] {
     // The call may have begun before the first event of the message.
     if (!this.#calls.delete(toolCallId)) return []
     if (status === 'ok' || status === 'deferred')

@@ -248,7 +248,7 @@ export class DeferredCalls {
     const { isAudited, context, timeouts } = this.#run.config
     if (!isAudited) return
     const call = { tool, caller, position, idempotencyKey, ...(context && { context }) }
-    const input = { ...call, event: { kind: 'call.decided', ...decision } } as const
+    const input = { ...call, event: { type: 'call.decided', ...decision } } as const
     await auditCallEvent(input, timeouts, resultRole(this.#run.config))
   }
 

@@ -111,13 +111,13 @@ async function execute(
   const identity = { ...where, idempotencyKey }
   try {
     args = await argumentsFor(run, tool, call, where.position)
-    await report(run, tool, identity, { kind: 'call.begins', digest: call.digest })
+    await report(run, tool, identity, { type: 'call.started', digest: call.digest })
   } catch (thrown) {
     return toPreparationOutcome(thrown)
   }
   const outcome = await executeRemotely(run, tool, { ...call, arguments: args }, identity, isLarge)
   // The call has happened, and a failure to report it must not repeat it.
-  await report(run, tool, identity, { kind: 'call.ends', status: outcome.status }).catch(throwCancellation)
+  await report(run, tool, identity, { type: 'call.completed', status: outcome.status }).catch(throwCancellation)
   return outcome
 }
 

@@ -198,7 +198,7 @@ export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeout
   return scheduleEngineActivity(activityNames.prepareArguments, input, options)
 }
 
-const auditedPhases = { 'call.begins': 'begin', 'call.ends': 'end', 'call.decided': 'decision' } as const
+const auditedPhases = { 'call.started': 'begin', 'call.completed': 'end', 'call.decided': 'decision' } as const
 
 /** Reports an event to the audit log, for a call that no worker with a tool of the configuration can report. */
 export function auditCallEvent(input: AuditCallInput, timeouts: Timeouts, role: Role = 'tools'): Promise<void> {

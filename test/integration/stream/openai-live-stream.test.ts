@@ -51,13 +51,13 @@ it('delivers text and code of a compatible server, and voids those of a failed a
   const texts = first.flatMap((each) => (each.type === 'text' ? [each.text] : []))
   expect(texts[0]).toBe('Half of')
   expect(first.map(({ type }) => type).filter((type) => !['status', 'text', 'code'].includes(type))).toEqual([
-    'turn.begins',
-    'turn.fails',
+    'turn.started',
+    'turn.failed',
     'retry',
     'reset',
-    'turn.begins',
-    'turn.ends',
+    'turn.started',
+    'turn.completed',
   ])
-  expect(first).toContainEqual(expect.objectContaining({ type: 'turn.fails', code: 'MODEL_SERVER' }))
+  expect(first).toContainEqual(expect.objectContaining({ type: 'turn.failed', code: 'MODEL_SERVER' }))
   expect(first).toContainEqual(expect.objectContaining({ type: 'retry', attempt: 2 }))
 })

@@ -57,11 +57,11 @@ describe('calls of a program', () => {
     const [first] = await treeCalls(env.lastRun.workflowId)
     expect(first).toMatchObject({ status: 'ok', compensation: { status: 'ok', attempts: 1 } })
     const ofFirst = audited.filter((event) => 'idempotencyKey' in event && event.idempotencyKey === bookings.keys['f1'])
-    expect(ofFirst.map(({ kind }) => kind)).toEqual([
-      'call.begins',
-      'call.ends',
-      'compensation.begins',
-      'compensation.ends',
+    expect(ofFirst.map(({ type }) => type)).toEqual([
+      'call.started',
+      'call.completed',
+      'compensation.started',
+      'compensation.completed',
     ])
   })
 

@@ -14,9 +14,7 @@ import { loadMessages, loadPending, toSent } from './conversation.js'
 import { endLostCode } from './lost-code.js'
 
 /** The parts of a worker that are needed for requests to models. */
-export interface TurnSources {
-  readonly registry: ToolRegistry
-  readonly values: Values
+export interface TurnSources extends ActivityParts {
   readonly options: Pick<PromptOptions, 'hasPackages'>
 }
 

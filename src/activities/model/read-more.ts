@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { readMoreTool } from '../../common/names.js'
 import type { EngineToolResult, ReadMoreInput } from '../../common/runs/model-turn.js'
 import { readPage } from '../../values/text-parts.js'
-import type { Values } from '../../values/values.js'
-import { runActivity } from '../run-activity.js'
+import { type ActivityParts, runActivity } from '../run-activity.js'
 import { loadMessages } from './conversation.js'
 
 const schema = z.object({ id: z.string(), offset: z.int().min(0).default(0) })
@@ -11,7 +10,7 @@ const schema = z.object({ id: z.string(), offset: z.int().min(0).default(0) })
 /**
  * Activity `result.page`: reads a page of a truncated result for the model. It reads only results in the same messages.
  */
-export function readMore(values: Values) {
+export function readMore({ values }: Pick<ActivityParts, 'values'>) {
   return ({ history, input, limit }: ReadMoreInput): Promise<EngineToolResult> =>
     runActivity(async ({ signal }) => {
       const { data } = schema.safeParse(await values.load(input, 'the input of a tool', signal))

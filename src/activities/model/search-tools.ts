@@ -2,15 +2,13 @@ import { z } from 'zod'
 import { searchToolsTool } from '../../common/names.js'
 import type { EngineToolResult, SearchToolsInput } from '../../common/runs/model-turn.js'
 import { findTools, renderFoundStubs } from '../../tools/search-tools.js'
-import type { ToolRegistry } from '../../tools/registry.js'
-import type { Values } from '../../values/values.js'
 import { loadDocumentation } from '../run/tool-set.js'
-import { runActivity } from '../run-activity.js'
+import { type ActivityParts, runActivity } from '../run-activity.js'
 
 const schema = z.object({ query: z.string() })
 
 /** Activity `tool.search`: finds the documentation of tools that code can call, for the model. */
-export function searchTools(registry: ToolRegistry, values: Values) {
+export function searchTools({ registry, values }: ActivityParts) {
   return ({ tools: runTools, input }: SearchToolsInput): Promise<EngineToolResult> =>
     runActivity(async ({ signal }) => {
       const { data } = schema.safeParse(await values.load(input, 'the input of a tool', signal))

@@ -23,6 +23,7 @@ import type { StreamPublisher } from '../../stream/index.js'
 import { clientRegistry, withoutPatterns } from '../../tools/client-tools.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
+import { Observer } from '../observe.js'
 import { runActivity } from '../run-activity.js'
 import { applyOverrides } from '../limits-schema.js'
 import { checkRunOptions } from '../run-options-schema.js'
@@ -56,7 +57,8 @@ export function loadRunConfig(
   stream?: StreamPublisher,
 ) {
   return (options: RunConfigInput): Promise<RunConfig> =>
-    runActivity(async ({ signal, workflowId, runId, attempt }) => {
+    runActivity(async (scope) => {
+      const { signal } = scope
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
       const { clientTools } = options
@@ -70,8 +72,8 @@ export function loadRunConfig(
       const model = modelOf(defaults.model, agent, options, providers)
       const outputSchema = options.outputSchema ? withoutPatterns(options.outputSchema) : agent?.outputSchema
       const runInstructions = options.instructions ?? agent?.instructions ?? instructions?.trim()
-      const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
-      publish?.({ type: 'run.started', model: model.name, ...(agent && { agent: agent.name }) })
+      const started = { type: 'run.started', model: model.name, ...(agent && { agent: agent.name }) } as const
+      await new Observer({ stream }, scope, { unit: 'run' }).publish(started)
       const { context, input, lease } = options
       const { isPlain } = options
       const { mode: defaultMode, ...allDefaults } = defaults

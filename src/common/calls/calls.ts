@@ -149,20 +149,19 @@ export interface AuditCallInput {
   readonly context?: JsonObject
   readonly event:
     | { readonly type: 'call.started'; readonly digest: string }
-    | { readonly type: 'call.completed'; readonly status: CallStatus }
+    | { readonly type: 'call.completed' | 'call.expired' }
+    | { readonly type: 'call.failed'; readonly status: CallStatus }
     | ({ readonly type: 'call.decided' } & CallDecision)
 }
 
 /** The decision by which a deferred call got its outcome, or a call its approval. */
-export type CallDecision =
-  | { readonly decision: 'expired' }
-  | {
-      readonly decision: 'completed' | 'failed' | 'approved' | 'denied'
-      /** Digest of the result. */
-      readonly digest: string
-      /** The sender of the result, by its own claim. */
-      readonly by?: string
-    }
+export interface CallDecision {
+  readonly decision: 'completed' | 'failed' | 'approved' | 'denied'
+  /** Digest of the result. */
+  readonly digest: string
+  /** The sender of the result, by its own claim. */
+  readonly by?: string
+}
 
 /**
  * Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it

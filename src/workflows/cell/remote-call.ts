@@ -117,7 +117,9 @@ async function execute(
   }
   const outcome = await executeRemotely(run, tool, { ...call, arguments: args }, identity, isLarge)
   // The call has happened, and a failure to report it must not repeat it.
-  await report(run, tool, identity, { type: 'call.completed', status: outcome.status }).catch(throwCancellation)
+  const { status } = outcome
+  const event = status === 'ok' ? ({ type: 'call.completed' } as const) : ({ type: 'call.failed', status } as const)
+  await report(run, tool, identity, event).catch(throwCancellation)
   return outcome
 }
 

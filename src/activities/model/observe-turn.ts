@@ -1,0 +1,79 @@
+import { executeCodeTool } from '../../common/names.js'
+import { isTextBlock, isToolUseBlock, type ModelReply } from '../../common/runs/messages.js'
+import type { ModelPhase, ModelTurnInput } from '../../common/runs/model-turn.js'
+import { truncateEnd } from '../../common/text/text.js'
+import { PtcError } from '../../common/errors.js'
+import type { ModelDelta, ModelProgress } from '../../models/provider.js'
+import { codeOf, type EventOrigin, type EventSinks, Observer } from '../observe.js'
+
+/** Maximum characters of the reason why an attempt of a turn failed. */
+const maxMessageCharacters = 500
+
+interface TurnWatcher {
+  readonly onProgress: (progress: ModelProgress) => void
+  /** Undefined: nobody reads the pieces. */
+  readonly onDelta: ((delta: ModelDelta) => void) | undefined
+}
+
+/**
+ * Gets a reply of the model, and publishes the text and code of the model while they arrive.
+ *
+ * @param work gets the reply and stores it
+ */
+export function observeTurn<Result extends { readonly reply: ModelReply }>(
+  sinks: EventSinks,
+  input: Pick<ModelTurnInput, 'turn' | 'model' | 'history' | 'committedTurns' | 'message' | 'planStep'>,
+  origin: EventOrigin,
+  work: (watcher: TurnWatcher) => Promise<Result>,
+): Promise<Result> {
+  const { turn, model, history, committedTurns, message, planStep } = input
+  const toEvent = ({ type, ...piece }: ModelDelta) => ({ type: `${type}.delta`, turn, ...piece }) as const
+  let phase: ModelPhase = 'waiting'
+  let hasDelta = false
+  // A fallback asks for the same turn in another activity, and the attempts of that activity begin with 1 again.
+  const epoch = -(model.fallbacks?.length ?? 0)
+  return new Observer(sinks, origin, { unit: `turn/${turn}`, epoch, id: `${origin.runId}/${turn}` }).observe(
+    {
+      started: {
+        type: 'turn.started',
+        turn,
+        model: model.name,
+        messages: history?.length ?? 0,
+        ...(committedTurns !== undefined && { committedTurns }),
+        ...(message !== undefined && { message }),
+        ...(planStep !== undefined && { planStep }),
+      },
+      completed: ({ reply: { content, model: answered, stopReason } }) => [
+        ...(hasDelta ? [] : content.flatMap(wholeBlock).map(toEvent)),
+        { type: 'turn.completed', turn, model: answered, stopReason },
+      ],
+      failed: (thrown) => ({
+        type: 'turn.failed',
+        turn,
+        code: codeOf(thrown, origin),
+        ...(PtcError.isInstance(thrown) && { message: truncateEnd(thrown.message, maxMessageCharacters) }),
+      }),
+    },
+    (publish) =>
+      work({
+        onProgress(progress) {
+          if (progress.phase === phase || progress.phase === 'waiting') return
+          phase = progress.phase
+          publish({ type: 'turn.progressed', turn, phase })
+        },
+        onDelta:
+          sinks.stream &&
+          ((delta) => {
+            hasDelta = true
+            publish(toEvent(delta))
+          }),
+      }),
+  )
+}
+
+/** Returns the text or code of a block, for a provider that does not stream. */
+function wholeBlock(content: ModelReply['content'][number], block: number): readonly ModelDelta[] {
+  if (isTextBlock(content)) return [{ type: 'text', block, text: content.text }]
+  const code = isToolUseBlock(content) && content.name === executeCodeTool ? content.input['code'] : undefined
+  return typeof code === 'string' ? [{ type: 'code', block, text: code }] : []
+}

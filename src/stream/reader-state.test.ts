@@ -5,7 +5,7 @@ import { ReaderState } from './reader-state.js'
 
 const begins = (turn: number, messages = 0): StreamData => ({ type: 'turn.started', turn, model: 'm', messages })
 const text = (turn: number, piece: string): StreamData => ({ type: 'text.delta', turn, block: 0, text: piece })
-const ends = (turn: number): StreamData => ({ type: 'turn.completed', turn, stopReason: 'end_turn' })
+const ends = (turn: number): StreamData => ({ type: 'turn.completed', turn, model: 'm', stopReason: 'end_turn' })
 
 function record(unit: string, attempt: number, number: number, data: StreamData, more: Partial<StreamRecord> = {}) {
   return { runId: 'r1', unit, epoch: 0, attempt, number, time: 0, data, ...more }
@@ -24,11 +24,11 @@ it('gives each event its own offset', () => {
     record('turn/1', 2, 1, begins(1)),
   )
   expect(events.map(({ type, offset }) => `${offset} ${type}`)).toEqual([
-    '0.0 turn.begins',
-    '1.0 text',
+    '0.0 turn.started',
+    '1.0 text.delta',
     '2.0 retry',
     '2.1 reset',
-    '2.2 turn.begins',
+    '2.2 turn.started',
   ])
   expect(events[3]).toMatchObject({ unit: 'turn/1', since: '0.0' })
 })
@@ -43,7 +43,7 @@ it('ignores records that were stored twice, and records of older attempts', () =
 
 it('reports missing records', () => {
   const events = eventsOf(record('turn/1', 1, 1, begins(1)), record('turn/1', 1, 4, text(1, 'lo')))
-  expect(events.map(({ type }) => type)).toEqual(['turn.started', 'gap', 'text'])
+  expect(events.map(({ type }) => type)).toEqual(['turn.started', 'gap', 'text.delta'])
   expect(eventsOf(record('turn/1', 1, 3, ends(1))).map(({ type }) => type)).toEqual(['gap', 'turn.completed'])
 })
 

@@ -17,11 +17,11 @@ type NewEvent = DistributiveOmit<StreamEvent, 'offset' | 'time'>
 /**
  * Events after which a turn, call or compaction has not ended. An open step does not count: it may be silent for long.
  */
-const openTypes: ReadonlySet<string> = new Set([
+const openTypes: ReadonlySet<StreamData['type']> = new Set([
   'turn.started',
-  'status',
-  'text',
-  'code',
+  'turn.progressed',
+  'text.delta',
+  'code.delta',
   'call.started',
   'compaction.started',
 ])

@@ -8,7 +8,7 @@ import type { StreamSink } from './sink.js'
 
 const origin = { workflowId: 'w', runId: 'r', unit: 'turn/1', attempt: 1 }
 const text = (piece: string) => ({ type: 'text.delta', turn: 1, block: 0, text: piece }) as const
-const turnEnds = { type: 'turn.completed', turn: 1, stopReason: 'end_turn' } as const
+const turnEnds = { type: 'turn.completed', turn: 1, model: 'm', stopReason: 'end_turn' } as const
 
 interface Reading {
   readonly from?: string
@@ -173,7 +173,7 @@ it('a reader gets an event once when the sink loses its response', async () => {
   sink.failure = 'none'
   publish(turnEnds)
   await publisher.close()
-  expect(typesOf(await readAll(sink))).toEqual(['text', 'turn.completed', 'end'])
+  expect(typesOf(await readAll(sink))).toEqual(['text.delta', 'turn.completed', 'end'])
   expect(troubles).toEqual([expect.stringContaining('the connection was lost')])
 })
 

@@ -28,7 +28,7 @@ async function withResult(value: JsonValue, isOffered = true) {
   const now = await loadPending(values, [block], isOffered, signal)
   const history = await appendTurn(values, null, now, signal)
   const read = async (input: JsonObject) => {
-    const activity = readMore(values)
+    const activity = readMore({ values })
     const run = () => activity({ history, input, limit: 1_000 })
     const result: EngineToolResult = await new MockActivityEnvironment().run(run)
     return { ...result, page: (await values.load(result.text, 'test', signal)) as string }

@@ -10,7 +10,7 @@ const piece = (turn: number, text: string, block = 0): StreamEvent => {
   return { type: 'text.delta', unit: `turn/${turn}`, turn, block, text, ...fields }
 }
 const ends = (turn: number): StreamEvent => {
-  return { type: 'turn.completed', unit: `turn/${turn}`, turn, stopReason: 'end_turn', ...fields }
+  return { type: 'turn.completed', unit: `turn/${turn}`, turn, model: 'm', stopReason: 'end_turn', ...fields }
 }
 
 async function textsOf(events: readonly StreamEvent[], message?: string) {
@@ -39,10 +39,10 @@ it('a draft starts again after a reset', async () => {
 })
 
 it('shows the output of running code until the output is complete', async () => {
-  const printed = (type: 'output' | 'output.preview', text: string): StreamEvent => {
+  const printed = (type: 'output.delta' | 'output.preview', text: string): StreamEvent => {
     return { type, unit: 'step/s/1', text, ...fields }
   }
-  const events = [printed('output.preview', '1'), printed('output.preview', '1 2'), printed('output', '1 2 3')]
+  const events = [printed('output.preview', '1'), printed('output.preview', '1 2'), printed('output.delta', '1 2 3')]
   expect(await textsOf(events)).toEqual(['1', '1 2', undefined])
 })
 

@@ -3,8 +3,15 @@ import type { Draft } from '../rendering/index.js'
 
 type BlockDraft = Draft & { readonly block?: number }
 
-/** After `output`, the tree of the run has the printed text. */
-const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.completed', 'turn.failed', 'reset', 'output', 'cell.completed'])
+/** After `output.delta`, the tree of the run has the printed text. */
+const endTypes: ReadonlySet<StreamEvent['type']> = new Set([
+  'turn.completed',
+  'turn.failed',
+  'reset',
+  'output.delta',
+  'cell.completed',
+  'cell.failed',
+])
 
 /**
  * The text that the model is writing, and the output of running code, from the events of a live stream. Undefined while
@@ -22,7 +29,7 @@ export async function* drafts(
     if (event.type === 'text.delta' || event.type === 'code.delta') {
       const { type, block, text } = event
       const earlier = draft?.block === block ? draft.text : ''
-      draft = { type, block, text: earlier + text }
+      draft = { type: type === 'text.delta' ? 'text' : 'code', block, text: earlier + text }
     } else if (event.type === 'output.preview') {
       draft = { type: 'output', text: event.text }
     } else if (endTypes.has(event.type)) {

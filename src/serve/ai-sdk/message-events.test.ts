@@ -31,7 +31,15 @@ const text = (turn: number, piece: string): StreamEvent => {
   return { type: 'text.delta', unit: `turn/${turn}`, turn, block: 0, text: piece, offset: `${turn}.1`, ...fields }
 }
 const ends = (turn: number): StreamEvent => {
-  return { type: 'turn.completed', unit: `turn/${turn}`, turn, stopReason: 'end_turn', offset: `${turn}.2`, ...fields }
+  return {
+    type: 'turn.completed',
+    unit: `turn/${turn}`,
+    turn,
+    model: 'm',
+    stopReason: 'end_turn',
+    offset: `${turn}.2`,
+    ...fields,
+  }
 }
 
 /** A stream of these events that then waits without end, like the stream of an open conversation. */

@@ -101,8 +101,8 @@ async function within<Result, Late = undefined>(
   }
 }
 
-/** Updates the set of units that have begun and not ended. */
-function noteOpen(open: Set<string>, event: StreamEvent): void {
-  if (event.type === 'turn.started' || event.type === 'call.started') open.add(event.unit)
-  if (event.type === 'turn.completed' || event.type === 'turn.failed' || event.type === 'call.completed') open.delete(event.unit)
+/** Updates the set of turns and calls that have started and not ended. */
+function noteOpen(open: Set<string>, { type, unit = '' }: StreamEvent & { readonly unit?: string }): void {
+  if (type === 'turn.started' || type === 'call.started') open.add(unit)
+  if (/^(turn|call)\.(completed|deferred|failed)$/.test(type)) open.delete(unit)
 }

@@ -28,9 +28,10 @@ const text = (number: number, piece: string, attempt = 1) =>
   ({ type: 'text.delta', block: 0, text: piece, ...turn(number, attempt) }) as const
 const code = (number: number, piece: string, block = 1) =>
   ({ type: 'code.delta', block, text: piece, ...turn(number) }) as const
-const ends = (number: number) => ({ type: 'turn.completed', stopReason: 'end_turn', ...turn(number) }) as const
+const ends = (number: number) =>
+  ({ type: 'turn.completed', model: 'm', stopReason: 'end_turn', ...turn(number) }) as const
 const step = { unit: 'step/s/1', attempt: 1, cell: 1 }
-const call = { unit: 'call/k', attempt: 1, call: 'k', tool: 'pay', caller: 'direct', turn: 1, cell: 0 }
+const call = { unit: 'call/k', attempt: 1, call: 'k', tool: 'pay', caller: 'direct', turn: 1, cell: 0, index: 1 }
 
 function chunksOf(events: readonly Data[], answer = answered): readonly UiChunk[] {
   const stream = new UiMessageStream()
@@ -63,9 +64,9 @@ it('makes a step of each turn, with text, code, output and calls', async () => {
       ends(1),
       { type: 'cell.started', ...step },
       { type: 'call.started', summary: 'pay 3 EUR', ...call },
-      { type: 'call.completed', status: 'ok', ...call },
+      { type: 'call.completed', ...call },
       { type: 'output.delta', text: 'a\n', ...step },
-      { type: 'cell.completed', status: 'completed', ...step },
+      { type: 'cell.completed', ...step },
       begins(2),
       text(2, 'Done.'),
       ends(2),
@@ -121,7 +122,7 @@ it('leaves out the output of a step whose sandbox was lost', () => {
     { type: 'output.delta', text: 'old', ...step },
     { type: 'reset', unit: step.unit, since: '0' },
     { type: 'output.delta', text: 'new', ...step, attempt: 2 },
-    { type: 'cell.completed', status: 'error', error: ' ValueError', ...step },
+    { type: 'cell.failed', status: 'code_error', error: ' ValueError', ...step },
   ])
   expect(chunks).toContainEqual(expect.objectContaining({ type: 'tool-output-error', errorText: 'new ValueError' }))
 })
@@ -160,7 +161,7 @@ it('sends a milestone of a call as a preliminary output', async () => {
   expect(chunks).toContainEqual(
     expect.objectContaining({ toolCallId: 'k', output: { milestone: 'half way' }, preliminary: true }),
   )
-  const late = chunksOf([{ ...call, type: 'call.completed', status: 'ok' }, milestone])
+  const late = chunksOf([{ ...call, type: 'call.completed' }, milestone])
   expect(late).not.toContainEqual(expect.objectContaining({ preliminary: true }))
   expect((await messageOf(chunks))?.parts).toContainEqual(expect.objectContaining({ toolCallId: 'k' }))
 })
@@ -185,7 +186,7 @@ it('requests approvals of waiting calls after the code, in a separate step', asy
   expect(stream.respond([{ call: 'k', offset: '4.0', approved: true, reason: undefined }])).toEqual([])
   expect(stream.add({ type: 'call.started', ...ofCell, offset: '5.0', time: 0 })).toEqual([])
   expect(stream.isWaiting).toBe(false)
-  const end = stream.add({ type: 'call.completed', status: 'ok', ...ofCell, offset: '6.0', time: 0 })
+  const end = stream.add({ type: 'call.completed', ...ofCell, offset: '6.0', time: 0 })
   expect(end).toMatchObject([{ type: 'tool-output-available', toolCallId: 'k' }])
 })
 

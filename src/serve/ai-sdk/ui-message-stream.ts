@@ -74,6 +74,7 @@ export class UiMessageStream {
         this.#cell?.output.push(event)
         return []
       case 'cell.completed':
+      case 'cell.failed':
         return this.#endCell(event)
       case 'approval.requested':
         this.#approvals.set(event.call, { event, checks: 0 })
@@ -83,6 +84,8 @@ export class UiMessageStream {
       case 'milestone.reached':
         return this.#milestone(event)
       case 'call.completed':
+      case 'call.deferred':
+      case 'call.failed':
         return this.#endCall(event)
       case 'reset':
         return this.#reset(event)
@@ -216,15 +219,15 @@ export class UiMessageStream {
     return []
   }
 
-  #endCell({ status, error }: EventOf<'cell.completed'>): readonly UiChunk[] {
+  #endCell(event: EventOf<'cell.completed' | 'cell.failed'>): readonly UiChunk[] {
     const cell = this.#cell
     this.#cell = undefined
     if (!cell) return []
     const { toolCallId } = cell
     const output = cell.output.map(({ text }) => text).join('')
-    if (error === undefined)
-      return [{ type: 'tool-output-available', toolCallId, output: { status, output }, ...toolFlags }]
-    return [{ type: 'tool-output-error', toolCallId, errorText: `${output}${error}`, ...toolFlags }]
+    if (event.type === 'cell.completed')
+      return [{ type: 'tool-output-available', toolCallId, output: { status: 'completed', output }, ...toolFlags }]
+    return [{ type: 'tool-output-error', toolCallId, errorText: `${output}${event.error}`, ...toolFlags }]
   }
 
   #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.started'>): readonly UiChunk[] {
@@ -239,12 +242,14 @@ export class UiMessageStream {
     return [{ type: 'tool-output-available', toolCallId, output: { milestone }, preliminary: true, ...toolFlags }]
   }
 
-  #endCall({ call: toolCallId, status }: EventOf<'call.completed'>): readonly UiChunk[] {
+  #endCall(event: EventOf<'call.completed' | 'call.deferred' | 'call.failed'>): readonly UiChunk[] {
+    const { call: toolCallId } = event
     // The call may have begun before the first event of the message.
     if (!this.#calls.delete(toolCallId)) return []
-    if (status === 'ok' || status === 'deferred')
-      return [{ type: 'tool-output-available', toolCallId, output: { status }, ...toolFlags }]
-    return [{ type: 'tool-output-error', toolCallId, errorText: status, ...toolFlags }]
+    if (event.type === 'call.failed')
+      return [{ type: 'tool-output-error', toolCallId, errorText: event.status, ...toolFlags }]
+    const status = event.type === 'call.deferred' ? 'deferred' : 'ok'
+    return [{ type: 'tool-output-available', toolCallId, output: { status }, ...toolFlags }]
   }
 
   /**

@@ -201,8 +201,8 @@ export class Chat {
       case 'output.delta':
         this.block(unit, 'output', 'pre', 'output').textContent = event.text
         break
-      case 'cell.completed':
-        if (event.error !== undefined) this.block(unit, 'error', 'pre', 'output error').append(event.error)
+      case 'cell.failed':
+        this.block(unit, 'error', 'pre', 'output error').append(event.error)
         break
       case 'call.started':
         this.block(unit, 'call', 'p', 'call').textContent = `${event.summary} …`
@@ -211,7 +211,9 @@ export class Chat {
         this.block(unit, 'call', 'p', 'call').textContent = `${event.tool}: ${event.text} …`
         break
       case 'call.completed':
-        this.block(unit, 'end', 'p', 'call').textContent = `${event.tool}: ${event.status}`
+      case 'call.deferred':
+      case 'call.failed':
+        this.block(unit, 'end', 'p', 'call').textContent = `${event.tool}: ${event.status ?? event.type.slice(5)}`
         break
       case 'compaction.started':
         this.block(unit, 'end', 'p', 'note').textContent = `compaction of ${event.tokensBefore} tokens …`

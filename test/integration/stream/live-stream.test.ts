@@ -32,7 +32,7 @@ it('a live stream delivers text before the turn ends, and voids it when the atte
   })
   const { workflowId } = await env.startAgent()
   const events = env.ptc.handle(workflowId).stream()
-  const first = await nextOf(events, 'text')
+  const first = await nextOf(events, 'text.delta')
   // The model has sent half of its reply, and hangs: the turn has no result.
   const { events: history } = await env.history()
   expect(history.filter((event) => event.activityTaskCompletedEventAttributes)).toHaveLength(1) // run.config
@@ -74,26 +74,26 @@ it('a live stream delivers code, calls and output, and continues at an offset', 
   expect(shownText(all)).toBe('I call. pong')
   expect(shownText(all, 'code')).toBe(source)
   expect(shownText(all, 'output')).toBe('code said: pong\n')
-  expect(typesOf(all).filter((type) => !['status', 'text', 'code'].includes(type))).toEqual([
+  expect(typesOf(all).filter((type) => !['turn.progressed', 'text.delta', 'code.delta'].includes(type))).toEqual([
     'run.started',
     'turn.started',
     'turn.completed',
     'cell.started',
     'call.started',
-    'milestone',
+    'milestone.reached',
     'call.completed',
-    'output',
+    'output.delta',
     'cell.completed',
     'turn.started',
     'turn.completed',
     'call.started',
-    'milestone',
+    'milestone.reached',
     'call.completed',
     'turn.started',
     'turn.completed',
     'end',
   ])
-  expect(all.find(({ type }) => type === 'milestone')).toMatchObject({ tool: 'ping', text: 'half way' })
+  expect(all.find(({ type }) => type === 'milestone.reached')).toMatchObject({ tool: 'ping', text: 'half way' })
   expect(all.find(({ type }) => type === 'call.started')).toMatchObject({
     tool: 'ping',
     summary: 'ping 1',

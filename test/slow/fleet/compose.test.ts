@@ -94,7 +94,9 @@ it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prome
   const events = (await readFile(auditFile, 'utf8')).match(/"type":"[^"]*"/g)
   expect(new Set(events)).toEqual(
     new Set(
-      ['turn.completed', 'cell.started', 'cell.completed', 'call.started', 'call.completed'].map((kind) => `"type":"${kind}"`),
+      ['turn.completed', 'cell.started', 'cell.completed', 'call.started', 'call.completed'].map(
+        (kind) => `"type":"${kind}"`,
+      ),
     ),
   )
 

@@ -26,7 +26,7 @@ it('a live stream voids the text of a worker that was killed while the model wro
   const { workflowId } = await env.startAgent()
   const events: StreamEvent[] = []
   for await (const event of env.ptc.handle(workflowId).stream()) {
-    const isFirstText = event.type === 'text.delta' && events.every(({ type }) => type !== 'text')
+    const isFirstText = event.type === 'text.delta' && events.every(({ type }) => type !== 'text.delta')
     if (isFirstText) await env.workers.replace()
     events.push(event)
   }

@@ -93,8 +93,8 @@ export class Observer {
 }
 
 interface OwnFields {
-  readonly stream?: () => object
-  readonly audit?: () => object | Promise<object>
+  readonly stream?: () => Readonly<Record<string, unknown>>
+  readonly audit?: () => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>
 }
 
 /** Returns the code of an error for an event. */

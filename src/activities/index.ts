@@ -15,9 +15,8 @@ import { activityNames } from '../common/names.js'
 import { announceClientCall, announcePause, auditCallEvent } from './announce.js'
 import { joinText, loadValue } from './load-values.js'
 import { compactMessages } from './model/compaction/compact-messages.js'
+import { readMore, searchTools } from './model/engine-tools.js'
 import { type ModelParts, modelTurn } from './model/model-turn.js'
-import { readMore } from './model/read-more.js'
-import { searchTools } from './model/search-tools.js'
 import type { EventSinks } from './observe.js'
 import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import type { ActivityParts } from './run-activity.js'
@@ -30,9 +29,9 @@ import {
   openSession,
   parkSession,
   type SandboxParts,
+  startSession,
 } from './session/session-activities.js'
 import { snapshotSession } from './session/snapshots.js'
-import { startSession } from './session/start-session.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { type ApprovalParts, type ApprovalRequest, requestApproval } from './tool-call/request-approval.js'

@@ -148,7 +148,7 @@ it('the audit log gets compensations and refused calls, and the live stream does
   expect(audited.at(-1)).toMatchObject({ tool: 'x'.repeat(100), index: 4, status: 'denied', digest: 'd' })
 })
 
-const turn = { turn: 3, model: { provider: 'p', name: 'm', maxTokens: 1 }, history: null } as const
+const turn = { turn: 3, model: { provider: 'p', name: 'm', maxTokens: 1 }, history: null, committedTurns: 2 } as const
 
 const reply = (...content: ModelReply['content']): { readonly reply: ModelReply } => ({
   reply: { model: 'm-2', content, stopReason: 'tool_use', usage: zeroUsage, costUsd: null, requestId: null },
@@ -165,7 +165,7 @@ it('the live stream gets the phases, the pieces and the end of a turn', async ()
   })
   const records = await published()
   expect(dataOf(records)).toEqual([
-    { type: 'turn.started', turn: 3, model: 'm', messages: 0, message: 'm-1' },
+    { type: 'turn.started', turn: 3, model: 'm', messages: 0, committedTurns: 2, message: 'm-1' },
     { type: 'turn.progressed', turn: 3, phase: 'thinking' },
     { type: 'turn.progressed', turn: 3, phase: 'text' },
     { type: 'text.delta', turn: 3, block: 1, text: 'Hello' },

@@ -120,7 +120,7 @@ class Resume {
     if (offset === startOffset) return
     this.#from = parseOffset(offset)
     if (this.#from === undefined) {
-      throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(offset)} is no offset of a stream`, {
+      throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(offset)} is not an offset of a stream`, {
         hint: 'Give the `offset` of an event of this run.',
       })
     }

@@ -3,7 +3,9 @@ import { shownText } from '../../test/support/stream/shown-text.js'
 import type { StreamData, StreamEvent, StreamRecord } from './events.js'
 import { ReaderState } from './reader-state.js'
 
-const begins = (turn: number, messages = 0): StreamData => ({ type: 'turn.started', turn, model: 'm', messages })
+const begins = (turn: number, committedTurns = 0, messages = 2 * committedTurns): StreamData => {
+  return { type: 'turn.started', turn, model: 'm', messages, committedTurns }
+}
 const text = (turn: number, piece: string): StreamData => ({ type: 'text.delta', turn, block: 0, text: piece })
 const ends = (turn: number): StreamData => ({ type: 'turn.completed', turn, model: 'm', stopReason: 'end_turn' })
 
@@ -58,7 +60,7 @@ it('resets a turn whose reply did not become part of the conversation', () => {
     record('turn/1', 1, 2, text(1, 'cut o')),
     record('turn/2', 1, 1, begins(2, 0)),
     record('turn/2', 1, 2, text(2, 'whole. ')),
-    record('turn/3', 1, 1, begins(3, 2)),
+    record('turn/3', 1, 1, begins(3, 1)),
     record('turn/3', 1, 2, text(3, 'next')),
   )
   expect(shownText(events)).toBe('whole. next')
@@ -66,19 +68,12 @@ it('resets a turn whose reply did not become part of the conversation', () => {
 })
 
 it('does not reset a turn followed by a compaction that left the same number of messages', () => {
-  const begin = (turn: number, committedTurns: number): StreamData => ({
-    type: 'turn.started',
-    turn,
-    model: 'm',
-    messages: 4,
-    committedTurns,
-  })
   const events = eventsOf(
-    record('turn/3', 1, 1, begin(3, 2)),
+    record('turn/3', 1, 1, begins(3, 2, 4)),
     record('turn/3', 1, 2, text(3, 'before, ')),
-    record('turn/4', 1, 1, begin(4, 3)),
+    record('turn/4', 1, 1, begins(4, 3, 4)),
     record('turn/4', 1, 2, text(4, 'cut o')),
-    record('turn/5', 1, 1, begin(5, 3)),
+    record('turn/5', 1, 1, begins(5, 3, 4)),
     record('turn/5', 1, 2, text(5, 'after')),
   )
   expect(shownText(events)).toBe('before, after')
@@ -90,6 +85,7 @@ it('does not reset a turn of another plan step that began with the same messages
     turn,
     model: 'm',
     messages: 2,
+    committedTurns: 1,
     ...(planStep !== undefined && { planStep }),
   })
   const events = eventsOf(

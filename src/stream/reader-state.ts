@@ -90,7 +90,7 @@ export class ReaderState {
       !last ||
       !turn ||
       last.unit === unit ||
-      committed(last) !== committed(begin) ||
+      last.committedTurns !== begin.committedTurns ||
       last.planStep !== begin.planStep
     )
       return []
@@ -100,11 +100,6 @@ export class ReaderState {
 }
 
 type TurnBegin = Extract<StreamData, { type: 'turn.started' }>
-
-/** Workers of earlier versions send only the number of messages. A compaction may leave that number unchanged. */
-function committed({ committedTurns, messages }: TurnBegin): number {
-  return committedTurns ?? messages
-}
 
 function reset(unit: string, since: string | undefined): readonly NewEvent[] {
   return since === undefined ? [] : [{ type: 'reset', unit, since }]

@@ -122,7 +122,7 @@ it('a stream continues after each offset like a reader from the beginning', asyn
   const { publisher } = publisherOf(sink)
   for (const attempt of [1, 2, 3]) {
     const publish = publisher.attempt({ ...origin, attempt })
-    publish({ type: 'turn.started', turn: 1, model: 'm', messages: 0 })
+    publish({ type: 'turn.started', turn: 1, model: 'm', messages: 0, committedTurns: 0 })
     publish(text(`attempt ${attempt}`))
     publish({ type: 'turn.progressed', turn: 1, phase: 'thinking' })
     if (attempt === 3) publish(turnEnds)

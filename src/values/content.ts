@@ -17,7 +17,7 @@ export function isKey(text: string): boolean {
  */
 export function assertKey(text: string): string {
   if (isKey(text)) return text
-  throw new PtcError('VALUE_MISSING', `${JSON.stringify(takeStart(text, 80))} is no key of a value`)
+  throw new PtcError('VALUE_MISSING', `${JSON.stringify(takeStart(text, 80))} is not the key of a value`)
 }
 
 /** Computes key and size of content that is added in pieces. */

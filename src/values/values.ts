@@ -250,7 +250,7 @@ async function parseJson(bytes: AsyncIterable<Uint8Array>): Promise<JsonValue> {
   } catch (thrown) {
     // The parser may fail before the digest is checked. The stored text was JSON.
     if (thrown instanceof SyntaxError)
-      throw new PtcError('VALUE_CORRUPT', `it is no JSON: ${thrown.message}`, { cause: thrown })
+      throw new PtcError('VALUE_CORRUPT', `it is not JSON: ${thrown.message}`, { cause: thrown })
     throw thrown
   }
 }

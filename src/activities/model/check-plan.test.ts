@@ -17,7 +17,7 @@ it.each([
   [{ steps: [{ id: 'a b', task: 'x' }] }, '- steps[0].id'],
   [{ steps: [{ id: 'a', task: '' }] }, '- steps[0].task'],
   [{ steps: [step('a'), step('a')] }, '- two steps have the id a'],
-  [{ steps: [step('a', 'z')] }, '- step a depends on z, which is no step'],
+  [{ steps: [step('a', 'z')] }, '- step a depends on z, which is not a step'],
   [{ steps: [step('a', 'a')] }, '- these steps depend on each other in a circle: a'],
   [{ steps: [step('a'), step('b', 'a', 'c'), step('c', 'b')] }, '- these steps depend on each other in a circle: b, c'],
   [{ steps: ['a', 'b', 'c', 'd', 'e'].map((id) => step(id)) }, '- it has 5 steps; at most 4 are allowed'],

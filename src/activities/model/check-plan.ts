@@ -32,7 +32,7 @@ function problemsOf(steps: readonly PlanStep[]): readonly string[] {
   const unknown = steps.flatMap(({ id, dependsOn }) =>
     dependsOn
       .filter((other) => !ids.includes(other))
-      .map((other) => `step ${id} depends on ${other}, which is no step`),
+      .map((other) => `step ${id} depends on ${other}, which is not a step`),
   )
   const problems = [...twice.map((id) => `two steps have the id ${id}`), ...unknown]
   return problems.length > 0 ? problems : cycleOf(steps)

@@ -41,7 +41,7 @@ it('after the loss of a container without waiting code, the model only reads tha
   const text = { type: 'text', text: 'And now?' } as const
   const messages = endLostCode(earlier, [{ role: 'user', content: [text] }], { uses: [], reason: 'expired' })
   expect(messages).toMatchObject([{ role: 'user', content: [{ text: expect.stringContaining('variables') }, text] }])
-  expect(JSON.stringify(messages)).not.toContain('did not go on')
+  expect(JSON.stringify(messages)).not.toContain('did not continue')
 })
 
 it('lost code of a paused turn is ended without a message', () => {

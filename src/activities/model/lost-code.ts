@@ -40,7 +40,7 @@ function noteOf(reason: LostCode['reason'], uses: readonly ServerToolUse[], call
     reason === 'expired'
       ? '[container_expired] The container of your code is gone, with its variables and files.'
       : '[stopped] Your code was given up while it waited for results. Its variables and files are gone.',
-    ...(uses.length > 0 ? ['The code that waited did not go on.'] : []),
+    ...(uses.length > 0 ? ['The code that waited did not continue.'] : []),
   ]
   if (calls.length > 0) {
     lines.push('It had made these calls. They are done, so do not repeat them:')

@@ -1,9 +1,12 @@
+import { PtcError } from '../../common/errors.js'
 import { executeCodeTool } from '../../common/names.js'
 import { isTextBlock, isToolUseBlock, type ModelReply } from '../../common/runs/messages.js'
 import type { ModelPhase, ModelTurnInput } from '../../common/runs/model-turn.js'
+import { promptTokens } from '../../common/runs/runs.js'
+import { metrics } from '../../common/telemetry/metrics.js'
+import { modelSpan, type SpanAttributes, withSpan } from '../../common/telemetry/tracing.js'
 import { truncateEnd } from '../../common/text/text.js'
-import { PtcError } from '../../common/errors.js'
-import type { ModelDelta, ModelProgress } from '../../models/provider.js'
+import type { ModelDelta, ModelProgress, ModelRequest } from '../../models/provider.js'
 import { codeOf, type EventOrigin, type EventSinks, Observer } from '../observe.js'
 
 /** Maximum characters of the reason why an attempt of a turn failed. */
@@ -39,7 +42,7 @@ export function observeTurn<Result extends { readonly reply: ModelReply }>(
         turn,
         model: model.name,
         messages: history?.length ?? 0,
-        ...(committedTurns !== undefined && { committedTurns }),
+        committedTurns,
         ...(message !== undefined && { message }),
         ...(planStep !== undefined && { planStep }),
       },
@@ -76,4 +79,55 @@ function wholeBlock(content: ModelReply['content'][number], block: number): read
   if (isTextBlock(content)) return [{ type: 'text', block, text: content.text }]
   const code = isToolUseBlock(content) && content.name === executeCodeTool ? content.input['code'] : undefined
   return typeof code === 'string' ? [{ type: 'code', block, text: code }] : []
+}
+
+/** Measures and traces a request to the model: its duration and status, and the tokens and the cost of its reply. */
+export function measureTurn(
+  provider: string,
+  { model, maxTokens }: Pick<ModelRequest, 'model' | 'maxTokens'>,
+  request: () => Promise<ModelReply>,
+): Promise<ModelReply> {
+  const attributes = { 'gen_ai.provider.name': provider, 'gen_ai.request.max_tokens': maxTokens }
+  return withSpan(modelSpan(model, attributes), async (setAttributes) => {
+    const reply = await countTurn(model, request)
+    setAttributes(replyAttributes(reply))
+    return reply
+  })
+}
+
+function replyAttributes({ model, stopReason, usage, requestId }: ModelReply): SpanAttributes {
+  return {
+    'gen_ai.response.model': model,
+    'gen_ai.response.finish_reasons': [stopReason],
+    'gen_ai.usage.input_tokens': promptTokens(usage),
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cacheReadTokens,
+    'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
+    ...(requestId !== null && { 'ptc.request_id': requestId }),
+  }
+}
+
+async function countTurn(model: string, request: () => Promise<ModelReply>): Promise<ModelReply> {
+  const startedAt = performance.now()
+  let status = 'ok'
+  try {
+    const reply = await request()
+    recordUsage(model, reply)
+    return reply
+  } catch (thrown) {
+    status = PtcError.isInstance(thrown) ? thrown.code : 'cancelled'
+    throw thrown
+  } finally {
+    metrics.add('ptc_model_turns_total', 1, { model, status })
+    metrics.observe('ptc_model_turn_latency_milliseconds', performance.now() - startedAt, { model })
+  }
+}
+
+function recordUsage(model: string, { usage, costUsd }: ModelReply): void {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  metrics.add('ptc_model_tokens_total', inputTokens, { model, type: 'input' })
+  metrics.add('ptc_model_tokens_total', outputTokens, { model, type: 'output' })
+  metrics.add('ptc_model_tokens_total', cacheReadTokens, { model, type: 'cache_read' })
+  metrics.add('ptc_model_tokens_total', cacheWriteTokens, { model, type: 'cache_write' })
+  if (costUsd !== null) metrics.add('ptc_model_cost_microdollars_total', costUsd * 1_000_000, { model })
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { LocalCallAllowance, DescribedStepResult, Step, StepResult } from '../../common/session/steps.js'
 import type { SessionRef } from '../../common/session/session.js'
+import type { DescribedStepResult, LocalCallAllowance, Step, StepResult } from '../../common/session/steps.js'
 import type { RunEvent } from '../../common/telemetry/event-table.js'
 import { truncateMiddle } from '../../common/text/text.js'
 import type { Values } from '../../values/values.js'
@@ -35,47 +35,36 @@ interface StepWork {
  */
 export async function observeStep(
   sinks: EventSinks & { readonly values: Values },
-  { session, step, localCalls }: ObservedStep,
+  { session: { id, epoch }, step: { input, number }, localCalls }: ObservedStep,
   origin: EventOrigin,
   { execute, describe }: StepWork,
 ): Promise<DescribedStepResult> {
-  const { input, number } = step
-  const { id, epoch } = session
-  const ofCell = input.type === 'cell' ? { cell: input.cell } : {}
-  const fields = { ...ofCell, ...(localCalls && { turn: localCalls.turn, cell: localCalls.cell }) }
-  const ofStep = { session: id, epoch, step: number }
-  const audited = `${id}/${epoch}/${number}`
+  const cell = localCalls?.cell ?? (input.type === 'cell' ? input.cell : undefined)
+  const fields = { ...(localCalls && { turn: localCalls.turn }), ...(cell !== undefined && { cell }) }
+  const audit = () => ({ session: id, epoch, step: number })
 
-  async function describeCode(): Promise<{ codeSha256: string; codeBytes: number; code?: string }> {
+  async function describeCode() {
     const source = input.type === 'cell' ? input.source : ''
-    const loaded = await sinks.values.load(source, `the code of cell ${ofCell.cell ?? 0}`, origin.signal)
+    const loaded = await sinks.values.load(source, `the code of cell ${cell ?? 0}`, origin.signal)
     // Code is text; another value from the model is reported as JSON.
     const code = typeof loaded === 'string' ? loaded : JSON.stringify(loaded)
     const codeSha256 = createHash('sha256').update(code).digest('hex')
-    return { codeSha256, codeBytes: Buffer.byteLength(code), ...sinks.audit?.codeField(code) }
+    return { ...audit(), codeSha256, codeBytes: Buffer.byteLength(code), ...sinks.audit?.codeField(code) }
   }
 
-  function endOf(result: DescribedStepResult): readonly RunEvent[] {
-    const audit = () => ofStep
-    switch (result.type) {
-      case 'suspended':
-        return []
-      case 'lost':
-        return [{ type: 'step.failed', ...fields, audit }]
-      case 'completed':
-        return [{ type: 'cell.completed', ...fields, audit }]
-      case 'failed': {
-        const { kind: status, error } = result
-        return [{ type: 'cell.failed', ...fields, status, stream: () => ({ error }), audit }]
-      }
-    }
+  function toEnd(result: DescribedStepResult): readonly RunEvent[] {
+    if (result.type === 'suspended') return []
+    if (result.type === 'lost') return [{ type: 'step.failed', ...fields, audit }]
+    if (result.type === 'completed') return [{ type: 'cell.completed', ...fields, audit }]
+    const { kind: status, error } = result
+    return [{ type: 'cell.failed', ...fields, status, stream: () => ({ error }), audit }]
   }
 
-  const isCell = input.type === 'cell'
-  const audit = async () => ({ ...ofStep, ...(await describeCode()) })
-  const started = isCell ? ({ type: 'cell.started', ...fields, audit } as const) : undefined
-  const observer = new Observer(sinks, origin, { unit: `step/${id}/${number}`, epoch, id: audited })
-  const described = await observer.observe({ started, completed: endOf }, async (publish) => {
+  const started =
+    input.type === 'cell' ? ({ type: 'cell.started', ...fields, audit: describeCode } as const) : undefined
+  const auditId = `${id}/${epoch}/${number}`
+  const observer = new Observer(sinks, origin, { unit: `step/${id}/${number}`, epoch, id: auditId })
+  const described = await observer.observe({ started, completed: toEnd }, async (publish) => {
     let lastPreviewAt = -Infinity
     const result = await execute((text) => {
       if (performance.now() - lastPreviewAt < previewMs) return
@@ -86,6 +75,6 @@ export async function observeStep(
       publish({ type: 'output.delta', ...fields, text: truncateMiddle(result.output, maxOutputCharacters) })
     return describe(result)
   })
-  if (described.type === 'suspended') await publishRefusals(sinks, described.calls, origin, audited)
+  if (described.type === 'suspended') await publishRefusals(sinks, described.calls, origin, auditId)
   return described
 }

@@ -1,8 +1,18 @@
+import { getClient } from '@temporalio/activity'
+import type { Workflow } from '@temporalio/common'
 import { failpoint } from '../../common/failpoint.js'
+import { memoKeys, workflowNames } from '../../common/names.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { PtcError } from '../../common/errors.js'
 import type { BackendName } from '../../common/runs/run-config.js'
-import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
+import type {
+  InterruptInput,
+  OpenedSession,
+  OpenInput,
+  SessionInput,
+  SessionRef,
+} from '../../common/session/session.js'
+import type { StartSessionInput } from '../../common/session/shared-cells.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import { type ActivityParts, runActivity } from '../run-activity.js'
 import { loadSignatures } from '../run/tool-set.js'
@@ -55,5 +65,29 @@ export function closeSession({ host }: HostPart) {
       failpoint('close.begins')
       await host.close(session)
       failpoint('close.ends')
+    })
+}
+
+/**
+ * Activity `session.start`: starts a named session for a run, unless a session with this name runs. Returns the run id
+ * of the session.
+ */
+export function startSession() {
+  return ({ workflowId, taskQueue, session }: StartSessionInput): Promise<string> =>
+    runActivity(async () => {
+      const summary = `session ${session.name}`
+      const { firstExecutionRunId } = await getClient().workflow.start<(input: SessionInput) => ReturnType<Workflow>>(
+        workflowNames.session,
+        {
+          workflowId,
+          taskQueue,
+          args: [session],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          staticSummary: summary,
+          memo: { [memoKeys.summary]: summary },
+        },
+      )
+      failpoint('session.started')
+      return firstExecutionRunId
     })
 }

@@ -6,6 +6,8 @@ import {
   type RequestApprovalResult,
 } from '../../common/calls/approvals.js'
 import type { Caller } from '../../common/calls/calls.js'
+import { encodeCompletionToken } from '../../common/calls/completion-token.js'
+import type { DeferredInput } from '../../common/calls/deferred-calls.js'
 import { rejectOnUncaught, runWork } from '../../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
@@ -16,7 +18,6 @@ import { describeThrown } from '../../tools/thrown.js'
 import { parseArguments } from '../../tools/validation/check-arguments.js'
 import { type ActivityParts, runActivity } from '../run-activity.js'
 import { type EventSinks, Observer } from '../observe.js'
-import { completionTokenOf } from './completion-token.js'
 import { callFields } from './observe-call.js'
 import { loadArguments } from './prepare-arguments.js'
 
@@ -107,4 +108,11 @@ function rememberKeyOf(tool: Tool, input: Readonly<Record<string, unknown>>): st
     log.warn(`approval.remember of ${tool.name} threw`, { error: messageOf(thrown) })
   }
   return undefined
+}
+
+/** Returns the token that completes a call of the workflow of this activity. */
+export function completionTokenOf(idempotencyKey: string, deferred: DeferredInput): string {
+  const { namespace, workflowExecution } = activityInfo()
+  const workflowId = workflowExecution?.workflowId ?? ''
+  return encodeCompletionToken({ namespace, workflowId, idempotencyKey, ...deferred })
 }

@@ -4,7 +4,16 @@ import { drafts } from './drafts.js'
 
 const fields = { attempt: 1, offset: '0', time: 0 }
 const begins = (turn: number, message: string): StreamEvent => {
-  return { type: 'turn.started', unit: `turn/${turn}`, turn, model: 'm', messages: 0, message, ...fields }
+  return {
+    type: 'turn.started',
+    unit: `turn/${turn}`,
+    turn,
+    model: 'm',
+    messages: 0,
+    committedTurns: 0,
+    message,
+    ...fields,
+  }
 }
 const piece = (turn: number, text: string, block = 0): StreamEvent => {
   return { type: 'text.delta', unit: `turn/${turn}`, turn, block, text, ...fields }

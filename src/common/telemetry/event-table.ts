@@ -119,7 +119,7 @@ interface EventFields {
       /**
        * Number of turns that became part of the conversation; unchanged when the reply of the turn before did not.
        */
-      readonly committedTurns?: number
+      readonly committedTurns: number
       /** Id of the message of a conversation that the turn is for. */
       readonly message?: string
       /** Id of the plan step that the turn works on. */

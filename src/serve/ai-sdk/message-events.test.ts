@@ -22,6 +22,7 @@ const begins = (turn: number, message: string): StreamEvent => {
     turn,
     model: 'm',
     messages: 0,
+    committedTurns: 0,
     message,
     offset: `${turn}.0`,
     ...fields,

@@ -23,7 +23,7 @@ type Data = StreamEvent extends infer Event
 
 const turn = (number: number, attempt = 1) => ({ unit: `turn/${number}`, turn: number, attempt })
 const begins = (number: number, attempt = 1) =>
-  ({ type: 'turn.started', model: 'm', messages: 0, ...turn(number, attempt) }) as const
+  ({ type: 'turn.started', model: 'm', messages: 0, committedTurns: 0, ...turn(number, attempt) }) as const
 const text = (number: number, piece: string, attempt = 1) =>
   ({ type: 'text.delta', block: 0, text: piece, ...turn(number, attempt) }) as const
 const code = (number: number, piece: string, block = 1) =>

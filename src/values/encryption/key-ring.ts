@@ -59,7 +59,7 @@ export class KeyRing {
   }
 
   async #load(id: string): Promise<EncryptionKey> {
-    if (!keyIdPattern.test(id)) throw keyUnavailable(id, 'that is no id of a key')
+    if (!keyIdPattern.test(id)) throw keyUnavailable(id, 'that is not the id of a key')
     let material: KeyMaterial | undefined
     try {
       material = await this.#resolve(id)

@@ -10,7 +10,7 @@ import type { EngineToolResult } from '../../common/runs/model-turn.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
 import { appendTurn, loadPending } from './conversation.js'
-import { readMore } from './read-more.js'
+import { readMore } from './engine-tools.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
 const values = new Values({ store: new LocalStore(folder) })

@@ -23,6 +23,7 @@ const input: ModelTurnInput = {
   limits: defaultLimits,
   tools: { digest: registry.digest, documentation: [] },
   history: null,
+  committedTurns: 0,
   pending: [{ type: 'text', text: 'Go.' }],
 }
 

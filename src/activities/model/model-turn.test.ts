@@ -33,6 +33,7 @@ const input: ModelTurnInput = {
   tools: { digest: registry.digest, documentation: [] },
   instructions: 'Be brief.',
   history: null,
+  committedTurns: 0,
   pending: [{ type: 'text', text: 'What did Ada spend?' }],
 }
 

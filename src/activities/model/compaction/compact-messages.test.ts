@@ -44,6 +44,7 @@ const turns = (count: number, content: string): readonly Message[] =>
 /** The part of the next request after the stored messages. */
 const next: NonNullable<CompactionInput['counted']>['next'] = {
   turn: 9,
+  committedTurns: 8,
   limits: defaultLimits,
   tools: { digest: 'of another version', documentation: [] },
   instructions: 'Be brief.',

@@ -32,18 +32,18 @@ async function readLine(prompt: string): Promise<string> {
 async function printStream(run: RunHandle<unknown>): Promise<void> {
   for await (const event of run.stream()) {
     switch (event.type) {
-      case 'status':
+      case 'turn.progressed':
         console.log(`\n[model: ${event.phase}]`)
         break
-      case 'text':
-      case 'code':
-      case 'output':
+      case 'text.delta':
+      case 'code.delta':
+      case 'output.delta':
         process.stdout.write(event.text)
         break
-      case 'turn.ends':
+      case 'turn.completed':
         console.log()
         break
-      case 'call.begins':
+      case 'call.started':
         console.log(`[call] ${event.summary}`)
         break
       case 'reset':

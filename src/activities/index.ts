@@ -11,114 +11,87 @@
  * 4. The latest attempt of a tool call is the only one that starts the tool (tool-call/latest-attempts.ts).
  */
 
-import type { AuditLog } from '../audit/index.js'
 import { activityNames } from '../common/names.js'
-import type { BackendName } from '../common/run/run-config.js'
-import type { PromptOptions } from '../models/prompt.js'
-import type { ModelProviders } from '../models/providers.js'
-import type { StreamPublisher } from '../stream/index.js'
-import type { ToolRegistry } from '../tools/registry.js'
-import type { Values } from '../values/values.js'
-import { joinText } from './join-text.js'
-import { loadValue } from './load-value.js'
+import { joinText, loadValue } from './load-values.js'
 import { appendJournal } from './session/journal.js'
-import { streamCompaction } from './compaction-events.js'
 import { compactMessages } from './model/compaction/compact-messages.js'
-import { modelTurn } from './model/model-turn.js'
-import { readMore } from './model/read-more.js'
-import { searchTools } from './model/search-tools.js'
+import { modelTurn, type ModelParts } from './model/model-turn.js'
+import { readMore, searchTools } from './model/engine-tools.js'
 import { loadRunConfig, type SearchAttributeLookup } from './run/load-run-config.js'
 import type { RunConfiguration } from '../config/run/resolve-run.js'
+import { announceClientCall, announcePause, auditCallEvent } from './announce.js'
+import type { EventSinks } from './observe.js'
+import type { ActivityParts } from './run-activity.js'
+import { executeStep, type StepExecutor } from './session/execute-step.js'
 import { FollowUps } from './session/follow-ups.js'
-import { auditCallEvent } from './tool-call/audit-call-event.js'
-import { announceClientCall } from './tool-call/announce-client-call.js'
+import {
+  closeSession,
+  interruptSession,
+  openSession,
+  parkSession,
+  type SandboxParts,
+  startSession,
+} from './session/session-activities.js'
+import { snapshotSession } from './session/snapshots.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
-import type { ApprovalRequest } from '../config/options/approvals.js'
-import { requestApproval } from './tool-call/request-approval.js'
-import { announcePause } from './run/announce-pause.js'
+import { requestApproval, type ApprovalParts } from './tool-call/request-approval.js'
 import { requestSlot } from './tool-call/request-slot.js'
 import { toolCall } from './tool-call/run-tool-call.js'
-import { startSession } from './session/start-session.js'
-import { snapshotSession } from './session/snapshots.js'
-import { executeStep, type StepExecutor } from './session/execute-step.js'
-import { closeSession, interruptSession, openSession, parkSession } from './session/session-activities.js'
+
+interface WorkflowParts extends ActivityParts, EventSinks {
+  readonly configuration: RunConfiguration
+  readonly lookUpSearchAttributes: SearchAttributeLookup
+}
 
 /** The activities of role `workflow`. */
-export function workflowActivities(
-  configuration: RunConfiguration,
-  values: Values,
-  lookUpSearchAttributes: SearchAttributeLookup,
-  audit: AuditLog | undefined,
-  stream: StreamPublisher | undefined,
-) {
-  const { registry } = configuration
+export function workflowActivities(parts: WorkflowParts) {
+  const { configuration, values, lookUpSearchAttributes, stream } = parts
   return {
     [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes, stream),
-    [activityNames.appendJournal]: appendJournal(values),
-    [activityNames.joinText]: joinText(values),
-    [activityNames.loadValue]: loadValue(values),
-    [activityNames.readMore]: readMore(values),
-    [activityNames.searchTools]: searchTools(registry, values),
-    [activityNames.requestSlot]: requestSlot(registry),
+    [activityNames.appendJournal]: appendJournal(parts),
+    [activityNames.joinText]: joinText(parts),
+    [activityNames.loadValue]: loadValue(parts),
+    [activityNames.readMore]: readMore(parts),
+    [activityNames.searchTools]: searchTools(parts),
+    [activityNames.requestSlot]: requestSlot(parts),
     [activityNames.startSession]: startSession(),
     // For calls of client tools.
-    [activityNames.clientCall]: announceClientCall(registry, values, audit, stream),
-    [activityNames.checkToolResult]: checkToolResult(registry, values),
-    [activityNames.auditCall]: auditCallEvent(audit),
-    [activityNames.announcePause]: announcePause(stream),
+    [activityNames.clientCall]: announceClientCall(parts),
+    [activityNames.checkToolResult]: checkToolResult(parts),
+    [activityNames.auditCall]: auditCallEvent(parts),
+    [activityNames.announcePause]: announcePause(parts),
   }
 }
 
 /** The activities of role `tools` except the tools themselves. */
-export function toolActivities(
-  registry: ToolRegistry,
-  values: Values,
-  audit: AuditLog | undefined,
-  onApprovalRequest: ((request: ApprovalRequest) => void | Promise<void>) | undefined,
-  stream: StreamPublisher | undefined,
-) {
+export function toolActivities(parts: ApprovalParts) {
   return {
-    [activityNames.checkToolResult]: checkToolResult(registry, values),
-    [activityNames.prepareArguments]: prepareArguments(registry, values),
-    [activityNames.auditCall]: auditCallEvent(audit),
-    [activityNames.requestApproval]: requestApproval(registry, values, onApprovalRequest, stream),
+    [activityNames.checkToolResult]: checkToolResult(parts),
+    [activityNames.prepareArguments]: prepareArguments(parts),
+    [activityNames.auditCall]: auditCallEvent(parts),
+    [activityNames.requestApproval]: requestApproval(parts),
   }
 }
 
 /** The activities of role `model`. */
-export function modelActivities(
-  providers: ModelProviders,
-  registry: ToolRegistry,
-  values: Values,
-  options: Pick<PromptOptions, 'hasPackages'>,
-  audit: AuditLog | undefined,
-  stream: StreamPublisher | undefined,
-) {
+export function modelActivities(parts: ModelParts) {
   return {
-    [activityNames.modelTurn]: modelTurn(providers, registry, values, options, audit, stream),
-    [activityNames.compactMessages]: streamCompaction(
-      stream,
-      compactMessages(providers, { registry, values, options }),
-    ),
+    [activityNames.modelTurn]: modelTurn(parts),
+    [activityNames.compactMessages]: compactMessages(parts),
   }
 }
 
 /** The activities of role `sandbox`: some run on any host, others on the host of the session. */
-export function sandboxActivities(
-  executor: StepExecutor,
-  followUps: FollowUps,
-  hostQueueOf: (backend: BackendName) => string,
-) {
-  const { host, registry, values } = executor
+export function sandboxActivities(parts: SandboxParts & StepExecutor & { readonly followUps: FollowUps }) {
   return {
-    anyHost: { [activityNames.openSession]: openSession(host, registry, values, hostQueueOf) },
+    anyHost: { [activityNames.openSession]: openSession(parts) },
     ownHost: {
-      [activityNames.executeStep]: executeStep(executor, followUps),
-      [activityNames.interruptSession]: interruptSession(host),
-      [activityNames.parkSession]: parkSession(host),
-      [activityNames.snapshotSession]: snapshotSession(host, values),
-      [activityNames.closeSession]: closeSession(host),
+      [activityNames.executeStep]: executeStep(parts),
+      [activityNames.interruptSession]: interruptSession(parts),
+      [activityNames.parkSession]: parkSession(parts),
+      [activityNames.snapshotSession]: snapshotSession(parts),
+      [activityNames.closeSession]: closeSession(parts),
     },
   }
 }

@@ -2,8 +2,16 @@ import { Context } from '@temporalio/activity'
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { PtcError } from '../common/errors.js'
 import { describeThrown } from '../tools/calls/thrown.js'
+import type { ToolRegistry } from '../tools/registry.js'
+import type { Values } from '../values/values.js'
 import { toFailure } from './failures.js'
 import { type ActivityChannel, activityChannelOf, withWaitNote } from './activity-channel.js'
+
+/** The parts of a worker that most activities use. */
+export interface ActivityParts {
+  readonly registry: ToolRegistry
+  readonly values: Values
+}
 
 /** The context of an activity's work. */
 export interface ActivityScope {

@@ -7,10 +7,10 @@ const event: NewAuditEvent = {
   workflowId: 'w',
   runId: 'r',
   attempt: 1,
-  call: 1,
+  index: 1,
   tool: 'x',
   digest: 'd',
-  kind: 'call.refused',
+  type: 'call.refused',
   status: 'denied',
 }
 
@@ -53,7 +53,7 @@ it('emits audit events as log records of OpenTelemetry', async () => {
   const sink = openTelemetryAuditSink({ emit: (record) => records.push(record) })
   await sink.write({ ...event, time: '2026-01-01T00:00:00.000Z', namespace: 'default' })
   const toolUseCaller = { type: 'code_execution_20260120', tool_id: 'toolu_1' }
-  const ofCall = { caller: 'code_execution', toolUseCaller, turn: 1, cell: 1, idempotencyKey: 'k', kind: 'call.begins' }
+  const ofCall = { caller: 'code_execution', toolUseCaller, turn: 1, cell: 1, call: 'k', type: 'call.started' }
   await sink.write({ ...event, ...ofCall, time: '2026-01-01T00:00:00.000Z', namespace: 'default' } as AuditEvent)
   expect(records.pop()).toMatchObject({
     attributes: {

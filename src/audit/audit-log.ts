@@ -15,7 +15,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../common/errors.js'
-import type { ToolUseCaller } from '../common/agent/messages.js'
+import type { EventOf } from '../common/telemetry/event-table.js'
 import { metrics } from '../common/telemetry/metrics.js'
 import type { Redact } from '../common/text/redact.js'
 
@@ -34,60 +34,11 @@ interface AuditEventBase {
   readonly tenant?: string
 }
 
-interface CallFields {
-  readonly tool: string
-  /** `code_execution` for calls of code; `direct` for calls of the model. */
-  readonly caller: string
-  /** The caller in the form of the Messages API: `tool_id` is the tool use with the code. Only for code of a model. */
-  readonly toolUseCaller?: Required<ToolUseCaller>
-  readonly turn: number
-  readonly cell: number
-  readonly call: number
-  readonly idempotencyKey: string
-}
-
-interface StepFields {
-  readonly session: string
-  /** Number of the sandbox of the session. */
-  readonly epoch: number
-  readonly step: number
-}
-
-/** An event of the log. docs/guides/monitoring.md describes each kind. */
-export type AuditEvent = AuditEventBase &
-  (
-    | { readonly kind: 'model.replied'; readonly turn: number; readonly model: string; readonly stopReason: string }
-    | ({ readonly kind: 'code.begins'; readonly cell: number; readonly codeSha256: string } & StepFields & CodeText)
-    | ({ readonly kind: 'code.ends'; readonly result: string } & StepFields)
-    | ({ readonly kind: 'call.refused'; readonly status: string; readonly tool: string; readonly digest: string } & {
-        readonly call: number
-      })
-    | ({ readonly kind: 'call.begins'; readonly digest: string } & CallFields)
-    | ({ readonly kind: 'call.ends'; readonly status: string } & CallFields)
-    | ({ readonly kind: 'compensation.begins' } & CallFields)
-    | ({ readonly kind: 'compensation.ends'; readonly status: string } & CallFields)
-    | ({ readonly kind: 'call.decided'; readonly decision: 'expired' } & CallFields)
-    | ({ readonly kind: 'call.decided'; readonly decision: 'completed' | 'failed' | 'approved' | 'denied' } & Decider &
-        CallFields)
-  )
-
-interface Decider {
-  /** Digest of the result. */
-  readonly digest: string
-  /** The person or system that sent the result, in their own words. */
-  readonly by?: string
-}
-
-interface CodeText {
-  readonly codeBytes: number
-  /** Only with `includesCode`. */
-  readonly code?: string
-}
-
-type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
+/** An event of the log. docs/reference/events.md describes each type. */
+export type AuditEvent = AuditEventBase & EventOf<'audit'>
 
 /** An event in the form in which an activity reports it. */
-export type NewAuditEvent = DistributiveOmit<AuditEvent, 'time' | 'namespace'>
+export type NewAuditEvent = Omit<AuditEventBase, 'time' | 'namespace'> & EventOf<'audit'>
 
 export interface AuditSink {
   /** Resolves when the event is stored. After a rejection it is called again with the same event. */

@@ -7,7 +7,7 @@ import { FileAuditSink } from './file-sink.js'
 
 function event(call: number): AuditEvent {
   const fields = { time: '2026-01-01T00:00:00.000Z', namespace: 'default', workflowId: 'w', runId: 'r', attempt: 1 }
-  return { ...fields, id: `k/${call}`, kind: 'call.refused', status: 'denied', tool: 'x', digest: 'd', call }
+  return { ...fields, id: `k/${call}`, type: 'call.refused', status: 'denied', tool: 'x', digest: 'd', index: call }
 }
 
 async function openSink() {

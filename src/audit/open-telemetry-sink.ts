@@ -21,13 +21,13 @@ const info = 9
  */
 export function openTelemetryAuditSink(logger: OpenTelemetryLogger): AuditSink {
   return {
-    write({ kind, time, id, ...fields }) {
+    write({ type, time, id, ...fields }) {
       logger.emit({
-        eventName: `ptc.audit.${kind}`,
+        eventName: `ptc.audit.${type}`,
         timestamp: new Date(time),
         severityNumber: info,
         severityText: 'INFO',
-        body: kind,
+        body: type,
         attributes: { 'ptc.audit.id': id, ...prefixed(fields) },
       })
       return Promise.resolve()

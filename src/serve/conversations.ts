@@ -112,9 +112,9 @@ async function sendEvents(events: AsyncIterable<StreamEvent>, stream: EventStrea
 /** The event without messages for the operators of the agent. */
 function publicEvent(event: StreamEvent): StreamEvent {
   if (event.type === 'end' && event.error) return { ...event, error: publicError(event.error) }
-  if (event.type === 'compaction.ends' && event.problem !== undefined)
+  if (event.type === 'compaction.completed' && event.problem !== undefined)
     return { ...event, problem: 'a summary that was needed could not be made' }
-  if (event.type !== 'turn.fails' || event.message === undefined) return event
+  if (event.type !== 'turn.failed' || event.message === undefined) return event
   const { code, message } = event
   return { ...event, message: publicError({ code, message }).message }
 }

@@ -240,8 +240,8 @@ describe('a stream', () => {
   it('a stream has no message for the operators of the agent', async () => {
     const error = { code: 'MODEL_AUTH', message: 'check that ANTHROPIC_API_KEY is set' }
     async function* stream() {
-      yield { ...event(1), type: 'turn.fails', ...error }
-      yield { ...event(1), type: 'compaction.ends', problem: error.message }
+      yield { ...event(1), type: 'turn.failed', ...error }
+      yield { ...event(1), type: 'compaction.completed', problem: error.message }
       yield { ...event(2), type: 'end', status: 'failed', error }
     }
     const { url } = await start(clientWith({}, { stream }))

@@ -1,98 +1,7 @@
-import type { ToolUseCaller } from '../common/agent/messages.js'
-import type { BudgetItem } from '../common/budget/budget.js'
-import type { ModelPhase } from '../common/agent/model-turn.js'
-
-interface TurnFields {
-  readonly turn: number
-}
-
-interface CompactionFields {
-  /** Number of the turn that follows. */
-  readonly turn: number
-  /** Id of the message of a conversation that the turn is for. */
-  readonly message?: string
-  /** Estimated tokens of the request of that turn without the compaction. */
-  readonly tokensBefore: number
-}
-
-interface CellFields {
-  /** Number of the turn. Absent where the activity does not know the number. */
-  readonly turn?: number
-  readonly cell?: number
-}
-
-interface CallFields {
-  /** The idempotency key of the call. */
-  readonly call: string
-  readonly tool: string
-  /** `code_execution` for calls of code; `direct` for calls of the model. */
-  readonly caller: string
-  /** The caller in the form of the Messages API: `tool_id` is the tool use with the code. Only for code of a model. */
-  readonly toolUseCaller?: Required<ToolUseCaller>
-  readonly turn: number
-  readonly cell: number
-}
+import type { EventOf } from '../common/telemetry/event-table.js'
 
 /** The data that an activity publishes. */
-export type StreamData =
-  | { readonly type: 'run.begins'; readonly model: string; readonly agent?: string }
-  /**
-   * `messages`: number of messages of the conversation before this turn. `committedTurns`: number of turns that became
-   * part of it; unchanged when the reply of the turn before did not. `message`: id of the message of a conversation
-   * that the turn is for. `planStep`: id of the plan step that the turn works on.
-   */
-  | ({
-      readonly type: 'turn.begins'
-      readonly model: string
-      readonly messages: number
-      readonly committedTurns?: number
-      readonly message?: string
-      readonly planStep?: string
-    } & TurnFields)
-  /** The current activity of the model. */
-  | ({ readonly type: 'status'; readonly phase: ModelPhase } & TurnFields)
-  /** Text while the model writes it. `block` is the position of its block in the reply. */
-  | ({ readonly type: 'text'; readonly block: number; readonly text: string } & TurnFields)
-  /** Code while the model writes it. */
-  | ({ readonly type: 'code'; readonly block: number; readonly text: string } & TurnFields)
-  /** The reply is complete and stored. */
-  | ({ readonly type: 'turn.ends'; readonly stopReason: string } & TurnFields)
-  /** An attempt has failed. When Temporal retries it, a `retry` follows. */
-  | ({ readonly type: 'turn.fails'; readonly code: string; readonly message?: string } & TurnFields)
-  /** The messages are made shorter before a turn, because the context window is nearly full. */
-  | ({ readonly type: 'compaction.begins' } & CompactionFields)
-  /**
-   * `shortened`: number of tool results. `summarized`: number of messages. `problem`: why a needed summary is missing.
-   */
-  | ({
-      readonly type: 'compaction.ends'
-      readonly tokensAfter: number
-      readonly shortened: number
-      readonly summarized: number
-      readonly problem?: string
-    } & CompactionFields)
-  /** An attempt has failed. Temporal may retry it. After the last attempt the run continues with unchanged messages. */
-  | ({ readonly type: 'compaction.fails'; readonly code: string } & CompactionFields)
-  | ({ readonly type: 'cell.begins' } & CellFields)
-  /** The end of the output of code since its step began. Void when `output` or `cell.ends` follows. */
-  | ({ readonly type: 'output.partial'; readonly text: string } & CellFields)
-  /** The output of code in a step. */
-  | ({ readonly type: 'output'; readonly text: string } & CellFields)
-  | ({ readonly type: 'cell.ends'; readonly status: string; readonly error?: string } & CellFields)
-  /** The sandbox was lost before the step ended. */
-  | { readonly type: 'step.lost' }
-  /**
-   * The run waits until its budget is raised. `amount`: that of the budget; absent when the cost is unknown. Later
-   * `turn.begins` follows.
-   */
-  | { readonly type: 'budget.spent'; readonly item: BudgetItem; readonly amount?: number }
-  /** A call waits for the approval of a person. Later `call.begins` follows, unless the call was denied. */
-  | ({ readonly type: 'approval.requested'; readonly summary: string } & CallFields)
-  | ({ readonly type: 'call.begins'; readonly summary: string } & CallFields)
-  /** Progress that the tool reports to people who watch. */
-  | ({ readonly type: 'milestone'; readonly text: string } & CallFields)
-  /** `status`: as in outcomes, or `deferred` when the result comes later. */
-  | ({ readonly type: 'call.ends'; readonly status: string } & CallFields)
+export type StreamData = EventOf<'stream'>
 
 /** A record of an attempt at a unit, in the form that a sink stores. */
 export interface StreamRecord {
@@ -124,9 +33,7 @@ interface UnitFields {
   readonly attempt: number
 }
 
-type PublishedData = Exclude<StreamData, { readonly type: 'step.lost' }>
-
-type DistributeFields<Data> = Data extends unknown ? Data & UnitFields & EventFields : never
+type WithFields<Data> = Data extends unknown ? Data & UnitFields & EventFields : never
 
 /** How a run ended. */
 export interface RunEnd {
@@ -137,9 +44,12 @@ export interface RunEnd {
   readonly error?: { readonly code: string; readonly message: string }
 }
 
-/** An event of the live stream of a run. docs/guides/streaming.md describes each event. */
+/**
+ * An event of the live stream of a run. docs/reference/events.md describes each event. An event of the stream itself has
+ * one word.
+ */
 export type StreamEvent =
-  | DistributeFields<PublishedData>
+  | WithFields<Exclude<StreamData, { readonly type: 'step.failed' }>>
   /** Another attempt at a unit begins. */
   | ({ readonly type: 'retry' } & UnitFields & EventFields)
   /** The events of this unit so far are void. The first of them has the offset `since`. */

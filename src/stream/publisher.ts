@@ -168,8 +168,8 @@ function isOf(record: StreamRecord, { runId, unit, attempt, epoch, number }: Omi
  * Joins two pieces of the same text, or two events of which the second replaces the first. Otherwise returns undefined.
  */
 function join(last: StreamData, data: StreamData): StreamData | undefined {
-  if (data.type === 'output.partial' && last.type === 'output.partial') return data
-  if (data.type !== 'text' && data.type !== 'code') return undefined
+  if (data.type === 'output.preview' && last.type === 'output.preview') return data
+  if (data.type !== 'text.delta' && data.type !== 'code.delta') return undefined
   if (last.type !== data.type || last.block !== data.block) return undefined
   return last.text.length + data.text.length > maxJoined ? undefined : { ...last, text: last.text + data.text }
 }

@@ -3,9 +3,11 @@ import { shownText } from '../../test/support/stream/shown-text.js'
 import type { StreamData, StreamEvent, StreamRecord } from './events.js'
 import { ReaderState } from './reader-state.js'
 
-const begins = (turn: number, messages = 0): StreamData => ({ type: 'turn.begins', turn, model: 'm', messages })
-const text = (turn: number, piece: string): StreamData => ({ type: 'text', turn, block: 0, text: piece })
-const ends = (turn: number): StreamData => ({ type: 'turn.ends', turn, stopReason: 'end_turn' })
+const begins = (turn: number, committedTurns = 0, messages = 2 * committedTurns): StreamData => {
+  return { type: 'turn.started', turn, model: 'm', messages, committedTurns }
+}
+const text = (turn: number, piece: string): StreamData => ({ type: 'text.delta', turn, block: 0, text: piece })
+const ends = (turn: number): StreamData => ({ type: 'turn.completed', turn, model: 'm', stopReason: 'end_turn' })
 
 function record(unit: string, attempt: number, number: number, data: StreamData, more: Partial<StreamRecord> = {}) {
   return { runId: 'r1', unit, epoch: 0, attempt, number, time: 0, data, ...more }
@@ -24,11 +26,11 @@ it('gives each event its own offset', () => {
     record('turn/1', 2, 1, begins(1)),
   )
   expect(events.map(({ type, offset }) => `${offset} ${type}`)).toEqual([
-    '0.0 turn.begins',
-    '1.0 text',
+    '0.0 turn.started',
+    '1.0 text.delta',
     '2.0 retry',
     '2.1 reset',
-    '2.2 turn.begins',
+    '2.2 turn.started',
   ])
   expect(events[3]).toMatchObject({ unit: 'turn/1', since: '0.0' })
 })
@@ -43,13 +45,13 @@ it('ignores records that were stored twice, and records of older attempts', () =
 
 it('reports missing records', () => {
   const events = eventsOf(record('turn/1', 1, 1, begins(1)), record('turn/1', 1, 4, text(1, 'lo')))
-  expect(events.map(({ type }) => type)).toEqual(['turn.begins', 'gap', 'text'])
-  expect(eventsOf(record('turn/1', 1, 3, ends(1))).map(({ type }) => type)).toEqual(['gap', 'turn.ends'])
+  expect(events.map(({ type }) => type)).toEqual(['turn.started', 'gap', 'text.delta'])
+  expect(eventsOf(record('turn/1', 1, 3, ends(1))).map(({ type }) => type)).toEqual(['gap', 'turn.completed'])
 })
 
 it('reports a retry whose earlier attempt published nothing', () => {
   const events = eventsOf(record('call/a', 2, 1, begins(1)))
-  expect(events.map(({ type }) => type)).toEqual(['retry', 'turn.begins'])
+  expect(events.map(({ type }) => type)).toEqual(['retry', 'turn.started'])
 })
 
 it('resets a turn whose reply did not become part of the conversation', () => {
@@ -58,7 +60,7 @@ it('resets a turn whose reply did not become part of the conversation', () => {
     record('turn/1', 1, 2, text(1, 'cut o')),
     record('turn/2', 1, 1, begins(2, 0)),
     record('turn/2', 1, 2, text(2, 'whole. ')),
-    record('turn/3', 1, 1, begins(3, 2)),
+    record('turn/3', 1, 1, begins(3, 1)),
     record('turn/3', 1, 2, text(3, 'next')),
   )
   expect(shownText(events)).toBe('whole. next')
@@ -66,19 +68,12 @@ it('resets a turn whose reply did not become part of the conversation', () => {
 })
 
 it('does not reset a turn followed by a compaction that left the same number of messages', () => {
-  const begin = (turn: number, committedTurns: number): StreamData => ({
-    type: 'turn.begins',
-    turn,
-    model: 'm',
-    messages: 4,
-    committedTurns,
-  })
   const events = eventsOf(
-    record('turn/3', 1, 1, begin(3, 2)),
+    record('turn/3', 1, 1, begins(3, 2, 4)),
     record('turn/3', 1, 2, text(3, 'before, ')),
-    record('turn/4', 1, 1, begin(4, 3)),
+    record('turn/4', 1, 1, begins(4, 3, 4)),
     record('turn/4', 1, 2, text(4, 'cut o')),
-    record('turn/5', 1, 1, begin(5, 3)),
+    record('turn/5', 1, 1, begins(5, 3, 4)),
     record('turn/5', 1, 2, text(5, 'after')),
   )
   expect(shownText(events)).toBe('before, after')
@@ -86,10 +81,11 @@ it('does not reset a turn followed by a compaction that left the same number of 
 
 it('does not reset a turn of another plan step that began with the same messages', () => {
   const begin = (turn: number, planStep?: string): StreamData => ({
-    type: 'turn.begins',
+    type: 'turn.started',
     turn,
     model: 'm',
     messages: 2,
+    committedTurns: 1,
     ...(planStep !== undefined && { planStep }),
   })
   const events = eventsOf(
@@ -104,15 +100,15 @@ it('does not reset a turn of another plan step that began with the same messages
 })
 
 it('resets a step whose sandbox was lost, once', () => {
-  const cell: StreamData = { type: 'cell.begins', cell: 1 }
+  const cell: StreamData = { type: 'cell.started', cell: 1 }
   const events = eventsOf(
     record('step/s/1', 1, 1, cell, { epoch: 1 }),
-    record('step/s/1', 1, 2, { type: 'step.lost' }, { epoch: 1 }),
+    record('step/s/1', 1, 2, { type: 'step.failed' }, { epoch: 1 }),
     record('step/s/1', 1, 1, cell, { epoch: 2 }),
     // A late record of the first sandbox.
     record('step/s/1', 9, 1, cell, { epoch: 1 }),
   )
-  expect(events.map(({ type }) => type)).toEqual(['cell.begins', 'reset', 'retry', 'cell.begins'])
+  expect(events.map(({ type }) => type)).toEqual(['cell.started', 'reset', 'retry', 'cell.started'])
 })
 
 it('uses the newer execution after a reset of the workflow', () => {

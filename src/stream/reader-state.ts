@@ -17,13 +17,13 @@ type NewEvent = DistributiveOmit<StreamEvent, 'offset' | 'time'>
 /**
  * Events after which a turn, call or compaction has not ended. An open step does not count: it may be silent for long.
  */
-const openTypes: ReadonlySet<string> = new Set([
-  'turn.begins',
-  'status',
-  'text',
-  'code',
-  'call.begins',
-  'compaction.begins',
+const openTypes: ReadonlySet<StreamData['type']> = new Set([
+  'turn.started',
+  'turn.progressed',
+  'text.delta',
+  'code.delta',
+  'call.started',
+  'compaction.started',
 ])
 
 /**
@@ -56,9 +56,9 @@ export class ReaderState {
     if (isNewAttempt) events.push(...reset(unit, known?.since))
     const expected = isNewAttempt ? 1 : (known?.number ?? 0) + 1
     if (number > expected) events.push({ type: 'gap', unit })
-    if (data.type === 'turn.begins') events.push(...this.#resetRepeatedTurn(unit, data))
+    if (data.type === 'turn.started') events.push(...this.#resetRepeatedTurn(unit, data))
     let since = isNewAttempt ? undefined : known?.since
-    if (data.type === 'step.lost') {
+    if (data.type === 'step.failed') {
       events.push(...reset(unit, since))
       since = undefined
     } else {
@@ -90,7 +90,7 @@ export class ReaderState {
       !last ||
       !turn ||
       last.unit === unit ||
-      committed(last) !== committed(begin) ||
+      last.committedTurns !== begin.committedTurns ||
       last.planStep !== begin.planStep
     )
       return []
@@ -99,12 +99,7 @@ export class ReaderState {
   }
 }
 
-type TurnBegin = Extract<StreamData, { type: 'turn.begins' }>
-
-/** Workers of earlier versions send only the number of messages. A compaction may leave that number unchanged. */
-function committed({ committedTurns, messages }: TurnBegin): number {
-  return committedTurns ?? messages
-}
+type TurnBegin = Extract<StreamData, { type: 'turn.started' }>
 
 function reset(unit: string, since: string | undefined): readonly NewEvent[] {
   return since === undefined ? [] : [{ type: 'reset', unit, since }]

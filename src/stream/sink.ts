@@ -1,3 +1,6 @@
+import { PtcError } from '../common/errors.js'
+import { type Duration, parseDuration } from '../common/text/duration.js'
+
 /** An entry of a stream. */
 export interface StreamEntry {
   /** Identifies the entry in its stream. A sink never uses an id again. */
@@ -37,4 +40,17 @@ export interface StreamSink {
 /** Name of the stream of a workflow id. Runs that reuse the id share it. */
 export function streamName(namespace: string, workflowId: string): string {
   return `${namespace}/${workflowId}`
+}
+
+/**
+ * Milliseconds after which a stream is removed.
+ *
+ * @throws PtcError CONFIG_INVALID
+ */
+export function expiryMs(expires: Duration = '1d'): number {
+  const ms = parseDuration(expires)
+  if (ms !== undefined) return ms
+  throw new PtcError('CONFIG_INVALID', 'the stream has an invalid `expires`', {
+    hint: "Give milliseconds, or text such as '1d', above 0 and at most 24 days.",
+  })
 }

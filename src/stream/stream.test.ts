@@ -7,8 +7,8 @@ import { EntryCodec, fileStream, readStream, type RunEnd, type StreamEvent, Stre
 import type { StreamSink } from './sink.js'
 
 const origin = { workflowId: 'w', runId: 'r', unit: 'turn/1', attempt: 1 }
-const text = (piece: string) => ({ type: 'text', turn: 1, block: 0, text: piece }) as const
-const turnEnds = { type: 'turn.ends', turn: 1, stopReason: 'end_turn' } as const
+const text = (piece: string) => ({ type: 'text.delta', turn: 1, block: 0, text: piece }) as const
+const turnEnds = { type: 'turn.completed', turn: 1, model: 'm', stopReason: 'end_turn' } as const
 
 interface Reading {
   readonly from?: string
@@ -95,11 +95,11 @@ it('a stream delivers events while they are published, and the end', async () =>
   const events = read(sink, { ended: ended.promise })
   for (const piece of ['a', 'b', 'c']) {
     publish(text(piece))
-    expect((await events.next()).value).toMatchObject({ type: 'text', text: piece, unit: 'turn/1', attempt: 1 })
+    expect((await events.next()).value).toMatchObject({ type: 'text.delta', text: piece, unit: 'turn/1', attempt: 1 })
   }
   publish(turnEnds)
   ended.resolve({ status: 'failed', error: { code: 'MODEL_AUTH', message: 'no key' } })
-  expect((await events.next()).value).toMatchObject({ type: 'turn.ends' })
+  expect((await events.next()).value).toMatchObject({ type: 'turn.completed' })
   expect((await events.next()).value).toMatchObject({ type: 'end', status: 'failed', error: { code: 'MODEL_AUTH' } })
   expect(await events.next()).toMatchObject({ done: true })
 })
@@ -122,9 +122,9 @@ it('a stream continues after each offset like a reader from the beginning', asyn
   const { publisher } = publisherOf(sink)
   for (const attempt of [1, 2, 3]) {
     const publish = publisher.attempt({ ...origin, attempt })
-    publish({ type: 'turn.begins', turn: 1, model: 'm', messages: 0 })
+    publish({ type: 'turn.started', turn: 1, model: 'm', messages: 0, committedTurns: 0 })
     publish(text(`attempt ${attempt}`))
-    publish({ type: 'status', turn: 1, phase: 'thinking' })
+    publish({ type: 'turn.progressed', turn: 1, phase: 'thinking' })
     if (attempt === 3) publish(turnEnds)
   }
   publisher.attempt(origin)(turnEnds) // a late record of the first attempt
@@ -147,7 +147,7 @@ it('a stream reports a gap for an expired offset, and delivers all remaining eve
   const { publisher } = publisherOf(sink)
   publisher.attempt(origin)(turnEnds)
   await publisher.close()
-  expect(typesOf(await readAll(sink, { from: 'other:99.0' }))).toEqual(['gap', 'turn.ends', 'end'])
+  expect(typesOf(await readAll(sink, { from: 'other:99.0' }))).toEqual(['gap', 'turn.completed', 'end'])
   await expect(readAll(sink, { from: 'nonsense' })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
 })
 
@@ -173,7 +173,7 @@ it('a reader gets an event once when the sink loses its response', async () => {
   sink.failure = 'none'
   publish(turnEnds)
   await publisher.close()
-  expect(typesOf(await readAll(sink))).toEqual(['text', 'turn.ends', 'end'])
+  expect(typesOf(await readAll(sink))).toEqual(['text.delta', 'turn.completed', 'end'])
   expect(troubles).toEqual([expect.stringContaining('the connection was lost')])
 })
 
@@ -182,7 +182,7 @@ it('drops events when too many wait, and the reader notices the gap', async () =
   sink.failure = 'before'
   const { publisher, troubles } = publisherOf(sink, { maxWaiting: 1_000 })
   const publish = publisher.attempt(origin)
-  for (let piece = 0; piece < 50; piece += 1) publish({ type: 'status', turn: 1, phase: 'text' })
+  for (let piece = 0; piece < 50; piece += 1) publish({ type: 'turn.progressed', turn: 1, phase: 'text' })
   await expect.poll(() => sink.appends).toBeGreaterThan(0)
   sink.failure = 'none'
   // This write empties the buffer.
@@ -190,7 +190,7 @@ it('drops events when too many wait, and the reader notices the gap', async () =
   publish(turnEnds)
   await publisher.close()
   const types = typesOf(await readAll(sink))
-  expect(types.slice(-3)).toEqual(['gap', 'turn.ends', 'end'])
+  expect(types.slice(-3)).toEqual(['gap', 'turn.completed', 'end'])
   expect(types.length).toBeLessThan(12)
   expect(troubles).toHaveLength(1)
 })
@@ -206,7 +206,7 @@ it('drops events that have waited for too long, and continues with later ones', 
   sink.failure = 'none'
   publish(turnEnds)
   await publisher.close()
-  expect(typesOf(await readAll(sink))).toEqual(['gap', 'turn.ends', 'end'])
+  expect(typesOf(await readAll(sink))).toEqual(['gap', 'turn.completed', 'end'])
 })
 
 it('a stream has its end while the sink is down, after a gap', async () => {

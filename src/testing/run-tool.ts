@@ -103,7 +103,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
     }
     // Without a follow-up, the activity returns only the value.
     const credentials = credentialsOf(options.credentials ?? {})
-    const work = () => toolCall(registry, values, limits, { credentials })(call) as Promise<Externalizable>
+    const work = () => toolCall({ registry, values, limits, credentials })(call) as Promise<Externalizable>
     const result: Externalizable = await environment.run(work)
     // The output schema has parsed the result.
     return (await values.load(result, `the result of ${name}`, signal)) as z.output<Output>

@@ -6,8 +6,10 @@ import type { ToolContext } from './tool-context.js'
 import type { ApprovalRule, Compensate, RememberRule } from './tool-definition.js'
 
 /** A checked tool, from {@link defineTool}. Immutable. */
-export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType>
-  extends ToolConfig {
+export interface Tool<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> extends ToolConfig {
   readonly description: string
   readonly input: Input
   readonly output: Output

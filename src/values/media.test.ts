@@ -40,6 +40,6 @@ it.each([
   const messages = [{ role: 'user', content: [image('a')] }]
   await expect(loadMedia(valuesWith({ a: value }), messages, signal)).rejects.toMatchObject({
     code: 'RUN_INPUT_INVALID',
-    message: 'an attachment is not "image/png"',
+    message: 'an attachment is not of type "image/png"',
   })
 })

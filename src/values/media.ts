@@ -50,5 +50,5 @@ async function loadBlock(values: Pick<Values, 'load'>, block: object, signal: Ab
   if (typeof loaded === 'string' && mediaTypeOf(loaded) === source['media_type']) {
     return { ...block, source: { ...source, data: loaded } }
   }
-  throw new PtcError('RUN_INPUT_INVALID', `an attachment is not ${JSON.stringify(source['media_type'])}`)
+  throw new PtcError('RUN_INPUT_INVALID', `an attachment is not of type ${JSON.stringify(source['media_type'])}`)
 }

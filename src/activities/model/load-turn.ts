@@ -10,13 +10,12 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
 import { loadDocumentation } from '../../tools/sources/tool-set.js'
+import type { ActivityParts } from '../run-activity.js'
 import { loadMessages, loadPending, toSent } from './conversation.js'
 import { endLostCode } from './lost-code.js'
 
 /** The parts of a worker that are needed for requests to models. */
-export interface TurnSources {
-  readonly registry: ToolRegistry
-  readonly values: Values
+export interface TurnSources extends ActivityParts {
   readonly options: Pick<PromptOptions, 'hasPackages'>
 }
 

@@ -23,6 +23,7 @@ const input: ModelTurnInput = {
   limits: defaultLimits,
   tools: { digest: registry.digest, documentation: [] },
   history: null,
+  committedTurns: 0,
   pending: [{ type: 'text', text: 'Go.' }],
 }
 
@@ -35,7 +36,7 @@ async function failuresOf(errors: readonly PtcError[]): Promise<readonly unknown
     environment.on('heartbeat', (details) => (heartbeatDetails = details))
     const turn = () => Promise.reject(error)
     const providers = new ModelProviders({ anthropic: { turn, close: () => Promise.resolve() } })
-    const activity = modelTurn(providers, registry, values, {})
+    const activity = modelTurn({ providers, registry, values, options: {} })
     failures.push(await environment.run(() => activity(input)).catch((thrown: unknown) => thrown))
   }
   return failures

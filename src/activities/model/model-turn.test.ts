@@ -33,6 +33,7 @@ const input: ModelTurnInput = {
   tools: { digest: registry.digest, documentation: [] },
   instructions: 'Be brief.',
   history: null,
+  committedTurns: 0,
   pending: [{ type: 'text', text: 'What did Ada spend?' }],
 }
 
@@ -57,7 +58,12 @@ function runTurn(
     }),
     close: () => Promise.resolve(),
   }
-  const activity = modelTurn(new ModelProviders({ anthropic: provider }), registry, values, { hasPackages: false })
+  const activity = modelTurn({
+    providers: new ModelProviders({ anthropic: provider }),
+    registry,
+    values,
+    options: { hasPackages: false },
+  })
   const result: Promise<ModelTurnResult> = environment.run(() => activity({ ...input, ...change }))
   result.catch(() => undefined)
   return { environment, heartbeats, result }
@@ -269,12 +275,9 @@ describe('a turn with hosted code', () => {
   })
 
   it('a turn with hosted code refuses a provider that does not execute code', async () => {
-    const activity = modelTurn(
-      new ModelProviders({ anthropic: { turn: () => Promise.reject(new Error()), close: () => Promise.resolve() } }),
-      registry,
-      values,
-      { hasPackages: false },
-    )
+    const provider = { turn: () => Promise.reject(new Error()), close: () => Promise.resolve() }
+    const providers = new ModelProviders({ anthropic: provider })
+    const activity = modelTurn({ providers, registry, values, options: { hasPackages: false } })
     const run = new MockActivityEnvironment().run(() => activity({ ...input, hosted: {} }))
     await expect(run).rejects.toMatchObject({ type: 'MODEL_BAD_REQUEST', nonRetryable: true })
   })

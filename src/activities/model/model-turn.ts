@@ -1,5 +1,4 @@
 import { doneCheckArguments } from '../../agents/index.js'
-import type { AuditLog } from '../../audit/index.js'
 import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { Externalizable } from '../../common/json/external-value.js'
@@ -16,69 +15,60 @@ import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool, taskT
 import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer, TurnLimits } from '../../common/agent/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
-import type { PromptOptions } from '../../models/prompt.js'
-import type { ModelDelta, ModelProgress } from '../../models/provider.js'
+import type { ModelProgress } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
 import { sentToolNames } from '../../models/sendable-request.js'
 import { textCallOf } from '../../models/text-call.js'
 import { describeCall } from '../../tools/calls/describe-call.js'
-import type { ToolRegistry } from '../../tools/registry.js'
-import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
-import { auditRefusals } from '../audit-events.js'
 import { appendTurn, toStored } from './conversation.js'
-import { loadTurn } from './load-turn.js'
-import { measureTurn } from './model-metrics.js'
+import { loadTurn, type TurnSources } from './load-turn.js'
+import { measureTurn, observeTurn } from './observe-turn.js'
 import { toFailure } from '../failures.js'
+import type { EventSinks } from '../observe.js'
 import { runActivity } from '../run-activity.js'
-import { TurnStream } from '../stream-events.js'
 import { loadRunTools, type RunTools } from '../../tools/sources/tool-set.js'
+import { publishRefusals } from '../tool-call/observe-call.js'
 import { checkAnswer } from './check-answer.js'
 
+export interface ModelParts extends TurnSources, EventSinks {
+  readonly providers: ModelProviders
+}
+
 /** Activity `model.turn`: gets one reply of the model, and checks and describes each direct call. */
-export function modelTurn(
-  providers: ModelProviders,
-  registry: ToolRegistry,
-  values: Values,
-  options: Pick<PromptOptions, 'hasPackages'>,
-  audit?: AuditLog,
-  stream?: StreamPublisher,
-) {
+export function modelTurn(parts: ModelParts) {
+  const { providers, registry, values } = parts
   return (input: ModelTurnInput): Promise<ModelTurnResult> =>
     runActivity(async (scope) => {
       failpoint('model.begins')
-      const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, committedTurns, message } = input
-      const { mode, planStep, hosted, requester, isPlain = false } = input
-      const { request, now, withoutMedia, outputSchema } = await loadTurn(input, { registry, values, options }, signal)
-      const { name: modelName, provider, fallbacks } = model
-      const published = {
-        turn,
-        model: modelName,
-        messages: history?.length ?? 0,
-        ...(committedTurns !== undefined && { committedTurns }),
-        ...(message !== undefined && { message }),
-        ...(planStep !== undefined && { planStep }),
-        fallbacks: fallbacks?.length ?? 0,
-      }
-      const live = TurnStream.begin(stream, published, scope)
+      const { signal, report, runId, attempt } = scope
+      const { turn, model, limits, tools: runTools, history } = input
+      const { mode, hosted, requester, isPlain = false } = input
+      const { request, now, withoutMedia, outputSchema } = await loadTurn(input, parts, signal)
+      const { provider, fallbacks } = model
       const invalidReplies = invalidRepliesIn(scope.previousDetails)
-      const onProgress = (progress: ModelProgress): void => {
-        report(invalidReplies === 0 ? progress : { ...progress, invalidReplies })
-        live?.progress(progress)
-      }
-      const callbacks = { signal, onProgress, onDelta: live && ((delta: ModelDelta) => live.delta(delta)) }
-      const ask = () => providers.turn(provider, request, callbacks)
-      const reply = await measureTurn(provider, request, ask).catch((thrown: unknown) => {
-        live?.fail(thrown)
-        if (isInvalidReply(thrown)) report({ invalidReplies: invalidReplies + 1 })
-        const isLast = isInvalidReply(thrown) && invalidReplies + 1 >= maxInvalidReplies
-        throw isLast || (fallbacks && isGivenUp(thrown, attempt)) ? toFailure(thrown, true) : thrown
+      const origin = { ...scope, requester }
+      let isGivenUp = false
+      const stored = await observeTurn(parts, input, origin, async ({ onProgress, onDelta }) => {
+        const reportAndPublish = (progress: ModelProgress): void => {
+          report(invalidReplies === 0 ? progress : { ...progress, invalidReplies })
+          onProgress(progress)
+        }
+        const ask = () => providers.turn(provider, request, { signal, onProgress: reportAndPublish, onDelta })
+        const reply = await measureTurn(provider, request, ask).catch((thrown: unknown) => {
+          if (isInvalidReply(thrown)) report({ invalidReplies: invalidReplies + 1 })
+          const isLast = isInvalidReply(thrown) && invalidReplies + 1 >= maxInvalidReplies
+          isGivenUp = isLast || (fallbacks !== undefined && leavesToFallback(thrown, attempt))
+          throw thrown
+        })
+        failpoint('model.replied')
+        const externalized = await externalizeReply(values, reply, { isHosted: hosted !== undefined, isPlain }, signal)
+        const extendedHistory = await appendTurn(values, history, [...now, toStored(reply.content, model)], signal)
+        return { reply, externalized, extendedHistory }
+      }).catch((thrown: unknown) => {
+        throw isGivenUp ? toFailure(thrown, true) : thrown
       })
-      failpoint('model.replied')
-      const externalized = await externalizeReply(values, reply, { isHosted: hosted !== undefined, isPlain }, signal)
-      const extendedHistory = await appendTurn(values, history, [...now, toStored(reply.content, model)], signal)
-      live?.end(reply)
+      const { reply, externalized, extendedHistory } = stored
       failpoint('turn.stored')
       const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
       const found = await loadRunTools(registry, runTools, values, signal)
@@ -88,12 +78,7 @@ export function modelTurn(
         ...describeCalls(found, limits, reply, externalized, isPlain && outputSchema === undefined),
         ...(await describeDoneCheck(found, input, reply, answer, values, signal)),
       }
-      const origin = { workflowId, runId, attempt, requester }
-      const id = `${runId}/${turn}`
-      const { model: name, stopReason } = reply
-      const replied = { kind: 'model.replied', turn, model: name, stopReason } as const
-      await audit?.after({ workflowId, runId, attempt, ...requester, id: `${id}/model.replied`, ...replied })
-      await auditRefusals(audit, Object.values(calls), id, origin)
+      await publishRefusals(parts, Object.values(calls), origin, `${runId}/${turn}`)
       return {
         reply: externalized,
         calls,
@@ -124,7 +109,7 @@ const attemptsBeforeFallback = 3
 /** or when its provider asks to wait for longer than this time. */
 const maxWaitBeforeFallbackMs = 10_000
 
-function isGivenUp(thrown: unknown, attempt: number): boolean {
+function leavesToFallback(thrown: unknown, attempt: number): boolean {
   if (!PtcError.isInstance(thrown)) return false
   return attempt >= attemptsBeforeFallback || (thrown.retryAfterMs ?? 0) > maxWaitBeforeFallbackMs
 }

@@ -8,6 +8,7 @@ import { resolveRun, type RunConfiguration } from '../../config/run/resolve-run.
 import type { StreamPublisher } from '../../stream/index.js'
 import { recordToolSet } from '../../tools/sources/tool-set.js'
 import type { Values } from '../../values/values.js'
+import { Observer } from '../observe.js'
 import { runActivity } from '../run-activity.js'
 import { describeInput } from './describe-input.js'
 
@@ -22,13 +23,14 @@ export function loadRunConfig(
   stream?: StreamPublisher,
 ) {
   return (options: RunConfigInput): Promise<RunConfig> =>
-    runActivity(async ({ signal, workflowId, runId, attempt }) => {
+    runActivity(async (scope) => {
+      const { signal } = scope
       const { workflowType, workflowExecution, namespace } = activityInfo()
       const workflow = { workflowType, workflowId: workflowExecution?.workflowId }
       const { config, tools, toolSetOrigin, instructions, outputSchema } = resolveRun(configuration, options, workflow)
       const { agentName: agent, model } = config
-      const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
-      publish?.({ type: 'run.begins', model: model.name, ...(agent !== undefined && { agent }) })
+      const started = { type: 'run.started', model: model.name, ...(agent !== undefined && { agent }) } as const
+      await new Observer({ stream }, scope, { unit: 'run' }).publish(started)
       const { input } = options
       const [toolSet, searchAttributes] = await Promise.all([
         recordToolSet(tools, values, signal, toolSetOrigin),

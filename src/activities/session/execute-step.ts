@@ -1,4 +1,3 @@
-import type { AuditLog } from '../../audit/index.js'
 import { type ValueRef, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type {
@@ -10,15 +9,12 @@ import type {
 } from '../../common/session/steps.js'
 import type { SessionRef } from '../../common/session/session.js'
 import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
-import type { ToolRegistry } from '../../tools/registry.js'
-import type { StreamPublisher } from '../../stream/index.js'
-import type { Values } from '../../values/values.js'
-import { auditStep } from '../audit-events.js'
-import { type ActivityScope, runActivity } from '../run-activity.js'
+import { type ActivityScope, runActivity, type ActivityParts } from '../run-activity.js'
 import { loadRunTools, loadSignatures } from '../../tools/sources/tool-set.js'
-import { streamStep } from '../stream-events.js'
+import type { EventSinks } from '../observe.js'
 import { describeStepResult } from './describe-step-result.js'
 import type { FollowUps } from './follow-ups.js'
+import { observeStep } from './observe-step.js'
 import { rebuildSession, type SendStep } from './rebuild-session.js'
 import { takeEnd } from '../../common/text/text.js'
 
@@ -26,18 +22,15 @@ import { takeEnd } from '../../common/text/text.js'
 const maxProgressCharacters = 500
 
 /** The parts of a worker that execute a step. */
-export interface StepExecutor {
+export interface StepExecutor extends ActivityParts, EventSinks {
   readonly host: SessionHost
-  readonly registry: ToolRegistry
-  readonly values: Values
-  readonly audit?: AuditLog | undefined
-  readonly stream?: StreamPublisher | undefined
 }
 
 /**
  * Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and the follow-up steps.
  */
-export function executeStep({ host, registry, values, audit, stream }: StepExecutor, followUps: FollowUps) {
+export function executeStep(parts: StepExecutor & { readonly followUps: FollowUps }) {
+  const { host, registry, values, followUps } = parts
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {
       failpoint('step.begins')
@@ -51,12 +44,14 @@ export function executeStep({ host, registry, values, audit, stream }: StepExecu
       const failure = recorded && (await rebuildSession(rebuild, recorded))
       if (failure !== undefined) return failure
       if (step === null) return { type: 'rebuilt' }
-      const result = await auditStep(audit, values, { session, step }, { ...scope, requester }, async () =>
-        describeStepResult(
-          await streamStep(stream, { session, step, localCalls }, scope, (onPrinted) => sendStep(step, onPrinted)),
-          describeOptions,
-          outputLimit,
-        ),
+      const result = await observeStep(
+        parts,
+        { session, step, localCalls },
+        { ...scope, requester },
+        {
+          execute: (onPrinted) => sendStep(step, onPrinted),
+          describe: (executed) => describeStepResult(executed, describeOptions, outputLimit),
+        },
       )
       failpoint('step.ends')
       return withFollowUps(result, await followUps.afterStep(input, result, scope))

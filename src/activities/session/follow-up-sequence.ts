@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
 import { log } from '@temporalio/activity'
-import type { AuditLog } from '../../audit/index.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import { isExternal, refOf } from '../../common/json/external-value.js'
@@ -19,16 +18,14 @@ import type {
 import { requesterOf } from '../../common/run/requester.js'
 import { utf8Length } from '../../common/text/text.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
-import type { ToolRegistry } from '../../tools/registry.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/calls/run-tool.js'
-import type { StreamPublisher } from '../../stream/index.js'
-import type { Values } from '../../values/values.js'
-import { auditCall, auditStep } from '../audit-events.js'
-import type { ActivityScope } from '../run-activity.js'
+import type { ActivityScope, ActivityParts } from '../run-activity.js'
 import { findRunTools } from '../../tools/sources/tool-set.js'
-import { streamCall, streamStep } from '../stream-events.js'
+import type { EventSinks } from '../observe.js'
+import { measureCall, observeCall } from '../tool-call/observe-call.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
+import { observeStep } from './observe-step.js'
 
 /** Maximum bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
 const maxFollowUpBytes = 200_000
@@ -47,14 +44,10 @@ const minTookMs = 10
 /** Each step may return at least this number of characters, as in the workflow. */
 const minOutputCharacters = 1_000
 
-export interface FollowUpExecutor {
+export interface FollowUpExecutor extends ActivityParts, EventSinks {
   readonly host: SessionHost
-  readonly registry: ToolRegistry
-  readonly values: Values
   readonly namespace: string
   readonly limits: Limits
-  readonly audit?: AuditLog | undefined
-  readonly stream?: StreamPublisher | undefined
   readonly credentials?: Credentials | undefined
   /** True when this worker runs tools. */
   readonly hasTools: boolean
@@ -154,15 +147,11 @@ export class FollowUpSequence {
       const executed = await raceWithSignal(this.#signal, execution)
       if (executed === undefined) return { number, ...times, results }
       const limit = Math.max(this.#outputLimit, minOutputCharacters)
-      const origin = this.#origin(followUpAttempt)
-      const published = { session, step, localCalls: this.#request.allowance }
-      const describe = async () =>
-        describeStepResult(
-          await streamStep(this.#executor.stream, published, origin, () => Promise.resolve(executed)),
-          this.#describeOptions,
-          limit,
-        )
-      const result = await auditStep(this.#executor.audit, this.#executor.values, { session, step }, origin, describe)
+      const observed = { session, step, localCalls: this.#request.allowance }
+      const result = await observeStep(this.#executor, observed, this.#origin, {
+        execute: () => Promise.resolve(executed),
+        describe: () => describeStepResult(executed, this.#describeOptions, limit),
+      })
       failpoint('step.ends')
       this.#outputLimit -= outputLength(result)
       const tookMs = Math.round(this.#scope.elapsedMs() - elapsed)
@@ -186,7 +175,7 @@ export class FollowUpSequence {
 
   /** @throws any error after which the workflow must make the call by an activity */
   async #callTool({ tool, arguments: args, index, digest, summary }: DescribedCall): Promise<CallOutcome> {
-    const { registry, values, namespace, limits, audit, credentials, stream } = this.#executor
+    const { registry, values, namespace, limits, credentials } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
     const { workflowId, runId } = this.#scope
     const { turn, cell, toolUseId, firstExecutionRunId, resultBytes, agent, context: runContext = {} } = allowance
@@ -199,18 +188,18 @@ export class FollowUpSequence {
     const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, ...ofRun }
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
-    const published = { ...call, summary, isDeferred: false }
-    const value = await streamCall(stream, published, this.#origin(followUpAttempt), () =>
-      auditCall(audit, call, this.#origin(1), () => runTool(registry, call, callLimits, context)),
+    const observed = { ...call, summary, isDeferred: false }
+    const value = await observeCall(this.#executor, observed, this.#origin, () =>
+      measureCall(call, context, () => runTool(registry, call, callLimits, context)),
     )
     failpoint('tool.ran')
     if (!values.isInline(value)) throw new Error('too large for a follow-up step')
     return { status: 'ok', value }
   }
 
-  #origin(attempt: number) {
+  get #origin() {
     const requester = requesterOf(this.#request.allowance.context)
-    return { ...this.#scope, signal: this.#signal, attempt, requester }
+    return { ...this.#scope, signal: this.#signal, attempt: followUpAttempt, requester }
   }
 
   get #describeOptions(): DescribeOptions {

@@ -3,12 +3,12 @@ import { failpoint } from '../../common/failpoint.js'
 import type { AppendJournalInput, RecordedStep, RecordedSteps } from '../../common/session/steps.js'
 import type { Values } from '../../values/values.js'
 import { appendToLog, readLog } from '../../values/value-log.js'
-import { runActivity } from '../run-activity.js'
+import { type ActivityParts, runActivity } from '../run-activity.js'
 
 const neededBy = "the session's journal"
 
 /** Activity `journal.append`: appends batches of recorded steps, and returns the log after each batch. */
-export function appendJournal(values: Values) {
+export function appendJournal({ values }: Pick<ActivityParts, 'values'>) {
   return ({ log, batches }: AppendJournalInput): Promise<readonly ValueLog[]> =>
     runActivity(async ({ signal }) => {
       failpoint('journal.begins')

@@ -52,7 +52,12 @@ describe('session.open', () => {
         return Promise.resolve({ session, description: 'container', supportsCheckpoint: false })
       },
     })
-    const activity = openSession(host, registry, openValues().values, (backend) => `queue.host.${backend}`)
+    const activity = openSession({
+      host,
+      registry,
+      values: openValues().values,
+      hostQueueOf: (backend) => `queue.host.${backend}`,
+    })
     const result: unknown = await new MockActivityEnvironment().run(() => activity(input))
     expect(result).toEqual({
       session,
@@ -67,7 +72,9 @@ describe('session.open', () => {
 describe('session.interrupt, session.park and session.close', () => {
   it('session.interrupt is retried until the step runs on this worker', async () => {
     const running = new Set<number>()
-    const activity = interruptSession(hostOf({ interrupt: (_session, step) => Promise.resolve(running.has(step)) }))
+    const activity = interruptSession({
+      host: hostOf({ interrupt: (_session, step) => Promise.resolve(running.has(step)) }),
+    })
     const interrupt = () => new MockActivityEnvironment().run(() => activity({ session, step: 3 }))
     expect(await failureOf(interrupt())).toMatchObject({ type: 'SANDBOX_UNAVAILABLE', nonRetryable: false })
     running.add(3)
@@ -82,7 +89,7 @@ describe('session.interrupt, session.park and session.close', () => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
       )
     }
-    const failure = await failureOf(environment.run(() => parkSession(hostOf({ park }))(session)))
+    const failure = await failureOf(environment.run(() => parkSession({ host: hostOf({ park }) })(session)))
     expect(failure).toBeInstanceOf(CancelledFailure)
   })
 
@@ -94,7 +101,7 @@ describe('session.interrupt, session.park and session.close', () => {
       await Promise.resolve()
       closed.push(closing)
     }
-    await environment.run(() => closeSession(hostOf({ close }))(session))
+    await environment.run(() => closeSession({ host: hostOf({ close }) })(session))
     expect(closed).toEqual([session])
   })
 })
@@ -111,7 +118,7 @@ describe('session.snapshot', () => {
         return Promise.resolve({ type: 'snapshot', pieces: ['QUJD', 'REVG'] })
       },
     })
-    const activity = snapshotSession(host, values)
+    const activity = snapshotSession({ host, values })
     const result: SnapshotResult = await new MockActivityEnvironment({ attempt: 2 }).run(() => activity(input))
     expect(fence).toEqual({ step: 7, attempt: 2, bytes: 1_000, seconds: 5 })
     if (result.type !== 'stored') throw new Error(result.reason)
@@ -123,12 +130,14 @@ describe('session.snapshot', () => {
   it('session.snapshot skips the snapshot when the sandbox or the store refuses', async () => {
     const { values } = openValues()
     const refusing = hostOf({ snapshot: () => Promise.resolve({ type: 'no_snapshot', reason: 'a socket is open' }) })
-    const skipped: unknown = await new MockActivityEnvironment().run(() => snapshotSession(refusing, values)(input))
+    const skipped: unknown = await new MockActivityEnvironment().run(() =>
+      snapshotSession({ host: refusing, values })(input),
+    )
     expect(skipped).toMatchObject({ type: 'skipped', reason: expect.stringContaining('a socket is open') })
     const full = new PtcError('VALUE_STORE_FULL', 'the disk is full')
     values.storeText = () => Promise.reject(full)
     const host = hostOf({ snapshot: () => Promise.resolve({ type: 'snapshot', pieces: ['QUJD'] }) })
-    const result: unknown = await new MockActivityEnvironment().run(() => snapshotSession(host, values)(input))
+    const result: unknown = await new MockActivityEnvironment().run(() => snapshotSession({ host, values })(input))
     expect(result).toEqual({ type: 'skipped', reason: 'the disk is full' })
   })
 
@@ -141,7 +150,7 @@ describe('session.snapshot', () => {
         return Promise.resolve({ type: 'snapshot', pieces: ['QUJD'] })
       },
     })
-    const failure = await failureOf(environment.run(() => snapshotSession(host, values)(input)))
+    const failure = await failureOf(environment.run(() => snapshotSession({ host, values })(input)))
     expect(failure).toBeInstanceOf(CancelledFailure)
     expect(readdirSync(folder)).toEqual([])
   })
@@ -181,7 +190,7 @@ describe('session.step', () => {
         return remaining.shift() ?? completed
       },
     })
-    const activity = executeStep({ host, registry, values: openValues().values }, noFollowUps)
+    const activity = executeStep({ host, registry, values: openValues().values, followUps: noFollowUps })
     const journal = recorded && { recorded: { log: null, latest: recorded } }
     const result: Promise<unknown> = environment.run(() =>
       activity({ session, tools, step, outputLimit: 1_000, limits, ...journal }),

@@ -1,21 +1,33 @@
+import { getClient } from '@temporalio/activity'
+import type { Workflow } from '@temporalio/common'
 import { failpoint } from '../../common/failpoint.js'
+import { memoKeys, workflowNames } from '../../common/names.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { PtcError } from '../../common/errors.js'
 import type { BackendName } from '../../common/run/run-config.js'
-import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
+import type {
+  InterruptInput,
+  OpenedSession,
+  OpenInput,
+  SessionRef,
+  SessionInput,
+} from '../../common/session/session.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
-import type { ToolRegistry } from '../../tools/registry.js'
-import type { Values } from '../../values/values.js'
-import { runActivity } from '../run-activity.js'
+import { runActivity, type ActivityParts } from '../run-activity.js'
 import { loadSignatures } from '../../tools/sources/tool-set.js'
+import type { StartSessionInput } from '../../common/session/shared-cells.js'
+
+interface HostPart {
+  readonly host: SessionHost
+}
+
+export interface SandboxParts extends ActivityParts, HostPart {
+  /** The task queue of the sessions with a backend on this host. */
+  readonly hostQueueOf: (backend: BackendName) => string
+}
 
 /** Activity `session.open`: opens a sandbox on any host, and returns the task queue of its backend on that host. */
-export function openSession(
-  host: SessionHost,
-  registry: ToolRegistry,
-  values: Values,
-  hostQueueOf: (backend: BackendName) => string,
-) {
+export function openSession({ host, registry, values, hostQueueOf }: SandboxParts) {
   return ({ session, limits, tools, reason }: OpenInput): Promise<OpenedSession> =>
     runActivity(async ({ workflowId, runId, signal }) => {
       failpoint('open.begins')
@@ -33,7 +45,7 @@ export function openSession(
  * Activity `session.interrupt`: interrupts the code of a running step. The activity is retried until the step runs on
  * this worker.
  */
-export function interruptSession(host: SessionHost) {
+export function interruptSession({ host }: HostPart) {
   return ({ session, step }: InterruptInput): Promise<void> =>
     runActivity(async () => {
       if (await host.interrupt(session, step)) return
@@ -42,16 +54,40 @@ export function interruptSession(host: SessionHost) {
 }
 
 /** Activity `session.park`: returns true if the sandbox was kept as a checkpoint, and false if it was removed. */
-export function parkSession(host: SessionHost) {
+export function parkSession({ host }: HostPart) {
   return (session: SessionRef): Promise<boolean> => runActivity(({ signal }) => host.park(session, signal))
 }
 
 /** Activity `session.close`: removes the sandbox. */
-export function closeSession(host: SessionHost) {
+export function closeSession({ host }: HostPart) {
   return (session: SessionRef): Promise<void> =>
     runActivity(async () => {
       failpoint('close.begins')
       await host.close(session)
       failpoint('close.ends')
+    })
+}
+
+/**
+ * Activity `session.start`: starts a named session for a run, unless a session with this name runs. Returns the run id
+ * of the session.
+ */
+export function startSession() {
+  return ({ workflowId, taskQueue, session }: StartSessionInput): Promise<string> =>
+    runActivity(async () => {
+      const summary = `session ${session.name}`
+      const { firstExecutionRunId } = await getClient().workflow.start<(input: SessionInput) => ReturnType<Workflow>>(
+        workflowNames.session,
+        {
+          workflowId,
+          taskQueue,
+          args: [session],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          staticSummary: summary,
+          memo: { [memoKeys.summary]: summary },
+        },
+      )
+      failpoint('session.started')
+      return firstExecutionRunId
     })
 }

@@ -10,7 +10,7 @@ import { type ActivityScope, runActivity } from '../run-activity.js'
 const neededBy = 'the snapshot of the session'
 
 /** Activity `session.snapshot`: stores the state of a session between two cells. Returns `skipped` when it can't. */
-export function snapshotSession(host: SessionHost, values: Values) {
+export function snapshotSession({ host, values }: { readonly host: SessionHost; readonly values: Values }) {
   return ({ session, step, limits, maxBytes, timeoutSeconds }: SnapshotInput): Promise<SnapshotResult> =>
     runActivity(async ({ attempt, signal }) => {
       failpoint('snapshot.begins')

@@ -39,7 +39,7 @@ const withoutTool = createRegistry([tool('other', () => null)])
 async function check(registry: typeof recorded, value: JsonValue, resultBytes = 100_000) {
   const tools = await recordToolSet(recorded, values, signal)
   const input = { tool: 'approve', position: { turn: 0, cell: 1, index: 1 }, value, tools, resultBytes }
-  const checked = new MockActivityEnvironment().run(() => checkToolResult(registry, values)(input))
+  const checked = new MockActivityEnvironment().run(() => checkToolResult({ registry, values })(input))
   return checked.catch((thrown: unknown) => thrown)
 }
 
@@ -82,7 +82,7 @@ it('a large checked result is externalized', async () => {
 it('the result of a tool that the run does not have is rejected', async () => {
   const tools = await recordToolSet(withoutTool, values, signal)
   const input = { tool: 'approve', position: { turn: 0, cell: 1, index: 1 }, value: null, tools, resultBytes: 100 }
-  await expect(new MockActivityEnvironment().run(() => checkToolResult(recorded, values)(input))).rejects.toMatchObject(
-    { type: 'TOOL_UNKNOWN', nonRetryable: true },
-  )
+  await expect(
+    new MockActivityEnvironment().run(() => checkToolResult({ registry: recorded, values })(input)),
+  ).rejects.toMatchObject({ type: 'TOOL_UNKNOWN', nonRetryable: true })
 })

@@ -8,7 +8,7 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { checkOutput } from '../../tools/validation/check-output.js'
 import { fromJsonSchema } from '../../tools/validation/json-schema.js'
 import type { Values } from '../../values/values.js'
-import { runActivity } from '../run-activity.js'
+import { runActivity, type ActivityParts } from '../run-activity.js'
 import { findRunTools, loadOutputSchema } from '../../tools/sources/tool-set.js'
 
 /**
@@ -18,7 +18,7 @@ import { findRunTools, loadOutputSchema } from '../../tools/sources/tool-set.js'
  *
  * @throws PtcError TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE, TOOL_UNKNOWN, and errors of the value store
  */
-export function checkToolResult(registry: ToolRegistry, values: Values) {
+export function checkToolResult({ registry, values }: ActivityParts) {
   return ({ tool, value, tools, resultBytes }: ToolResultInput): Promise<Externalizable> =>
     runActivity(async ({ signal }) => {
       const output = await outputSchemaOf(registry, values, tool, tools, signal)

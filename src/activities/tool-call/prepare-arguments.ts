@@ -1,16 +1,25 @@
 import { getClient } from '@temporalio/activity'
 import type { z } from 'zod'
 import { digestJson } from '../../common/calls/call-identity.js'
-import { maxRemoteArgumentBytes, type PrepareArgumentsInput } from '../../common/calls/calls.js'
+import { maxRemoteArgumentBytes, type PrepareArgumentsInput, type ToolCallInput } from '../../common/calls/calls.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { checkSize, parseArguments } from '../../tools/validation/check-arguments.js'
 import { fromJsonSchema } from '../../tools/validation/json-schema.js'
 import type { Values } from '../../values/values.js'
-import { runActivity } from '../run-activity.js'
+import { type ActivityParts, runActivity } from '../run-activity.js'
 import { findRunTools, loadDocumentation } from '../../tools/sources/tool-set.js'
-import { loadArguments } from './load-arguments.js'
+
+/** @throws errors of the value store */
+export async function loadArguments(
+  values: Values,
+  { tool, arguments: value }: Pick<ToolCallInput, 'tool' | 'arguments'>,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  // The stored arguments are an object, because a sandbox and a model always send an object.
+  return (await values.load(value, `the arguments of ${tool}`, signal)) as JsonObject
+}
 
 /**
  * Activity `tool.arguments`: returns the arguments of a call for a remote tool, inline and parsed. If the worker has
@@ -19,7 +28,7 @@ import { loadArguments } from './load-arguments.js'
  * @throws PtcError TOOL_INPUT_INVALID, TOOL_UNKNOWN, TOOL_NOT_ALLOWED without the Nexus endpoint, and errors of the
  *   value store
  */
-export function prepareArguments(registry: ToolRegistry, values: Values) {
+export function prepareArguments({ registry, values }: ActivityParts) {
   return (input: PrepareArgumentsInput): Promise<JsonObject> =>
     runActivity(async ({ signal }) => {
       const { tool: name, tools, nexusEndpoint } = input

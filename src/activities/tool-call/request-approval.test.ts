@@ -49,7 +49,7 @@ function request(args: JsonObject, more: Partial<RequestApprovalInput> = {}): Pr
     position: { turn: 0, cell: 1, index: 1 },
     ...more,
   } as unknown as RequestApprovalInput
-  return new MockActivityEnvironment().run(() => requestApproval(registry, values, undefined, undefined)(input))
+  return new MockActivityEnvironment().run(() => requestApproval({ registry, values })(input))
 }
 
 it('approval is requested for a call with valid arguments when the rule of its tool requires it', async () => {

@@ -8,33 +8,32 @@ import {
 import { rejectOnUncaught, runWork } from '../../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
-import type { ToolRegistry } from '../../tools/registry.js'
 import type { ApprovalRequest } from '../../config/options/approvals.js'
 import type { Tool } from '../../tools/tool.js'
 import type { GatedCall } from '../../tools/tool-definition.js'
 import { describeThrown } from '../../tools/calls/thrown.js'
+import { encodeCompletionToken } from '../../common/calls/completion-token.js'
+import type { DeferredInput } from '../../common/calls/deferred-calls.js'
 import { parseArguments } from '../../tools/validation/check-arguments.js'
-import type { Values } from '../../values/values.js'
-import { runActivity } from '../run-activity.js'
-import type { StreamPublisher } from '../../stream/index.js'
-import { streamApprovalRequest } from '../stream-events.js'
-import { completionTokenOf } from './completion-token.js'
-import { loadArguments } from './load-arguments.js'
+import { type ActivityParts, runActivity } from '../run-activity.js'
+import { type EventSinks, Observer } from '../observe.js'
+import { callFields } from './observe-call.js'
+import { loadArguments } from './prepare-arguments.js'
+
+export interface ApprovalParts extends ActivityParts, EventSinks {
+  /** The hook of the configuration. After an error of the hook, the activity is retried. */
+  readonly onApprovalRequest?: ((request: ApprovalRequest) => void | Promise<void>) | undefined
+}
 
 /**
  * Activity `tool.approval`: applies the rule of a tool to a call, and notifies people of a call that needs approval.
  *
- * @param onRequest the hook of the configuration. After an error of the hook, the activity is retried.
  * @throws PtcError TOOL_NOT_REGISTERED, APPROVAL_REQUEST_FAILED, and errors of the value store
  */
-export function requestApproval(
-  registry: ToolRegistry,
-  values: Values,
-  onRequest: ((request: ApprovalRequest) => void | Promise<void>) | undefined,
-  stream: StreamPublisher | undefined,
-) {
+export function requestApproval({ registry, values, onApprovalRequest, ...sinks }: ApprovalParts) {
   return (input: RequestApprovalInput): Promise<RequestApprovalResult> =>
-    runActivity(async ({ signal, workflowId, runId, attempt }) => {
+    runActivity(async (scope) => {
+      const { signal, workflowId, runId } = scope
       const { tool: name, summary, caller, agent, context = {}, deferred, expiresMs } = input
       const tool = registry.get(name)
       if (tool === undefined) {
@@ -49,12 +48,15 @@ export function requestApproval(
       const token = completionTokenOf(approvalKey(input.idempotencyKey), deferred)
       const request = { tool: name, summary, arguments: args, caller, run, context, token, expiresMs }
       try {
-        await rejectOnUncaught({ name: `approvals.onRequest for ${name}` }, () => onRequest?.(structuredClone(request)))
+        await rejectOnUncaught({ name: `approvals.onRequest for ${name}` }, () =>
+          onApprovalRequest?.(structuredClone(request)),
+        )
       } catch (cause) {
         throw new PtcError('APPROVAL_REQUEST_FAILED', `the approval of ${name} could not be requested`, { cause })
       }
       failpoint('approval.requested')
-      streamApprovalRequest(stream, input, { workflowId, runId, attempt })
+      const observer = new Observer(sinks, scope, { unit: `approval/${input.idempotencyKey}` })
+      await observer.publish({ type: 'approval.requested', ...callFields(input), summary })
       return { isNeeded: true, ...(rememberAs !== undefined && { rememberAs }) }
     })
 }
@@ -89,4 +91,11 @@ function rememberKeyOf(tool: Tool, input: Readonly<Record<string, unknown>>): st
     log.warn(`approval.remember of ${tool.name} threw`, { error: messageOf(thrown) })
   }
   return undefined
+}
+
+/** Returns the token that completes a call of the workflow of this activity. */
+export function completionTokenOf(idempotencyKey: string, deferred: DeferredInput): string {
+  const { namespace, workflowExecution } = activityInfo()
+  const workflowId = workflowExecution?.workflowId ?? ''
+  return encodeCompletionToken({ namespace, workflowId, idempotencyKey, ...deferred })
 }

@@ -2,14 +2,13 @@ import { getClient } from '@temporalio/activity'
 import type { Workflow } from '@temporalio/common'
 import { toolLimitMessages, toolLimitWorkflow } from '../../common/names.js'
 import type { RequestSlotInput, SlotRequest, ToolLimitInput } from '../../common/calls/tool-slots.js'
-import type { ToolRegistry } from '../../tools/registry.js'
-import { runActivity } from '../run-activity.js'
+import { type ActivityParts, runActivity } from '../run-activity.js'
 
 /**
  * Activity `tool.slot`: sends the request of a call for a slot to the limiter of its tool. Starts the limiter if it
  * does not run. The limit is from this worker's configuration, so that a deployment also changes it for earlier runs.
  */
-export function requestSlot(registry: ToolRegistry) {
+export function requestSlot({ registry }: Pick<ActivityParts, 'registry'>) {
   return ({ tool, limiter, taskQueue, request }: RequestSlotInput): Promise<void> =>
     runActivity(async () => {
       const slots = registry.get(tool)?.concurrency ?? request.slots

@@ -1,4 +1,3 @@
-import type { AuditLog } from '../../audit/index.js'
 import { lostWorkerRetries } from '../../common/calls/calls.js'
 import { type CompensateInput, compensationAttempts, compensationKey } from '../../common/calls/compensation.js'
 import { PtcError } from '../../common/errors.js'
@@ -7,21 +6,18 @@ import { compensationActivity } from '../../common/names.js'
 import { requesterOf } from '../../common/run/requester.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
-import type { ToolRegistry } from '../../tools/registry.js'
 import { runCompensation } from '../../tools/calls/run-compensation.js'
-import type { Values } from '../../values/values.js'
-import { auditCompensation } from '../audit-events.js'
+import type { EventSinks } from '../observe.js'
+import type { ActivityParts } from '../run-activity.js'
 import { describeAttempt } from './attempt-report.js'
 import type { LatestAttempts } from './latest-attempts.js'
-import { loadArguments } from './load-arguments.js'
+import { observeCompensation } from './observe-call.js'
+import { loadArguments } from './prepare-arguments.js'
 import { runAttempts } from './run-attempts.js'
 
 /** Shared by all compensations of a worker. */
-interface CompensationDependencies {
-  readonly registry: ToolRegistry
-  readonly values: Values
+interface CompensationParts extends ActivityParts, EventSinks {
   readonly latest: LatestAttempts
-  readonly audit?: AuditLog | undefined
   readonly credentials?: Credentials | undefined
 }
 
@@ -41,7 +37,7 @@ export function isCompensation(input: unknown, activityType: string): input is C
 
 /** Activity `TOOL.compensate`: undoes the effect of a call. */
 export function compensate(
-  { registry, values, latest, audit, credentials }: CompensationDependencies,
+  { registry, values, latest, credentials, ...sinks }: CompensationParts,
   { name, attempts, timeoutMs }: ToolConfig,
   { agent, context: runContext = {}, ...call }: CompensateInput,
 ): Promise<void> {
@@ -58,7 +54,7 @@ export function compensate(
     const args = await loadArguments(values, call, signal)
     const result =
       call.result === undefined ? undefined : await values.load(call.result, `the result of ${name}`, signal)
-    await auditCompensation(audit, call, { ...scope, attempt, requester: requesterOf(runContext) }, () =>
+    await observeCompensation(sinks, call, { ...scope, requester: requesterOf(runContext) }, () =>
       runCompensation(registry, { ...call, arguments: args, result }, context),
     )
     failpoint('compensation.ran')

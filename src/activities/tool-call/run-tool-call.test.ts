@@ -33,7 +33,7 @@ const registry = createRegistry([
   tool('send', () => null, { effect: 'once' }),
   tool('exact', () => null, { input: z.object({ id: z.int() }) as never }),
 ])
-const callTool = toolCall(registry, values, defaultLimits)
+const callTool = toolCall({ registry, values, limits: defaultLimits })
 
 /** Runs one attempt of a call; `reported` are the heartbeat details for the next attempt. */
 async function attempt(

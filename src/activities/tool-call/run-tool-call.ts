@@ -1,5 +1,4 @@
 import { activityInfo } from '@temporalio/activity'
-import type { AuditLog } from '../../audit/index.js'
 import {
   type CallLimits,
   type FollowedCall,
@@ -14,29 +13,25 @@ import { requesterOf } from '../../common/run/requester.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
-import type { ToolRegistry } from '../../tools/registry.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/calls/run-tool.js'
 import { redactSummary, summarizeArguments } from '../../tools/calls/summary.js'
-import type { StreamPublisher } from '../../stream/index.js'
-import type { Values } from '../../values/values.js'
 import { describeAttempt } from './attempt-report.js'
-import { completionTokenOf } from './completion-token.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
-import { auditCall } from '../audit-events.js'
+import type { EventSinks } from '../observe.js'
+import type { ActivityParts } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
-import { streamCall } from '../stream-events.js'
 import { LatestAttempts } from './latest-attempts.js'
 import { compensate, isCompensation } from './run-compensation.js'
-import { loadArguments } from './load-arguments.js'
+import { measureCall, observeCall } from './observe-call.js'
+import { loadArguments } from './prepare-arguments.js'
+import { completionTokenOf } from './request-approval.js'
 import { runAttempts } from './run-attempts.js'
 
-/** Parts that only some workers have. */
-export interface ToolCallOptions {
+export interface ToolCallParts extends ActivityParts, EventSinks {
+  readonly limits: Limits
   /** Undefined in a worker without sandboxes. */
   readonly followUps?: FollowUps | undefined
-  readonly audit?: AuditLog | undefined
-  readonly stream?: StreamPublisher | undefined
   readonly credentials?: Credentials | undefined
 }
 
@@ -44,8 +39,8 @@ export interface ToolCallOptions {
  * The activity of every tool. It is Temporal's default activity, which handles all activity types that are not
  * registered.
  */
-export function toolCall(registry: ToolRegistry, values: Values, limits: Limits, options: ToolCallOptions = {}) {
-  const ownTools = registry.toolConfigs().filter(({ remote }) => !remote)
+export function toolCall(parts: ToolCallParts) {
+  const ownTools = parts.registry.toolConfigs().filter(({ remote }) => !remote)
   const toolConfigs = new Map(ownTools.map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()
   return async (
@@ -55,13 +50,11 @@ export function toolCall(registry: ToolRegistry, values: Values, limits: Limits,
     if (isCompensation(call, activityType)) {
       const compensatedTool = toolConfigs.get(call.tool)
       if (!compensatedTool?.compensates) return failUnregisteredTool(call.tool)
-      return compensate({ registry, values, latest, ...options }, compensatedTool, call)
+      return compensate({ ...parts, latest }, compensatedTool, call)
     }
     if (!isToolCall(call, activityType)) throw unknownActivity(activityType)
     const toolConfig = toolConfigs.get(call.tool)
-    return toolConfig
-      ? runToolCall({ registry, values, limits, latest, ...options }, toolConfig, call)
-      : failUnregisteredTool(call.tool)
+    return toolConfig ? runToolCall({ ...parts, latest }, toolConfig, call) : failUnregisteredTool(call.tool)
   }
 }
 
@@ -84,19 +77,12 @@ const defaultCallLimits: CallLimits = {
   resultBytes: defaultLimits.resultBytes,
 }
 
-/** Shared by all calls of a worker. */
-interface ToolCallDependencies extends ToolCallOptions {
-  readonly registry: ToolRegistry
-  readonly values: Values
-  readonly limits: Limits
-  readonly latest: LatestAttempts
-}
-
 function runToolCall(
-  { registry, values, limits: configured, latest, followUps, audit, stream, credentials }: ToolCallDependencies,
+  parts: ToolCallParts & { readonly latest: LatestAttempts },
   toolConfig: ToolConfig,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
+  const { registry, values, limits: configured, latest, followUps, credentials } = parts
   const {
     limits: allowed = defaultCallLimits,
     inputDigest,
@@ -121,11 +107,11 @@ function runToolCall(
     const token = deferred && { completionToken: completionTokenOf(call.idempotencyKey, deferred) }
     const limits = { ...configured, ...allowed }
     const loaded = { ...call, arguments: args }
-    const requester = requesterOf(runContext)
     const summary = redactSummary(registry, call.tool, summarizeArguments(call.tool, args))
-    const published = { ...call, summary, isDeferred: deferred !== undefined }
-    const result = await streamCall(stream, published, scope, (publishMilestone) =>
-      auditCall(audit, loaded, { ...scope, attempt, requester }, () =>
+    const observed = { ...loaded, summary, isDeferred: deferred !== undefined }
+    const origin = { ...scope, requester: requesterOf(runContext) }
+    const result = await observeCall(parts, observed, origin, (publishMilestone) =>
+      measureCall(call, { attempt, signal }, () =>
         runTool(registry, loaded, limits, {
           ...context,
           ...token,

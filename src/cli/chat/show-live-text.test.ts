@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../stream/index.js'
 import { showLiveText } from './show-live-text.js'
 
 const compaction = (message: string): StreamEvent => ({
-  type: 'compaction.ends',
+  type: 'compaction.completed',
   unit: `compaction/3/${message}`,
   turn: 3,
   message,

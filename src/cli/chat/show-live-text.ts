@@ -45,7 +45,7 @@ async function* printCompactions(
   printLine: (line: string) => void,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   for await (const event of stream) {
-    if (event.type === 'compaction.ends' && event.message === id)
+    if (event.type === 'compaction.completed' && event.message === id)
       printLine(`› compaction: ${describeCompaction(event)}`)
     yield event
   }

@@ -96,7 +96,7 @@ async function* showMilestones(
   progress: ProgressWriter,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   for await (const event of events) {
-    if (event.type === 'milestone') progress.setMilestone(event.call, event.text)
+    if (event.type === 'milestone.reached') progress.setMilestone(event.call, event.text)
     yield event
   }
 }

@@ -4,13 +4,22 @@ import { liveTexts } from './live-texts.js'
 
 const fields = { attempt: 1, offset: '0', time: 0 }
 const begins = (turn: number, message: string): StreamEvent => {
-  return { type: 'turn.begins', unit: `turn/${turn}`, turn, model: 'm', messages: 0, message, ...fields }
+  return {
+    type: 'turn.started',
+    unit: `turn/${turn}`,
+    turn,
+    model: 'm',
+    messages: 0,
+    committedTurns: 0,
+    message,
+    ...fields,
+  }
 }
 const piece = (turn: number, text: string, block = 0): StreamEvent => {
-  return { type: 'text', unit: `turn/${turn}`, turn, block, text, ...fields }
+  return { type: 'text.delta', unit: `turn/${turn}`, turn, block, text, ...fields }
 }
 const ends = (turn: number): StreamEvent => {
-  return { type: 'turn.ends', unit: `turn/${turn}`, turn, stopReason: 'end_turn', ...fields }
+  return { type: 'turn.completed', unit: `turn/${turn}`, turn, model: 'm', stopReason: 'end_turn', ...fields }
 }
 
 async function textsOf(events: readonly StreamEvent[], message?: string) {
@@ -39,10 +48,10 @@ it('a live text starts again after a reset', async () => {
 })
 
 it('shows the output of running code until the output is complete', async () => {
-  const printed = (type: 'output' | 'output.partial', text: string): StreamEvent => {
+  const printed = (type: 'output.delta' | 'output.preview', text: string): StreamEvent => {
     return { type, unit: 'step/s/1', text, ...fields }
   }
-  const events = [printed('output.partial', '1'), printed('output.partial', '1 2'), printed('output', '1 2 3')]
+  const events = [printed('output.preview', '1'), printed('output.preview', '1 2'), printed('output.delta', '1 2 3')]
   expect(await textsOf(events)).toEqual(['1', '1 2', undefined])
 })
 

@@ -3,8 +3,15 @@ import type { LiveText } from '../rendering/progress/live-text.js'
 
 type BlockText = LiveText & { readonly block?: number }
 
-/** After `output`, the tree of the run has the printed text. */
-const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.ends', 'turn.fails', 'reset', 'output', 'cell.ends'])
+/** After `output.delta`, the tree of the run has the printed text. */
+const endTypes: ReadonlySet<StreamEvent['type']> = new Set([
+  'turn.completed',
+  'turn.failed',
+  'reset',
+  'output.delta',
+  'cell.completed',
+  'cell.failed',
+])
 
 /**
  * The text that the model is writing, and the output of running code, from the events of a live stream. Undefined while
@@ -12,18 +19,18 @@ const endTypes: ReadonlySet<StreamEvent['type']> = new Set(['turn.ends', 'turn.f
  */
 export async function* liveTexts(
   events: AsyncIterable<StreamEvent>,
-  isShown: (event: StreamEvent & { readonly type: 'turn.begins' }) => boolean = () => true,
+  isShown: (event: StreamEvent & { readonly type: 'turn.started' }) => boolean = () => true,
 ): AsyncGenerator<LiveText | undefined, void, undefined> {
   let liveText: BlockText | undefined
   let shows = true
   for await (const event of events) {
-    if (event.type === 'turn.begins') shows = isShown(event)
+    if (event.type === 'turn.started') shows = isShown(event)
     if (!shows) continue
-    if (event.type === 'text' || event.type === 'code') {
+    if (event.type === 'text.delta' || event.type === 'code.delta') {
       const { type, block, text } = event
       const earlier = liveText?.block === block ? liveText.text : ''
-      liveText = { type, block, text: earlier + text }
-    } else if (event.type === 'output.partial') {
+      liveText = { type: type === 'text.delta' ? 'text' : 'code', block, text: earlier + text }
+    } else if (event.type === 'output.preview') {
       liveText = { type: 'output', text: event.text }
     } else if (endTypes.has(event.type)) {
       liveText = undefined

@@ -53,8 +53,8 @@ export interface ModelTurnInput {
   readonly providerClearsAt?: number
   /** The messages of earlier turns; null in the first turn. */
   readonly history: ValueLog | null
-  /** Number of turns that became part of the conversation before this one; absent in histories of earlier versions. */
-  readonly committedTurns?: number
+  /** Number of turns that became part of the conversation before this one. */
+  readonly committedTurns: number
   /** Blocks of the next user message; empty to continue a truncated reply. */
   readonly pending: readonly PendingBlock[]
   /** Id of the message of the conversation in progress. */

@@ -148,21 +148,20 @@ export interface AuditCallInput {
   /** The context of the run, which names the requester. */
   readonly context?: JsonObject
   readonly event:
-    | { readonly kind: 'call.begins'; readonly digest: string }
-    | { readonly kind: 'call.ends'; readonly status: CallStatus }
-    | ({ readonly kind: 'call.decided' } & CallDecision)
+    | { readonly type: 'call.started'; readonly digest: string }
+    | { readonly type: 'call.completed' | 'call.expired' }
+    | { readonly type: 'call.failed'; readonly status: CallStatus }
+    | ({ readonly type: 'call.decided' } & CallDecision)
 }
 
 /** The decision by which a deferred call got its outcome, or a call its approval. */
-export type CallDecision =
-  | { readonly decision: 'expired' }
-  | {
-      readonly decision: 'completed' | 'failed' | 'approved' | 'denied'
-      /** Digest of the result. */
-      readonly digest: string
-      /** The sender of the result, by its own claim. */
-      readonly by?: string
-    }
+export interface CallDecision {
+  readonly decision: 'completed' | 'failed' | 'approved' | 'denied'
+  /** Digest of the result. */
+  readonly digest: string
+  /** The sender of the result, by its own claim. */
+  readonly by?: string
+}
 
 /**
  * Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it

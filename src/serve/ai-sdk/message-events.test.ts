@@ -17,21 +17,30 @@ const answer: ConversationAnswer = {
 const fields = { attempt: 1, time: 0 }
 const begins = (turn: number, message: string): StreamEvent => {
   return {
-    type: 'turn.begins',
+    type: 'turn.started',
     unit: `turn/${turn}`,
     turn,
     model: 'm',
     messages: 0,
+    committedTurns: 0,
     message,
     offset: `${turn}.0`,
     ...fields,
   }
 }
 const text = (turn: number, piece: string): StreamEvent => {
-  return { type: 'text', unit: `turn/${turn}`, turn, block: 0, text: piece, offset: `${turn}.1`, ...fields }
+  return { type: 'text.delta', unit: `turn/${turn}`, turn, block: 0, text: piece, offset: `${turn}.1`, ...fields }
 }
 const ends = (turn: number): StreamEvent => {
-  return { type: 'turn.ends', unit: `turn/${turn}`, turn, stopReason: 'end_turn', offset: `${turn}.2`, ...fields }
+  return {
+    type: 'turn.completed',
+    unit: `turn/${turn}`,
+    turn,
+    model: 'm',
+    stopReason: 'end_turn',
+    offset: `${turn}.2`,
+    ...fields,
+  }
 }
 
 /** A stream of these events that then waits without end, like the stream of an open conversation. */

@@ -70,7 +70,7 @@ export async function* messageEvents({
         continue
       }
       if (event === undefined || event.type === 'end') break
-      if (event.type === 'turn.begins') isOfMessage = event.message === id
+      if (event.type === 'turn.started') isOfMessage = event.message === id
       if (isOfMessage) {
         hasBegun = true
         noteOpen(open, event)
@@ -101,8 +101,8 @@ async function within<Result, Late = undefined>(
   }
 }
 
-/** Updates the set of units that have begun and not ended. */
-function noteOpen(open: Set<string>, event: StreamEvent): void {
-  if (event.type === 'turn.begins' || event.type === 'call.begins') open.add(event.unit)
-  if (event.type === 'turn.ends' || event.type === 'turn.fails' || event.type === 'call.ends') open.delete(event.unit)
+/** Updates the set of turns and calls that have started and not ended. */
+function noteOpen(open: Set<string>, { type, unit = '' }: StreamEvent & { readonly unit?: string }): void {
+  if (type === 'turn.started' || type === 'call.started') open.add(unit)
+  if (/^(turn|call)\.(completed|deferred|failed)$/.test(type)) open.delete(unit)
 }

@@ -23,14 +23,15 @@ type Data = StreamEvent extends infer Event
 
 const turn = (number: number, attempt = 1) => ({ unit: `turn/${number}`, turn: number, attempt })
 const begins = (number: number, attempt = 1) =>
-  ({ type: 'turn.begins', model: 'm', messages: 0, ...turn(number, attempt) }) as const
+  ({ type: 'turn.started', model: 'm', messages: 0, committedTurns: 0, ...turn(number, attempt) }) as const
 const text = (number: number, piece: string, attempt = 1) =>
-  ({ type: 'text', block: 0, text: piece, ...turn(number, attempt) }) as const
+  ({ type: 'text.delta', block: 0, text: piece, ...turn(number, attempt) }) as const
 const code = (number: number, piece: string, block = 1) =>
-  ({ type: 'code', block, text: piece, ...turn(number) }) as const
-const ends = (number: number) => ({ type: 'turn.ends', stopReason: 'end_turn', ...turn(number) }) as const
+  ({ type: 'code.delta', block, text: piece, ...turn(number) }) as const
+const ends = (number: number) =>
+  ({ type: 'turn.completed', model: 'm', stopReason: 'end_turn', ...turn(number) }) as const
 const step = { unit: 'step/s/1', attempt: 1, cell: 1 }
-const call = { unit: 'call/k', attempt: 1, call: 'k', tool: 'pay', caller: 'direct', turn: 1, cell: 0 }
+const call = { unit: 'call/k', attempt: 1, call: 'k', tool: 'pay', caller: 'direct', turn: 1, cell: 0, index: 1 }
 
 function chunksOf(events: readonly Data[], answer = answered): readonly UiChunk[] {
   const stream = new UiMessageStream()
@@ -54,18 +55,18 @@ async function messageOf(chunks: readonly UiChunk[]): Promise<UIMessage | undefi
 it('makes a step of each turn, with text, code, output and calls', async () => {
   const message = await messageOf(
     chunksOf([
-      { type: 'run.begins', model: 'm', unit: 'run', attempt: 1 },
+      { type: 'run.started', model: 'm', unit: 'run', attempt: 1 },
       begins(1),
       text(1, 'I '),
       text(1, 'look.'),
       code(1, 'print("a'),
       code(1, '\\n")\n'),
       ends(1),
-      { type: 'cell.begins', ...step },
-      { type: 'call.begins', summary: 'pay 3 EUR', ...call },
-      { type: 'call.ends', status: 'ok', ...call },
-      { type: 'output', text: 'a\n', ...step },
-      { type: 'cell.ends', status: 'completed', ...step },
+      { type: 'cell.started', ...step },
+      { type: 'call.started', summary: 'pay 3 EUR', ...call },
+      { type: 'call.completed', ...call },
+      { type: 'output.delta', text: 'a\n', ...step },
+      { type: 'cell.completed', ...step },
       begins(2),
       text(2, 'Done.'),
       ends(2),
@@ -95,7 +96,7 @@ it('reports that the parts of a failed attempt are void', async () => {
     chunksOf([
       begins(1),
       text(1, 'Don'),
-      { type: 'turn.fails', code: 'MODEL_STREAM', ...turn(1) },
+      { type: 'turn.failed', code: 'MODEL_STREAM', ...turn(1) },
       { type: 'retry', ...turn(1, 2) },
       { type: 'reset', unit: 'turn/1', since: '0' },
       begins(1, 2),
@@ -117,18 +118,18 @@ it('leaves out the output of a step whose sandbox was lost', () => {
     begins(1),
     code(1, 'f()'),
     ends(1),
-    { type: 'cell.begins', ...step },
-    { type: 'output', text: 'old', ...step },
+    { type: 'cell.started', ...step },
+    { type: 'output.delta', text: 'old', ...step },
     { type: 'reset', unit: step.unit, since: '0' },
-    { type: 'output', text: 'new', ...step, attempt: 2 },
-    { type: 'cell.ends', status: 'error', error: ' ValueError', ...step },
+    { type: 'output.delta', text: 'new', ...step, attempt: 2 },
+    { type: 'cell.failed', status: 'code_error', error: ' ValueError', ...step },
   ])
   expect(chunks).toContainEqual(expect.objectContaining({ type: 'tool-output-error', errorText: 'new ValueError' }))
 })
 
 it('sends the answer when the stream lost it, and ends tools whose result the stream lost', async () => {
   const message = await messageOf(
-    chunksOf([begins(1), text(1, 'Do'), code(1, 'f()'), { type: 'call.begins', summary: 'pay', ...call }]),
+    chunksOf([begins(1), text(1, 'Do'), code(1, 'f()'), { type: 'call.started', summary: 'pay', ...call }]),
   )
   const texts = message?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   expect(texts).toEqual(['Do', 'Done.'])
@@ -155,12 +156,12 @@ it.each([
 })
 
 it('sends a milestone of a call as a preliminary output', async () => {
-  const milestone = { ...call, type: 'milestone', text: 'half way' } as const
-  const chunks = chunksOf([begins(1), { ...call, type: 'call.begins', summary: 'pay' }, milestone])
+  const milestone = { ...call, type: 'milestone.reached', text: 'half way' } as const
+  const chunks = chunksOf([begins(1), { ...call, type: 'call.started', summary: 'pay' }, milestone])
   expect(chunks).toContainEqual(
     expect.objectContaining({ toolCallId: 'k', output: { milestone: 'half way' }, preliminary: true }),
   )
-  const late = chunksOf([{ ...call, type: 'call.ends', status: 'ok' }, milestone])
+  const late = chunksOf([{ ...call, type: 'call.completed' }, milestone])
   expect(late).not.toContainEqual(expect.objectContaining({ preliminary: true }))
   expect((await messageOf(chunks))?.parts).toContainEqual(expect.objectContaining({ toolCallId: 'k' }))
 })
@@ -169,7 +170,7 @@ it('requests approvals of waiting calls after the code, in a separate step', asy
   const stream = new UiMessageStream()
   const ofCell = { ...call, caller: 'code_execution', cell: 1, summary: 'pay 3 EUR' }
   const requested = { ...ofCell, type: 'approval.requested', unit: 'approval/k' } as const
-  const events: readonly Data[] = [begins(1), code(1, 'pay()'), ends(1), { type: 'cell.begins', ...step }, requested]
+  const events: readonly Data[] = [begins(1), code(1, 'pay()'), ends(1), { type: 'cell.started', ...step }, requested]
   const chunks = events.flatMap((event, index) => stream.add({ ...event, offset: `${index}.0`, time: 0 }))
   expect(stream.isWaiting).toBe(true)
   const requests = stream.requestApprovals(new Set(['k', 'of another message']))
@@ -183,9 +184,9 @@ it('requests approvals of waiting calls after the code, in a separate step', asy
   ])
   // The call is already a part: only its end is one more.
   expect(stream.respond([{ call: 'k', offset: '4.0', approved: true, reason: undefined }])).toEqual([])
-  expect(stream.add({ type: 'call.begins', ...ofCell, offset: '5.0', time: 0 })).toEqual([])
+  expect(stream.add({ type: 'call.started', ...ofCell, offset: '5.0', time: 0 })).toEqual([])
   expect(stream.isWaiting).toBe(false)
-  const end = stream.add({ type: 'call.ends', status: 'ok', ...ofCell, offset: '6.0', time: 0 })
+  const end = stream.add({ type: 'call.completed', ...ofCell, offset: '6.0', time: 0 })
   expect(end).toMatchObject([{ type: 'tool-output-available', toolCallId: 'k' }])
 })
 

@@ -59,45 +59,48 @@ export class UiMessageStream {
   add(event: StreamEvent): readonly UiChunk[] {
     this.#offset = event.offset
     switch (event.type) {
-      case 'turn.begins':
+      case 'turn.started':
         this.#approvals.clear()
         return this.#beginStep()
-      case 'text':
+      case 'text.delta':
         return this.#text(event)
-      case 'code':
+      case 'code.delta':
         return this.#code(event)
-      case 'turn.ends':
+      case 'turn.completed':
         return this.#endWriting()
-      case 'cell.begins':
+      case 'cell.started':
         return this.#beginCell()
-      case 'output':
+      case 'output.delta':
         this.#cell?.output.push(event)
         return []
-      case 'cell.ends':
+      case 'cell.completed':
+      case 'cell.failed':
         return this.#endCell(event)
       case 'approval.requested':
         this.#approvals.set(event.call, { event, checks: 0 })
         return []
-      case 'call.begins':
+      case 'call.started':
         return this.#beginCall(event)
-      case 'milestone':
+      case 'milestone.reached':
         return this.#milestone(event)
-      case 'call.ends':
+      case 'call.completed':
+      case 'call.deferred':
+      case 'call.failed':
         return this.#endCall(event)
       case 'reset':
         return this.#reset(event)
       // An attempt failed. A reset announces its repetition, or the answer of the message reports the failure.
-      case 'turn.fails':
+      case 'turn.failed':
       // The stream sends the output of a cell at its end.
-      case 'output.partial':
-      case 'compaction.begins':
-      case 'compaction.ends':
-      case 'compaction.fails':
+      case 'output.preview':
+      case 'compaction.started':
+      case 'compaction.completed':
+      case 'compaction.failed':
       case 'retry':
       case 'gap':
       case 'budget.spent':
-      case 'status':
-      case 'run.begins':
+      case 'turn.progressed':
+      case 'run.started':
       case 'end':
         return []
     }
@@ -167,7 +170,7 @@ export class UiMessageStream {
     return [...this.#endWriting(), ...end, { type: 'start-step' }]
   }
 
-  #text({ unit, attempt, block, text: delta }: EventOf<'text'>): readonly UiChunk[] {
+  #text({ unit, attempt, block, text: delta }: EventOf<'text.delta'>): readonly UiChunk[] {
     const id = `${unit}/${attempt}/${block}`
     const isNew = !this.#texts.has(id)
     if (this.#texts.size === 0 && isNew) this.#lastTexts = new Map()
@@ -176,7 +179,7 @@ export class UiMessageStream {
     return [...(isNew ? [{ type: 'text-start', id } as const] : []), { type: 'text-delta', id, delta }]
   }
 
-  #code({ unit, attempt, block, text }: EventOf<'code'>): readonly UiChunk[] {
+  #code({ unit, attempt, block, text }: EventOf<'code.delta'>): readonly UiChunk[] {
     const toolCallId = `${unit}/${attempt}/${block}`
     const known = this.#writing.get(toolCallId)
     const piece = JSON.stringify(text).slice(1, -1)
@@ -216,35 +219,37 @@ export class UiMessageStream {
     return []
   }
 
-  #endCell({ status, error }: EventOf<'cell.ends'>): readonly UiChunk[] {
+  #endCell(event: EventOf<'cell.completed' | 'cell.failed'>): readonly UiChunk[] {
     const cell = this.#cell
     this.#cell = undefined
     if (!cell) return []
     const { toolCallId } = cell
     const output = cell.output.map(({ text }) => text).join('')
-    if (error === undefined)
-      return [{ type: 'tool-output-available', toolCallId, output: { status, output }, ...toolFlags }]
-    return [{ type: 'tool-output-error', toolCallId, errorText: `${output}${error}`, ...toolFlags }]
+    if (event.type === 'cell.completed')
+      return [{ type: 'tool-output-available', toolCallId, output: { status: 'completed', output }, ...toolFlags }]
+    return [{ type: 'tool-output-error', toolCallId, errorText: `${output}${event.error}`, ...toolFlags }]
   }
 
-  #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.begins'>): readonly UiChunk[] {
+  #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.started'>): readonly UiChunk[] {
     this.#calls.add(toolCallId)
     this.#approvals.delete(toolCallId)
     if (this.#approved.delete(toolCallId)) return []
     return [{ type: 'tool-input-available', toolCallId, toolName, input: { summary }, ...toolFlags }]
   }
 
-  #milestone({ call: toolCallId, text: milestone }: EventOf<'milestone'>): readonly UiChunk[] {
+  #milestone({ call: toolCallId, text: milestone }: EventOf<'milestone.reached'>): readonly UiChunk[] {
     if (!this.#calls.has(toolCallId)) return []
     return [{ type: 'tool-output-available', toolCallId, output: { milestone }, preliminary: true, ...toolFlags }]
   }
 
-  #endCall({ call: toolCallId, status }: EventOf<'call.ends'>): readonly UiChunk[] {
+  #endCall(event: EventOf<'call.completed' | 'call.deferred' | 'call.failed'>): readonly UiChunk[] {
+    const { call: toolCallId } = event
     // The call may have begun before the first event of the message.
     if (!this.#calls.delete(toolCallId)) return []
-    if (status === 'ok' || status === 'deferred')
-      return [{ type: 'tool-output-available', toolCallId, output: { status }, ...toolFlags }]
-    return [{ type: 'tool-output-error', toolCallId, errorText: status, ...toolFlags }]
+    if (event.type === 'call.failed')
+      return [{ type: 'tool-output-error', toolCallId, errorText: event.status, ...toolFlags }]
+    const status = event.type === 'call.deferred' ? 'deferred' : 'ok'
+    return [{ type: 'tool-output-available', toolCallId, output: { status }, ...toolFlags }]
   }
 
   /**

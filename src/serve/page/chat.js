@@ -147,7 +147,7 @@ export class Chat {
         const response = await request(`${this.path}/stream`, { headers, signal: this.signal })
         for await (const { id, event } of serverSentEvents(response)) {
           lastId = id ?? lastId
-          isShown ||= event.type === 'turn.begins' && begins(event)
+          isShown ||= event.type === 'turn.started' && begins(event)
           if (event.type === 'error') throw Object.assign(new Error(event.error.message), { code: event.error.code })
           if (event.type === 'end') return this.end(event)
           if (isShown) await this.show(event)
@@ -187,41 +187,43 @@ export class Chat {
   async show(event) {
     const { unit } = event
     switch (event.type) {
-      case 'turn.begins':
+      case 'turn.started':
         await this.showQuestion(event.message)
         this.unit(unit)
         break
-      case 'text':
+      case 'text.delta':
         this.block(unit, `${event.block}`, 'div', 'text').append(event.text)
         break
-      case 'code':
+      case 'code.delta':
         this.block(unit, `${event.block}`, 'pre', 'code').append(event.text)
         break
-      case 'output.partial':
-      case 'output':
+      case 'output.preview':
+      case 'output.delta':
         this.block(unit, 'output', 'pre', 'output').textContent = event.text
         break
-      case 'cell.ends':
-        if (event.error !== undefined) this.block(unit, 'error', 'pre', 'output error').append(event.error)
+      case 'cell.failed':
+        this.block(unit, 'error', 'pre', 'output error').append(event.error)
         break
-      case 'call.begins':
+      case 'call.started':
         this.block(unit, 'call', 'p', 'call').textContent = `${event.summary} …`
         break
-      case 'milestone':
+      case 'milestone.reached':
         this.block(unit, 'call', 'p', 'call').textContent = `${event.tool}: ${event.text} …`
         break
-      case 'call.ends':
-        this.block(unit, 'end', 'p', 'call').textContent = `${event.tool}: ${event.status}`
+      case 'call.completed':
+      case 'call.deferred':
+      case 'call.failed':
+        this.block(unit, 'end', 'p', 'call').textContent = `${event.tool}: ${event.status ?? event.type.slice(5)}`
         break
-      case 'compaction.begins':
+      case 'compaction.started':
         this.block(unit, 'end', 'p', 'note').textContent = `compaction of ${event.tokensBefore} tokens …`
         break
-      case 'compaction.ends':
+      case 'compaction.completed':
         this.block(unit, 'end', 'p', 'note').textContent =
           `compaction: ${event.tokensBefore} to ${event.tokensAfter} tokens`
         break
-      case 'compaction.fails':
-      case 'turn.fails':
+      case 'compaction.failed':
+      case 'turn.failed':
         this.block(unit, 'end', 'p', 'note error').textContent = event.code
         break
       case 'reset':

@@ -5,8 +5,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasErrorCode } from '../../common/system-error.js'
 import type { Duration } from '../../common/text/duration.js'
-import type { StreamEntry, StreamReader, StreamSink } from '../sink.js'
-import { expiryMs } from './expiry.js'
+import { type StreamEntry, type StreamReader, type StreamSink, expiryMs } from '../sink.js'
 import { makeFolder } from '../../platform/make-folder.js'
 
 export interface FileStreamOptions {

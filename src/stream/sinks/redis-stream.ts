@@ -2,8 +2,7 @@ import type { RedisClientType } from '@redis/client'
 import { withTimeLimit, rejectOnAbort } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { Duration } from '../../common/text/duration.js'
-import type { StreamEntry, StreamReader, StreamSink } from '../sink.js'
-import { expiryMs } from './expiry.js'
+import { type StreamEntry, type StreamReader, type StreamSink, expiryMs } from '../sink.js'
 
 export interface RedisStreamOptions {
   /** `redis://…`, or `rediss://…` for TLS; with user and password when the server needs them. */

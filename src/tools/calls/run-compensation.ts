@@ -1,8 +1,6 @@
-import type { CompensableCall } from '../../common/calls/compensation.js'
-import { compensationKey } from '../../common/calls/compensation.js'
+import { type CompensableCall, compensationKey } from '../../common/calls/compensation.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import { metrics } from '../../common/telemetry/metrics.js'
 import { parseArguments } from '../validation/check-arguments.js'
 import type { ToolRegistry } from '../registry.js'
 import { resolveCredentials, runAttempt, type ToolRunContext } from './run-tool.js'
@@ -25,22 +23,16 @@ export async function runCompensation(
   { tool: name, caller, idempotencyKey, arguments: args, result }: LoadedCall,
   context: ToolRunContext,
 ): Promise<void> {
-  let status = 'failed'
-  try {
-    context.signal.throwIfAborted()
-    const tool = registry.get(name)
-    if (tool?.compensate === undefined) throw new PtcError('TOOL_UNKNOWN', `${name} has no compensation`)
-    const input = await parseArguments(tool, args)
-    if (!input.ok) throw new PtcError(input.refusal.code, input.refusal.message)
-    const call = { arguments: input.value, result, idempotencyKey } as Parameters<typeof tool.compensate>[0]
-    const credentials = await resolveCredentials(tool, context)
-    const log = credentials.redactor.log(context.log)
-    const attempt = { caller, idempotencyKey: compensationKey(idempotencyKey) }
-    await runAttempt(tool, attempt, { ...context, log }, credentials, (toolContext) =>
-      tool.compensate?.(call, toolContext),
-    )
-    status = 'ok'
-  } finally {
-    metrics.add('ptc_compensations_total', 1, { tool: registry.get(name)?.name ?? 'unknown', status })
-  }
+  context.signal.throwIfAborted()
+  const tool = registry.get(name)
+  if (tool?.compensate === undefined) throw new PtcError('TOOL_UNKNOWN', `${name} has no compensation`)
+  const input = await parseArguments(tool, args)
+  if (!input.ok) throw new PtcError(input.refusal.code, input.refusal.message)
+  const call = { arguments: input.value, result, idempotencyKey } as Parameters<typeof tool.compensate>[0]
+  const credentials = await resolveCredentials(tool, context)
+  const log = credentials.redactor.log(context.log)
+  const attempt = { caller, idempotencyKey: compensationKey(idempotencyKey) }
+  await runAttempt(tool, attempt, { ...context, log }, credentials, (toolContext) =>
+    tool.compensate?.(call, toolContext),
+  )
 }

@@ -5,12 +5,8 @@ import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { Limits } from '../../common/run/limits.js'
 import { markLogged } from '../../common/telemetry/logged-failures.js'
-import { metrics } from '../../common/telemetry/metrics.js'
-import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
-import { type CallStatus, toCallStatus } from '../../common/calls/outcomes.js'
 import { checkOutput } from '../validation/check-output.js'
-import { checkSize, findTool, parseArguments } from '../validation/check-arguments.js'
-import type { Refusal } from '../validation/check-arguments.js'
+import { checkSize, findTool, parseArguments, type Refusal } from '../validation/check-arguments.js'
 import { formatDuration } from '../../common/text/duration.js'
 import type { ToolRegistry } from '../registry.js'
 import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
@@ -47,53 +43,7 @@ export type ToolRunContext = Pick<
  *   TOOL_FAILED: it threw any other error. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran, and its
  *   result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
  */
-export function runTool(
-  registry: ToolRegistry,
-  call: ToolCallInput,
-  limits: Limits,
-  context: ToolRunContext,
-): Promise<JsonValue> {
-  const { tool, idempotencyKey, position } = call
-  const attributes = {
-    'gen_ai.tool.type': 'function',
-    'gen_ai.tool.call.id': idempotencyKey,
-    'ptc.turn': position.turn,
-    'ptc.cell': position.cell,
-    'ptc.call': position.index,
-    'ptc.attempt': context.attempt,
-  }
-  return withSpan(toolSpan(registry.get(tool)?.name ?? 'unknown', attributes), () =>
-    measureCall(registry, tool, context.signal, () => checkAndRun(registry, call, limits, context)),
-  )
-}
-
-/** Number of calls in progress. */
-let running = 0
-
-async function measureCall<Result>(
-  registry: ToolRegistry,
-  name: string,
-  signal: AbortSignal,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  // The model or its code chooses an unregistered name, so the metrics do not have it.
-  const tool = registry.get(name)?.name ?? 'unknown'
-  const startedAt = performance.now()
-  let status: CallStatus = 'ok'
-  metrics.set('ptc_tool_calls_running', ++running, {})
-  try {
-    return await work()
-  } catch (thrown) {
-    status = signal.aborted ? 'cancelled' : toCallStatus(PtcError.isInstance(thrown) ? thrown.code : '')
-    throw thrown
-  } finally {
-    metrics.set('ptc_tool_calls_running', --running, {})
-    metrics.add('ptc_tool_calls_total', 1, { tool, status })
-    metrics.observe('ptc_tool_call_latency_milliseconds', performance.now() - startedAt, { tool })
-  }
-}
-
-async function checkAndRun(
+export async function runTool(
   registry: ToolRegistry,
   call: ToolCallInput,
   limits: Limits,

@@ -7,11 +7,7 @@ import type { Compensate } from '../tool-definition.js'
  *
  * @throws PtcError CONFIG_INVALID
  */
-export function compensateOf({
-  definition,
-  remote,
-  invalid,
-}: OptionBasis): Pick<Tool, 'compensate' | 'compensates'> {
+export function compensateOf({ definition, remote, invalid }: OptionBasis): Pick<Tool, 'compensate' | 'compensates'> {
   const { compensate, effect, deferred } = definition
   if (compensate === undefined) return {}
   if (typeof compensate !== 'function') throw invalid('compensate must be a function')

@@ -101,13 +101,15 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
   const { limits } = runConfig
   const shared = { registry, values, audit, stream }
   const followUps = host && new FollowUps({ ...shared, host, namespace, limits, credentials, hasTools })
-  const sandbox = host && followUps && sandboxActivities({ ...shared, host }, followUps, options.hostQueueOf)
-  const callTool = toolCall(registry, values, limits, { followUps, audit, stream, credentials })
+  const { hostQueueOf } = options
+  const sandbox = host && followUps && sandboxActivities({ ...shared, host, followUps, hostQueueOf })
+  const callTool = toolCall({ ...shared, limits, followUps, credentials })
   return {
-    main: { ...toolActivities(registry, values, audit, config.onApprovalRequest, stream), default: callTool },
+    main: { ...toolActivities({ ...shared, onApprovalRequest: config.onApprovalRequest }), default: callTool },
     tools: { default: callTool },
-    workflow: workflowActivities(
-      {
+    workflow: workflowActivities({
+      ...shared,
+      configuration: {
         defaults: runConfig,
         registry,
         agents,
@@ -116,12 +118,9 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         models: config.models,
         hostingProviders: providersWith('hostsCode', config.providers),
       },
-      values,
-      resources.lookUpSearchAttributes,
-      audit,
-      stream,
-    ),
-    model: modelActivities(providers, registry, values, { hasPackages: mayHavePackages(config) }, audit, stream),
+      lookUpSearchAttributes: resources.lookUpSearchAttributes,
+    }),
+    model: modelActivities({ ...shared, providers, options: { hasPackages: mayHavePackages(config) } }),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }

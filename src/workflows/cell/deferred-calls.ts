@@ -19,7 +19,7 @@
 
 import { CancellationScope, condition } from '@temporalio/workflow'
 import { signCall } from '../../common/calls/call-identity.js'
-import type { CallDecision, ToolCallInput } from '../../common/calls/calls.js'
+import type { AuditCallInput, ToolCallInput } from '../../common/calls/calls.js'
 import {
   type CompleteCallInput,
   type DeferredCallsState,
@@ -233,7 +233,7 @@ export class DeferredCalls {
     call.isDeciding = true
     try {
       outcome = await outcomeOf(this.#run, call, result)
-      await this.#audit(call, { decision, digest, ...(by !== undefined && { by }) })
+      await this.#audit(call, { type: 'call.decided', decision, digest, ...(by !== undefined && { by }) })
     } catch (thrown) {
       call.isDeciding = false
       this.#onChange() // the call may have expired meanwhile
@@ -263,12 +263,14 @@ export class DeferredCalls {
   }
 
   /** Reports an event to the audit log of the workers, if they have one. */
-  async #audit({ tool, caller, position, idempotencyKey }: CallIdentity, decision: CallDecision): Promise<void> {
+  async #audit(
+    { tool, caller, position, idempotencyKey }: CallIdentity,
+    event: AuditCallInput['event'],
+  ): Promise<void> {
     const { isAudited, context, timeouts } = this.#run.config
     if (!isAudited) return
     const call = { tool, caller, position, idempotencyKey, ...(context && { context }) }
-    const input = { ...call, event: { kind: 'call.decided', ...decision } } as const
-    await auditCallEvent(input, timeouts, resultRole(this.#run.config))
+    await auditCallEvent({ ...call, event }, timeouts, resultRole(this.#run.config))
   }
 
   #isRepeated({ idempotencyKey, digest }: CompleteCallInput): boolean {
@@ -313,7 +315,7 @@ export class DeferredCalls {
   async #auditAndExpire(call: DeferredCall): Promise<void> {
     call.isDeciding = true
     // The call has expired, even when the log can't store that.
-    await this.#audit(call, { decision: 'expired' }).catch(() => undefined)
+    await this.#audit(call, { type: 'call.expired' }).catch(() => undefined)
     if (this.#calls.get(call.idempotencyKey) !== call) return
     this.#settle(call, expiryOutcome(this.#run.config, call), null)
     this.#onChange()

@@ -37,8 +37,8 @@ import type {
   RemoteNexusOperation,
   RemoteTarget,
   RemoteWorkflow,
+  ToolConfig,
 } from '../../common/calls/tool-config.js'
-import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { toTemporalSummary, utf8Length } from '../../common/text/text.js'
 import { isExternal, refOf } from '../../common/json/external-value.js'
@@ -111,13 +111,15 @@ async function execute(
   const identity = { ...where, idempotencyKey }
   try {
     args = await argumentsFor(run, tool, call, where.position)
-    await report(run, tool, identity, { kind: 'call.begins', digest: call.digest })
+    await report(run, tool, identity, { type: 'call.started', digest: call.digest })
   } catch (thrown) {
     return toPreparationOutcome(thrown)
   }
   const outcome = await executeRemotely(run, tool, { ...call, arguments: args }, identity, isLarge)
   // The call has happened, and a failure to report it must not repeat it.
-  await report(run, tool, identity, { kind: 'call.ends', status: outcome.status }).catch(throwCancellation)
+  const { status } = outcome
+  const event = status === 'ok' ? ({ type: 'call.completed' } as const) : ({ type: 'call.failed', status } as const)
+  await report(run, tool, identity, event).catch(throwCancellation)
   return outcome
 }
 

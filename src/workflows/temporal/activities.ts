@@ -198,12 +198,9 @@ export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeout
   return scheduleEngineActivity(activityNames.prepareArguments, input, options)
 }
 
-const auditedPhases = { 'call.begins': 'begin', 'call.ends': 'end', 'call.decided': 'decision' } as const
-
 /** Reports an event to the audit log, for a call that no worker with a tool of the configuration can report. */
 export function auditCallEvent(input: AuditCallInput, timeouts: Timeouts, role: Role = 'tools'): Promise<void> {
-  const phase = auditedPhases[input.event.kind]
-  const options = valueOptions(timeouts, `report the ${phase} of ${input.tool} to the audit log`, role)
+  const options = valueOptions(timeouts, `audit log: ${input.event.type} of ${input.tool}`, role)
   return scheduleEngineActivity(activityNames.auditCall, input, options)
 }
 

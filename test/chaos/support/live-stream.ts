@@ -36,7 +36,7 @@ export async function expectLiveStream(
   // A gap and the end have the offset of the event before them.
   const stored = events.filter(({ type }) => type !== 'gap' && type !== 'end')
   expect(new Set(stored.map(({ offset }) => offset)).size).toBe(stored.length)
-  const calls = validEvents(events).flatMap((event) => (event.type === 'call.begins' ? [event.call] : []))
+  const calls = validEvents(events).flatMap((event) => (event.type === 'call.started' ? [event.call] : []))
   expect(new Set(calls).size).toBe(calls.length)
   if (isComplete) expect(shownTexts(events)).toEqual(texts)
   else expectPartsInOrder(shownTexts(events), texts)

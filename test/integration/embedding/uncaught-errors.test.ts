@@ -93,7 +93,7 @@ test('an uncaught error of an approval rule, a hook or an audit sink fails the w
     await breakOnce('the hook')
     tokens.push(token)
   }
-  const write = ({ kind }: AuditEvent): Promise<void> => breakOnce(`the sink for ${kind}`)
+  const write = ({ type }: AuditEvent): Promise<void> => breakOnce(`the sink for ${type}`)
   const options = { tools, approvals: { onRequest }, audit: { sink: { write } } }
   const connection = await connect({ plugins: [await createPlugin(options)] })
   const worker = await createWorker({ connection, taskQueue })
@@ -113,5 +113,7 @@ test('an uncaught error of an approval rule, a hook or an audit sink fails the w
     return started.result()
   })
   expect(run.outcome).toMatchObject({ status: 'ok', output: 'approved\n' })
-  expect(broken).toEqual(expect.arrayContaining(['the hook', 'the sink for call.begins', 'the sink for call.ends']))
+  expect(broken).toEqual(
+    expect.arrayContaining(['the hook', 'the sink for call.started', 'the sink for call.completed']),
+  )
 })

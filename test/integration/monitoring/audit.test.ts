@@ -31,7 +31,7 @@ describeDocker('the audit log of a run', () => {
       audit: { file },
       tools: [
         tool('pay', async () => {
-          seenByTool.push((await readEvents(file)).map(({ kind }) => kind))
+          seenByTool.push((await readEvents(file)).map(({ type }) => type))
           return null
         }),
         tool('wait', () => {
@@ -55,19 +55,19 @@ describeDocker('the audit log of a run', () => {
     go.resolve('')
     await env.agentResult(handle)
     const events = await readEvents(file)
-    const kinds = events.map(({ kind }) => kind)
-    expect(seenByTool).toEqual([['model.replied', 'code.begins', 'call.begins']])
-    expect(kinds.filter((kind) => kind === 'call.begins')).toHaveLength(2)
+    const types = events.map(({ type }) => type)
+    expect(seenByTool).toEqual([['turn.completed', 'cell.started', 'call.started']])
+    expect(types.filter((type) => type === 'call.started')).toHaveLength(2)
     // The tool use with the code, by its id in the next request.
     const [, reply] = requestMessages(env.api.requests.at(-1)?.body)
     const [use] = (reply?.content ?? []) as readonly { readonly id: string }[]
     const toolUseCaller = { type: 'code_execution_20260120', tool_id: use?.id }
     const paid = { tool: 'pay', caller: 'code_execution', toolUseCaller, cell: 1 }
-    expect(events).toContainEqual(expect.objectContaining({ kind: 'call.begins', ...paid }))
-    expect(events).toContainEqual(expect.objectContaining({ kind: 'call.ends', status: 'ok', ...paid }))
-    expect(events).toContainEqual(expect.objectContaining({ kind: 'code.begins', cell: 1, epoch: 1 }))
-    expect(kinds.filter((kind) => kind === 'code.begins')).toHaveLength(1)
-    expect(events).toContainEqual(expect.objectContaining({ kind: 'call.refused', tool: 'no_tool_either' }))
+    expect(events).toContainEqual(expect.objectContaining({ type: 'call.started', ...paid }))
+    expect(events).toContainEqual(expect.objectContaining({ type: 'call.completed', ...paid }))
+    expect(events).toContainEqual(expect.objectContaining({ type: 'cell.started', cell: 1, epoch: 1 }))
+    expect(types.filter((type) => type === 'cell.started')).toHaveLength(1)
+    expect(events).toContainEqual(expect.objectContaining({ type: 'call.refused', tool: 'no_tool_either' }))
     expect(events.every(({ user, tenant }) => user === 'ada' && tenant === 'acme')).toBe(true)
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
     expect(JSON.stringify(events).includes('secret')).toBe(false)
@@ -82,7 +82,7 @@ it('the audit log has the calls that other workers execute, each begin before it
   onTestFinished(() => connection.close())
   const seen: string[][] = []
   const quote = async ({ article }: { readonly article: string }): Promise<number> => {
-    seen.push((await readEvents(file)).map(({ kind }) => kind))
+    seen.push((await readEvents(file)).map(({ type }) => type))
     if (article === 'none') throw new Error('no such article')
     return article.length
   }
@@ -101,13 +101,13 @@ try: await quote(article="none")
 except ToolOutcomeUnknown: print("unknown")`
   const handle = await env.startProgram(source, { context: { tenant: 'acme' } })
   expect(await handle.result()).toMatchObject({ outcome: { output: '6\nunknown\n' } })
-  expect(seen[0]).toEqual(['code.begins', 'call.begins'])
+  expect(seen[0]).toEqual(['cell.started', 'call.started'])
   const events = await readEvents(file)
-  expect(events.filter(({ kind }) => kind.startsWith('call.'))).toMatchObject([
-    { kind: 'call.begins', tool: 'quote', tenant: 'acme', call: 1, digest: expect.stringMatching(/^[0-9a-f]{16,}$/) },
-    { kind: 'call.ends', tool: 'quote', status: 'ok', caller: 'code_execution' },
-    { kind: 'call.begins', tool: 'quote', call: 2 },
-    { kind: 'call.ends', tool: 'quote', status: 'outcome_unknown' },
+  expect(events.filter(({ type }) => type.startsWith('call.'))).toMatchObject([
+    { type: 'call.started', tool: 'quote', tenant: 'acme', index: 1, digest: expect.stringMatching(/^[0-9a-f]{16,}$/) },
+    { type: 'call.completed', tool: 'quote', caller: 'code_execution' },
+    { type: 'call.started', tool: 'quote', index: 2 },
+    { type: 'call.failed', tool: 'quote', status: 'outcome_unknown' },
   ])
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
   expect(JSON.stringify(events).includes('secret')).toBe(false)
@@ -119,7 +119,9 @@ it('the audit log has decisions on calls, each before the code continues, and wh
   const seen: (readonly string[])[] = []
   const calls = new DeferredToolCalls()
   const look = tool('look', async () => {
-    seen.push((await readEvents(file)).flatMap((event) => (event.kind === 'call.decided' ? event.decision : [])))
+    const decisionOf = (event: AuditEvent) =>
+      event.type === 'call.decided' ? event.decision : event.type === 'call.expired' ? 'expired' : []
+    seen.push((await readEvents(file)).flatMap(decisionOf))
     return null
   })
   const pay = tool('pay', () => null, { approval: 'always' })
@@ -150,12 +152,12 @@ await look()`
   const events = await readEvents(file)
   const of = { caller: 'code_execution', tenant: 'acme', cell: 1 }
   const digest = expect.stringMatching(/^[0-9a-f]{16,}$/)
-  const decisions = events.filter(({ kind }) => kind === 'call.decided')
+  const decisions = events.filter(({ type }) => type === 'call.decided' || type === 'call.expired')
   expect(decisions).toMatchObject([
-    { ...of, tool: 'approve', call: 1, decision: 'completed', by: 'ada', digest },
-    { ...of, tool: 'approve', call: 3, decision: 'failed', by: env.client.options.identity, digest },
-    { ...of, tool: 'approve_soon', call: 5, decision: 'expired' },
-    { ...of, tool: 'pay', call: 6, decision: 'approved', by: 'bob' },
+    { ...of, tool: 'approve', index: 1, decision: 'completed', by: 'ada', digest },
+    { ...of, tool: 'approve', index: 3, decision: 'failed', by: env.client.options.identity, digest },
+    { ...of, type: 'call.expired', tool: 'approve_soon', index: 5 },
+    { ...of, tool: 'pay', index: 6, decision: 'approved', by: 'bob' },
   ])
   expect(decisions[2]).not.toHaveProperty('by')
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
@@ -168,8 +170,8 @@ it("a deferred call keeps waiting while the audit log can't store the decision o
   let isBroken = true
   let rejected = 0
   const sink = {
-    write({ kind }: AuditEvent) {
-      if (kind !== 'call.decided' || !isBroken) return Promise.resolve()
+    write({ type }: AuditEvent) {
+      if (type !== 'call.decided' || !isBroken) return Promise.resolve()
       rejected += 1
       return Promise.reject(new Error('disk full'))
     },

@@ -32,15 +32,15 @@ it('a live stream delivers text before the turn ends, and voids it when the atte
   })
   const { workflowId } = await env.startAgent()
   const events = env.ptc.handle(workflowId).stream()
-  const first = await nextOf(events, 'text')
+  const first = await nextOf(events, 'text.delta')
   // The model has sent half of its reply, and hangs: the turn has no result.
   const { events: history } = await env.history()
   expect(history.filter((event) => event.activityTaskCompletedEventAttributes)).toHaveLength(1) // run.config
   expect(answer.startsWith(shownText([first]))).toBe(true)
-  await expect(nextOf(events, 'turn.fails')).resolves.toMatchObject({ code: 'MODEL_TIMEOUT' })
+  await expect(nextOf(events, 'turn.failed')).resolves.toMatchObject({ code: 'MODEL_TIMEOUT' })
   await expect(nextOf(events, 'retry')).resolves.toMatchObject({ unit: 'turn/1', attempt: 2 })
   await expect(nextOf(events, 'reset')).resolves.toMatchObject({ unit: 'turn/1' })
-  await nextOf(events, 'turn.ends')
+  await nextOf(events, 'turn.completed')
   await expect(nextOf(events, 'end')).resolves.toMatchObject({ status: 'completed' })
   const all = await readEvents(env.ptc.handle(workflowId).stream())
   expect(shownText(all)).toBe(answer)
@@ -65,7 +65,7 @@ it('a live stream delivers code, calls and output, and continues at an offset', 
   const before: StreamEvent[] = []
   for await (const event of handle.stream()) {
     before.push(event)
-    if (event.type === 'call.begins') break
+    if (event.type === 'call.started') break
   }
   release.resolve()
   const after = await readEvents(handle.stream({ from: before.at(-1)?.offset ?? '' }))
@@ -74,27 +74,27 @@ it('a live stream delivers code, calls and output, and continues at an offset', 
   expect(shownText(all)).toBe('I call. pong')
   expect(shownText(all, 'code')).toBe(source)
   expect(shownText(all, 'output')).toBe('code said: pong\n')
-  expect(typesOf(all).filter((type) => !['status', 'text', 'code'].includes(type))).toEqual([
-    'run.begins',
-    'turn.begins',
-    'turn.ends',
-    'cell.begins',
-    'call.begins',
-    'milestone',
-    'call.ends',
-    'output',
-    'cell.ends',
-    'turn.begins',
-    'turn.ends',
-    'call.begins',
-    'milestone',
-    'call.ends',
-    'turn.begins',
-    'turn.ends',
+  expect(typesOf(all).filter((type) => !['turn.progressed', 'text.delta', 'code.delta'].includes(type))).toEqual([
+    'run.started',
+    'turn.started',
+    'turn.completed',
+    'cell.started',
+    'call.started',
+    'milestone.reached',
+    'call.completed',
+    'output.delta',
+    'cell.completed',
+    'turn.started',
+    'turn.completed',
+    'call.started',
+    'milestone.reached',
+    'call.completed',
+    'turn.started',
+    'turn.completed',
     'end',
   ])
-  expect(all.find(({ type }) => type === 'milestone')).toMatchObject({ tool: 'ping', text: 'half way' })
-  expect(all.find(({ type }) => type === 'call.begins')).toMatchObject({
+  expect(all.find(({ type }) => type === 'milestone.reached')).toMatchObject({ tool: 'ping', text: 'half way' })
+  expect(all.find(({ type }) => type === 'call.started')).toMatchObject({
     tool: 'ping',
     summary: 'ping 1',
     caller: 'code_execution',
@@ -102,7 +102,7 @@ it('a live stream delivers code, calls and output, and continues at an offset', 
     turn: 1,
     cell: 1,
   })
-  const direct = all.filter(({ type }) => type === 'call.begins').at(-1)
+  const direct = all.filter(({ type }) => type === 'call.started').at(-1)
   expect(direct).toMatchObject({ caller: 'direct', turn: 2, cell: 0 })
   expect(direct).not.toHaveProperty('toolUseCaller')
   await env.expectCleanEnd(env.lastRun)
@@ -113,7 +113,7 @@ it('a live stream delivers the output of code while it runs, and the tree has it
   const source = 'import time\npage = 0\nwhile True:\n    page += 1\n    print("page", page)\n    time.sleep(0.05)'
   const handle = await env.startProgram(source)
   const events = env.ptc.handle(handle.workflowId).stream()
-  await expect(nextOf(events, 'output.partial')).resolves.toMatchObject({ text: expect.stringMatching(/^page 1\n/) })
+  await expect(nextOf(events, 'output.preview')).resolves.toMatchObject({ text: expect.stringMatching(/^page 1\n/) })
   const tree = () => env.ptc.handle(handle.workflowId).tree()
   await expect.poll(async () => (await tree()).turns[0]?.cells[0]?.output).toMatch(/page \d+\npage/)
   await handle.cancel()
@@ -137,7 +137,7 @@ it('a live stream has the end of a terminated run, with its cause', async () => 
   })
   const handle = await env.startProgram('await hang()')
   const events = env.ptc.handle(handle.workflowId).stream()
-  await nextOf(events, 'call.begins')
+  await nextOf(events, 'call.started')
   await handle.terminate('enough')
   await expect(nextOf(events, 'end')).resolves.toMatchObject({
     status: 'terminated',
@@ -152,7 +152,7 @@ it('rejects a stream of a client without one, of a missing run, and an aborted o
   const { workflowId } = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
   const controller = new AbortController()
   const events = env.ptc.handle(workflowId).stream({ signal: controller.signal })
-  await nextOf(events, 'cell.begins')
+  await nextOf(events, 'cell.started')
   const next = events.next()
   controller.abort(new Error('enough'))
   await expect(next).rejects.toThrow('enough')

@@ -48,16 +48,11 @@ it('delivers text and code of a compatible server, and voids those of a failed a
   expect(shownText(events)).toBe('I ask it. It says pong.')
   expect(shownText(events, 'code')).toBe('print(await ping())\n')
   const first = events.filter((each) => 'unit' in each && each.unit === 'turn/1')
-  const texts = first.flatMap((each) => (each.type === 'text' ? [each.text] : []))
+  const texts = first.flatMap((each) => (each.type === 'text.delta' ? [each.text] : []))
   expect(texts[0]).toBe('Half of')
-  expect(first.map(({ type }) => type).filter((type) => !['status', 'text', 'code'].includes(type))).toEqual([
-    'turn.begins',
-    'turn.fails',
-    'retry',
-    'reset',
-    'turn.begins',
-    'turn.ends',
-  ])
-  expect(first).toContainEqual(expect.objectContaining({ type: 'turn.fails', code: 'MODEL_SERVER' }))
+  expect(
+    first.map(({ type }) => type).filter((type) => !['turn.progressed', 'text.delta', 'code.delta'].includes(type)),
+  ).toEqual(['turn.started', 'turn.failed', 'retry', 'reset', 'turn.started', 'turn.completed'])
+  expect(first).toContainEqual(expect.objectContaining({ type: 'turn.failed', code: 'MODEL_SERVER' }))
   expect(first).toContainEqual(expect.objectContaining({ type: 'retry', attempt: 2 }))
 })

@@ -96,7 +96,7 @@ except ToolError as error: print(error)
   }
   expect(written.history).toContain('[credential fromVariable]')
   expect(written.logged).toContain('leaked')
-  expect(written.audited).toContain('call.begins')
+  expect(written.audited).toContain('call.started')
   for (const [place, text] of Object.entries(written)) expect(text, place).not.toContain('marker-of-')
 })
 

@@ -91,10 +91,12 @@ it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prome
   const { typedSearchAttributes } = await client.workflow.getHandle(run.workflowId).describe()
   const known = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])
   expect(Object.fromEntries(known)).toMatchObject({ PtcStatus: 'answered', PtcModel: 'scripted' })
-  const events = (await readFile(auditFile, 'utf8')).match(/"kind":"[^"]*"/g)
+  const events = (await readFile(auditFile, 'utf8')).match(/"type":"[^"]*"/g)
   expect(new Set(events)).toEqual(
     new Set(
-      ['model.replied', 'code.begins', 'code.ends', 'call.begins', 'call.ends'].map((kind) => `"kind":"${kind}"`),
+      ['turn.completed', 'cell.started', 'cell.completed', 'call.started', 'call.completed'].map(
+        (kind) => `"type":"${kind}"`,
+      ),
     ),
   )
 

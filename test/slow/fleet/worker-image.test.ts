@@ -88,7 +88,7 @@ it.skipIf(!hasS3 || inject('docker') !== 'available')(
     const ptc = createPtcClient({ client, taskQueue: 'fleet' })
     const program = await ptc.startProgram({ source: 'print(sum(await get_expenses(employee="ada")))' })
     expect(await program.result()).toMatchObject({ outcome: { status: 'ok', output: '6340\n' } })
-    expect(await docker('exec', container, 'cat', environment.AUDIT_FILE)).toContain('"kind":"call.begins"')
+    expect(await docker('exec', container, 'cat', environment.AUDIT_FILE)).toContain('"type":"call.started"')
     expect(await docker('exec', container, 'id', '-u')).toBe('65532')
     await expect(docker('exec', container, 'touch', '/app/x')).rejects.toThrow('Read-only file system')
 

@@ -35,7 +35,7 @@ describe.skipIf(packages === '')('a real model on the server of llama.cpp', () =
     expect(usage.inputTokens).toBeGreaterThan(300)
     expect(usage.outputTokens).toBeGreaterThan(0)
     const events = await readEvents(env.ptc.handle(env.lastRun.workflowId).stream())
-    expect(events.map(({ type }) => type)).toContain('turn.ends')
+    expect(events.map(({ type }) => type)).toContain('turn.completed')
     expect(shownText(events) + shownText(events, 'code')).not.toBe('')
   })
 
@@ -63,7 +63,7 @@ describe.skipIf(packages === '')('a real model on the server of llama.cpp', () =
     await using spare = await startLlamaServer(packages, contextTokens)
     const env = await startEnvironment([server.baseURL, spare.baseURL])
     const handle = await env.ptc.startAgent({ question: 'Tell me a long story about a ship.' })
-    for await (const event of handle.stream()) if (event.type === 'text' || event.type === 'code') break
+    for await (const event of handle.stream()) if (event.type === 'text.delta' || event.type === 'code.delta') break
     await server.kill()
     const { status, usage } = await handle.result()
     expect(readable).toContain(status)

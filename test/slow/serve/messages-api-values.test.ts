@@ -94,8 +94,8 @@ it('reports the calls of clients to the audit log of a worker without tools', as
   })
   const client = new MessagesClient(served, (await served.server()).url, [ask])
   await client.answer(await client.ask('Go.'), () => 'one')
-  const ofCall = events.filter((event) => 'tool' in event && event.tool === 'ask').map(({ kind }) => kind)
-  expect(ofCall).toEqual(['call.begins', 'call.ends', 'call.decided'])
+  const ofCall = events.filter((event) => 'tool' in event && event.tool === 'ask').map(({ type }) => type)
+  expect(ofCall).toEqual(['call.started', 'call.deferred', 'call.decided'])
 })
 
 it('waits over continue-as-new, and repeats a response of an earlier execution', async () => {

@@ -26,7 +26,7 @@ it('a live stream voids the text of a worker that was killed while the model wro
   const { workflowId } = await env.startAgent()
   const events: StreamEvent[] = []
   for await (const event of env.ptc.handle(workflowId).stream()) {
-    const isFirstText = event.type === 'text' && events.every(({ type }) => type !== 'text')
+    const isFirstText = event.type === 'text.delta' && events.every(({ type }) => type !== 'text.delta')
     if (isFirstText) await env.workers.replace()
     events.push(event)
   }
@@ -44,9 +44,9 @@ it('a live stream continues through continue-as-new: each call and each line onc
   await env.runProgram('for n in range(60):\n    await count(n=n)\n    if n % 20 == 0: print("at", n)\nprint("done")')
   expect((await env.executionHistories()).length).toBeGreaterThan(1)
   const events = await readEvents(env.ptc.handle(env.lastRun.workflowId).stream())
-  expect(new Set(unitsOf(events, 'call.begins')).size).toBe(60)
-  expect(unitsOf(events, 'call.begins')).toHaveLength(60)
-  expect(unitsOf(events, 'call.ends')).toHaveLength(60)
+  expect(new Set(unitsOf(events, 'call.started')).size).toBe(60)
+  expect(unitsOf(events, 'call.started')).toHaveLength(60)
+  expect(unitsOf(events, 'call.completed')).toHaveLength(60)
   expect(shownText(events, 'output')).toBe('at 0\nat 20\nat 40\ndone\n')
   expect(events.filter(({ type }) => type === 'gap')).toEqual([])
 })

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../../src/stream/index.js'
 
-/** The text that a consumer shows. The consumer only uses the rules of docs/guides/streaming.md. */
+/** The text that a consumer shows. The consumer only uses the rules of docs/reference/events.md. */
 export function shownText(events: readonly StreamEvent[], type: 'text' | 'code' | 'output' = 'text'): string {
   return shownTexts(events, type).join('')
 }
@@ -13,7 +13,8 @@ export function shownTexts(
   const shown = new Map<string, string>()
   for (const event of events) {
     if (event.type === 'reset') shown.delete(event.unit)
-    else if (event.type === type) shown.set(event.unit, (shown.get(event.unit) ?? '') + event.text)
+    const isPiece = event.type === 'text.delta' || event.type === 'code.delta' || event.type === 'output.delta'
+    if (isPiece && event.type === `${type}.delta`) shown.set(event.unit, (shown.get(event.unit) ?? '') + event.text)
   }
   return [...shown.values()]
 }

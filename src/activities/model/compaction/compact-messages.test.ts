@@ -44,6 +44,7 @@ const turns = (count: number, content: string): readonly Message[] =>
 /** The part of the next request after the stored messages. */
 const next: NonNullable<CompactionInput['counted']>['next'] = {
   turn: 9,
+  committedTurns: 8,
   limits: defaultLimits,
   tools: { digest: 'of another version', documentation: [] },
   instructions: 'Be brief.',
@@ -84,7 +85,7 @@ async function compact(
     keptTokens: Math.floor(targetTokens / 2),
     ...(countTokens && { counted: { next, dueTokens: Math.floor((targetTokens * 8) / 7) } }),
   }
-  const activity = compactMessages(new ModelProviders({ test: provider }), sources)
+  const activity = compactMessages({ ...sources, providers: new ModelProviders({ test: provider }) })
   const compacted: CompactionResult = await new MockActivityEnvironment({ attempt }).run(() => activity(input))
   const earlier = await loadMessages(values, compacted.history, signal)
   return { ...compacted, messages: earlier, requests, before: input }

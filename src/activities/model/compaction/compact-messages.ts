@@ -16,6 +16,7 @@
  *    repeated.
  * 5. A failure of the model is a result. The messages then have only phase 1.
  */
+import { activityInfo } from '@temporalio/activity'
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
 import { estimateCharacters, estimateTokens } from '../../../common/agent/context-window.js'
@@ -25,10 +26,11 @@ import { replyText } from '../../../common/run/runs.js'
 import type { ModelRequest } from '../../../models/provider.js'
 import type { ModelProviders } from '../../../models/providers.js'
 import type { Values } from '../../../values/values.js'
+import { codeOf, Observer } from '../../observe.js'
 import { type ActivityScope, runActivity } from '../../run-activity.js'
 import { appendTurn, loadMessages } from '../conversation.js'
-import type { TurnSources } from '../load-turn.js'
-import { measureTurn } from '../model-metrics.js'
+import type { ModelParts } from '../model-turn.js'
+import { measureTurn } from '../observe-turn.js'
 import { nextRequestCounter } from './count-next-request.js'
 import { shortenOldResults } from './shorten-results.js'
 import { splitMessages, withoutThinking } from './split-messages.js'
@@ -49,47 +51,65 @@ type Summary = { readonly reply: ModelReply } | Pick<CompactionResult, 'problem'
 const maxSplits = 3
 
 /** Activity `model.compact`. */
-export function compactMessages(providers: ModelProviders, sources: TurnSources) {
+export function compactMessages(parts: ModelParts) {
   return (input: CompactionInput): Promise<CompactionResult> =>
-    runActivity(async (scope) => {
-      const { history, targetTokens, counted, readMore = false } = input
-      const { signal } = scope
-      const { values } = sources
-      const messages = await loadMessages(values, history, signal)
-      const count = nextRequestCounter(providers, sources, input, messages, signal)
-      const tokensBefore = await count(messages)
-      // The estimate was too high. A change of the messages would void the prompt cache.
-      if (counted && tokensBefore <= counted.dueTokens)
-        return { history, tokens: tokensBefore, shortened: 0, summarized: 0 }
-      const store = async (changed: readonly StoredMessage[], result: Omit<CompactionResult, 'history'>) => {
-        const stored = await Promise.all(changed.map((message) => storeWholeResults(values, message, signal)))
-        const compacted = await appendTurn(values, null, stored, signal)
-        failpoint('messages.compacted')
-        return { ...result, history: compacted }
-      }
-
-      const { messages: short, shortened } = shortenOldResults(messages, { recentTurns, readMore })
-      const tokens = shortened === 0 ? tokensBefore : await count(short)
-      const withoutSummary = async (summary: Pick<CompactionResult, 'problem' | 'summary'> = {}) => {
-        const result = { ...summary, shortened, summarized: 0, tokens }
-        return shortened === 0 ? { ...result, history } : store(short, result)
-      }
-      if (tokens <= targetTokens) return withoutSummary()
-
-      const split = await chooseSplit(short, input, count)
-      if (split === undefined) return withoutSummary({ problem: 'the messages are too few for a summary' })
-      const summarized = await summarize(providers, input, short.slice(0, split.position), scope)
-      if (!('reply' in summarized)) return withoutSummary(summarized)
-      const { content, ...summary } = summarized.reply
-      const text = replyText(content)
-      const result = {
-        shortened,
-        summarized: split.position,
-        summary,
-        tokens: split.tokens + estimateTokens(text.length),
-      }
-      return store(replaceEarly(short, split.position, text, input), result)
+    runActivity((scope) => {
+      const { turn, message, tokens: tokensBefore } = input
+      const fields = { turn, ...(message !== undefined && { message }), tokensBefore }
+      // A turn can have several compactions: the provider may refuse the messages of the first one.
+      const unit = `compaction/${turn}/${activityInfo().activityId}`
+      return new Observer(parts, scope, { unit }).observe(
+        {
+          started: { type: 'compaction.started', ...fields },
+          completed: ({ tokens: tokensAfter, shortened, summarized, problem }) => {
+            const counts = { tokensAfter, shortened, summarized, ...(problem !== undefined && { problem }) }
+            return [{ type: 'compaction.completed', ...fields, ...counts }]
+          },
+          failed: (thrown) => ({ type: 'compaction.failed', ...fields, code: codeOf(thrown, scope) }),
+        },
+        () => compact(parts, input, scope),
+      )
     })
+}
+
+async function compact(parts: ModelParts, input: CompactionInput, scope: ActivityScope): Promise<CompactionResult> {
+  const { history, targetTokens, counted, readMore = false } = input
+  const { signal } = scope
+  const { providers, values } = parts
+  const messages = await loadMessages(values, history, signal)
+  const count = nextRequestCounter(providers, parts, input, messages, signal)
+  const tokensBefore = await count(messages)
+  // The estimate was too high. A change of the messages would void the prompt cache.
+  if (counted && tokensBefore <= counted.dueTokens)
+    return { history, tokens: tokensBefore, shortened: 0, summarized: 0 }
+  const store = async (changed: readonly StoredMessage[], result: Omit<CompactionResult, 'history'>) => {
+    const stored = await Promise.all(changed.map((message) => storeWholeResults(values, message, signal)))
+    const compacted = await appendTurn(values, null, stored, signal)
+    failpoint('messages.compacted')
+    return { ...result, history: compacted }
+  }
+
+  const { messages: short, shortened } = shortenOldResults(messages, { recentTurns, readMore })
+  const tokens = shortened === 0 ? tokensBefore : await count(short)
+  const withoutSummary = async (summary: Pick<CompactionResult, 'problem' | 'summary'> = {}) => {
+    const result = { ...summary, shortened, summarized: 0, tokens }
+    return shortened === 0 ? { ...result, history } : store(short, result)
+  }
+  if (tokens <= targetTokens) return withoutSummary()
+
+  const split = await chooseSplit(short, input, count)
+  if (split === undefined) return withoutSummary({ problem: 'the messages are too few for a summary' })
+  const summarized = await summarize(providers, input, short.slice(0, split.position), scope)
+  if (!('reply' in summarized)) return withoutSummary(summarized)
+  const { content, ...summary } = summarized.reply
+  const text = replyText(content)
+  const result = {
+    shortened,
+    summarized: split.position,
+    summary,
+    tokens: split.tokens + estimateTokens(text.length),
+  }
+  return store(replaceEarly(short, split.position, text, input), result)
 }
 
 interface Split {

@@ -56,12 +56,12 @@ describe('calls of a program', () => {
     expect(bookings.keys['-f1']).toBe(`${bookings.keys['f1']}/compensate`)
     const [first] = await treeCalls(env.lastRun.workflowId)
     expect(first).toMatchObject({ status: 'ok', compensation: { status: 'ok', attempts: 1 } })
-    const ofFirst = audited.filter((event) => 'idempotencyKey' in event && event.idempotencyKey === bookings.keys['f1'])
-    expect(ofFirst.map(({ kind }) => kind)).toEqual([
-      'call.begins',
-      'call.ends',
-      'compensation.begins',
-      'compensation.ends',
+    const ofFirst = audited.filter((event) => 'call' in event && event.call === bookings.keys['f1'])
+    expect(ofFirst.map(({ type }) => type)).toEqual([
+      'call.started',
+      'call.completed',
+      'compensation.started',
+      'compensation.completed',
     ])
   })
 

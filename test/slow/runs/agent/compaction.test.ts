@@ -85,7 +85,7 @@ it('the live stream and the run tree show the figures of each compaction', async
   const events = await readEvents(handle.stream())
   const { compactions } = await handle.tree()
   expect(compactions.length).toBeGreaterThan(1)
-  const ends = events.flatMap((event) => (event.type === 'compaction.ends' ? [event] : []))
+  const ends = events.flatMap((event) => (event.type === 'compaction.completed' ? [event] : []))
   const figures = compactions.map((each) => {
     if (each.status !== 'ok') throw new Error(`a compaction is ${each.status}`)
     const { turn, tokensBefore, tokensAfter, shortened, summarized } = each
@@ -96,12 +96,12 @@ it('the live stream and the run tree show the figures of each compaction', async
   expect(figures.some(({ summarized }) => summarized > 0)).toBe(true)
   expect(figures.some(({ shortened }) => shortened > 0)).toBe(true)
   const types = events.map(({ type }) => type)
-  const begin = types.indexOf('compaction.begins')
+  const begin = types.indexOf('compaction.started')
   expect(types.slice(begin - 1, begin + 3)).toEqual([
-    'call.ends',
-    'compaction.begins',
-    'compaction.ends',
-    'turn.begins',
+    'call.completed',
+    'compaction.started',
+    'compaction.completed',
+    'turn.started',
   ])
   const shown = renderTree(await handle.tree(), { width: 120, color: false })
   const [first] = figures

@@ -1,8 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { expect, it } from 'vitest'
-import type { BudgetPause } from '../../common/budget/budget.js'
-import type { StreamPublisher } from '../../stream/index.js'
-import { announcePause } from './announce-pause.js'
+import type { BudgetPause } from '../common/budget/budget.js'
+import type { StreamPublisher } from '../stream/index.js'
+import { announcePause } from './announce.js'
 
 it('the live stream gets the item of the budget and its amount, once for each pause', async () => {
   const published: object[] = []
@@ -13,7 +13,7 @@ it('the live stream gets the item of the budget and its amount, once for each pa
         void published.push({ unit, ...data }),
   } as unknown as StreamPublisher
   const announce = (pause: BudgetPause, to: StreamPublisher | undefined) =>
-    new MockActivityEnvironment().run(() => announcePause(to)(pause))
+    new MockActivityEnvironment().run(() => announcePause({ stream: to })(pause))
   await announce({ item: 'turns', amount: 2, since: 7 }, stream)
   await announce({ item: 'costUsd', since: 8 }, stream)
   await announce({ item: 'turns', amount: 2, since: 9 }, undefined)

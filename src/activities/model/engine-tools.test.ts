@@ -10,7 +10,7 @@ import type { EngineToolResult } from '../../common/agent/model-turn.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
 import { appendTurn, loadPending } from './conversation.js'
-import { readMore } from './read-more.js'
+import { readMore } from './engine-tools.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
 const values = new Values({ store: new LocalStore(folder) })
@@ -28,7 +28,7 @@ async function withResult(value: JsonValue, isOffered = true) {
   const now = await loadPending(values, [block], isOffered, signal)
   const history = await appendTurn(values, null, now, signal)
   const read = async (input: JsonObject) => {
-    const activity = readMore(values)
+    const activity = readMore({ values })
     const run = () => activity({ history, input, limit: 1_000 })
     const result: EngineToolResult = await new MockActivityEnvironment().run(run)
     return { ...result, page: (await values.load(result.text, 'test', signal)) as string }
@@ -96,7 +96,10 @@ it('read_more reports the problem of an invalid input', async () => {
       note: expect.stringContaining('read_more takes') as string,
     })
   for (const id of ['b', 'constructor', '__proto__'])
-    expect(await read({ id })).toMatchObject({ isError: true, note: expect.stringContaining('no longer exists') as string })
+    expect(await read({ id })).toMatchObject({
+      isError: true,
+      note: expect.stringContaining('no longer exists') as string,
+    })
 })
 
 it('a whole result has no note about read_more, and neither has a result for a model without this tool', async () => {

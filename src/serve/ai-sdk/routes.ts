@@ -3,7 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import { whenAccepted } from '../conversations.js'
 import { toErrorReply } from '../errors.js'
 import { EventStream } from '../event-stream.js'
-import { type Exchange, maxMessageBytes, readJson, type Reply, type Route, shortArray } from '../router.js'
+import { type Exchange, maxMessageBytes, readBody, type Reply, type Route, shortArray } from '../router.js'
 import { type ApprovalResponse, approvalResponses, decideApprovals, waitingApprovals } from './approvals.js'
 import { messageEvents } from './message-events.js'
 import { messageOfParts } from './message-parts.js'
@@ -40,7 +40,7 @@ const chatBody = z.object({
 /** `POST /ai-sdk`: sends the last message of the chat to the conversation with the id of the chat. */
 async function sendChat(exchange: Exchange): Promise<undefined> {
   const { ptc, signal } = exchange
-  const { id: name, messages, trigger } = await readJson(exchange, chatBody, maxMessageBytes)
+  const { id: name, messages, trigger } = await readBody(exchange, chatBody, maxMessageBytes)
   const last = messages.at(-1)
   if (last?.role === 'assistant') return respondToApprovals(exchange, name, last)
   if (last?.role !== 'user' || (trigger !== undefined && trigger !== 'submit-message')) {

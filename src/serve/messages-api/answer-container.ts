@@ -1,10 +1,9 @@
 import type { Conversation, ConversationAnswer, RunTree } from '../../client/index.js'
 import { PtcError } from '../../common/errors.js'
-import { whenAccepted } from '../conversations.js'
+import { closeAfter, whenAccepted } from '../conversations.js'
 import type { Exchange, Reply } from '../router.js'
 import type { ClientResult } from './blocks.js'
 import { chooseMessage } from './choose-message.js'
-import { closeAfter } from './close-after.js'
 import { checkContainer, containerMs, newContainerId } from './container.js'
 import { BadRequest } from './errors.js'
 import { type FollowedMessage, followMessage } from './follow-message.js'
@@ -45,7 +44,7 @@ export async function answerContainer(exchange: Exchange, request: ContainerRequ
     return await respondAfter(exchange, conversation, request, accepted)
   } catch (thrown) {
     // The client does not know the container, so no request can use it.
-    exchange.goOn(closeAfter(conversation, sending))
+    exchange.waitUntil(closeAfter(conversation, sending))
     throw thrown
   }
 }

@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { raceWithSignal } from '../../common/async/abort.js'
-import { whenAccepted } from '../conversations.js'
+import { closeAfter, whenAccepted } from '../conversations.js'
 import type { Exchange, Reply } from '../router.js'
 import { BadRequest } from './errors.js'
-import { closeAfter } from './close-after.js'
 import { toProviderMessages } from './conversion.js'
 import { newMessageOf, resultsOf } from './messages.js'
 import type { MessagesRequest } from './request.js'
@@ -40,6 +39,6 @@ export async function answerPlain(
     }
     return await (request.isStream ? respondWithEvents(exchange, responding, pause) : respond(responding, pause))
   } finally {
-    exchange.goOn(closeAfter(conversation, sending))
+    exchange.waitUntil(closeAfter(conversation, sending))
   }
 }

@@ -1,27 +1,11 @@
 import { truncateEnd } from '../../common/text/text.js'
+import type { ApiMessage } from './blocks.js'
 import { BadRequest } from './errors.js'
-import type { ApiMessage } from './join-messages.js'
 
 /*
  * The fields of a request that `request.ts` does not read. The API gets new fields over time. A field without effect on
  * the response is ignored, and the response names it; a field with an effect is refused by name.
  */
-
-const read: readonly string[] = [
-  'model',
-  'max_tokens',
-  'messages',
-  'system',
-  'tools',
-  'container',
-  'stream',
-  'temperature',
-  'thinking',
-  'output_config',
-  'output_format',
-  'tool_choice',
-  'stop_sequences',
-]
 
 /** Fields for caching, routing, billing and the identity of the user. */
 const unused: readonly string[] = [
@@ -49,8 +33,11 @@ const unsupported: readonly string[] = [
 
 const toolFields: readonly string[] = ['cache_control', 'defer_loading', 'eager_input_streaming']
 
-/** @throws BadRequest for fields that are unsupported or unknown */
-export function checkFields(body: unknown): void {
+/**
+ * @param read the fields that `request.ts` reads
+ * @throws BadRequest for fields that are unsupported or unknown
+ */
+export function checkFields(body: unknown, read: readonly string[]): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('the request must be an object')
   const given = Object.entries(body).filter(([, value]) => !isEmpty(value))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toProviderMessages } from './conversion.js'
-import type { ApiMessage, Block } from './join-messages.js'
+import type { ApiMessage, Block } from './blocks.js'
 import { digestMessages, lastPersonal, newMessageOf, resultsOf } from './messages.js'
 
 const user = (...content: Block[]): ApiMessage => ({ role: 'user', content })

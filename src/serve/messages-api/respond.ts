@@ -7,7 +7,7 @@ import type { JsonObject } from '../../common/json/json.js'
 import { EventStream } from '../event-stream.js'
 import type { Exchange, Reply as HttpReply } from '../router.js'
 import { containerMs } from './container.js'
-import { toApiErrorReply } from './errors.js'
+import { requestIdOf, toApiErrorReply } from './errors.js'
 import type { FollowedMessage, Pause } from './follow-message.js'
 import { plainReply, type Reply, replyAfter, type ReplyBlock } from './transcript.js'
 
@@ -147,7 +147,7 @@ export async function respondWithEvents(
     clearInterval(pings)
     signal.throwIfAborted()
     onError(thrown)
-    await send({ ...toApiErrorReply(thrown, response.getHeader('request-id')).body })
+    await send({ ...toApiErrorReply(thrown, requestIdOf(response)).body })
     throw thrown
   }
   return undefined

@@ -167,9 +167,9 @@ describe('a codec server', () => {
 
   it.each([
     ['payloads that are searched', filledPayloads(5), 200],
-    ['payloads that are none', `{"payloads":[${'0,'.repeat(95_000)}0]}`, 400],
+    ['values that are not payloads', `{"payloads":[${'0,'.repeat(95_000)}0]}`, 400],
     ['payloads without a member', `{"payloads":[${'{},'.repeat(60_000)}{}]}`, 400],
-    ['metadata that is no text', `{"payloads":[{"metadata":{${members(30_000, '0')}}}]}`, 400],
+    ['metadata that is not a text', `{"payloads":[{"metadata":{${members(30_000, '0')}}}]}`, 400],
     ['metadata', `{"payloads":[{"metadata":{${members(30_000, '""')}}}]}`, 200],
   ])('does not block other requests with %s', async (_what, body, status) => {
     const { url } = await start()

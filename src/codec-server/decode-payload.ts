@@ -112,13 +112,10 @@ function take(allowance: Allowance, bytes: number): boolean {
 }
 
 function takeSearch(allowance: Allowance, json: Uint8Array): boolean {
-  try {
-    const limit = { bytes: allowance.searchedBytes, depth: maxDepth }
-    allowance.searchedBytes -= countStructuralBytes(json, limit, (problem) => new Error(problem))
-    return true
-  } catch {
-    return false
-  }
+  const { bytes, problem } = countStructuralBytes(json, { bytes: allowance.searchedBytes, depth: maxDepth })
+  if (problem !== undefined) return false
+  allowance.searchedBytes -= bytes
+  return true
 }
 
 function jsonPayload(value: JsonValue, { metadata }: Payload = {}): Payload {

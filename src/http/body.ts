@@ -21,8 +21,8 @@ export interface BodyLimits {
 export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   const bytes = await readBody(request, limits.bytes)
   if (bytes.length === 0) return {}
-  const limit = { bytes: limits.structuralBytes, depth: limits.depth }
-  countStructuralBytes(bytes, limit, (problem) => new PtcError('RUN_INPUT_INVALID', `the body ${problem}`))
+  const { problem } = countStructuralBytes(bytes, { bytes: limits.structuralBytes, depth: limits.depth })
+  if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', `the body ${problem}`)
   const text = decodeText(bytes, 'the body', 'RUN_INPUT_INVALID')
   try {
     return JSON.parse(text)

@@ -123,7 +123,7 @@ async function sendResults(
   if (isFirst && missing) throw new BadRequest(`messages: the call ${missing.id} waits, and has no tool_result`)
   const waiting = found.filter(({ call }) => call.deferred !== undefined)
   // The message must arrive before the results: the model reads both with its next turn.
-  if (waiting.length > 0) await whenAccepted(signal, sendBeside(conversation, messages, waiting))
+  if (waiting.length > 0) await whenAccepted(signal, sendWithResults(conversation, messages, waiting))
   const sending = found.map(async ({ call, result: { text, isError } }) => {
     const token = call.deferred?.completionToken
     if (token === undefined) return checkRepeated(call, text, isError)
@@ -139,7 +139,7 @@ async function sendResults(
  *
  * @throws BadRequest when code waits for the results, as the API does
  */
-async function sendBeside(
+async function sendWithResults(
   conversation: Conversation,
   messages: MessagesRequest['messages'],
   waiting: readonly { readonly call: { readonly caller: string } }[],
@@ -148,9 +148,9 @@ async function sendBeside(
   if (others.length === 0) return
   if (waiting.some(({ call }) => call.caller !== 'direct'))
     throw new BadRequest('messages: while code waits for results, a message has `tool_result` blocks and nothing else')
-  const beside = newMessageOf([{ role: 'user', content: others }])
-  if (!beside) throw new BadRequest('messages: beside results, images and PDFs are base64, and come before texts')
-  const { text, attachments } = beside
+  const message = newMessageOf([{ role: 'user', content: others }])
+  if (!message) throw new BadRequest('messages: images and PDFs that come with results must be base64, before texts')
+  const { text, attachments } = message
   await conversation.send(text, {
     id: digestMessages(messages),
     steer: true,

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { monitorEventLoopDelay } from '../../test/support/faults/event-loop-delay.js'
@@ -237,6 +239,10 @@ describe('a codec server', () => {
     await expect(start({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     const server = await start({ host: '0.0.0.0', token: 'secret' })
     expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/)
+    const { port } = new URL((await start()).url)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.end('POST /decode HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 403 /)
   })
 
   it('the codec server rejects invalid requests', async () => {

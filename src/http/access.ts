@@ -27,7 +27,7 @@ export function checkOrigin(
   const { host = '', origin, 'sec-fetch-site': site } = headers
   // With two Host headers, a proxy may check another one than this server.
   if ((headersDistinct['host']?.length ?? 0) > 1) throw new HttpError('BAD_REQUEST', 'the request has two Host headers')
-  // The owner of a domain can point it at this machine (DNS rebinding). A page of that domain has no token.
+  // Invariant 1. The owner of a domain can point it at this machine (DNS rebinding). A page of that domain has no token.
   if (token === undefined && !isLoopback(hostNameOf(host)))
     throw new HttpError('FORBIDDEN', `${host} is not a name of this machine, and the server has no token`)
   response.setHeader('Vary', 'Origin')

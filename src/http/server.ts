@@ -114,7 +114,10 @@ function urlOf({ url = '/' }: IncomingMessage): URL {
   throw new HttpError('NOT_FOUND', 'the request has no path')
 }
 
-/** Waits for responses, not for connections: browsers open connections in advance, which are not idle for the server. */
+/**
+ * Ends the requests (invariant 5). Waits for responses, not for connections: for the server, a connection without a
+ * request, which browsers open in advance, is not idle.
+ */
 async function close(server: Server, active: ReadonlyMap<ServerResponse, AbortController>): Promise<void> {
   const ended = once(server, 'close')
   server.close()
@@ -129,8 +132,7 @@ async function close(server: Server, active: ReadonlyMap<ServerResponse, AbortCo
 }
 
 /**
- * Closes the oldest connection without a request when there are too many. Connections with incomplete requests
- * therefore do not exclude other clients.
+ * Closes the oldest connection without a request when there are too many (invariant 4).
  */
 export function limitConnections(server: Server, maximum: number): void {
   const waiting = new Set<Socket>()

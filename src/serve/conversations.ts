@@ -41,7 +41,7 @@ const sendBody = z.strictObject({
     .exactOptional(),
 })
 
-/** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` the answer. */
+/** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` the answer (invariant 3). */
 async function sendMessage(exchange: Exchange): Promise<Reply> {
   const { ptc, params, url, signal } = exchange
   const { text, agent, session, context, ...options } = await readBody(exchange, sendBody, maxMessageBytes)

@@ -43,7 +43,7 @@ export function publicError(error: ErrorBody['error']): ErrorBody['error'] {
 /** A message may quote text that a client sent. */
 export const maxMessageCharacters = 2_000
 
-/** The response to a request that failed. It hides errors of other packages, which may name internal details. */
+/** The response to a request that failed (invariant 2). It hides errors of other packages, which may name internal details. */
 export function toErrorReply(thrown: unknown): { readonly status: number; readonly body: ErrorBody } {
   if (thrown instanceof HttpError) {
     const { code, message, status } = thrown

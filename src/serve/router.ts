@@ -75,7 +75,7 @@ const depth = 200
 const maxIssues = 10
 
 /**
- * The body of a request in the form of a schema.
+ * The body of a request in the form of a schema (invariant 5).
  *
  * @throws PtcError RUN_INPUT_INVALID; HttpError BODY_TOO_LARGE
  */

@@ -185,8 +185,21 @@ describe('requests', () => {
     expect((await response).status).toBe(503)
   })
 
+  it('keeps its connections usable after a body that is too large, and after a failed request', async () => {
+    const { url } = await start(clientWith({ status: () => Promise.resolve({ state: 'waiting' }) }))
+    for (const path of ['/conversations/a/messages', '/v1/messages', '/nothing']) {
+      const response = await post(`${url}${path}`, { text: 'x'.repeat(36_000_000) })
+      expect(response.status).toBe(path === '/nothing' ? 404 : 413)
+      await response.text()
+      expect((await fetch(`${url}/conversations/a`)).status).toBe(200)
+    }
+  })
+
   it('rejects unknown paths and methods', async () => {
-    const { url } = await start(clientWith({}))
+    const stream = vi.fn()
+    const { url } = await start(clientWith({}, { stream }))
+    expect((await fetch(`${url}/conversations/a/stream`, { method: 'HEAD' })).status).toBe(405)
+    expect(stream).not.toHaveBeenCalled()
     expect((await fetch(`${url}/nothing`)).status).toBe(404)
     expect((await fetch(`${url}/conversations/a`, { method: 'DELETE' })).status).toBe(405)
     expect((await post(`${url}/conversations`, {})).status).toBe(405)

@@ -54,7 +54,7 @@ export async function startServer(options: ServeOptions): Promise<HttpServer> {
     if (isMessagesApi(request)) requestIdOf(response)
     const file = request.method === 'GET' ? pageFile(url.pathname) : undefined
     if (file) return void response.writeHead(200, file.headers).end(await file.content())
-    checkToken(request, response, token)
+    checkToken(request, response, token) // invariant 1
     const { handler, params } = findRoute(routes, request.method, url.pathname)
     const reply = await handler({ ...exchange, ptc, models, params, waitUntil, onError })
     if (reply) send(response, reply.status ?? (reply.body === undefined ? 204 : 200), reply.body)
@@ -63,7 +63,7 @@ export async function startServer(options: ServeOptions): Promise<HttpServer> {
     ...options,
     name: 'the server',
     token,
-    tokenHint: 'Set PTC_SERVE_TOKEN: whoever reaches the server can use the agents. Or leave out --host.',
+    tokenHint: 'Set PTC_SERVE_TOKEN: every client that reaches the server can use the agents. Or leave out --host.',
     origins: new Set(origins),
     respond,
     respondToError(thrown, request, response) {

@@ -15,9 +15,9 @@ import { messageIdOf, UiMessageStream } from './ui-message-stream.js'
  * Boundary: the bodies of that transport, and the parts of a UI message stream. A conversation keeps the messages: of
  * the messages in a body, only the last one is read.
  *
- * Invariants: 1. The id of the user's message is the id of the conversation's message, so a repeated request is not
- * worked on again and gets the same parts. 2. Each response has `finish` and `[DONE]`, unless its client leaves or the
- * server ends: then the front end resumes, and gets the parts from the beginning.
+ * The id of the user's message is the id of the conversation's message, so a repeated request is not worked on again
+ * and gets the same parts. Each response has `finish` and `[DONE]`, unless its client leaves or the server ends: then the
+ * front end resumes, and gets the parts from the beginning.
  */
 
 /** The front end sends all messages of its chat. */

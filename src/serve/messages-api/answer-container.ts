@@ -43,7 +43,7 @@ export async function answerContainer(exchange: Exchange, request: ContainerRequ
     })
     return await respondAfter(exchange, conversation, request, accepted)
   } catch (thrown) {
-    // The client does not know the container, so no request can use it.
+    // Invariant 5: the client does not know the container.
     exchange.waitUntil(closeAfter(conversation, sending))
     throw thrown
   }

@@ -22,7 +22,7 @@ interface ChosenMessage {
 
 /**
  * The id of a new message, and how it changes the messages before it. The id is derived from all messages of the
- * request: a repeated request is the same message.
+ * request: a repeated request is the same message (invariant 1).
  *
  * @param tree of the conversation; undefined for a new one
  * @throws BadRequest while calls of another message wait

@@ -4,7 +4,8 @@ import { BadRequest } from './errors.js'
 
 /*
  * The fields of a request that `request.ts` does not read. The API gets new fields over time. A field without effect on
- * the response is ignored, and the response names it; a field with an effect is refused by name.
+ * the response is ignored, and the response names it; a field with an effect is refused by name
+ * (invariant 3).
  */
 
 /** Fields for caching, routing, billing and the identity of the user. */

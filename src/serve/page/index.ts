@@ -6,8 +6,8 @@ import { invisibleCharacters } from '../../common/text/text.js'
  *
  * Boundary: the page uses the paths of the server and nothing else. Texts reach the document as text nodes only.
  *
- * Invariants: 1. The files have no data: they need no token. 2. The policy allows no script, style or connection of
- * another origin, no inline script, and no text as HTML.
+ * The files have no data: they need no token. The policy allows no script, style or connection of another origin, no
+ * inline script, and no text as HTML.
  */
 
 interface PageFile {

@@ -6,7 +6,7 @@ import { BadRequest } from './errors.js'
 import { toProviderMessages } from './conversion.js'
 import { newMessageOf, resultsOf } from './messages.js'
 import type { MessagesRequest } from './request.js'
-import { respond, respondWithEvents } from './respond.js'
+import { respond } from './respond.js'
 
 /** Milliseconds after which the conversation of a plain request closes itself, when no server closes it. */
 const closeAfterMs = 60_000
@@ -15,10 +15,7 @@ const closeAfterMs = 60_000
  * Answers a request without code: a conversation starts with the messages of the request and ends with the first reply.
  * The client sends the results of calls together with all messages in the next request.
  */
-export async function answerPlain(
-  exchange: Exchange,
-  request: Omit<MessagesRequest, 'codeCallerType'>,
-): Promise<Reply | undefined> {
+export async function answerPlain(exchange: Exchange, request: MessagesRequest): Promise<Reply | undefined> {
   const { ptc, signal } = exchange
   if (request.container !== undefined) throw new BadRequest('container: only a request with code_execution has one')
   // The last message is checked before the conversation starts.
@@ -31,13 +28,11 @@ export async function answerPlain(
   try {
     const sent = await whenAccepted(signal, sending)
     const message = { id, after: new Set<string>(), isSent: true }
-    const hasFormat = request.options.outputSchema !== undefined
-    const responding = { name, model: request.model, message, codeCallerType: undefined, hasFormat }
     const pause = async () => {
       const answer = await raceWithSignal(signal, sent.answer())
       return { tree: await ptc.handle(conversation.workflowId).tree({ full: true }), answer }
     }
-    return await (request.isStream ? respondWithEvents(exchange, responding, pause) : respond(responding, pause))
+    return await respond(exchange, { name, request, message }, pause)
   } finally {
     exchange.waitUntil(closeAfter(conversation, sending))
   }

@@ -9,7 +9,7 @@ import { toProviderMessages } from './conversion.js'
 import { digestMessages, lastPersonal, newMessageOf } from './messages.js'
 import { knownCalls, type ReplyBlock, replyAfter } from './transcript.js'
 
-interface ChosenMessage {
+export interface ChosenMessage {
   readonly id: string
   /** The conversation has worked on the message, or works on it now. */
   readonly isKnown?: true
@@ -30,7 +30,7 @@ interface ChosenMessage {
 export async function chooseMessage(
   conversation: Conversation,
   { messages, codeCallerType }: { readonly messages: readonly ApiMessage[]; readonly codeCallerType: string },
-  tree: RunTree | undefined,
+  tree?: RunTree,
 ): Promise<ChosenMessage> {
   const digest = digestMessages(messages)
   const earlier = messages.slice(0, -1)

@@ -63,7 +63,7 @@ interface NewMessage {
 }
 
 /** Results of calls, and texts of the user that come with them. */
-interface SentResults {
+export interface SentResults {
   readonly results: readonly ClientResult[]
   readonly others: readonly Block[]
 }

@@ -29,7 +29,8 @@ import { parseRequest } from './request.js'
 const maxBodyBytes = 32 * 1024 * 1024
 
 async function createMessage(exchange: Exchange): Promise<Reply | undefined> {
-  const { codeCallerType, ...request } = parseRequest(await readBody(exchange, z.unknown(), maxBodyBytes))
+  const request = parseRequest(await readBody(exchange, z.unknown(), maxBodyBytes))
+  const { codeCallerType } = request
   if (request.ignored.length > 0) exchange.response.setHeader('ptc-ignored', request.ignored.join(', '))
   if (codeCallerType === undefined) return answerPlain(exchange, request)
   return answerContainer(exchange, { ...request, codeCallerType })

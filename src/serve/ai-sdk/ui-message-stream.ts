@@ -8,6 +8,10 @@ import { type ApprovalResponse, approvalIdOf } from './approvals.js'
 /** `providerExecuted`: a front end must not run the tool. `dynamic`: the front end does not know the tool's types. */
 const toolFlags = { dynamic: true, providerExecuted: true } as const
 
+function failedCall(toolCallId: string, errorText: string): UIMessageChunk {
+  return { type: 'tool-output-error', toolCallId, errorText, ...toolFlags }
+}
+
 const answerPrefix = 'answer-'
 
 /** The id of the message that an answer is for; undefined when this server did not write the answer. */
@@ -151,7 +155,7 @@ export class UiMessageStream {
     const chunks: UIMessageChunk[] = [...this.#endWriting()]
     const unfinished = [...this.#written.splice(0), ...(this.#cell ? [this.#cell] : [])].map((each) => each.toolCallId)
     for (const toolCallId of new Set([...unfinished, ...this.#calls, ...this.#approved]))
-      chunks.push({ type: 'tool-output-error', toolCallId, errorText: 'the result is not in the stream', ...toolFlags })
+      chunks.push(failedCall(toolCallId, 'the result is not in the stream'))
     const isShown = [...this.#lastTexts.values()].join('\n\n') === answer
     const id = 'answer'
     if (!isShown && answer !== '')
@@ -200,14 +204,8 @@ export class UiMessageStream {
     const calls = [...this.#writing.values()]
     this.#writing.clear()
     this.#written.push(...calls)
-    const inputs = calls.map(({ toolCallId, code }) => {
-      return {
-        type: 'tool-input-available',
-        toolCallId,
-        toolName: executeCodeTool,
-        input: { code },
-        ...toolFlags,
-      } as const
+    const inputs = calls.map(({ toolCallId, code }): UIMessageChunk => {
+      return { type: 'tool-input-available', toolCallId, toolName: executeCodeTool, input: { code }, ...toolFlags }
     })
     return [...texts, ...inputs]
   }
@@ -226,7 +224,7 @@ export class UiMessageStream {
     const output = cell.output.map(({ text }) => text).join('')
     if (error === undefined)
       return [{ type: 'tool-output-available', toolCallId, output: { status, output }, ...toolFlags }]
-    return [{ type: 'tool-output-error', toolCallId, errorText: `${output}${error}`, ...toolFlags }]
+    return [failedCall(toolCallId, `${output}${error}`)]
   }
 
   #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.begins'>): readonly UIMessageChunk[] {
@@ -246,7 +244,7 @@ export class UiMessageStream {
     if (!this.#calls.delete(toolCallId)) return []
     if (status === 'ok' || status === 'deferred')
       return [{ type: 'tool-output-available', toolCallId, output: { status }, ...toolFlags }]
-    return [{ type: 'tool-output-error', toolCallId, errorText: status, ...toolFlags }]
+    return [failedCall(toolCallId, status)]
   }
 
   /**
@@ -260,9 +258,7 @@ export class UiMessageStream {
     }
     const ends = this.#endWriting()
     this.#lastTexts = new Map()
-    const voided = this.#written.splice(0).map(({ toolCallId }) => {
-      return { type: 'tool-output-error', toolCallId, errorText: 'repeated', ...toolFlags } as const
-    })
+    const voided = this.#written.splice(0).map(({ toolCallId }) => failedCall(toolCallId, 'repeated'))
     return [...ends, ...voided, { type: 'data-reset', data: { reason: 'retry' } }]
   }
 }

@@ -80,13 +80,8 @@ function hasAnswered(tree: RunTree, earlier: readonly ApiMessage[], codeCallerTy
 
 /** A digest of the blocks of a response. It ignores fields that a client has added. */
 function digestBlocks(blocks: readonly (ReplyBlock | ApiMessage['content'][number])[]): string {
-  const plain = blocks.map(({ type, id, text, input, tool_use_id: use, content }) => ({
-    type,
-    id,
-    text,
-    input,
-    use,
-    content,
-  }))
+  const plain = blocks.map(({ type, id, text, input, tool_use_id, content }) => {
+    return { type, id, text, input, tool_use_id, content }
+  })
   return digestJson(JSON.parse(JSON.stringify(plain)) as JsonValue)
 }

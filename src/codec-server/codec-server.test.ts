@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { monitorEventLoopDelay } from '../../test/support/faults/event-loop-delay.js'
@@ -167,9 +169,9 @@ describe('a codec server', () => {
 
   it.each([
     ['payloads that are searched', filledPayloads(5), 200],
-    ['payloads that are none', `{"payloads":[${'0,'.repeat(95_000)}0]}`, 400],
+    ['values that are not payloads', `{"payloads":[${'0,'.repeat(95_000)}0]}`, 400],
     ['payloads without a member', `{"payloads":[${'{},'.repeat(60_000)}{}]}`, 400],
-    ['metadata that is no text', `{"payloads":[{"metadata":{${members(30_000, '0')}}}]}`, 400],
+    ['metadata that is not a text', `{"payloads":[{"metadata":{${members(30_000, '0')}}}]}`, 400],
     ['metadata', `{"payloads":[{"metadata":{${members(30_000, '""')}}}]}`, 200],
   ])('does not block other requests with %s', async (_what, body, status) => {
     const { url } = await start()
@@ -237,6 +239,10 @@ describe('a codec server', () => {
     await expect(start({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     const server = await start({ host: '0.0.0.0', token: 'secret' })
     expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/)
+    const { port } = new URL((await start()).url)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.end('POST /decode HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 403 /)
   })
 
   it('the codec server rejects invalid requests', async () => {

@@ -21,8 +21,8 @@ export interface DecodeOptions {
 }
 
 /**
- * What one request may cost: its JSON and its references are chosen by whoever wrote the payloads. `bytes` and `values`
- * are loaded from the value store.
+ * What one request may cost (invariant 2): the author of the payloads chose their JSON and their references. `bytes` and `values` are
+ * loaded from the value store.
  */
 interface Allowance {
   bytes: number
@@ -34,7 +34,7 @@ interface Allowance {
 const maxDepth = 1_000
 
 /**
- * A payload in a form that a person can read: loaded from the value store, decrypted, and with the values that its JSON
+ * A payload in a form that a person can read (invariant 1): loaded from the value store, decrypted, and with the values that its JSON
  * refers to. Returned unchanged when no step applies, when the store does not have the value, or when the key is
  * unknown.
  */
@@ -112,13 +112,10 @@ function take(allowance: Allowance, bytes: number): boolean {
 }
 
 function takeSearch(allowance: Allowance, json: Uint8Array): boolean {
-  try {
-    const limit = { bytes: allowance.searchedBytes, depth: maxDepth }
-    allowance.searchedBytes -= countStructuralBytes(json, limit, (problem) => new Error(problem))
-    return true
-  } catch {
-    return false
-  }
+  const { bytes, problem } = countStructuralBytes(json, { bytes: allowance.searchedBytes, depth: maxDepth })
+  if (problem !== undefined) return false
+  allowance.searchedBytes -= bytes
+  return true
 }
 
 function jsonPayload(value: JsonValue, { metadata }: Payload = {}): Payload {

@@ -1,5 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { HttpError } from './http-error.js'
+
+export interface Access {
+  /** Undefined: requests need no token. */
+  readonly token: string | undefined
+  /** Origins of other web pages that may send requests. */
+  readonly origins: ReadonlySet<string>
+}
 
 /** Whether an address, or the name of one, is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
@@ -7,19 +15,66 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Whether a request has `Authorization: Bearer TOKEN`. True when `token` is undefined.
+ * Refuses requests of web pages that have no access (invariant 2).
  *
- * @param keyHeader another header that may have the bare token
+ * @throws HttpError BAD_REQUEST, FORBIDDEN
  */
-export function hasToken(
-  { headers }: Pick<IncomingMessage, 'headers'>,
-  token: string | undefined,
-  keyHeader?: 'x-api-key',
-): boolean {
-  if (token === undefined) return true
-  // Digests have equal lengths, so the comparison takes the same time for every token.
+export function checkOrigin(
+  { method, headers, headersDistinct }: IncomingMessage,
+  response: ServerResponse,
+  { token, origins }: Access,
+): void {
+  const { host = '', origin, 'sec-fetch-site': site } = headers
+  // With two Host headers, a proxy may check another one than this server.
+  if ((headersDistinct['host']?.length ?? 0) > 1) throw new HttpError('BAD_REQUEST', 'the request has two Host headers')
+  // Invariant 1. The owner of a domain can point it at this machine (DNS rebinding). A page of that domain has no token.
+  if (token === undefined && !isLoopback(hostNameOf(host)))
+    throw new HttpError('FORBIDDEN', `${host} is not a name of this machine, and the server has no token`)
+  response.setHeader('Vary', 'Origin')
+  if (origin === undefined) {
+    // Programs that are not browsers send neither header.
+    const isOwnPage = site === undefined || site === 'same-origin' || site === 'none'
+    // A page of another site can cause a GET without an origin, for example with an image. A link to this page is
+    // allowed.
+    const isLink = method === 'GET' && (site === 'same-site' || headers['sec-fetch-mode'] === 'navigate')
+    if (!isOwnPage && !isLink) throw new HttpError('FORBIDDEN', 'pages of other sites are not allowed')
+    return
+  }
+  if (URL.canParse(origin) && new URL(origin).host === host) return
+  if (!origins.has(origin)) throw new HttpError('FORBIDDEN', `origin ${origin} is not allowed`)
+  response.setHeader('Access-Control-Allow-Origin', origin)
+  // For the cookie of a proxy in front of this server.
+  response.setHeader('Access-Control-Allow-Credentials', 'true')
+  response.setHeader('Access-Control-Allow-Methods', 'GET, POST, OPTIONS')
+  response.setHeader(
+    'Access-Control-Allow-Headers',
+    'Authorization, Authorization-Extras, Content-Type, Last-Event-ID, User-Agent, X-Namespace',
+  )
+  response.setHeader('Access-Control-Max-Age', '600')
+}
+
+/**
+ * Refuses requests without the token in `Authorization: Bearer TOKEN` or `X-Api-Key: TOKEN`.
+ *
+ * @throws HttpError UNAUTHORIZED
+ */
+export function checkToken({ headers }: IncomingMessage, response: ServerResponse, token: string | undefined): void {
+  if (token === undefined) return
+  const { authorization, 'x-api-key': key } = headers
+  const given = [authorization, typeof key === 'string' ? `Bearer ${key}` : undefined].filter(
+    (each) => each !== undefined,
+  )
+  // Invariant 1: digests have equal lengths.
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  const key = keyHeader && headers[keyHeader]
-  const given = [headers.authorization ?? '', ...(typeof key === 'string' ? [`Bearer ${key}`] : [])]
-  return given.filter((each) => timingSafeEqual(digest(each), digest(`Bearer ${token}`))).length > 0
+  if (given.filter((each) => timingSafeEqual(digest(each), digest(`Bearer ${token}`))).length > 0) return
+  response.setHeader('WWW-Authenticate', 'Bearer')
+  throw new HttpError(
+    'UNAUTHORIZED',
+    given.length > 0 ? 'the token is not the token of the server' : 'a token is needed: Authorization: Bearer TOKEN',
+  )
+}
+
+function hostNameOf(host: string): string {
+  const url = `http://${host}`
+  return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '') : ''
 }

@@ -5,13 +5,13 @@ import { decodeCompletionToken } from '../common/calls/completion-token.js'
 import type { JsonValue } from '../common/json/json.js'
 import { callActivityId } from '../common/names.js'
 import { conversationNameOf } from './conversations.js'
-import { type Exchange, jsonObject, readJson, type Reply, type Route } from './router.js'
+import { type Exchange, jsonObject, readBody, type Reply, type Route } from './router.js'
 
 /**
  * `GET /approvals`: the calls that wait for an approval or an answer. With `?conversation=NAME` or `?run=ID`: only
  * those of one run.
  */
-async function listApprovals({ ptc, query }: Exchange): Promise<Reply> {
+async function listApprovals({ ptc, url: { searchParams: query } }: Exchange): Promise<Reply> {
   const name = query.get('conversation')
   const run = name === null ? query.get('run') : ptc.conversation(name).workflowId
   const waits = await (run === null ? sharedScan(ptc) : ptc.waits({ run }))
@@ -63,7 +63,7 @@ async function decide(exchange: Exchange): Promise<Reply> {
   const { ptc, params } = exchange
   const { token = '' } = params
   decodeCompletionToken(token)
-  const body = await readJson(exchange, decision)
+  const body = await readBody(exchange, decision)
   const decider = body.by === undefined ? {} : { by: body.by }
   switch (body.decision) {
     case 'approve': {

@@ -13,7 +13,7 @@ import {
   type Handler,
   jsonObject,
   maxMessageBytes,
-  readJson,
+  readBody,
   type Reply,
   type Route,
   shortArray,
@@ -41,10 +41,10 @@ const sendBody = z.strictObject({
     .exactOptional(),
 })
 
-/** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` the answer. */
+/** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` the answer (invariant 3). */
 async function sendMessage(exchange: Exchange): Promise<Reply> {
-  const { ptc, params, query, signal } = exchange
-  const { text, agent, session, context, ...options } = await readJson(exchange, sendBody, maxMessageBytes)
+  const { ptc, params, url, signal } = exchange
+  const { text, agent, session, context, ...options } = await readBody(exchange, sendBody, maxMessageBytes)
   const started = {
     ...(agent !== undefined && { agent }),
     ...(session !== undefined && { session }),
@@ -52,7 +52,7 @@ async function sendMessage(exchange: Exchange): Promise<Reply> {
   }
   const conversation = ptc.conversation(nameOf(params), started)
   const { id } = await whenAccepted(signal, conversation.send(text, options))
-  if (query.has('wait')) return { body: await publicAnswer(conversation.answer(id, { signal })) }
+  if (url.searchParams.has('wait')) return { body: await publicAnswer(conversation.answer(id, { signal })) }
   return { status: 202, body: { id, stream: `/conversations/${encodeURIComponent(conversation.name)}/stream` } }
 }
 
@@ -83,11 +83,21 @@ export function whenAccepted<Result>(signal: AbortSignal, sending: Promise<Resul
   })
 }
 
+/**
+ * Closes a conversation that no request will use again. A message that is still being sent may start the conversation,
+ * so it is closed once more after the sending has settled. Never rejects: the conversation may not have started, or may
+ * have ended.
+ */
+export async function closeAfter(conversation: Conversation, sending: Promise<unknown>): Promise<void> {
+  const close = (): Promise<unknown> => conversation.close().catch(() => undefined)
+  await Promise.all([close(), sending.then(close, close)])
+}
+
 /** `GET …/stream`: the live stream as Server-Sent Events. Their ids are offsets. */
-async function streamConversation({ ptc, params, query, request, response, signal }: Exchange): Promise<undefined> {
+async function streamConversation({ ptc, params, url, request, response, signal }: Exchange): Promise<undefined> {
   const conversation = ptc.conversation(nameOf(params))
   const lastId = request.headers['last-event-id']
-  const from = (typeof lastId === 'string' && lastId !== '' ? lastId : query.get('from')) ?? undefined
+  const from = (typeof lastId === 'string' && lastId !== '' ? lastId : url.searchParams.get('from')) ?? undefined
   if (from !== undefined && !isOffset(from)) {
     throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(from)} is not an offset of a stream`, {
       hint: 'Give the id of an event of this stream.',
@@ -188,7 +198,7 @@ export const conversationRoutes: readonly Route[] = [
     method: 'POST',
     path: '/conversations/:name/interrupt',
     handler: withConversation(async (conversation, exchange) => {
-      const { what } = await readJson(exchange, interruptBody)
+      const { what } = await readBody(exchange, interruptBody)
       await conversation.interrupt(what)
       return {}
     }),
@@ -197,7 +207,7 @@ export const conversationRoutes: readonly Route[] = [
     method: 'POST',
     path: '/conversations/:name/reset',
     handler: withConversation(async (conversation, exchange) => {
-      const { messages = [] } = await readJson(exchange, resetBody)
+      const { messages = [] } = await readBody(exchange, resetBody)
       await whenAccepted(exchange.signal, conversation.reset(parseMessages(messages)))
       return {}
     }),

@@ -1,33 +1,6 @@
 import { type ErrorCode, PtcError } from '../common/errors.js'
 import { truncateEnd } from '../common/text/text.js'
-
-/** Codes of requests that are refused before they reach the client library. */
-type HttpErrorCode =
-  | 'BAD_REQUEST'
-  | 'UNAUTHORIZED'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'BODY_TOO_LARGE'
-
-const statusOfHttpError: Readonly<Record<HttpErrorCode, number>> = {
-  BAD_REQUEST: 400,
-  UNAUTHORIZED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  BODY_TOO_LARGE: 413,
-}
-
-export class HttpError extends Error {
-  override readonly name = 'HttpError'
-  readonly code: HttpErrorCode
-
-  constructor(code: HttpErrorCode, message: string) {
-    super(message)
-    this.code = code
-  }
-}
+import { HttpError } from '../http/index.js'
 
 /** The status of every other code is 500. */
 const statusOfCode: Partial<Readonly<Record<ErrorCode, number>>> = {
@@ -70,11 +43,11 @@ export function publicError(error: ErrorBody['error']): ErrorBody['error'] {
 /** A message may quote text that a client sent. */
 export const maxMessageCharacters = 2_000
 
-/** The response to a request that failed. It hides errors of other packages, which may name internal details. */
+/** The response to a request that failed (invariant 2). It hides errors of other packages, which may name internal details. */
 export function toErrorReply(thrown: unknown): { readonly status: number; readonly body: ErrorBody } {
   if (thrown instanceof HttpError) {
-    const { code, message } = thrown
-    return { status: statusOfHttpError[code], body: { error: { code, message: shorten(message) } } }
+    const { code, message, status } = thrown
+    return { status, body: { error: { code, message: shorten(message) } } }
   }
   if (PtcError.isInstance(thrown)) {
     const { code, message, hint } = thrown

@@ -14,7 +14,7 @@ export function encodeEvent(data: unknown, id?: string, event?: string): string 
   return `${idLine}${eventLine}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 }
 
-/** A response of Server-Sent Events. */
+/** A response of Server-Sent Events (invariants 4, 5). */
 export class EventStream implements Disposable {
   readonly #response: ServerResponse
   readonly #signal: AbortSignal

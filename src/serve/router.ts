@@ -1,31 +1,23 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import type { PtcClient } from '../client/index.js'
-import { messageOf, PtcError } from '../common/errors.js'
+import { PtcError } from '../common/errors.js'
 import { attachmentLimits } from '../common/conversation/attachments.js'
 import { isJsonObject, type JsonObject } from '../common/json/json.js'
-import { countStructuralBytes } from '../common/json/structural-bytes.js'
-import { decodeText } from '../common/text/decode-text.js'
 import { truncateEnd } from '../common/text/text.js'
-import { readBody } from '../http/index.js'
-import { HttpError, maxMessageCharacters } from './errors.js'
+import { HttpError, type HttpExchange, readJson } from '../http/index.js'
+import { maxMessageCharacters } from './errors.js'
 
 /** A request, its parameters and its response, for a handler. */
-export interface Exchange {
+export interface Exchange extends HttpExchange {
   readonly ptc: PtcClient
   /** The names of the models in the configuration. */
   readonly models: readonly string[]
   /** The parts of the path that the route names, decoded. */
   readonly params: Readonly<Record<string, string>>
-  readonly query: URLSearchParams
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  /** Aborted when the client has left, or when the server closes. */
-  readonly signal: AbortSignal
   /** Reports an error that is thrown after the response has begun. */
   readonly onError: (thrown: unknown) => void
   /** Registers work that continues after the response. A server that closes waits for it, up to a limit. */
-  readonly goOn: (work: Promise<unknown>) => void
+  readonly waitUntil: (work: Promise<unknown>) => void
 }
 
 /** A JSON response. Without a body: 204. */
@@ -44,13 +36,12 @@ export interface Route {
   readonly handler: Handler
 }
 
-export interface FoundRoute {
-  readonly handler: Handler
-  readonly params: Readonly<Record<string, string>>
-}
-
 /** @throws HttpError NOT_FOUND, METHOD_NOT_ALLOWED */
-export function findRoute(routes: readonly Route[], method: string | undefined, path: string): FoundRoute {
+export function findRoute(
+  routes: readonly Route[],
+  method: string | undefined,
+  path: string,
+): Pick<Route, 'handler'> & Pick<Exchange, 'params'> {
   const matches = routes.flatMap((route) => {
     const params = matchPath(route.path, path)
     return params ? [{ ...route, params }] : []
@@ -61,27 +52,12 @@ export function findRoute(routes: readonly Route[], method: string | undefined, 
   throw new HttpError('METHOD_NOT_ALLOWED', `${path} takes ${matches.map((each) => each.method).join(' and ')}`)
 }
 
-function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
-  const names = pattern.split('/')
-  const parts = path.split('/')
-  if (names.length !== parts.length) return undefined
-  const params: Record<string, string> = {}
-  for (const [index, name] of names.entries()) {
-    const part = parts[index] ?? ''
-    if (!name.startsWith(':')) {
-      if (name !== part) return undefined
-    } else {
-      const decoded = decode(part)
-      if (decoded === undefined || decoded === '') return undefined
-      params[name.slice(1)] = decoded
-    }
-  }
-  return params
-}
-
-function decode(part: string): string | undefined {
+function matchPath(pattern: string, path: string): Exchange['params'] | undefined {
+  const match = new RegExp(`^${pattern.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`).exec(path)
+  if (!match) return undefined
   try {
-    return decodeURIComponent(part)
+    const parts = Object.entries(match.groups ?? {})
+    return Object.fromEntries(parts.map(([name, part]) => [name, decodeURIComponent(part)]))
   } catch {
     return undefined
   }
@@ -93,29 +69,22 @@ const maxTextBytes = 2 * 1024 * 1024
 /** The limit for the attachments of a message, in base64, and its text. */
 export const maxMessageBytes = maxTextBytes + Math.ceil((attachmentLimits.totalBytes * 4) / 3)
 
-/**
- * Limit of bytes of a body outside of strings. A body is checked and walked in the thread of all requests, and each
- * value takes two or three of these bytes. A message, a chat of some thousand messages and a large tool schema have
- * fewer.
- */
-const maxStructuralBytes = 400_000
-const maxDepth = 200
+/** Each value takes two or three of these bytes. A chat of some thousand messages and a large tool schema have fewer. */
+const structuralBytes = 400_000
+const depth = 200
 const maxIssues = 10
 
 /**
- * The body of a request; `{}` without a body. Its size, structure and depth are limited before it is parsed, so a
- * schema gets a bounded number of values.
+ * The body of a request in the form of a schema (invariant 5).
  *
  * @throws PtcError RUN_INPUT_INVALID; HttpError BODY_TOO_LARGE
  */
-export async function readJson<Schema extends z.ZodType>(
+export async function readBody<Schema extends z.ZodType>(
   { request }: Pick<Exchange, 'request'>,
   schema: Schema,
-  maxBytes = maxTextBytes,
+  bytes = maxTextBytes,
 ): Promise<z.output<Schema>> {
-  const bytes = await readBody(request, maxBytes)
-  if (bytes === undefined) throw new HttpError('BODY_TOO_LARGE', `a body has at most ${maxBytes} bytes`)
-  const { error, data } = schema.safeParse(bytes.length === 0 ? {} : parse(bytes))
+  const { error, data } = schema.safeParse(await readJson(request, { bytes, structuralBytes, depth }))
   if (error) throw new PtcError('RUN_INPUT_INVALID', `the body is not valid:\n${describeProblems(error)}`)
   return data
 }
@@ -151,15 +120,4 @@ export function shortArray<Item extends z.ZodType>(item: Item, maxItems: number)
       }
       return items
     })
-}
-
-function parse(bytes: Buffer): unknown {
-  const limit = { bytes: maxStructuralBytes, depth: maxDepth }
-  countStructuralBytes(bytes, limit, (problem) => new PtcError('RUN_INPUT_INVALID', `the body ${problem}`))
-  const text = decodeText(bytes, 'the body', 'RUN_INPUT_INVALID')
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new PtcError('RUN_INPUT_INVALID', `the body is not JSON: ${messageOf(cause)}`, { cause })
-  }
 }

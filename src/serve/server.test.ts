@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { once } from 'node:events'
-import { createServer, request, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { request, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { PtcClient, StreamEvent } from '../client/index.js'
@@ -10,7 +10,6 @@ import { hostileBodies } from '../../test/support/faults/hostile-bodies.js'
 import { deferred } from '../common/async/deferred.js'
 import { PtcError } from '../common/errors.js'
 import { type ServeOptions, startServer } from './index.js'
-import { limitConnections } from './server.js'
 
 /** A client with only the functions that a test needs. */
 function clientWith(conversation: object, handle: object = {}): PtcClient {
@@ -102,20 +101,6 @@ describe('access', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
   })
 
-  it('serves a client while other connections never complete a request', async () => {
-    const server = createServer((_request, response) => response.end('ok'))
-    limitConnections(server, 10)
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => server.closeAllConnections())
-    onTestFinished(() => void server.close())
-    const { port } = server.address() as AddressInfo
-    const slow = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
-    for (const socket of slow) socket.write('GET / HTTP/1.1\r\n')
-    await vi.waitFor(() => expect(slow.filter((socket) => socket.closed).length).toBeGreaterThanOrEqual(20))
-    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('ok')
-  })
-
   it('serves the page with a policy that allows no other origin and no inline script', async () => {
     const { url } = await start(ptc)
     const page = await fetch(url)
@@ -200,8 +185,21 @@ describe('requests', () => {
     expect((await response).status).toBe(503)
   })
 
+  it('keeps its connections usable after a body that is too large, and after a failed request', async () => {
+    const { url } = await start(clientWith({ status: () => Promise.resolve({ state: 'waiting' }) }))
+    for (const path of ['/conversations/a/messages', '/v1/messages', '/nothing']) {
+      const response = await post(`${url}${path}`, { text: 'x'.repeat(36_000_000) })
+      expect(response.status).toBe(path === '/nothing' ? 404 : 413)
+      await response.text()
+      expect((await fetch(`${url}/conversations/a`)).status).toBe(200)
+    }
+  })
+
   it('rejects unknown paths and methods', async () => {
-    const { url } = await start(clientWith({}))
+    const stream = vi.fn()
+    const { url } = await start(clientWith({}, { stream }))
+    expect((await fetch(`${url}/conversations/a/stream`, { method: 'HEAD' })).status).toBe(405)
+    expect(stream).not.toHaveBeenCalled()
     expect((await fetch(`${url}/nothing`)).status).toBe(404)
     expect((await fetch(`${url}/conversations/a`, { method: 'DELETE' })).status).toBe(405)
     expect((await post(`${url}/conversations`, {})).status).toBe(405)

@@ -72,11 +72,9 @@ const maxDepth = 5_000
  * @throws PtcError SANDBOX_PROTOCOL
  */
 export function checkStructure(frame: Uint8Array, maxBytes: number): number {
-  return countStructuralBytes(
-    frame,
-    { bytes: maxBytes, depth: maxDepth },
-    (problem) => new PtcError('SANDBOX_PROTOCOL', `the sandbox sent a frame that ${problem}`),
-  )
+  const { bytes, problem } = countStructuralBytes(frame, { bytes: maxBytes, depth: maxDepth })
+  if (problem !== undefined) throw new PtcError('SANDBOX_PROTOCOL', `the sandbox sent a frame that ${problem}`)
+  return bytes
 }
 
 function validateMessage(frame: unknown): RunnerMessage {

@@ -45,7 +45,7 @@ export function approvalResponses(parts: readonly unknown[]): readonly ApprovalR
     const { id, approved, reason } = data.approval
     const [, call, offset] = /^([0-9a-f]+)@(.+)$/.exec(id) ?? []
     if (call === undefined || offset === undefined || !isOffset(offset))
-      throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(id)} is no id of an approval of this server`)
+      throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(id)} is not an id of an approval of this server`)
     return { call, offset, approved, reason }
   })
 }

@@ -3,7 +3,7 @@ import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
 
 /** Last events may arrive after the answer. The stream has ended after this many milliseconds without an event. */
 const settleMs = 300
-/** The same limit while a turn or a call has not ended. */
+/** The same limit before the first event of the message, and while a turn or a call has not ended. */
 const openSettleMs = 3_000
 
 /**
@@ -57,7 +57,7 @@ export async function* messageEvents({
     )
   try {
     for (let next = read(); ;) {
-      const waitMs = open.size > 0 ? openSettleMs : settleMs
+      const waitMs = open.size > 0 || !hasBegun ? openSettleMs : settleMs
       const unanswered = Promise.race([next, answering])
       const event = await (answeredAt !== undefined
         ? within(waitMs, next)

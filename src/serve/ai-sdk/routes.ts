@@ -3,7 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import { whenAccepted } from '../conversations.js'
 import { toErrorReply } from '../errors.js'
 import { EventStream } from '../event-stream.js'
-import { type Exchange, maxMessageBytes, readJson, type Reply, type Route, shortArray } from '../router.js'
+import { type Exchange, maxMessageBytes, readBody, type Reply, type Route, shortArray } from '../router.js'
 import { type ApprovalResponse, approvalResponses, decideApprovals, waitingApprovals } from './approvals.js'
 import { messageEvents } from './message-events.js'
 import { messageOfParts } from './message-parts.js'
@@ -15,9 +15,9 @@ import { messageIdOf, UiMessageStream } from './ui-message-stream.js'
  * Boundary: the bodies of that transport, and the parts of a UI message stream. A conversation keeps the messages: of
  * the messages in a body, only the last one is read.
  *
- * Invariants: 1. The id of the user's message is the id of the conversation's message, so a repeated request is not
- * worked on again and gets the same parts. 2. Each response has `finish` and `[DONE]`, unless its client leaves or the
- * server ends: then the front end resumes, and gets the parts from the beginning.
+ * The id of the user's message is the id of the conversation's message, so a repeated request is not worked on again
+ * and gets the same parts. Each response has `finish` and `[DONE]`, unless its client leaves or the server ends: then the
+ * front end resumes, and gets the parts from the beginning.
  */
 
 /** The front end sends all messages of its chat. */
@@ -40,7 +40,7 @@ const chatBody = z.object({
 /** `POST /ai-sdk`: sends the last message of the chat to the conversation with the id of the chat. */
 async function sendChat(exchange: Exchange): Promise<undefined> {
   const { ptc, signal } = exchange
-  const { id: name, messages, trigger } = await readJson(exchange, chatBody, maxMessageBytes)
+  const { id: name, messages, trigger } = await readBody(exchange, chatBody, maxMessageBytes)
   const last = messages.at(-1)
   if (last?.role === 'assistant') return respondToApprovals(exchange, name, last)
   if (last?.role !== 'user' || (trigger !== undefined && trigger !== 'submit-message')) {

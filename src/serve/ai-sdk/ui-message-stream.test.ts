@@ -1,7 +1,6 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { expect, it } from 'vitest'
 import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
-import type { UiChunk } from './chunks.js'
 import { UiMessageStream } from './ui-message-stream.js'
 
 const answered: ConversationAnswer = {
@@ -33,18 +32,18 @@ const ends = (number: number) =>
 const step = { unit: 'step/s/1', attempt: 1, cell: 1 }
 const call = { unit: 'call/k', attempt: 1, call: 'k', tool: 'pay', caller: 'direct', turn: 1, cell: 0, index: 1 }
 
-function chunksOf(events: readonly Data[], answer = answered): readonly UiChunk[] {
+function chunksOf(events: readonly Data[], answer = answered): readonly UIMessageChunk[] {
   const stream = new UiMessageStream()
   const added = events.flatMap((event, index) => stream.add({ ...event, offset: `${index}`, time: 0 }))
-  return [...stream.start('m1'), ...added, ...stream.finish(answer)]
+  return [...stream.start('m1'), ...added, ...stream.finish(answer)] as readonly UIMessageChunk[]
 }
 
 /** The message that the AI SDK makes of these parts; rejects when the AI SDK does not accept a part. */
-async function messageOf(chunks: readonly UiChunk[]): Promise<UIMessage | undefined> {
+async function messageOf(chunks: readonly object[]): Promise<UIMessage | undefined> {
   let last: UIMessage | undefined
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
-      for (const chunk of chunks) controller.enqueue(chunk)
+      for (const chunk of chunks) controller.enqueue(chunk as UIMessageChunk)
       controller.close()
     },
   })

@@ -1,8 +1,16 @@
+// Types only: users do not install `ai`. So exported functions return `object`, and the emitted types do not name it.
+import type { FinishReason, UIMessageChunk } from 'ai'
 import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
 import { executeCodeTool } from '../../common/names.js'
 import { publicError } from '../errors.js'
 import { type ApprovalResponse, approvalIdOf } from './approvals.js'
-import { type FinishReason, toolFlags, type UiChunk } from './chunks.js'
+
+/** `providerExecuted`: a front end must not run the tool. `dynamic`: the front end does not know the tool's types. */
+const toolFlags = { dynamic: true, providerExecuted: true } as const
+
+function failedCall(toolCallId: string, errorText: string): UIMessageChunk {
+  return { type: 'tool-output-error', toolCallId, errorText, ...toolFlags }
+}
 
 const answerPrefix = 'answer-'
 
@@ -52,11 +60,11 @@ export class UiMessageStream {
   #isInStep = false
 
   /** @param id of the message that is being answered */
-  start(id: string): readonly UiChunk[] {
-    return [{ type: 'start', messageId: `${answerPrefix}${id}` }]
+  start(id: string): readonly object[] {
+    return [{ type: 'start', messageId: `${answerPrefix}${id}` } satisfies UIMessageChunk]
   }
 
-  add(event: StreamEvent): readonly UiChunk[] {
+  add(event: StreamEvent): readonly object[] {
     this.#offset = event.offset
     switch (event.type) {
       case 'turn.started':
@@ -118,24 +126,27 @@ export class UiMessageStream {
    * @param waiting keys of the calls that wait according to the history
    * @returns nothing when none of the calls waits: the response continues
    */
-  requestApprovals(waiting: ReadonlySet<string>): readonly UiChunk[] {
+  requestApprovals(waiting: ReadonlySet<string>): readonly object[] {
     const known = [...this.#approvals.values()]
     const requests = known.filter(({ event }) => waiting.has(event.call))
     for (const { event, checks } of known)
       if (checks < maxChecks) this.#approvals.set(event.call, { event, checks: checks + 1 })
       else this.#approvals.delete(event.call)
     if (requests.length === 0) return []
-    const chunks = requests.flatMap(({ event: { call: toolCallId, tool: toolName, summary } }): readonly UiChunk[] => [
-      { type: 'tool-input-available', toolCallId, toolName, input: { summary }, ...toolFlags },
-      { type: 'tool-approval-request', toolCallId, approvalId: approvalIdOf(toolCallId, this.#offset) },
-    ])
+    const chunks = requests.flatMap(
+      ({ event: { call: toolCallId, tool: toolName, summary } }): readonly UIMessageChunk[] => [
+        { type: 'tool-input-available', toolCallId, toolName, input: { summary }, ...toolFlags },
+        { type: 'tool-approval-request', toolCallId, approvalId: approvalIdOf(toolCallId, this.#offset) },
+      ],
+    )
     const metadata = { finishReason: 'tool-calls', messageMetadata: { status: 'waits_for_approval' } } as const
-    return [...this.#beginStep(), ...chunks, { type: 'finish-step' }, { type: 'finish', ...metadata }]
+    const ends: readonly UIMessageChunk[] = [{ type: 'finish-step' }, { type: 'finish', ...metadata }]
+    return [...this.#beginStep(), ...chunks, ...ends]
   }
 
   /** Sends the decisions of a front end. Its message already has the parts of the calls. */
-  respond(responses: readonly ApprovalResponse[]): readonly UiChunk[] {
-    return responses.flatMap(({ call, approved }): readonly UiChunk[] => {
+  respond(responses: readonly ApprovalResponse[]): readonly object[] {
+    return responses.flatMap(({ call, approved }): readonly UIMessageChunk[] => {
       this.#approvals.delete(call)
       if (approved) this.#approved.add(call)
       return approved ? [] : [{ type: 'tool-output-denied', toolCallId: call }]
@@ -143,34 +154,29 @@ export class UiMessageStream {
   }
 
   /** Adds the rest of the message from the answer, which also has what the stream lost. */
-  finish({ status, answer, error }: ConversationAnswer): readonly UiChunk[] {
-    const chunks: UiChunk[] = [...this.#endWriting()]
+  finish({ status, answer, error }: ConversationAnswer): readonly object[] {
+    const chunks: UIMessageChunk[] = [...this.#endWriting()]
     const unfinished = [...this.#written.splice(0), ...(this.#cell ? [this.#cell] : [])].map((each) => each.toolCallId)
     for (const toolCallId of new Set([...unfinished, ...this.#calls, ...this.#approved]))
-      chunks.push({ type: 'tool-output-error', toolCallId, errorText: 'the result is not in the stream', ...toolFlags })
+      chunks.push(failedCall(toolCallId, 'the result is not in the stream'))
     const isShown = [...this.#lastTexts.values()].join('\n\n') === answer
+    const id = 'answer'
     if (!isShown && answer !== '')
-      chunks.push(
-        { type: 'text-start', id: 'answer' },
-        { type: 'text-delta', id: 'answer', delta: answer },
-        {
-          type: 'text-end',
-          id: 'answer',
-        },
-      )
+      chunks.push({ type: 'text-start', id }, { type: 'text-delta', id, delta: answer }, { type: 'text-end', id })
     if (this.#isInStep) chunks.push({ type: 'finish-step' })
     if (error) chunks.push({ type: 'error', errorText: `${error.code}: ${publicError(error).message}` })
     if (status === 'interrupted') chunks.push({ type: 'abort', reason: 'interrupted' })
-    return [...chunks, { type: 'finish', finishReason: finishReasons[status] ?? 'other', messageMetadata: { status } }]
+    chunks.push({ type: 'finish', finishReason: finishReasons[status] ?? 'other', messageMetadata: { status } })
+    return chunks
   }
 
-  #beginStep(): readonly UiChunk[] {
-    const end: readonly UiChunk[] = this.#isInStep ? [{ type: 'finish-step' }] : []
+  #beginStep(): readonly UIMessageChunk[] {
+    const end: readonly UIMessageChunk[] = this.#isInStep ? [{ type: 'finish-step' }] : []
     this.#isInStep = true
     return [...this.#endWriting(), ...end, { type: 'start-step' }]
   }
 
-  #text({ unit, attempt, block, text: delta }: EventOf<'text.delta'>): readonly UiChunk[] {
+  #text({ unit, attempt, block, text: delta }: EventOf<'text.delta'>): readonly UIMessageChunk[] {
     const id = `${unit}/${attempt}/${block}`
     const isNew = !this.#texts.has(id)
     if (this.#texts.size === 0 && isNew) this.#lastTexts = new Map()
@@ -179,7 +185,7 @@ export class UiMessageStream {
     return [...(isNew ? [{ type: 'text-start', id } as const] : []), { type: 'text-delta', id, delta }]
   }
 
-  #code({ unit, attempt, block, text }: EventOf<'code.delta'>): readonly UiChunk[] {
+  #code({ unit, attempt, block, text }: EventOf<'code.delta'>): readonly UIMessageChunk[] {
     const toolCallId = `${unit}/${attempt}/${block}`
     const known = this.#writing.get(toolCallId)
     const piece = JSON.stringify(text).slice(1, -1)
@@ -195,31 +201,25 @@ export class UiMessageStream {
   }
 
   /** The reply of a turn is complete. */
-  #endWriting(): readonly UiChunk[] {
+  #endWriting(): readonly UIMessageChunk[] {
     const texts = [...this.#texts].map((id) => ({ type: 'text-end', id }) as const)
     this.#texts.clear()
     const calls = [...this.#writing.values()]
     this.#writing.clear()
     this.#written.push(...calls)
-    const inputs = calls.map(({ toolCallId, code }) => {
-      return {
-        type: 'tool-input-available',
-        toolCallId,
-        toolName: executeCodeTool,
-        input: { code },
-        ...toolFlags,
-      } as const
+    const inputs = calls.map(({ toolCallId, code }): UIMessageChunk => {
+      return { type: 'tool-input-available', toolCallId, toolName: executeCodeTool, input: { code }, ...toolFlags }
     })
     return [...texts, ...inputs]
   }
 
-  #beginCell(): readonly UiChunk[] {
+  #beginCell(): readonly UIMessageChunk[] {
     const [call] = this.#written.splice(0, 1)
     this.#cell = call && { ...call, output: [] }
     return []
   }
 
-  #endCell(event: EventOf<'cell.completed' | 'cell.failed'>): readonly UiChunk[] {
+  #endCell(event: EventOf<'cell.completed' | 'cell.failed'>): readonly UIMessageChunk[] {
     const cell = this.#cell
     this.#cell = undefined
     if (!cell) return []
@@ -227,27 +227,26 @@ export class UiMessageStream {
     const output = cell.output.map(({ text }) => text).join('')
     if (event.type === 'cell.completed')
       return [{ type: 'tool-output-available', toolCallId, output: { status: 'completed', output }, ...toolFlags }]
-    return [{ type: 'tool-output-error', toolCallId, errorText: `${output}${event.error}`, ...toolFlags }]
+    return [failedCall(toolCallId, `${output}${event.error}`)]
   }
 
-  #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.started'>): readonly UiChunk[] {
+  #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.started'>): readonly UIMessageChunk[] {
     this.#calls.add(toolCallId)
     this.#approvals.delete(toolCallId)
     if (this.#approved.delete(toolCallId)) return []
     return [{ type: 'tool-input-available', toolCallId, toolName, input: { summary }, ...toolFlags }]
   }
 
-  #milestone({ call: toolCallId, text: milestone }: EventOf<'milestone.reached'>): readonly UiChunk[] {
+  #milestone({ call: toolCallId, text: milestone }: EventOf<'milestone.reached'>): readonly UIMessageChunk[] {
     if (!this.#calls.has(toolCallId)) return []
     return [{ type: 'tool-output-available', toolCallId, output: { milestone }, preliminary: true, ...toolFlags }]
   }
 
-  #endCall(event: EventOf<'call.completed' | 'call.deferred' | 'call.failed'>): readonly UiChunk[] {
+  #endCall(event: EventOf<'call.completed' | 'call.deferred' | 'call.failed'>): readonly UIMessageChunk[] {
     const { call: toolCallId } = event
     // The call may have begun before the first event of the message.
     if (!this.#calls.delete(toolCallId)) return []
-    if (event.type === 'call.failed')
-      return [{ type: 'tool-output-error', toolCallId, errorText: event.status, ...toolFlags }]
+    if (event.type === 'call.failed') return [failedCall(toolCallId, event.status)]
     const status = event.type === 'call.deferred' ? 'deferred' : 'ok'
     return [{ type: 'tool-output-available', toolCallId, output: { status }, ...toolFlags }]
   }
@@ -256,16 +255,14 @@ export class UiMessageStream {
    * The protocol can't take parts back: a data part says that they are void. The output of a running cell is not sent
    * yet.
    */
-  #reset({ unit }: EventOf<'reset'>): readonly UiChunk[] {
+  #reset({ unit }: EventOf<'reset'>): readonly UIMessageChunk[] {
     if (!unit.startsWith('turn/')) {
       if (this.#cell) this.#cell = { ...this.#cell, output: this.#cell.output.filter((each) => each.unit !== unit) }
       return []
     }
     const ends = this.#endWriting()
     this.#lastTexts = new Map()
-    const voided = this.#written.splice(0).map(({ toolCallId }) => {
-      return { type: 'tool-output-error', toolCallId, errorText: 'repeated', ...toolFlags } as const
-    })
+    const voided = this.#written.splice(0).map(({ toolCallId }) => failedCall(toolCallId, 'repeated'))
     return [...ends, ...voided, { type: 'data-reset', data: { reason: 'retry' } }]
   }
 }

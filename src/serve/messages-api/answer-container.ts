@@ -1,16 +1,14 @@
 import type { Conversation, ConversationAnswer, RunTree } from '../../client/index.js'
 import { PtcError } from '../../common/errors.js'
-import { whenAccepted } from '../conversations.js'
+import { closeAfter, whenAccepted } from '../conversations.js'
 import type { Exchange, Reply } from '../router.js'
-import type { ClientResult } from './blocks.js'
-import { chooseMessage } from './choose-message.js'
-import { closeAfter } from './close-after.js'
+import { type ChosenMessage, chooseMessage } from './choose-message.js'
 import { checkContainer, containerMs, newContainerId } from './container.js'
 import { BadRequest } from './errors.js'
 import { type FollowedMessage, followMessage } from './follow-message.js'
-import { digestMessages, newMessageOf, resultsOf } from './messages.js'
+import { digestMessages, newMessageOf, resultsOf, type SentResults } from './messages.js'
 import type { MessagesRequest } from './request.js'
-import { respond, respondWithEvents } from './respond.js'
+import { respond } from './respond.js'
 import { knownCalls } from './transcript.js'
 
 /** A request with code. */
@@ -20,70 +18,59 @@ export interface ContainerRequest extends MessagesRequest {
 
 /** A message that the conversation has accepted, or whose calls have their results. */
 interface Accepted {
+  readonly conversation: Conversation
   readonly message: FollowedMessage
   readonly answer: (signal: AbortSignal) => Promise<ConversationAnswer>
 }
 
 /** Answers a request from the conversation of its container, or from a new one. */
 export async function answerContainer(exchange: Exchange, request: ContainerRequest): Promise<Reply | undefined> {
-  const { ptc } = exchange
-  if (request.container !== undefined) {
-    checkContainer(request.container, request)
-    const conversation = ptc.conversation(request.container, { mustExist: true })
-    const sent = resultsOf(request.messages)
-    const accepted = sent
-      ? await sendResults(exchange, conversation, request, sent.results)
-      : await sendMessage(exchange, conversation, request, noSending)
-    return respondAfter(exchange, conversation, request, accepted)
+  const { ptc, signal } = exchange
+  const { container, messages, options } = request
+  if (container === undefined) {
+    const started = ptc.conversation(newContainerId(request), { ...options, closeAfterMs: containerMs })
+    const sending = sendMessage(started, await chooseMessage(started, request))
+    try {
+      return await respondAfter(exchange, request, await whenAccepted(signal, sending))
+    } catch (thrown) {
+      // Invariant 5: the client does not know the container.
+      exchange.waitUntil(closeAfter(started, sending))
+      throw thrown
+    }
   }
-  const conversation = ptc.conversation(newContainerId(request), { ...request.options, closeAfterMs: containerMs })
-  let sending: Promise<unknown> = Promise.resolve()
-  try {
-    const accepted = await sendMessage(exchange, conversation, request, (begun) => {
-      sending = begun
-    })
-    return await respondAfter(exchange, conversation, request, accepted)
-  } catch (thrown) {
-    // The client does not know the container, so no request can use it.
-    exchange.goOn(closeAfter(conversation, sending))
-    throw thrown
-  }
+  checkContainer(container, request)
+  const conversation = ptc.conversation(container, { mustExist: true })
+  const sent = resultsOf(messages)
+  const tree = await readTree(ptc.handle(conversation.workflowId).tree({ full: true }))
+  if (sent) return respondAfter(exchange, request, await sendResults(exchange, conversation, tree, messages, sent))
+  const chosen = await chooseMessage(conversation, request, tree)
+  const accepted = chosen.isKnown
+    ? accept(conversation, chosen.id)
+    : await whenAccepted(signal, sendMessage(conversation, chosen))
+  return respondAfter(exchange, request, accepted)
 }
 
 function respondAfter(
   exchange: Exchange,
-  conversation: Conversation,
-  { model, codeCallerType, isStream, options: { outputSchema } }: ContainerRequest,
-  { message, answer }: Accepted,
+  request: ContainerRequest,
+  { conversation: { name, workflowId }, message, answer }: Accepted,
 ): Promise<Reply | undefined> {
-  const { ptc, signal } = exchange
-  const handle = ptc.handle(conversation.workflowId)
-  const responding = { name: conversation.name, model, message, codeCallerType, hasFormat: outputSchema !== undefined }
-  const pause = () => followMessage({ handle, message, answer }, signal)
-  return isStream ? respondWithEvents(exchange, responding, pause) : respond(responding, pause)
+  const following = { handle: exchange.ptc.handle(workflowId), message, answer }
+  return respond(exchange, { name, request, message }, () => followMessage(following, exchange.signal))
 }
 
-const noSending = (): void => undefined
+async function sendMessage(conversation: Conversation, { text, ...options }: ChosenMessage): Promise<Accepted> {
+  const sent = await conversation.send(text, options)
+  return { conversation, message: { id: sent.id, after: new Set(), isSent: true }, answer: () => sent.answer() }
+}
 
-/** @param onSending gets the request that starts the conversation */
-async function sendMessage(
-  { ptc, signal }: Exchange,
-  conversation: Conversation,
-  request: ContainerRequest,
-  onSending: (sending: Promise<unknown>) => void,
-): Promise<Accepted> {
-  const tree =
-    request.container === undefined
-      ? undefined
-      : await readTree(ptc.handle(conversation.workflowId).tree({ full: true }))
-  const { id, text, attachments = [], messages, isKnown = false } = await chooseMessage(conversation, request, tree)
-  const message = { id, after: new Set<string>(), isSent: !isKnown }
-  if (isKnown) return { message, answer: (awaited) => conversation.answer(id, { signal: awaited }) }
-  const more = { ...(attachments.length > 0 && { attachments }), ...(messages && { messages }) }
-  const sending = conversation.send(text, { id, ...more })
-  onSending(sending)
-  const sent = await whenAccepted(signal, sending)
-  return { message, answer: () => sent.answer() }
+/** A message that the conversation has accepted before this request. */
+function accept(conversation: Conversation, id: string, after: ReadonlySet<string> = new Set()): Accepted {
+  return {
+    conversation,
+    message: { id, after, isSent: false },
+    answer: (signal) => conversation.answer(id, { signal }),
+  }
 }
 
 /** The tree of a conversation. When the server no longer has the workflow, the container does not exist. */
@@ -104,10 +91,10 @@ function notFound(): PtcError {
 async function sendResults(
   { ptc, signal }: Exchange,
   conversation: Conversation,
-  { messages }: ContainerRequest,
-  results: readonly ClientResult[],
+  tree: RunTree,
+  messages: MessagesRequest['messages'],
+  { results, others }: SentResults,
 ): Promise<Accepted> {
-  const tree = await readTree(ptc.handle(conversation.workflowId).tree({ full: true }))
   if (tree.status !== 'running') throw notFound()
   const calls = knownCalls(tree)
   const found = results.map((result) => {
@@ -124,39 +111,36 @@ async function sendResults(
   if (isFirst && missing) throw new BadRequest(`messages: the call ${missing.id} waits, and has no tool_result`)
   const waiting = found.filter(({ call }) => call.deferred !== undefined)
   // The message must arrive before the results: the model reads both with its next turn.
-  if (waiting.length > 0) await whenAccepted(signal, sendBeside(conversation, messages, waiting))
+  if (waiting.length > 0 && others.length > 0) {
+    if (waiting.some(({ call }) => call.caller !== 'direct'))
+      throw new BadRequest(
+        'messages: while code waits for results, a message has `tool_result` blocks and nothing else',
+      )
+    await whenAccepted(signal, sendWithResults(conversation, messages, others))
+  }
   const sending = found.map(async ({ call, result: { text, isError } }) => {
     const token = call.deferred?.completionToken
     if (token === undefined) return checkRepeated(call, text, isError)
     await (isError ? ptc.failCall(token, text) : ptc.completeCall(token, text)).catch(ignoreLate)
   })
   await Promise.all(sending)
-  const { message: id } = first
-  return { message: { id, after, isSent: false }, answer: (awaited) => conversation.answer(id, { signal: awaited }) }
+  return accept(conversation, first.message, after)
 }
 
 /**
  * Sends texts of the user that come with results, such as a reminder. A repeated request sends them under the same id.
  *
- * @throws BadRequest when code waits for the results, as the API does
+ * @throws BadRequest
  */
-async function sendBeside(
+async function sendWithResults(
   conversation: Conversation,
   messages: MessagesRequest['messages'],
-  waiting: readonly { readonly call: { readonly caller: string } }[],
+  others: SentResults['others'],
 ): Promise<void> {
-  const others = resultsOf(messages)?.others ?? []
-  if (others.length === 0) return
-  if (waiting.some(({ call }) => call.caller !== 'direct'))
-    throw new BadRequest('messages: while code waits for results, a message has `tool_result` blocks and nothing else')
-  const beside = newMessageOf([{ role: 'user', content: others }])
-  if (!beside) throw new BadRequest('messages: beside results, images and PDFs are base64, and come before texts')
-  const { text, attachments } = beside
-  await conversation.send(text, {
-    id: digestMessages(messages),
-    steer: true,
-    ...(attachments.length > 0 && { attachments }),
-  })
+  const message = newMessageOf([{ role: 'user', content: others }])
+  if (!message) throw new BadRequest('messages: images and PDFs that come with results must be base64, before texts')
+  const { text, attachments } = message
+  await conversation.send(text, { id: digestMessages(messages), steer: true, attachments })
 }
 
 /** Ignores results that come too late: the code has ended, was stopped, or got an error when the call expired. */

@@ -2,7 +2,14 @@ import type { JsonObject } from '../../common/json/json.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
 import { truncateEnd } from '../../common/text/text.js'
 import { BadRequest } from './errors.js'
-import type { Block } from './join-messages.js'
+
+/** A content block; `conversion.ts` reads the types that it knows. */
+export type Block = Readonly<Record<string, unknown>> & { readonly type: string }
+
+export interface ApiMessage {
+  readonly role: 'user' | 'assistant'
+  readonly content: readonly Block[]
+}
 
 /** The result of a call in the form in which a client sends it. */
 export interface ClientResult {

@@ -3,13 +3,13 @@ import { digestJson } from '../../common/calls/call-identity.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
+import type { ApiMessage } from './blocks.js'
 import { BadRequest } from './errors.js'
 import { toProviderMessages } from './conversion.js'
-import type { ApiMessage } from './join-messages.js'
 import { digestMessages, lastPersonal, newMessageOf } from './messages.js'
 import { knownCalls, type ReplyBlock, replyAfter } from './transcript.js'
 
-interface ChosenMessage {
+export interface ChosenMessage {
   readonly id: string
   /** The conversation has worked on the message, or works on it now. */
   readonly isKnown?: true
@@ -22,7 +22,7 @@ interface ChosenMessage {
 
 /**
  * The id of a new message, and how it changes the messages before it. The id is derived from all messages of the
- * request: a repeated request is the same message.
+ * request: a repeated request is the same message (invariant 1).
  *
  * @param tree of the conversation; undefined for a new one
  * @throws BadRequest while calls of another message wait
@@ -30,7 +30,7 @@ interface ChosenMessage {
 export async function chooseMessage(
   conversation: Conversation,
   { messages, codeCallerType }: { readonly messages: readonly ApiMessage[]; readonly codeCallerType: string },
-  tree: RunTree | undefined,
+  tree?: RunTree,
 ): Promise<ChosenMessage> {
   const digest = digestMessages(messages)
   const earlier = messages.slice(0, -1)
@@ -80,13 +80,8 @@ function hasAnswered(tree: RunTree, earlier: readonly ApiMessage[], codeCallerTy
 
 /** A digest of the blocks of a response. It ignores fields that a client has added. */
 function digestBlocks(blocks: readonly (ReplyBlock | ApiMessage['content'][number])[]): string {
-  const plain = blocks.map(({ type, id, text, input, tool_use_id: use, content }) => ({
-    type,
-    id,
-    text,
-    input,
-    use,
-    content,
-  }))
+  const plain = blocks.map(({ type, id, text, input, tool_use_id, content }) => {
+    return { type, id, text, input, tool_use_id, content }
+  })
   return digestJson(JSON.parse(JSON.stringify(plain)) as JsonValue)
 }

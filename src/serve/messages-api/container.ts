@@ -5,8 +5,8 @@ import { BadRequest } from './errors.js'
 import type { MessagesRequest } from './request.js'
 
 /*
- * The id of a container is the name of its conversation. It is random, so that clients can't guess each other's ids,
- * and ends with digests of the initial data of the conversation: a server compares a request with them and needs no
+ * The id of a container is the name of its conversation. It is random, so that clients can't guess each other's ids
+ * (invariant 2), and ends with digests of the initial data of the conversation: a server compares a request with them and needs no
  * state.
  */
 

@@ -2,9 +2,8 @@ import { executeCodeTool } from '../../common/names.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { ProviderMessage } from '../../common/conversation/conversation.js'
 import { truncateEnd } from '../../common/text/text.js'
-import { isResult, textOf, toMediaBlock, toResult } from './blocks.js'
+import { type ApiMessage, type Block, isResult, textOf, toMediaBlock, toResult } from './blocks.js'
 import { BadRequest } from './errors.js'
-import type { ApiMessage, Block } from './join-messages.js'
 
 /**
  * Converts messages of a client to the form of a conversation: code is a tool use of the engine, with its result in the

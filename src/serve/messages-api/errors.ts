@@ -1,8 +1,10 @@
-import type { ErrorCode } from '../../common/errors.js'
-import { PtcError } from '../../common/errors.js'
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type ErrorCode, PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { truncateEnd } from '../../common/text/text.js'
-import { HttpError, maxMessageCharacters, toErrorReply } from '../errors.js'
+import { HttpError } from '../../http/index.js'
+import { maxMessageCharacters, toErrorReply } from '../errors.js'
 
 /** The types of errors of the Messages API, by their HTTP status. */
 const typeOfStatus: Readonly<Record<number, string>> = {
@@ -38,16 +40,25 @@ export interface ApiErrorReply {
   readonly body: {
     readonly type: 'error'
     readonly error: { readonly type: string; readonly message: string; readonly details?: JsonObject }
-    readonly request_id: string | null
+    readonly request_id: string
   }
 }
 
-/**
- * The response to a request that failed, in the form of the Messages API.
- *
- * @param requestId the header of the response
- */
-export function toApiErrorReply(thrown: unknown, requestId: unknown): ApiErrorReply {
+export function isMessagesApi({ url }: IncomingMessage): boolean {
+  return url?.startsWith('/v1/') === true
+}
+
+/** The id in the headers of a response. The first call sets it. */
+export function requestIdOf(response: ServerResponse): string {
+  const known = response.getHeader('request-id')
+  if (typeof known === 'string') return known
+  const id = `req_${randomBytes(12).toString('hex')}`
+  response.setHeader('request-id', id)
+  return id
+}
+
+/** The response to a request that failed, in the form of the Messages API. */
+export function toApiErrorReply(thrown: unknown, requestId: string): ApiErrorReply {
   const reply = toErrorReply(thrown)
   const known = PtcError.isInstance(thrown) ? statusOfCode[thrown.code] : undefined
   const status = known ?? reply.status
@@ -58,7 +69,7 @@ export function toApiErrorReply(thrown: unknown, requestId: unknown): ApiErrorRe
     message: truncateEnd(text, maxMessageCharacters),
     ...(thrown instanceof BadRequest && thrown.details && { details: thrown.details }),
   }
-  return { status, body: { type: 'error', error, request_id: typeof requestId === 'string' ? requestId : null } }
+  return { status, body: { type: 'error', error, request_id: requestId } }
 }
 
 /** A request that the API would refuse, or that needs a feature that this server does not have. */

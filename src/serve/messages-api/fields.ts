@@ -1,27 +1,12 @@
 import { truncateEnd } from '../../common/text/text.js'
+import type { ApiMessage } from './blocks.js'
 import { BadRequest } from './errors.js'
-import type { ApiMessage } from './join-messages.js'
 
 /*
  * The fields of a request that `request.ts` does not read. The API gets new fields over time. A field without effect on
- * the response is ignored, and the response names it; a field with an effect is refused by name.
+ * the response is ignored, and the response names it; a field with an effect is refused by name
+ * (invariant 3).
  */
-
-const read: readonly string[] = [
-  'model',
-  'max_tokens',
-  'messages',
-  'system',
-  'tools',
-  'container',
-  'stream',
-  'temperature',
-  'thinking',
-  'output_config',
-  'output_format',
-  'tool_choice',
-  'stop_sequences',
-]
 
 /** Fields for caching, routing, billing and the identity of the user. */
 const unused: readonly string[] = [
@@ -49,8 +34,11 @@ const unsupported: readonly string[] = [
 
 const toolFields: readonly string[] = ['cache_control', 'defer_loading', 'eager_input_streaming']
 
-/** @throws BadRequest for fields that are unsupported or unknown */
-export function checkFields(body: unknown): void {
+/**
+ * @param read the fields that `request.ts` reads
+ * @throws BadRequest for fields that are unsupported or unknown
+ */
+export function checkFields(body: unknown, read: readonly string[]): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('the request must be an object')
   const given = Object.entries(body).filter(([, value]) => !isEmpty(value))
@@ -89,7 +77,7 @@ export function ignoredFields({
 
 /**
  * The names of thinking that is lost: a response has none, so that the messages of a client lack it. With a budget, a
- * model can't go on after tool uses without it, and does not think then. The conversation of a container has kept it.
+ * model can't continue after tool uses without it, and does not think then. The conversation of a container has kept it.
  */
 export function ignoredThinking(
   thinking: { readonly type: string; readonly display?: unknown } | null | undefined,

@@ -11,7 +11,7 @@ export interface FollowedMessage {
   readonly isSent: boolean
 }
 
-/** The conversation waits for results of calls, or has answered the message. */
+/** The conversation waits for results of calls, or has answered the message (invariant 4). */
 export interface Pause {
   readonly tree: RunTree
   /** Undefined: the conversation waits for results. */

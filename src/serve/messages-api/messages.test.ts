@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toProviderMessages } from './conversion.js'
-import type { ApiMessage, Block } from './join-messages.js'
+import type { ApiMessage, Block } from './blocks.js'
 import { digestMessages, lastPersonal, newMessageOf, resultsOf } from './messages.js'
 
 const user = (...content: Block[]): ApiMessage => ({ role: 'user', content })
@@ -93,7 +93,7 @@ describe('toProviderMessages', () => {
       'a reference in place of an image',
       [user({ type: 'image', source: { type: 'base64', data: { 'ptc.value': {} } } })],
     ],
-    ['an input that is no object', [assistant({ ...code('1'), input: 'x' })]],
+    ['an input that is not an object', [assistant({ ...code('1'), input: 'x' })]],
     ['an unknown block', [assistant({ type: 'mcp_tool_use' })]],
     ['a text that is none', [user({ type: 'text', text: 1 })]],
   ])('refuses to convert %s', (_, messages) => {

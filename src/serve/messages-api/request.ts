@@ -5,9 +5,10 @@ import { type ClientTool, clientToolLimits } from '../../common/calls/client-too
 import type { ModelSettings, Thinking, ToolChoice } from '../../common/agent/model-settings.js'
 import { truncateEnd } from '../../common/text/text.js'
 import { jsonObject, shortArray } from '../router.js'
+import type { ApiMessage, Block } from './blocks.js'
 import { BadRequest } from './errors.js'
 import { checkFields, ignoredFields, ignoredThinking } from './fields.js'
-import { type ApiMessage, type Block, joinMessages } from './join-messages.js'
+import { joinMessages } from './messages.js'
 
 export interface MessagesRequest {
   readonly model: string
@@ -116,7 +117,7 @@ type Parsed = z.output<typeof schema>
 
 /** @throws BadRequest for requests that the API would refuse, and for features that this server does not have */
 export function parseRequest(body: unknown): MessagesRequest {
-  checkFields(body)
+  checkFields(body, Object.keys(schema.shape))
   const request = check(schema, body)
   const { model, container, stream, stop_sequences: stopSequences } = request
   const tools = toolsOf(request)

@@ -7,8 +7,9 @@ import type { JsonObject } from '../../common/json/json.js'
 import { EventStream } from '../event-stream.js'
 import type { Exchange, Reply as HttpReply } from '../router.js'
 import { containerMs } from './container.js'
-import { toApiErrorReply } from './errors.js'
+import { requestIdOf, toApiErrorReply } from './errors.js'
 import type { FollowedMessage, Pause } from './follow-message.js'
+import type { MessagesRequest } from './request.js'
 import { plainReply, type Reply, replyAfter, type ReplyBlock } from './transcript.js'
 
 /** A message of the assistant in the form in which the API sends it. */
@@ -17,15 +18,11 @@ interface MessageBody extends JsonObject {
 }
 
 /** The conversation that a response is for. */
-export interface Responding {
+interface Responding {
   /** Name of the conversation, which is also the id of the container, except for a plain request. */
   readonly name: string
-  readonly model: string
+  readonly request: MessagesRequest
   readonly message: FollowedMessage
-  /** Undefined: a plain request. */
-  readonly codeCallerType: string | undefined
-  /** The answer has a schema: its JSON is the only text of a response. */
-  readonly hasFormat: boolean
 }
 
 const stopReasons: Partial<Readonly<Record<MessageStatus, string>>> = {
@@ -40,13 +37,14 @@ const stopReasons: Partial<Readonly<Record<MessageStatus, string>>> = {
  *
  * @throws PtcError when the work ended without an answer
  */
-export function messageBody(responding: Responding, { tree, answer }: Pause): MessageBody {
-  const { name, message, codeCallerType, hasFormat } = responding
+function messageBody(responding: Responding, { tree, answer }: Pause): MessageBody {
+  const { name, message, request } = responding
+  const { codeCallerType, options } = request
   const reply =
     codeCallerType === undefined
       ? plainReply(tree, message.id)
       : replyAfter(tree, message.id, message.after, codeCallerType)
-  const content = hasFormat ? withOutput(reply.blocks, answer) : reply.blocks
+  const content = options.outputSchema ? withOutput(reply.blocks, answer) : reply.blocks
   const stop = stopOf(tree, message.id, answer, content)
   if (stop === undefined) {
     const { status, error } = answer ?? {}
@@ -86,7 +84,7 @@ function stopOf(
   return { stop_reason: 'stop_sequence', stop_sequence: model.stopSequence ?? null }
 }
 
-function emptyMessage({ name, model, message: { id, after } }: Responding): MessageBody {
+function emptyMessage({ name, request: { model }, message: { id, after } }: Responding): MessageBody {
   return {
     id: `msg_${digestJson([name, id, [...after].toSorted()])}`,
     type: 'message',
@@ -110,7 +108,13 @@ function usageOf({ usage }: Pick<Reply, 'usage'>): JsonObject {
   }
 }
 
-export async function respond(responding: Responding, pause: () => Promise<Pause>): Promise<HttpReply> {
+/** Responds to a request when `pause` resolves. */
+export async function respond(
+  exchange: Exchange,
+  responding: Responding,
+  pause: () => Promise<Pause>,
+): Promise<HttpReply | undefined> {
+  if (responding.request.isStream) return respondWithEvents(exchange, responding, pause)
   return { body: messageBody(responding, await pause()) }
 }
 
@@ -122,7 +126,7 @@ const pingMs = 10_000
  *
  * @throws what `pause` throws, after the client has got an error event
  */
-export async function respondWithEvents(
+async function respondWithEvents(
   { response, signal, onError }: Exchange,
   responding: Responding,
   pause: () => Promise<Pause>,
@@ -147,7 +151,7 @@ export async function respondWithEvents(
     clearInterval(pings)
     signal.throwIfAborted()
     onError(thrown)
-    await send({ ...toApiErrorReply(thrown, response.getHeader('request-id')).body })
+    await send({ ...toApiErrorReply(thrown, requestIdOf(response)).body })
     throw thrown
   }
   return undefined

@@ -11,14 +11,13 @@ import type { Usage } from '../../common/agent/messages.js'
 export type ReplyBlock = JsonObject & { readonly type: string }
 
 /** An item of the work on a message, in order: the start of a turn, or a block. */
-type Item =
-  | { readonly usage: Usage }
-  | {
-      readonly block: ReplyBlock
-      readonly call?: CallNode
-      /** The value store did not return a large part. */
-      readonly isUnread?: boolean
-    }
+interface Item {
+  readonly usage?: Usage
+  readonly block?: ReplyBlock
+  readonly call?: CallNode
+  /** The value store did not return a large part. */
+  readonly isUnread?: boolean
+}
 
 /** A call of a conversation, by the id that its client knows. */
 export interface KnownCall {
@@ -50,17 +49,9 @@ export interface Reply {
  *
  * @param after ids of calls whose results the client has sent; empty: from the start of the message
  */
-export function replyAfter(tree: RunTree, message: string, after: ReadonlySet<string>, codeCaller: string): Reply {
-  const items = itemsOf(tree, message, codeCaller)
-  const start = items.findLastIndex((item) => 'call' in item && item.call && after.has(idOf(item.call) ?? '')) + 1
-  const reply = items.slice(start)
-  checkRead(reply)
-  const waits = reply.flatMap((item) => ('call' in item && item.call?.deferred ? item.call.deferred.expiresAt : []))
-  return {
-    blocks: reply.flatMap((item) => ('block' in item ? [item.block] : [])),
-    usage: reply.reduce((sum, item) => ('usage' in item ? addUsage(sum, item.usage) : sum), zeroUsage),
-    expiresAt: waits.length === 0 ? undefined : Math.min(...waits),
-  }
+export function replyAfter({ turns }: RunTree, message: string, after: ReadonlySet<string>, codeCaller: string): Reply {
+  const items = turns.filter((turn) => turn.message === message).flatMap((turn) => turnItems(turn, codeCaller))
+  return toReply(items.slice(items.findLastIndex(({ call }) => call && after.has(idOf(call) ?? '')) + 1))
 }
 
 /**
@@ -68,31 +59,27 @@ export function replyAfter(tree: RunTree, message: string, after: ReadonlySet<st
  * has read.
  */
 export function plainReply({ turns }: RunTree, message: string): Reply {
-  const ofMessage = turns.filter((turn) => turn.message === message)
-  const { model, directCalls = [] } = ofMessage.findLast((turn) => turn.model?.status === 'ok') ?? {}
-  const items = [
-    ...(model?.status === 'ok' ? textItem(model.text) : []),
+  const replies = turns.flatMap((turn) =>
+    turn.message === message && turn.model?.status === 'ok' ? [{ ...turn.model, calls: turn.directCalls }] : [],
+  )
+  const { text = '', calls = [] } = replies.at(-1) ?? {}
+  return toReply([
+    ...replies.map(({ usage }) => ({ usage })),
+    ...textItem(text),
     // A call of a plain request does not run in this package. A refused call has ended.
-    ...directCalls.filter(({ status }) => isPending(status)).map((call): Item => callBlock(call, call.toolUse ?? '')),
-  ]
-  checkRead(items)
-  return {
-    blocks: items.flatMap((item) => ('block' in item ? [item.block] : [])),
-    usage: ofMessage.reduce(
-      (sum, turn) => (turn.model?.status === 'ok' ? addUsage(sum, turn.model.usage) : sum),
-      zeroUsage,
-    ),
-    expiresAt: undefined,
-  }
+    ...calls.filter(({ status }) => isPending(status)).map((call) => callBlock(call, call.toolUse ?? '')),
+  ])
 }
 
-function checkRead(items: readonly Item[]): void {
-  if (items.some((item) => 'isUnread' in item && item.isUnread))
+function toReply(items: readonly Item[]): Reply {
+  if (items.some(({ isUnread }) => isUnread))
     throw new PtcError('VALUE_STORE_UNAVAILABLE', 'the value store does not give a large part of the response')
-}
-
-function itemsOf({ turns }: RunTree, message: string, codeCaller: string): readonly Item[] {
-  return turns.filter((turn) => turn.message === message).flatMap((turn) => turnItems(turn, codeCaller))
+  const waits = items.flatMap(({ call }) => call?.deferred?.expiresAt ?? [])
+  return {
+    blocks: items.flatMap(({ block }) => block ?? []),
+    usage: items.reduce((sum, { usage = zeroUsage }) => addUsage(sum, usage), zeroUsage),
+    expiresAt: waits.length === 0 ? undefined : Math.min(...waits),
+  }
 }
 
 function turnItems({ model, cells, directCalls }: TurnNode, codeCaller: string): readonly Item[] {

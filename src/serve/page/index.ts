@@ -1,17 +1,18 @@
 import { readFile } from 'node:fs/promises'
+import { invisibleCharacters } from '../../common/text/text.js'
 
 /*
  * `src/serve/page` owns the chat page: a document, its style and its modules. No framework and no build.
  *
  * Boundary: the page uses the paths of the server and nothing else. Texts reach the document as text nodes only.
  *
- * Invariants: 1. The files have no data: they need no token. 2. The policy allows no script, style or connection of
- * another origin, no inline script, and no text as HTML.
+ * The files have no data: they need no token. The policy allows no script, style or connection of another origin, no
+ * inline script, and no text as HTML.
  */
 
 interface PageFile {
   readonly headers: Readonly<Record<string, string>>
-  content(): Promise<Buffer>
+  content(): Promise<string>
 }
 
 const policy = [
@@ -41,6 +42,9 @@ export function pageFile(path: string): PageFile | undefined {
   if (file === undefined) return undefined
   return {
     headers: { 'Content-Type': `${type}; charset=utf-8`, 'Content-Security-Policy': policy },
-    content: () => readFile(new URL(file, import.meta.url)),
+    async content() {
+      const text = await readFile(new URL(file, import.meta.url), 'utf8')
+      return text.replace('INVISIBLE_CHARACTERS', () => invisibleCharacters.source)
+    },
   }
 }

@@ -13,9 +13,8 @@ export function append(parent, tag, className, text = '') {
   return element
 }
 
-/** As `invisibleCharacters` of `src/common/text`, and control characters. */
-const invisibleCharacters =
-  /[\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800](?<!\p{Extended_Pictographic}\uFE0F)(?<![#*\d]\uFE0F(?=\u20E3))|\p{Cc}/gu
+/** The server inserts the expression `invisibleCharacters` of `src/common/text`. */
+const invisibleCharacters = /INVISIBLE_CHARACTERS|\p{Cc}/gu
 
 /**
  * A value as JSON in which a person sees every character: invisible characters and those that change the direction of a

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { emojiText, invisibleCharacters } from '../../../test/support/faults/invisible-characters.js'
+import { pageFile } from './index.js'
 
-// Has no types: it is sent to browsers as it is.
-const file = './requests.js'
-const { visibleJson } = (await import(file)) as { readonly visibleJson: (value: unknown, indent?: number) => string }
+// Has no types: it is sent to browsers.
+const source = `data:text/javascript,${encodeURIComponent((await pageFile('/page/requests.js')?.content()) ?? '')}`
+const { visibleJson } = (await import(source)) as { readonly visibleJson: (value: unknown, indent?: number) => string }
 
 it.each([...invisibleCharacters, '\u001B', '\u007F', '\u009B'])('escapes %j in arguments of a call', (character) => {
   const text = visibleJson({ to: `ada${character}x` })

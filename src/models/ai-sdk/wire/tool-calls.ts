@@ -1,7 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../common/json/json.js'
-import type { ToolUseBlock } from '../../common/runs/messages.js'
-import { inputText, parseToolInput } from '../tool-input.js'
-import type { ToolCallDelta } from './chunks.js'
+import { isJsonObject, type JsonObject } from '../../../common/json/json.js'
+import { inputText } from '../../tool-input.js'
+import type { ToolCallDelta } from './chat-stream.js'
 
 /** A tool call of which only some deltas have arrived. */
 export interface ToolCallDraft {
@@ -55,11 +54,6 @@ function isWhole(text: string): boolean {
   } catch {
     return false
   }
-}
-
-/** The tool use of a complete call. When the name is missing, no tool has it, and the model gets an error. */
-export function toToolUse({ id, name, arguments: text }: ToolCallDraft, isTruncated: boolean): ToolUseBlock {
-  return { type: 'tool_use', id, name, ...parseToolInput(name, text, isTruncated) }
 }
 
 export function withoutNull(members: JsonObject): JsonObject {

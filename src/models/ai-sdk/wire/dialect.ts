@@ -1,12 +1,15 @@
-import { APIError } from 'openai'
+import { ApiError } from './api-error.js'
 
-/** The differences between servers for chat completions. */
+/** The differences between servers of one API. */
 export interface Dialect {
-  /** OpenAI's newer models refuse `max_tokens`; many other servers know only `max_tokens`. */
-  readonly tokenLimit: 'max_tokens' | 'max_completion_tokens'
-  /** Sends `stream_options`, without which OpenAI's stream has no usage. */
+  /**
+   * OpenAI's newer models refuse `max_tokens`; many other servers for chat completions know only `max_tokens`.
+   * Undefined: the name that the package of the vendor sends.
+   */
+  readonly tokenLimit: 'max_tokens' | 'max_completion_tokens' | undefined
+  /** Sends `stream_options`, without which OpenAI's stream of a chat completion has no usage. */
   readonly includesUsage: boolean
-  /** Asks for encrypted reasoning, which models without reasoning refuse. Only for the responses API. */
+  /** Asks the responses API for encrypted reasoning, which models without reasoning refuse. */
   readonly includesReasoning: boolean
   /** Maximum output tokens of the model. Undefined: the model has refused no number. */
   readonly maxTokens?: number
@@ -29,7 +32,7 @@ const tooManyTokens = /max_(?:completion_|output_)?tokens.*(?:at most|<=) (\d+)/
  * @param maxTokens of the request
  */
 export function nextDialect(dialect: Dialect, thrown: unknown, maxTokens: number): Dialect | undefined {
-  if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return undefined
+  if (!(thrown instanceof ApiError) || (thrown.status !== 400 && thrown.status !== 422)) return undefined
   const limit = Number(tooManyTokens.exec(thrown.message)?.[1])
   if (limit > 0 && limit < maxTokens) return { ...dialect, maxTokens: limit }
   if (!unsupported.test(thrown.message)) return undefined
@@ -37,7 +40,9 @@ export function nextDialect(dialect: Dialect, thrown: unknown, maxTokens: number
     return { ...dialect, includesUsage: false }
   }
   if (dialect.includesReasoning && /encrypted/i.test(thrown.message)) return { ...dialect, includesReasoning: false }
-  if (dialect.isTokenLimitChanged || !thrown.message.includes(dialect.tokenLimit)) return undefined
-  const tokenLimit = dialect.tokenLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  if (dialect.isTokenLimitChanged) return undefined
+  const refused = /max_completion_tokens|max_tokens/.exec(thrown.message)?.[0]
+  if (refused === undefined || (dialect.tokenLimit !== undefined && dialect.tokenLimit !== refused)) return undefined
+  const tokenLimit = refused === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   return { ...dialect, tokenLimit, isTokenLimitChanged: true }
 }

@@ -1,0 +1,154 @@
+import { type ErrorCode, messageOf, PtcError } from '../../common/errors.js'
+import {
+  connectionFault,
+  type ErrorContext,
+  type ModelFault,
+  toModelError,
+  toOneLine,
+  unknownFault,
+} from '../http/model-fault.js'
+import { networkFaultOf } from '../http/network-errors.js'
+import { causesOf } from '../http/redact.js'
+import { ApiError } from './wire/api-error.js'
+
+export interface AiSdkErrorContext extends ErrorContext {
+  /** The environment variable with the key; undefined for a server without a key. */
+  readonly keyVariable: string | undefined
+}
+
+/** The error of the exchange or of the engine, which a package of the AI SDK may have wrapped. */
+export function unwrap(thrown: unknown): unknown {
+  return causesOf(thrown).find((cause) => PtcError.isInstance(cause) || cause instanceof ApiError) ?? thrown
+}
+
+/** Assigns a code to an error of the API, of the AI SDK or of the network. A PtcError is returned unchanged. */
+export function modelErrorOf(thrown: unknown, context: AiSdkErrorContext): Error {
+  const error = unwrap(thrown)
+  return PtcError.isInstance(error) ? error : toModelError(faultOf(error, context), thrown, context)
+}
+
+/** Errors of the AI SDK, by their names. */
+const codesByName: Readonly<Record<string, ErrorCode>> = {
+  AI_LoadAPIKeyError: 'MODEL_AUTH',
+  AI_LoadSettingError: 'MODEL_AUTH',
+  AI_UnsupportedFunctionalityError: 'MODEL_BAD_REQUEST',
+  AI_InvalidPromptError: 'MODEL_BAD_REQUEST',
+  AI_InvalidArgumentError: 'MODEL_BAD_REQUEST',
+  AI_TypeValidationError: 'MODEL_REPLY_INVALID',
+  AI_JSONParseError: 'MODEL_REPLY_INVALID',
+  AI_InvalidResponseDataError: 'MODEL_REPLY_INVALID',
+  AI_EmptyResponseBodyError: 'MODEL_REPLY_INVALID',
+}
+
+function faultOf(thrown: unknown, context: AiSdkErrorContext): ModelFault {
+  if (thrown instanceof ApiError) return apiFaultOf(thrown, context)
+  const network = networkFaultOf(thrown, context)
+  if (network !== undefined) return network
+  const message = toOneLine(messageOf(thrown))
+  // Such a message has the key in it.
+  if (/header value|to a ByteString/i.test(message))
+    return { code: 'MODEL_AUTH', message: "The API key has a character that can't be sent.", hint: keyHint }
+  const named = causesOf(thrown).find(({ name }) => name in codesByName)
+  const code = named && codesByName[named.name]
+  if (named && code) return { code, message: toOneLine(named.message), hint: hintOf(code, context) }
+  if (thrown instanceof Error) {
+    return thrown.name === 'AI_APICallError' ? { ...connectionFault(context), message } : unknownFault(message)
+  }
+  // An exception in the event stream of Bedrock, which is no Error.
+  const said = toOneLine(new ApiError(undefined, thrown, new Headers()).message)
+  return { code: 'MODEL_STREAM', message: `The model API answered in the middle of its reply: ${said}`, hint: passes }
+}
+
+const keyHint = 'Set it again without line breaks and quotes.'
+const passes = 'Usually passes by itself; the call is tried again.'
+
+const codesByStatus: Readonly<Record<number, ErrorCode>> = {
+  401: 'MODEL_AUTH',
+  402: 'MODEL_AUTH',
+  403: 'MODEL_AUTH',
+  404: 'MODEL_NOT_FOUND',
+  408: 'MODEL_TIMEOUT',
+  409: 'MODEL_SERVER',
+  // Bedrock: an error within the model.
+  424: 'MODEL_SERVER',
+  429: 'MODEL_RATE_LIMIT',
+  503: 'MODEL_OVERLOADED',
+  504: 'MODEL_TIMEOUT',
+  529: 'MODEL_OVERLOADED',
+}
+
+const codesByType: Readonly<Record<string, ErrorCode>> = {
+  context_length_exceeded: 'MODEL_CONTEXT_TOO_LONG',
+  model_not_found: 'MODEL_NOT_FOUND',
+  invalid_api_key: 'MODEL_AUTH',
+  // The account has reached its spend limit: not retryable, although the status is 429.
+  insufficient_quota: 'MODEL_AUTH',
+  billing_hard_limit_reached: 'MODEL_AUTH',
+  rate_limit_exceeded: 'MODEL_RATE_LIMIT',
+  server_error: 'MODEL_SERVER',
+  // The policy of Azure has refused the prompt.
+  content_filter: 'MODEL_BAD_REQUEST',
+}
+
+const contextTooLong =
+  /maximum context length|context (?:window|length|size)|(?:prompt|input) is too long|input token count .* exceeds|too many tokens|too large for model/i
+
+/** Codes and types of errors within a stream that are caused by the request. */
+const refusedWithin = /^(?:invalid|image|unsupported|empty|failed_to_download)_|_policy$/
+
+const invalidKey = /api key not valid|invalid api key|incorrect api key/i
+
+const requestIds = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id']
+
+export function requestIdIn(headers: Headers | undefined): string | null {
+  return requestIds.map((name) => headers?.get(name)).find((id) => id != null) ?? null
+}
+
+function apiFaultOf(error: ApiError, context: AiSdkErrorContext): ModelFault {
+  const message = toOneLine(error.message)
+  const code = codeOf(error, message)
+  const where = error.status === undefined ? 'in the middle of its reply' : String(error.status)
+  const requestId = requestIdIn(error.headers)
+  return {
+    code,
+    message: `The model API answered ${where}: ${message}${requestId === null ? '' : ` (request ${requestId})`}`,
+    hint: hintOf(code, context),
+    headers: error.headers,
+  }
+}
+
+function codeOf({ status, details }: ApiError, message: string): ErrorCode {
+  const [code, type] = [details['code'], details['type']].map((name) => String(name ?? ''))
+  const byType = codesByType[code ?? ''] ?? codesByType[type ?? '']
+  if (byType !== undefined) return byType
+  if (status === undefined && refusedWithin.test(code || type || '')) return 'MODEL_BAD_REQUEST'
+  // An error within a stream has no status. Some servers put a status into its code.
+  const answered = status ?? Number(code || Number.NaN)
+  if (answered === 400 || answered === 413 || answered === 422) {
+    if (contextTooLong.test(message)) return 'MODEL_CONTEXT_TOO_LONG'
+    return invalidKey.test(message) ? 'MODEL_AUTH' : 'MODEL_BAD_REQUEST'
+  }
+  const byStatus = codesByStatus[answered]
+  if (byStatus !== undefined) return byStatus
+  if (answered >= 500) return 'MODEL_SERVER'
+  return status === undefined ? 'MODEL_STREAM' : 'MODEL_BAD_REQUEST'
+}
+
+function hintOf(code: ErrorCode, { baseURL, model, keyVariable }: AiSdkErrorContext): string {
+  switch (code) {
+    case 'MODEL_AUTH':
+      return keyVariable === undefined
+        ? 'The server wants a key: name its environment variable in `apiKey` of the provider.'
+        : `Check that ${keyVariable} is right, may use this model, and has credit.`
+    case 'MODEL_NOT_FOUND':
+      return `Check the base URL (${baseURL}) and the model name ("${model}").`
+    case 'MODEL_CONTEXT_TOO_LONG':
+      return 'The conversation no longer fits the model: print less, or begin a new run.'
+    case 'MODEL_BAD_REQUEST':
+      return 'The request is wrong, so trying again would not help.'
+    case 'MODEL_RATE_LIMIT':
+      return "The account's rate limit is reached; the call is tried again later."
+    default:
+      return passes
+  }
+}

@@ -24,8 +24,13 @@ export function unwrap(thrown: unknown): unknown {
 /** Assigns a code to an error of the API, of the AI SDK or of the network. A PtcError is returned unchanged. */
 export function modelErrorOf(thrown: unknown, context: AiSdkErrorContext): Error {
   const error = unwrap(thrown)
-  return PtcError.isInstance(error) ? error : toModelError(faultOf(error, context), thrown, context)
+  if (PtcError.isInstance(error)) return error
+  // The message of the AI SDK about a value contains the whole value.
+  const isLong = causesOf(thrown).some(({ message }) => message.length > maxCauseCharacters)
+  return toModelError(faultOf(error, context), isLong ? undefined : thrown, context)
 }
+
+const maxCauseCharacters = 2_000
 
 /** Errors of the AI SDK, by their names. */
 const codesByName: Readonly<Record<string, ErrorCode>> = {

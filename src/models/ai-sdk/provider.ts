@@ -76,9 +76,9 @@ export function createAiSdkProvider(options: AiSdkProviderOptions): ModelProvide
           return { ...finished, model: model ?? request.model, costUsd: null, requestId }
         },
         (thrown) => {
-          const secrets = [...(key ? [key] : []), ...(sent?.secrets ?? [])]
           const baseURL = vendor.baseURL ?? 'its own address'
-          return modelErrorOf(thrown, { baseURL, model: request.model, secrets, keyVariable })
+          const sentKeys = [...(key ? [key] : []), ...(sent?.secrets ?? [])]
+          return modelErrorOf(thrown, { baseURL, model: request.model, secrets: sentKeys, keyVariable })
         },
       )
     },

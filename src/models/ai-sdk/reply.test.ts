@@ -1,34 +1,13 @@
 import { expect, it } from 'vitest'
+import { stubbedTurn } from '../../../test/support/models/stubbed-turn.js'
 import type { ModelDelta } from '../provider.js'
-import { readReply } from './stream.js'
 
-const event = (delta: object, finish_reason: string | null = null) =>
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+const event = (delta: object, finish_reason: string | null = null) => ({
+  choices: [{ index: 0, delta, finish_reason }],
+})
 
-/** A stream of these events, in pieces of a few bytes. */
-function streamOf(events: readonly string[]): Response {
-  const bytes = new TextEncoder().encode(`${events.join('')}data: [DONE]\n\n`)
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      for (let start = 0; start < bytes.length; start += 7) controller.enqueue(bytes.slice(start, start + 7))
-      controller.close()
-    },
-  })
-  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
-}
-
-async function deltasOf(...events: readonly string[]): Promise<readonly ModelDelta[]> {
-  const deltas: ModelDelta[] = []
-  const onDelta = (delta: ModelDelta) => void deltas.push(delta)
-  const nothing = () => undefined
-  await readReply(streamOf(events), {
-    provider: 'local',
-    model: 'm',
-    onActivity: nothing,
-    onProgress: nothing,
-    onDelta,
-  })
-  return deltas
+async function deltasOf(...events: readonly object[]): Promise<readonly ModelDelta[]> {
+  return (await stubbedTurn({ baseURL: 'https://models.example' }, [...events, '[DONE]'])).deltas
 }
 
 const call = (index: number, name: string, args: string) => ({
@@ -68,8 +47,8 @@ it('reports the code of a server that sends complete calls, all with number 0', 
   })
   const deltas = await deltasOf(event({ tool_calls: [whole('a', 'x = 1'), whole('b', 'x')] }), event({}, 'stop'))
   expect(deltas).toEqual([
-    { type: 'code', block: 1, text: 'x = 1' },
-    { type: 'code', block: 2, text: 'x' },
+    { type: 'code', block: 0, text: 'x = 1' },
+    { type: 'code', block: 1, text: 'x' },
   ])
 })
 

@@ -195,7 +195,10 @@ function isCall(draft: Draft): draft is LanguageModelV3ToolCall {
   return draft.type === 'tool-call' && 'input' in draft && !('providerExecuted' in draft && draft.providerExecuted)
 }
 
-function toToolUse({ toolCallId: id, toolName: name, input }: LanguageModelV3ToolCall, isTruncated: boolean): ToolUseBlock {
+function toToolUse(
+  { toolCallId: id, toolName: name, input }: LanguageModelV3ToolCall,
+  isTruncated: boolean,
+): ToolUseBlock {
   return { type: 'tool_use', id, name, ...parseToolInput(name, input, isTruncated) }
 }
 

@@ -53,7 +53,12 @@ function packagedVendor({ baseURL, keyVariable, settings }: AiSdkProviderOptions
     model: (id, apiKey, send) =>
       createModel(
         name,
-        { ...settings, ...(baseURL !== undefined && { baseURL }), ...(apiKey !== undefined && { apiKey }), fetch: send },
+        {
+          ...settings,
+          ...(baseURL !== undefined && { baseURL }),
+          ...(apiKey !== undefined && { apiKey }),
+          fetch: send,
+        },
         id,
       ),
   }

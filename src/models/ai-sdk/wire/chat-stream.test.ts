@@ -1,21 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { isToolUseBlock } from '../../common/runs/messages.js'
-import { parseChunk } from './chunks.js'
-import { ReplyBuilder } from './reply.js'
-
-function finish(isEnded: boolean, ...chunks: readonly object[]) {
-  const reply = new ReplyBuilder('local')
-  for (const chunk of chunks) reply.add(parseChunk(chunk))
-  return reply.finish(isEnded)
-}
+import { chatReply as finish, stubbedTurn } from '../../../../test/support/models/stubbed-turn.js'
+import { isToolUseBlock } from '../../../common/runs/messages.js'
 
 const choice = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason }],
 })
 
 /** The tool uses of the calls of these deltas, each in a chunk of its own. */
-function usesOf(...calls: readonly object[]) {
-  const { content } = finish(true, ...calls.map((call) => choice({ tool_calls: [call] })), choice({}, 'tool_calls'))
+async function usesOf(...calls: readonly object[]) {
+  const { content } = await finish(
+    true,
+    ...calls.map((call) => choice({ tool_calls: [call] })),
+    choice({}, 'tool_calls'),
+  )
   return content
     .filter(isToolUseBlock)
     .map(({ name, input, input_problem }) => ({ name, input, ...(input_problem && { input_problem }) }))
@@ -36,8 +33,8 @@ describe('one call', () => {
     ['is named with each piece', [pay('', { index: 0 }), pay('{"to":', { index: 0 }), pay('"ada"}', { index: 0 })]],
     ['has pieces without a number', [pay('{"to"', { id: 'x' }), { function: { arguments: ':"ada"}' } }]],
     ['has an object as arguments', [pay({ to: 'ada' }, { index: 0 })]],
-  ])('%s', (_what, calls) => {
-    expect(usesOf(...calls)).toEqual([toAda])
+  ])('%s', async (_what, calls) => {
+    expect(await usesOf(...calls)).toEqual([toAda])
   })
 })
 
@@ -59,19 +56,24 @@ describe('two calls', () => {
         { index: '1', function: { arguments: '"lin"}' } },
       ],
     ],
-  ])('%s', (_what, calls) => {
-    expect(usesOf(...calls)).toEqual([toAda, toLin])
+  ])('%s', async (_what, calls) => {
+    expect(await usesOf(...calls)).toEqual([toAda, toLin])
   })
 
-  it('of different tools may share an id and a number', () => {
+  it('of different tools may share an id and a number', async () => {
     const now = { index: 0, id: 'x', function: { name: 'now', arguments: '' } }
-    expect(usesOf(now, pay(ada, { index: 0, id: 'x' }))).toEqual([{ name: 'now', input: {} }, toAda])
+    expect(await usesOf(now, pay(ada, { index: 0, id: 'x' }))).toEqual([{ name: 'now', input: {} }, toAda])
   })
 })
 
-it('tells the model about arguments that are nested so deeply that nothing can write them', () => {
-  const deep = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`) as object
-  expect(usesOf(pay(deep, { index: 0 }))).toMatchObject([{ input_problem: expect.any(String) as string }])
+it('tells the model about arguments that are nested so deeply that nothing can write them', async () => {
+  const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`
+  const call = `{"choices":[{"delta":{"tool_calls":[{"function":{"name":"pay","arguments":${deep}}}]}}]}`
+  const turn = (event: string) => stubbedTurn({ baseURL: 'https://models.example' }, [event, '[DONE]'])
+  const { reply } = await turn(call)
+  expect(reply.content).toMatchObject([{ input_problem: expect.any(String) as string }])
+  const odd = turn(`{"choices":[{"delta":{"odd":${deep}}}]}`)
+  await expect(odd).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID' })
 })
 
 const hello = [{ type: 'text', text: 'hello' }]
@@ -80,27 +82,29 @@ describe('a message in place of deltas', () => {
   const messages = (...said: readonly object[]) =>
     said.map((message) => ({ choices: [{ message, finish_reason: 'stop' }] }))
 
-  it('is read', () => {
-    expect(finish(true, ...messages({ role: 'assistant', content: 'hello' }))).toMatchObject({
+  it('is read', async () => {
+    expect(await finish(true, ...messages({ role: 'assistant', content: 'hello' }))).toMatchObject({
       content: hello,
       stopReason: 'end_turn',
     })
-    expect(finish(true, ...messages({ content: 'he' }, { content: 'llo' }))).toMatchObject({ content: hello })
-    expect(finish(true, ...messages({ content: null, tool_calls: [pay(ada, { id: 'x' })] }))).toMatchObject({
+    expect(await finish(true, ...messages({ content: 'he' }, { content: 'llo' }))).toMatchObject({ content: hello })
+    expect(await finish(true, ...messages({ content: null, tool_calls: [pay(ada, { id: 'x' })] }))).toMatchObject({
       content: [toAda],
       stopReason: 'tool_use',
     })
-    expect(finish(true, choice({ role: 'assistant' }), ...messages({ content: 'hello' }))).toMatchObject({
+    expect(await finish(true, choice({ role: 'assistant' }), ...messages({ content: 'hello' }))).toMatchObject({
       content: hello,
     })
   })
 
-  it('adds nothing to the deltas that it repeats', () => {
-    expect(finish(true, choice({ content: 'hello' }), ...messages({ content: 'hello' }))).toMatchObject({
+  it('adds nothing to the deltas that it repeats', async () => {
+    expect(await finish(true, choice({ content: 'hello' }), ...messages({ content: 'hello' }))).toMatchObject({
       content: hello,
     })
     const [repeated] = messages({ tool_calls: [pay(ada, { id: 'x' })] })
-    expect(finish(true, choice({ tool_calls: [pay(ada, { id: 'x' })] }), repeated ?? {}).content).toMatchObject([toAda])
+    expect((await finish(true, choice({ tool_calls: [pay(ada, { id: 'x' })] }), repeated ?? {})).content).toMatchObject(
+      [toAda],
+    )
   })
 })
 
@@ -108,25 +112,25 @@ describe('a function call', () => {
   const called = (...pieces: readonly unknown[]) =>
     finish(true, ...pieces.map((function_call) => choice({ function_call })), choice({}, 'function_call'))
 
-  it('is a tool call, whole or in pieces', () => {
+  it('is a tool call, whole or in pieces', async () => {
     for (const pieces of [
       [{ name: 'pay', arguments: ada }],
       [{ name: 'pay', arguments: '' }, { arguments: '{"to":' }, { arguments: '"ada"}' }],
       [{ name: 'pay', arguments: { to: 'ada' } }],
     ])
-      expect(called(...pieces)).toMatchObject({ content: [toAda], stopReason: 'tool_use' })
+      expect(await called(...pieces)).toMatchObject({ content: [toAda], stopReason: 'tool_use' })
   })
 
   it.each([null, {}, { name: '', arguments: '' }, { name: null, arguments: null }, 'pay'])(
     'that is %j calls nothing',
-    (none) => {
-      expect(called(none).content).toEqual([])
+    async (none) => {
+      expect((await called(none)).content).toEqual([])
     },
   )
 
-  it('beside the same tool call is that call', () => {
+  it('beside the same tool call is that call', async () => {
     const both = { tool_calls: [pay(ada, { index: 0, id: 'x' })], function_call: { name: 'pay', arguments: ada } }
-    expect(finish(true, choice(both, 'tool_calls')).content).toMatchObject([toAda])
+    expect((await finish(true, choice(both, 'tool_calls'))).content).toMatchObject([toAda])
   })
 })
 
@@ -136,23 +140,25 @@ describe('the end of a reply', () => {
     ['usage alone', [{ choices: [], usage: { prompt_tokens: 1 } }]],
     ['choices that are null', [{ choices: null }]],
     ['another choice alone', [{ choices: [{ index: 1, delta: { content: 'hello' }, finish_reason: 'stop' }] }]],
-  ])('after %s is an invalid reply when the server says that it ends, and else a cut one', (_what, chunks) => {
-    expect(() => finish(true, ...chunks)).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
-    expect(() => finish(false, ...chunks)).toThrow(expect.objectContaining({ code: 'MODEL_STREAM' }))
+  ])('after %s is an invalid reply when the server says that it ends, and else a cut one', async (_what, chunks) => {
+    await expect(finish(true, ...chunks)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID' })
+    await expect(finish(false, ...chunks)).rejects.toMatchObject({ code: 'MODEL_STREAM' })
   })
 
   it.each([
     ['model_length', 'max_tokens'],
     ['MAX_TOKENS', 'max_tokens'],
     ['sensitive', 'refusal'],
-  ])('with the finish reason %s has the stop reason %s, and no partial input', (reason, stopReason) => {
+  ])('with the finish reason %s has the stop reason %s, and no partial input', async (reason, stopReason) => {
     const cut = choice({ content: 'The total of all invoi', tool_calls: [pay('{"to":"ad')] }, reason)
-    expect(finish(true, cut)).toMatchObject({ stopReason, content: [{ type: 'text' }, { name: 'pay', input: {} }] })
+    expect(await finish(true, cut)).toMatchObject({
+      stopReason,
+      content: [{ type: 'text' }, { name: 'pay', input: {} }],
+    })
   })
 
-  it.each(['abort', 'network_error', 'error'])('with the finish reason %s is an error', (reason) => {
-    expect(() => finish(true, choice({ content: 'The total of all invoi' }, reason))).toThrow(
-      expect.objectContaining({ code: 'MODEL_SERVER' }),
-    )
+  it.each(['abort', 'network_error', 'error'])('with the finish reason %s is an error', async (reason) => {
+    const broken = finish(true, choice({ content: 'The total of all invoi' }, reason))
+    await expect(broken).rejects.toMatchObject({ code: 'MODEL_SERVER' })
   })
 })

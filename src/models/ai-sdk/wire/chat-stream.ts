@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/j
 import { eventIndex, eventText as text, parseEvent } from '../../http/event-data.js'
 import { invalidReply } from '../../invalid-reply.js'
 import { tokenCount } from '../../token-count.js'
-import type { EventStream } from './event-stream.js'
-import { cutReply } from './event-stream.js'
+import { inputText } from '../../tool-input.js'
+import { cutReply, type EventStream } from './event-stream.js'
 import { addToolCallDelta, type ToolCallDraft, withoutNull } from './tool-calls.js'
 
 // Servers differ: members that a reply does not need may be missing, null or of another type.
@@ -92,7 +92,9 @@ export class ChatStream implements EventStream {
     // The server often gives the same again.
     if (isEnded && !this.#hasBegun && !this.#isFinished) throw invalidReply('it has no choice')
     if (!isEnded && !this.#isFinished) throw cutReply()
-    const calls = this.#calls.flatMap(({ name }, index) => (name === '' ? [{ index, function: { name: unnamed } }] : []))
+    const calls = this.#calls.flatMap(({ name }, index) =>
+      name === '' ? [{ index, function: { name: unnamed } }] : [],
+    )
     return [
       ...(calls.length > 0 ? [toChunk({ delta: { tool_calls: calls }, finish_reason: null })] : []),
       ...(this.#isFinished ? [] : [toChunk({ delta: {}, finish_reason: 'stop' })]),
@@ -137,15 +139,14 @@ export class ChatStream implements EventStream {
     if (call === undefined) return []
     const draft = before[index]
     const { name, extras } = call
-    const added = call.arguments.slice(draft?.arguments.length ?? 0)
     return [
       {
         index,
         ...(!draft?.id && call.id !== '' && { id: call.id }),
         type: 'function',
-        function: { ...(!draft?.name && name !== '' && { name }), arguments: added },
+        function: { ...(!draft?.name && name !== '' && { name }), arguments: inputText(given.function?.arguments) },
         // The AI SDK keeps one member of a call: its signature. So all other members are sent as this text.
-        ...(Object.keys(extras).length > 0 && {
+        ...(Object.keys(extras).length > Object.keys(draft?.extras ?? {}).length && {
           extra_content: { google: { thought_signature: JSON.stringify(extras) } },
         }),
       },

@@ -3,6 +3,7 @@ import { invalidReply } from '../../invalid-reply.js'
 import { jsonEvents, noEventStream, streamEnd } from '../../http/event-data.js'
 import { fetchThroughProxy } from '../../http/proxy-fetch.js'
 import type { ModelRequest } from '../../provider.js'
+import { isDeeperThan, maxInputDepth } from '../../tool-input.js'
 import { ApiError, toApiError } from './api-error.js'
 import { ChatStream } from './chat-stream.js'
 import type { Dialect } from './dialect.js'
@@ -146,5 +147,8 @@ function withBody<Body>(body: Body, change: (body: JsonObject) => JsonObject): B
 
 async function* toBytes(events: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder()
-  for await (const event of events) yield encoder.encode(`data: ${JSON.stringify(event)}\n\n`)
+  for await (const event of events) {
+    if (isDeeperThan(event, maxInputDepth)) throw invalidReply('an event is nested too deeply')
+    yield encoder.encode(`data: ${JSON.stringify(event)}\n\n`)
+  }
 }

@@ -61,7 +61,9 @@ function toResponsesBody(body: JsonObject, request: Asked, { includesReasoning }
   return {
     ...rest,
     ...(all.length > 0 && { include: all }),
-    ...((effort || reasoning) && { reasoning: { ...(isJsonObject(reasoning) && reasoning), ...(effort && { effort }) } }),
+    ...((effort || reasoning) && {
+      reasoning: { ...(isJsonObject(reasoning) && reasoning), ...(effort && { effort }) },
+    }),
     // A strict schema must require each property.
     ...(tools !== undefined && {
       tools: listOf(tools).map((tool) =>

@@ -1,17 +1,12 @@
 import { expect, it } from 'vitest'
-import { parseResponseEvent } from './events.js'
-import { ResponseBuilder } from './reply.js'
+import { stubbedTurn } from '../../../../test/support/models/stubbed-turn.js'
 
 const message = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] })
 const call = { type: 'function_call', call_id: 'a', name: 'execute_code', arguments: '{"code": "delete_every' }
 
-function finish(isEnded: boolean, ...events: readonly object[]) {
-  const reply = new ResponseBuilder({ provider: 'local', model: 'm' })
-  for (const each of events) {
-    const event = parseResponseEvent(each)
-    if (event && event.type !== 'error' && event.type !== 'response.failed') reply.add(event)
-  }
-  return reply.finish(isEnded)
+async function finish(isEnded: boolean, ...events: readonly object[]) {
+  const options = { api: 'responses', baseURL: 'https://models.example' } as const
+  return (await stubbedTurn(options, [...events, ...(isEnded ? ['[DONE]'] : [])])).reply
 }
 
 it.each([
@@ -21,24 +16,24 @@ it.each([
   ['response.incomplete', {}, 'max_tokens'],
   ['response.incomplete', { status: 'incomplete', incomplete_details: null }, 'max_tokens'],
   ['response.completed', { status: 'incomplete' }, 'max_tokens'],
-])('a cut reply (%s, %j) has stop reason %s, and no partial input', (type, members, stopReason) => {
+])('a cut reply (%s, %j) has stop reason %s, and no partial input', async (type, members, stopReason) => {
   const output = [message('The total of all invoi'), call]
-  const { content, ...reply } = finish(false, { type, response: { output, ...members } })
+  const { content, ...reply } = await finish(false, { type, response: { output, ...members } })
   expect(reply).toMatchObject({ stopReason })
   expect(content.at(-1)).toEqual({ type: 'tool_use', id: 'a', name: 'execute_code', input: {} })
 })
 
-it.each(['failed', 'cancelled'])('a reply with the status %s is an error', (status) => {
+it.each(['failed', 'cancelled'])('a reply with the status %s is an error', async (status) => {
   const completed = { type: 'response.completed', response: { status, output: [message('The total of all invoi')] } }
-  expect(() => finish(false, completed)).toThrow(expect.objectContaining({ code: 'MODEL_SERVER' }))
+  await expect(finish(false, completed)).rejects.toMatchObject({ code: 'MODEL_SERVER' })
 })
 
-it.each([undefined, 'completed', 'something_new'])('a whole reply may have the status %s', (status) => {
+it.each([undefined, 'completed', 'something_new'])('a whole reply may have the status %s', async (status) => {
   const completed = { type: 'response.completed', response: { status, output: [message('Hello')] } }
-  expect(finish(false, completed)).toMatchObject({ stopReason: 'end_turn' })
+  expect(await finish(false, completed)).toMatchObject({ stopReason: 'end_turn' })
 })
 
-it('an empty stream is cut, or has no reply when its server says that it ends', () => {
-  expect(() => finish(false)).toThrow(expect.objectContaining({ code: 'MODEL_STREAM' }))
-  expect(() => finish(true)).toThrow(expect.objectContaining({ code: 'MODEL_REPLY_INVALID' }))
+it('an empty stream is cut, or has no reply when its server says that it ends', async () => {
+  await expect(finish(false)).rejects.toMatchObject({ code: 'MODEL_STREAM' })
+  await expect(finish(true)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID' })
 })

@@ -55,10 +55,13 @@ export class ResponseStream implements EventStream {
 
   #begin(index: number, item: JsonObject): readonly JsonObject[] {
     if (this.#ids.has(index)) return []
-    const { id, call_id: callId } = item
+    const { type, id, call_id: callId } = item
     this.#ids.set(index, typeof id === 'string' ? id : `item_${index}`)
-    const isUsed = [...this.#callIds.values()].includes(String(callId))
-    this.#callIds.set(index, typeof callId === 'string' && !isUsed ? callId : `call_${index}`)
+    if (type === 'function_call') {
+      // The ids that the conversation has are those of the engine.
+      const isUsed = [...this.#callIds.values()].includes(String(callId))
+      this.#callIds.set(index, typeof callId === 'string' && !isUsed ? callId : `${index}_${String(callId)}`)
+    }
     const begun = this.#toItem(index, item)
     return [{ type: 'response.output_item.added', output_index: index, item: begun }]
   }
@@ -102,6 +105,8 @@ export class ResponseStream implements EventStream {
       call_id: this.#callIds.get(index) ?? '',
       name: typeof name === 'string' && name !== '' ? name : 'unnamed',
       arguments: inputText(text),
+      // Of a call that is cut as well: `response.completed` says so.
+      status: 'completed',
     }
   }
 
@@ -113,10 +118,7 @@ export class ResponseStream implements EventStream {
     this.#isComplete = true
     const reason = cutBy(status, isJsonObject(given) ? given['reason'] : undefined, isCut)
     const details = reason === undefined ? null : { reason }
-    return [
-      ...items,
-      { type: 'response.completed', response: { usage: toUsage(usage), incomplete_details: details } },
-    ]
+    return [...items, { type: 'response.completed', response: { usage: toUsage(usage), incomplete_details: details } }]
   }
 }
 
@@ -148,8 +150,7 @@ function cutBy(status: unknown, details: unknown, isCut: boolean): string | unde
 function textsOf(content: JsonValue | undefined): readonly JsonObject[] {
   const parts = (Array.isArray(content) ? (content as readonly unknown[]) : []).filter(isJsonObject)
   return parts.flatMap(({ type, text, refusal }): readonly JsonObject[] => {
-    if (type === 'output_text' && typeof text === 'string')
-      return [{ type: 'response.output_text.delta', delta: text }]
+    if (type === 'output_text' && typeof text === 'string') return [{ type: 'response.output_text.delta', delta: text }]
     return type === 'refusal' && typeof refusal === 'string' ? [{ type: 'response.refusal.delta', delta: refusal }] : []
   })
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, ToolUseBlock } from '../common/runs/messages.js'
 import { toParams as toMessagesParams } from './anthropic/request.js'
-import { toParams as toChatParams } from './openai/request.js'
-import { toResponseParams } from './openai/responses/request.js'
+import { toCallOptions } from './ai-sdk/request.js'
 import type { ModelRequest } from './provider.js'
 import { toSendableRequest } from './sendable-request.js'
 
@@ -146,17 +145,17 @@ const strict = /^[a-zA-Z0-9]{9}$/
 it.each(oddIds)('translates a conversation with the id %j for the APIs of all vendors', (id) => {
   const messages = [user('a'), uses([id, 'bad name'], [id]), results(id, id), uses([id]), results(id)]
   const request = toSendableRequest({ ...base, messages })
-  const chat = toChatParams('p', request, { tokenLimit: 'max_tokens', includesUsage: true }).messages
-  const chatCalls = chat.flatMap((message) => ('tool_calls' in message ? (message.tool_calls ?? []) : []))
-  const chatIds = chatCalls.map((call) => call.id)
-  const response = toResponseParams('p', request, { includesReasoning: true }).input as readonly { call_id?: string }[]
-  const ofResponse = response.flatMap(({ call_id: callId }) => callId ?? [])
+  const form = { provider: 'p', hasInstructions: false, toolsInSystemPrompt: false }
+  const parts = toCallOptions(request, form).prompt.flatMap(({ content }): readonly object[] =>
+    typeof content === 'string' ? [] : content,
+  ) as readonly { readonly type: string; readonly toolCallId?: string }[]
+  const idsOfParts = (type: string) => parts.flatMap((part) => (part.type === type ? (part.toolCallId ?? '') : []))
   const ofMessages = idsOf(
     toMessagesParams(request, { hasInputExamples: true, hasToolSearch: true }).messages as readonly Message[],
   ).flat()
-  for (const ids of [chatIds, ofResponse, ofMessages.filter((each) => each !== '')]) {
+  for (const ids of [idsOfParts('tool-call'), ofMessages.filter((each) => each !== '')]) {
     expect(new Set(ids).size).toBe(3)
     for (const each of ids) expect(each).toMatch(strict)
   }
-  expect(chat.flatMap((message) => (message.role === 'tool' ? message.tool_call_id : []))).toEqual(chatIds)
+  expect(idsOfParts('tool-result')).toEqual(idsOfParts('tool-call'))
 })

@@ -1,16 +1,26 @@
 import { expect, it } from 'vitest'
+import { stubbedTurn } from '../../../test/support/models/stubbed-turn.js'
 import type { UserBlock } from '../../common/runs/messages.js'
 import type { ModelRequest } from '../provider.js'
-import { isOwnServer } from './options.js'
-import { toParams } from './request.js'
-import { toResponseParams } from './responses/request.js'
+import { type AiSdkProviderOptions, isOwnServer } from './options.js'
 
-const base: ModelRequest = { model: 'm', maxTokens: 10, system: '', tools: [], messages: [] }
-const dialect = { tokenLimit: 'max_tokens', includesUsage: false } as const
-const send = (request: Partial<ModelRequest>) => toParams('openai', { ...base, ...request }, dialect)
+const chatReply = [{ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] }]
+const responsesReply = [{ type: 'response.completed', response: { output: [] } }]
+const baseURL = 'https://models.example/v1'
 const source = (media_type: string) => ({ type: 'base64', media_type, data: 'AAAA' }) as const
 
-it('sends images and documents before the text, and after the results of tools', () => {
+/** The body of a request for chat completions. */
+async function send(request: Partial<ModelRequest>, options: Partial<AiSdkProviderOptions> = {}) {
+  const untooled = { tools: [], ...request }
+  return (await stubbedTurn({ baseURL, ...options }, chatReply, untooled)).body
+}
+
+/** The body of a request for the responses API. */
+async function sendResponses(request: Partial<ModelRequest>, options: Partial<AiSdkProviderOptions> = {}) {
+  return (await stubbedTurn({ baseURL, api: 'responses', ...options }, responsesReply, request)).body
+}
+
+it('sends images and documents before the text, and after the results of tools', async () => {
   const content: readonly UserBlock[] = [
     { type: 'tool_result', tool_use_id: 't', content: 'x' },
     { type: 'image', source: source('image/png') },
@@ -19,7 +29,7 @@ it('sends images and documents before the text, and after the results of tools',
     { type: 'text', text: 'What' },
     { type: 'text', text: 'is it?' },
   ]
-  expect(send({ messages: [{ role: 'user', content }] }).messages).toEqual([
+  expect((await send({ messages: [{ role: 'user', content }] }))['messages']).toEqual([
     { role: 'tool', tool_call_id: 't', content: 'x' },
     {
       role: 'user',
@@ -38,18 +48,39 @@ it.each([
   [{ effort: 'high', thinking: 'off' }, { reasoning_effort: 'none' }],
   [{ thinking: { budgetTokens: 2_000 } }, {}],
   [{ temperature: 0 }, { temperature: 0 }],
-] as const)('sends the model settings %j as %j to chat completions', (settings, sent) => {
-  expect(send(settings)).toEqual({ model: 'm', max_tokens: 10, stream: true, messages: [], ...sent })
+] as const)('sends the model settings %j as %j to chat completions', async (settings, sent) => {
+  expect(await send({ ...settings, messages: [] })).toEqual({
+    model: 'm',
+    max_tokens: 10,
+    stream: true,
+    stream_options: { include_usage: true },
+    messages: [],
+    ...sent,
+  })
 })
 
-it('describes the tools in the system message for servers that may ignore them', () => {
-  const tools = [{ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, inputExamples: [{ to: 'ada' }] }]
-  const request = { ...base, system: 'Be brief.', tools }
-  const [system] = toParams('openai', request, { ...dialect, toolsInSystemPrompt: true }).messages
+const tools = [{ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, inputExamples: [{ to: 'ada' }] }]
+const described = ['## pay', 'Pays.', '{"to":"ada"}', '{"type":"object"}']
+
+it('describes the tools in the system message for servers that may ignore them', async () => {
+  const systemOf = async (request: Partial<ModelRequest>, toolsInSystemPrompt: boolean) => {
+    const { messages } = await send({ messages: [], ...request }, { toolsInSystemPrompt })
+    return (messages as readonly { readonly role: string; readonly content: string }[])[0]
+  }
+  const system = await systemOf({ system: 'Be brief.', tools }, true)
   expect(system).toMatchObject({ role: 'system', content: expect.stringMatching(/^Be brief\.\n\n# Tools/) as string })
-  for (const part of ['## pay', 'Pays.', '{"to":"ada"}', '{"type":"object"}']) expect(system?.content).toContain(part)
-  expect(send({ system: 'Be brief.', tools }).messages).toEqual([{ role: 'system', content: 'Be brief.' }])
-  expect(toParams('openai', base, { ...dialect, toolsInSystemPrompt: true }).messages).toEqual([])
+  for (const part of described) expect(system?.content).toContain(part)
+  expect(await systemOf({ system: 'Be brief.', tools }, false)).toEqual({ role: 'system', content: 'Be brief.' })
+  expect(await systemOf({}, true)).toBeUndefined()
+})
+
+it('describes the tools in the instructions of the responses API for servers that may ignore them', async () => {
+  const sent = await sendResponses({ system: 'Be brief.', tools }, { toolsInSystemPrompt: true })
+  expect(sent['instructions']).toMatch(/^Be brief\.\n\n# Tools/)
+  for (const part of described) expect(sent['instructions']).toContain(part)
+  expect(sent['tools']).toHaveLength(1)
+  expect((await sendResponses({ system: 'Be brief.' }))['instructions']).toBe('Be brief.')
+  expect(await sendResponses({ tools: [] }, { toolsInSystemPrompt: true })).not.toHaveProperty('instructions')
 })
 
 it.each([
@@ -57,11 +88,9 @@ it.each([
   ['HTTP://10.0.0.7:8000/v1', true],
   ['https://api.mistral.ai/v1', false],
   [undefined, false],
-])('counts %s as a server of the user: %s', (baseURL, isOwn) => {
-  expect(isOwnServer(baseURL)).toBe(isOwn)
+])('counts %s as a server of the user: %s', (url, isOwn) => {
+  expect(isOwnServer(url)).toBe(isOwn)
 })
-
-const tools = [{ name: 'ask', description: 'x', inputSchema: { type: 'object' }, inputExamples: [] }]
 
 it.each([
   [
@@ -70,31 +99,37 @@ it.each([
   ],
   [{ type: 'any' }, { tool_choice: 'required' }],
   [{ type: 'none' }, { tool_choice: 'none' }],
-] as const)('sends the tool choice %j to both APIs as %j', (toolChoice, sent) => {
-  expect(send({ tools, toolChoice })).toMatchObject(sent)
-  expect(toResponseParams('openai', { ...base, tools, toolChoice }, { includesReasoning: false })).toMatchObject(sent)
-  expect(send({ toolChoice })).not.toHaveProperty('tool_choice')
+] as const)('sends the tool choice %j to both APIs as %j', async (toolChoice, sent) => {
+  expect(await send({ tools, toolChoice })).toMatchObject(sent)
+  expect(await sendResponses({ tools, toolChoice })).toMatchObject(sent)
+  expect(await send({ toolChoice })).not.toHaveProperty('tool_choice')
 })
 
-it('sends the choice of a certain tool, and stop sequences if the API has them', () => {
-  const request = { tools, toolChoice: { type: 'tool', name: 'ask' } } as const
-  expect(send({ ...request, stopSequences: ['END'] })).toMatchObject({
+it('sends the choice of a certain tool, and stop sequences if the API has them', async () => {
+  const request = { tools, toolChoice: { type: 'tool', name: 'pay' } } as const
+  expect(await send({ ...request, stopSequences: ['END'] })).toMatchObject({
     stop: ['END'],
-    tool_choice: { type: 'function', function: { name: 'ask' } },
+    tool_choice: { type: 'function', function: { name: 'pay' } },
   })
-  const responses = (more: Partial<ModelRequest>) =>
-    toResponseParams('openai', { ...base, ...request, ...more }, { includesReasoning: false })
-  expect(responses({})).toMatchObject({ tool_choice: { type: 'function', name: 'ask' } })
-  expect(() => responses({ stopSequences: ['END'] })).toThrow(expect.objectContaining({ code: 'MODEL_BAD_REQUEST' }))
+  expect(await sendResponses(request)).toMatchObject({ tool_choice: { type: 'function', name: 'pay' } })
+  const refused = sendResponses({ ...request, stopSequences: ['END'] })
+  await expect(refused).rejects.toMatchObject({ code: 'MODEL_BAD_REQUEST' })
 })
 
-it('sends the URL of an image, and refuses other media without data', () => {
+it('sends server tools as the configuration has them', async () => {
+  const serverTools = [{ type: 'web_search' }]
+  expect((await send({ tools, serverTools }))['tools']).toEqual([expect.anything(), ...serverTools])
+  expect((await sendResponses({ tools, serverTools }))['tools']).toEqual([expect.anything(), ...serverTools])
+})
+
+it('sends the URL of an image, and refuses other media without data', async () => {
   const blockOf = (type: string, kind: string) =>
     ({ type, source: { type: kind, url: 'https://example.com/a' } }) as unknown as UserBlock
-  const sendBlock = (block: UserBlock) => send({ messages: [{ role: 'user', content: [block] }] }).messages
-  expect(sendBlock(blockOf('image', 'url'))).toEqual([
+  const sendBlock = async (block: UserBlock) =>
+    (await send({ messages: [{ role: 'user', content: [block] }] }))['messages']
+  expect(await sendBlock(blockOf('image', 'url'))).toEqual([
     { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a' } }] },
   ])
-  expect(() => sendBlock(blockOf('document', 'url'))).toThrow('a document from a source of type url')
-  expect(() => sendBlock(blockOf('image', 'file'))).toThrow('an image from a source of type file')
+  await expect(sendBlock(blockOf('document', 'url'))).rejects.toThrow('a document from a source of type url')
+  await expect(sendBlock(blockOf('image', 'file'))).rejects.toThrow('an image from a source of type file')
 })

@@ -8,11 +8,7 @@ import type { ModelProvider } from '../../models/provider.js'
 import { ModelProviders } from '../../models/providers.js'
 import { withScriptedModel } from '../../models/scripted-model.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
-import {
-  type AnthropicProviderOption,
-  isModelProvider,
-  type ProviderOption,
-} from '../config/providers-option.js'
+import { type AnthropicProviderOption, isModelProvider, type ProviderOption } from '../config/providers-option.js'
 
 export interface ProviderOptions {
   readonly config: Pick<ResolvedConfig, 'providers' | 'models' | 'idleTimeoutMs' | 'runConfig'>

@@ -70,8 +70,8 @@ export interface PtcConfig {
     readonly idleTimeout?: Duration
   }
   /**
-   * Connections to models, by the first part of `model.name`; docs/guides/models.md. `anthropic`, `openai` and
-   * `bedrock` need no entry: they find their keys in the environment.
+   * Connections to models, by the first part of `model.name`; docs/guides/models.md. `anthropic`, `openai`, `bedrock`,
+   * `google` and other vendors need no entry: they find their keys in the environment.
    */
   readonly providers?: Readonly<Record<string, ProviderOption>>
   /**

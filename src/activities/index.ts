@@ -14,7 +14,7 @@
 import type { AuditLog } from '../audit/index.js'
 import { activityNames } from '../common/names.js'
 import type { BackendName } from '../common/runs/run-config.js'
-import type { PromptOptions } from '../models/prompt.js'
+import type { PromptOptions } from '../models/prompt/prompt.js'
 import type { ModelProviders } from '../models/providers.js'
 import type { StreamPublisher } from '../stream/index.js'
 import type { ToolRegistry } from '../tools/registry.js'

@@ -9,8 +9,8 @@ import type {
 import { PtcError } from '../../common/errors.js'
 import { isTextBlock, isToolUseBlock, type Message, type UserBlock } from '../../common/runs/messages.js'
 import type { ToolChoice } from '../../common/runs/model-settings.js'
-import { describeWithExamples } from '../http/describe-examples.js'
-import { withDescribedTools } from '../http/describe-tools.js'
+import { describeWithExamples } from '../request/describe-tools.js'
+import { withDescribedTools } from '../request/describe-tools.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { messageOf, toCall } from './vendor-block.js'
 

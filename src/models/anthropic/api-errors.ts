@@ -2,8 +2,22 @@ import type { APIError } from '@anthropic-ai/sdk'
 import type { ErrorCode } from '../../common/errors.js'
 import { didYouMean } from '../../common/text/unknown-keys.js'
 import { type ModelFault, toOneLine } from '../http/model-fault.js'
-import { knownModels } from '../prices.js'
-import type { MessagesErrorContext } from './error-context.js'
+import { knownModels } from '../facts/prices.js'
+import type { CodeContainer } from '../../common/runs/messages.js'
+import type { ErrorContext } from '../http/model-fault.js'
+
+/** Hints in place of those for Anthropic's API. */
+export type ErrorHints = { readonly [code in ErrorCode]?: string }
+
+export interface MessagesErrorContext extends ErrorContext {
+  /** Whether the response has begun. Default: false. */
+  readonly isReading?: boolean
+  /** Default: `request-id`. */
+  readonly requestIdHeader?: string
+  readonly hints?: ErrorHints | undefined
+  /** The container in the request. */
+  readonly container?: CodeContainer | undefined
+}
 
 const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'MODEL_AUTH',

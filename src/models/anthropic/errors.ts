@@ -4,7 +4,7 @@ import { connectionFault, type ModelFault, timeoutFault, toModelError, unknownFa
 import { networkFaultOf } from '../http/network-errors.js'
 import { apiFaultOf } from './api-errors.js'
 import { awsCredentialFaultOf, credentialFaultOf } from './credential-errors.js'
-import type { MessagesErrorContext } from './error-context.js'
+import type { MessagesErrorContext } from './api-errors.js'
 
 /**
  * Assigns a code to an error of the SDK or of the network. An abort by the caller and a PtcError are returned

@@ -7,7 +7,7 @@ import type { Effort, ServerTools, Thinking } from '../../common/runs/model-sett
 import type { TaskMode } from '../../common/runs/task-modes.js'
 import type { Redact } from '../../common/text/redact.js'
 import type { BuiltInBackend } from '../../common/runs/run-config.js'
-import type { ModelFacts } from '../../models/model-facts.js'
+import type { ModelFacts } from '../../models/facts/model-facts.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { CredentialSource } from '../../tools/credentials/credential-source.js'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json/json.js'
 import { eventIndex, eventText as text, parseEvent } from '../../http/event-data.js'
-import { invalidReply } from '../../invalid-reply.js'
-import { tokenCount } from '../../token-count.js'
-import { inputText } from '../../tool-input.js'
+import { invalidReply } from '../../reply/invalid-reply.js'
+import { tokenCount } from '../../reply/token-count.js'
+import { inputText } from '../../reply/tool-input.js'
 import { cutReply, type EventStream } from './event-stream.js'
 import { addToolCallDelta, type ToolCallDraft, withoutNull } from './tool-calls.js'
 

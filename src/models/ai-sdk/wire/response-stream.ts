@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json/json.js'
 import { eventIndex, eventText } from '../../http/event-data.js'
-import { invalidReply } from '../../invalid-reply.js'
-import { isTruncating, toStopReason } from '../../stop-reason.js'
-import { tokenCount } from '../../token-count.js'
-import { inputText } from '../../tool-input.js'
+import { invalidReply } from '../../reply/invalid-reply.js'
+import { isTruncating, toStopReason } from '../../reply/stop-reason.js'
+import { tokenCount } from '../../reply/token-count.js'
+import { inputText } from '../../reply/tool-input.js'
 import { cutReply, type EventStream } from './event-stream.js'
 
 const delta = /^response\.(?:output_text|refusal|function_call_arguments|reasoning_summary_text)\.delta$/

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../common/json/json.js'
-import { inputText } from '../../tool-input.js'
+import { inputText } from '../../reply/tool-input.js'
 import type { ToolCallDelta } from './chat-stream.js'
 
 /** A tool call of which only some deltas have arrived. */

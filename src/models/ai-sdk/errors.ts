@@ -1,8 +1,11 @@
 import { type ErrorCode, messageOf, PtcError } from '../../common/errors.js'
 import {
+  codesByStatus,
   connectionFault,
   type ErrorContext,
+  hintsByCode,
   type ModelFault,
+  passes,
   toModelError,
   toOneLine,
   unknownFault,
@@ -65,23 +68,6 @@ function faultOf(thrown: unknown, context: AiSdkErrorContext): ModelFault {
 }
 
 const keyHint = 'Set it again without line breaks and quotes.'
-const passes = 'Usually passes by itself; the call is tried again.'
-
-const codesByStatus: Readonly<Record<number, ErrorCode>> = {
-  401: 'MODEL_AUTH',
-  402: 'MODEL_AUTH',
-  403: 'MODEL_AUTH',
-  404: 'MODEL_NOT_FOUND',
-  408: 'MODEL_TIMEOUT',
-  409: 'MODEL_SERVER',
-  // Bedrock: an error within the model.
-  424: 'MODEL_SERVER',
-  429: 'MODEL_RATE_LIMIT',
-  503: 'MODEL_OVERLOADED',
-  504: 'MODEL_TIMEOUT',
-  529: 'MODEL_OVERLOADED',
-}
-
 const codesByType: Readonly<Record<string, ErrorCode>> = {
   context_length_exceeded: 'MODEL_CONTEXT_TOO_LONG',
   model_not_found: 'MODEL_NOT_FOUND',
@@ -133,6 +119,7 @@ function codeOf({ status, details }: ApiError, message: string): ErrorCode {
     if (contextTooLong.test(message)) return 'MODEL_CONTEXT_TOO_LONG'
     return invalidKey.test(message) ? 'MODEL_AUTH' : 'MODEL_BAD_REQUEST'
   }
+  if (answered === 503) return 'MODEL_OVERLOADED'
   const byStatus = codesByStatus[answered]
   if (byStatus !== undefined) return byStatus
   if (answered >= 500) return 'MODEL_SERVER'
@@ -140,20 +127,9 @@ function codeOf({ status, details }: ApiError, message: string): ErrorCode {
 }
 
 function hintOf(code: ErrorCode, { baseURL, model, keyVariable }: AiSdkErrorContext): string {
-  switch (code) {
-    case 'MODEL_AUTH':
-      return keyVariable === undefined
-        ? 'The server wants a key: name its environment variable in `apiKey` of the provider.'
-        : `Check that ${keyVariable} is right, may use this model, and has credit.`
-    case 'MODEL_NOT_FOUND':
-      return `Check the base URL (${baseURL}) and the model name ("${model}").`
-    case 'MODEL_CONTEXT_TOO_LONG':
-      return 'The conversation no longer fits the model: print less, or begin a new run.'
-    case 'MODEL_BAD_REQUEST':
-      return 'The request is wrong, so trying again would not help.'
-    case 'MODEL_RATE_LIMIT':
-      return "The account's rate limit is reached; the call is tried again later."
-    default:
-      return passes
-  }
+  if (code === 'MODEL_NOT_FOUND') return `Check the base URL (${baseURL}) and the model name ("${model}").`
+  if (code !== 'MODEL_AUTH') return hintsByCode[code] ?? passes
+  return keyVariable === undefined
+    ? 'The server wants a key: name its environment variable in `apiKey` of the provider.'
+    : `Check that ${keyVariable} is right, may use this model, and has credit.`
 }

@@ -2,8 +2,7 @@ import { checkKey } from '../http/api-key.js'
 import { createCallRunner } from '../http/call-runner.js'
 import type { CallTimer } from '../http/call-timer.js'
 import { resolveTimeouts } from '../http/endpoint-options.js'
-import type { ModelReply } from '../../common/runs/messages.js'
-import type { ModelProvider, ModelRequest, TurnOptions } from '../provider.js'
+import type { ModelProvider, ModelRequest } from '../provider.js'
 import { modelErrorOf, requestIdIn, unwrap } from './errors.js'
 import { type AiSdkProviderOptions, checkOptions, isOwnServer } from './options.js'
 import { ReplyBuilder } from './reply.js'
@@ -37,11 +36,11 @@ export function createAiSdkProvider(options: AiSdkProviderOptions): ModelProvide
   }
 
   /** Sends the request, again without what the server refuses, and returns its stream. */
-  async function send(asked: ModelRequest, { signal, onActivity }: CallTimer, counts: boolean, sent: Exchange[]) {
+  async function send(asked: ModelRequest, { signal, onActivity }: CallTimer, sent: Exchange[]) {
     for (;;) {
       const dialect = dialects.get(asked.model) ?? defaultDialect
       const request = { ...asked, maxTokens: Math.min(asked.maxTokens, dialect.maxTokens ?? Infinity) }
-      const exchange = new Exchange({ request, dialect, hasKey, onActivity, counts })
+      const exchange = new Exchange({ request, dialect, hasKey, onActivity })
       sent.push(exchange)
       const model = await vendor.model(request.model, key, exchange.fetch)
       const called = toCallOptions(request, { provider: name, hasInstructions, toolsInSystemPrompt })
@@ -56,40 +55,33 @@ export function createAiSdkProvider(options: AiSdkProviderOptions): ModelProvide
     }
   }
 
-  /** Runs a call with the timeouts of the provider, and maps its errors. */
-  function call(request: ModelRequest, { signal, onProgress, onDelta }: TurnOptions, counts = false) {
-    const sent: Exchange[] = []
-    return calls.run(
-      signal,
-      async (timer): Promise<ModelReply> => {
-        if (keyVariable !== undefined) checkKey(key, keyVariable)
-        onProgress({ phase: 'waiting', outputCharacters: 0 })
-        const { stream, exchange } = await send(request, timer, counts, sent)
-        const reply = new ReplyBuilder({ provider: name, model: request.model, keepsExtras })
-        for await (const part of stream) {
-          const delta = reply.add(part)
-          if (part.type.endsWith('-delta')) onProgress(reply.progress)
-          if (delta) onDelta?.(delta)
-        }
-        const { model, ...finished } = reply.finish(exchange.extras)
-        const requestId = requestIdIn(exchange.headers)
-        // Prices are unknown here, because they differ by server.
-        return { ...finished, model: model ?? request.model, costUsd: null, requestId }
-      },
-      (thrown) => {
-        const baseURL = vendor.baseURL ?? 'its own address'
-        const sentKeys = [...(key ? [key] : []), ...sent.flatMap(({ secrets }) => secrets)]
-        return modelErrorOf(thrown, { baseURL, model: request.model, secrets: sentKeys, keyVariable })
-      },
-    )
-  }
-
   return {
-    turn: (request, turnOptions) => call(request, turnOptions),
-    ...(vendor.countsTokens && {
-      countTokens: async (request, { signal }) =>
-        (await call(request, { signal, onProgress: () => undefined }, true)).usage.inputTokens,
-    }),
+    turn: (request, { signal, onProgress, onDelta }) => {
+      const sent: Exchange[] = []
+      return calls.run(
+        signal,
+        async (timer) => {
+          if (keyVariable !== undefined) checkKey(key, keyVariable)
+          onProgress({ phase: 'waiting', outputCharacters: 0 })
+          const { stream, exchange } = await send(request, timer, sent)
+          const reply = new ReplyBuilder({ provider: name, model: request.model, keepsExtras })
+          for await (const part of stream) {
+            const delta = reply.add(part)
+            if (part.type.endsWith('-delta')) onProgress(reply.progress)
+            if (delta) onDelta?.(delta)
+          }
+          const { model, ...finished } = reply.finish(exchange.extras)
+          const requestId = requestIdIn(exchange.headers)
+          // Prices are unknown here, because they differ by server.
+          return { ...finished, model: model ?? request.model, costUsd: null, requestId }
+        },
+        (thrown) => {
+          const baseURL = vendor.baseURL ?? 'its own address'
+          const sentKeys = [...(key ? [key] : []), ...sent.flatMap(({ secrets }) => secrets)]
+          return modelErrorOf(thrown, { baseURL, model: request.model, secrets: sentKeys, keyVariable })
+        },
+      )
+    },
     close: () => calls.close(),
   }
 }

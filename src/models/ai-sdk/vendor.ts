@@ -9,8 +9,6 @@ export interface Vendor {
   readonly keepsExtras: boolean
   /** The system prompt is the `instructions` of the responses API, which stores nothing. */
   readonly hasInstructions: boolean
-  /** The API counts the tokens of a request. */
-  readonly countsTokens: boolean
   /** Undefined: the package has its own. */
   readonly baseURL: string | undefined
   /** The environment variable with the key. Undefined: the package finds the key, or there is none. */
@@ -38,7 +36,6 @@ export function vendorOf(options: AiSdkProviderOptions): Vendor {
   return {
     keepsExtras: isChat,
     hasInstructions: !isChat,
-    countsTokens: !isChat,
     baseURL: url,
     keyVariable: options.keyVariable ?? (isOpenAI ? 'OPENAI_API_KEY' : undefined),
     // Without a key, the package would look for that of OpenAI. The exchange removes this one.
@@ -51,7 +48,6 @@ function packagedVendor({ baseURL, keyVariable, settings }: AiSdkProviderOptions
   return {
     keepsExtras: false,
     hasInstructions: name === '@ai-sdk/openai' || name === '@ai-sdk/azure',
-    countsTokens: false,
     baseURL,
     keyVariable,
     model: (id, apiKey, send) =>

@@ -54,18 +54,22 @@ const gemini = [
   },
 ]
 
+const items = [
+  { type: 'reasoning', id: 'rs', encrypted_content: 'e', summary: [] },
+  { type: 'message', id: 'ms', content: [{ type: 'output_text', text: 'Hi' }] },
+  { type: 'function_call', id: 'fc', call_id: 'call_abc', name: 'execute_code', arguments: '{"code":"x"}' },
+]
+
 const responses = [
   { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm-1' } },
+  ...items.flatMap((item, output_index) => [
+    { type: 'response.output_item.added', output_index, item },
+    ...(item.id === 'ms' ? [{ type: 'response.output_text.delta', output_index, item_id: 'ms', delta: 'Hi' }] : []),
+    { type: 'response.output_item.done', output_index, item },
+  ]),
   {
     type: 'response.completed',
-    response: {
-      output: [
-        { type: 'reasoning', id: 'rs', encrypted_content: 'e', summary: [] },
-        { type: 'message', id: 'ms', content: [{ type: 'output_text', text: 'Hi' }] },
-        { type: 'function_call', id: 'fc', call_id: 'call_abc', name: 'execute_code', arguments: '{"code":"x"}' },
-      ],
-      usage: { input_tokens: 60, output_tokens: 9 },
-    },
+    response: { output: items, usage: { input_tokens: 60, output_tokens: 9 } },
   },
 ]
 

@@ -137,7 +137,10 @@ describe('a complete response', () => {
   it('a response that is a refusal has its text', async () => {
     const content = [{ type: 'refusal', refusal: "I can't." }]
     const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content }
-    const reply = await replyTo(begin + completed([item]))
+    const added = event('response.output_item.added', { output_index: 0, item: { ...item, content: [] } })
+    const said = event('response.refusal.delta', { item_id: 'msg_1', output_index: 0, delta: "I can't." })
+    const done = event('response.output_item.done', { output_index: 0, item })
+    const reply = await replyTo(begin + added + said + done + completed([item]))
     expect(reply).toMatchObject({ content: [{}, { type: 'text', text: "I can't." }], stopReason: 'refusal' })
   })
 
@@ -153,7 +156,6 @@ describe('a broken stream', () => {
     ['nothing at all', ''],
     ['no last event', begin + hello.events(0)],
     ['a cut inside an event', replyOf(hello).slice(0, -50)],
-    ['an event of the wrong shape', begin + event('response.output_text.delta', { output_index: 'one' })],
     ['no event', 'data: 7\n\n'],
   ])('a broken stream of a response (%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
@@ -165,16 +167,22 @@ describe('a broken stream', () => {
       begin + call.events(0).slice(0, call.events(0).indexOf('event: response.output_item.done')) + completed([]),
     ],
     ['invalid JSON before its end', `${begin}data: {"type"\n\n${replyOf(hello)}`],
+    ['an event of the wrong shape', begin + event('response.output_text.delta', { output_index: 'one' })],
   ])('a broken stream of a response (%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
   })
 
-  it('reads a response with two calls of one id, calls without names, and without its last event', async () => {
+  it('reads a response with two calls of one id, and without its last event', async () => {
     expect((await replyTo(replyOf(call, call))).content).toMatchObject([{}, { name: 'add' }, { name: 'add' }])
-    const nameless = begin + completed([{ ...call.item, name: null, call_id: null, arguments: '[1' }])
-    expect((await replyTo(nameless)).content).toMatchObject([{}, { name: 'unnamed', input: { invalid_json: '[1' } }])
     const done = `${begin}${hello.events(0)}data: [DONE]\n\n`
     expect(await replyTo(done)).toMatchObject({ stopReason: 'end_turn' })
+  })
+
+  it.each([
+    ['an item without its events', begin + completed([hello.item])],
+    ['a call without a name', begin + functionCall('call_1', null as never, '{}').events(0) + completed([])],
+  ])('refuses a response with %s, which no server was seen to send', async (_what, bytes) => {
+    await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID' })
   })
 
   it.each([

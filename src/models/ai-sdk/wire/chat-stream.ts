@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json/json.js'
 import { eventIndex, eventText as text, parseEvent } from '../../http/event-data.js'
 import { invalidReply } from '../../reply/invalid-reply.js'
-import { tokenCount } from '../../reply/token-count.js'
 import { inputText } from '../../reply/tool-input.js'
-import { cutReply, type EventStream } from './event-stream.js'
+import { cutReply, type EventStream, toCounts } from './event-stream.js'
 import { addToolCallDelta, type ToolCallDraft, withoutNull } from './tool-calls.js'
 
 // Servers differ: members that a reply does not need may be missing, null or of another type.
@@ -81,7 +80,7 @@ export class ChatStream implements EventStream {
     return [
       {
         ...withoutNull(members as JsonObject),
-        ...(isJsonObject(usage) && { usage: toUsage(usage) }),
+        ...(isJsonObject(usage) && { usage: toCounts(usage) }),
         choices: choice ? [this.#toChoice(choice)] : [],
       },
     ]
@@ -191,25 +190,4 @@ function append(value: JsonValue | undefined, added: JsonValue): JsonValue {
   if (typeof value === 'string' && typeof added === 'string') return value + added
   if (Array.isArray(value) && Array.isArray(added)) return [...value, ...added] as readonly JsonValue[]
   return added
-}
-
-/** Counts that are not numbers become 0. */
-function toUsage(usage: JsonObject): JsonObject {
-  const { prompt_tokens_details: given, completion_tokens_details: reasoning } = usage
-  const details = isJsonObject(given) ? given : {}
-  const count = (value: JsonValue | undefined): number => tokenCount(value) ?? 0
-  return {
-    ...usage,
-    prompt_tokens: count(usage['prompt_tokens']),
-    completion_tokens: count(usage['completion_tokens']),
-    total_tokens: count(usage['total_tokens']),
-    prompt_tokens_details: {
-      ...details,
-      cached_tokens: count(details['cached_tokens']),
-      cache_write_tokens: count(details['cache_write_tokens']),
-    },
-    completion_tokens_details: {
-      reasoning_tokens: count(isJsonObject(reasoning) ? reasoning['reasoning_tokens'] : null),
-    },
-  }
 }

@@ -3,7 +3,6 @@ import { invalidReply } from '../../reply/invalid-reply.js'
 import { jsonEvents, noEventStream, streamEnd } from '../../http/event-data.js'
 import { fetchThroughProxy } from '../../http/proxy-fetch.js'
 import type { ModelRequest } from '../../provider.js'
-import { tokenCount } from '../../reply/token-count.js'
 import { isDeeperThan, maxInputDepth } from '../../reply/tool-input.js'
 import { ApiError, toApiError } from './api-error.js'
 import { ChatStream } from './chat-stream.js'
@@ -20,8 +19,6 @@ interface ExchangeOptions {
   readonly hasKey: boolean
   /** Called for every chunk of bytes. */
   readonly onActivity: () => void
-  /** The responses API counts the input tokens of the request, and does not reply. */
-  readonly counts: boolean
 }
 
 /** Maximum bytes of a reply. */
@@ -61,23 +58,18 @@ export class Exchange {
 
   /** @throws ApiError for a status other than success */
   readonly fetch: typeof fetch = async (input, init) => {
-    const { request, dialect, hasKey, onActivity, counts } = this.#options
-    const url = input instanceof Request ? input.url : String(input)
-    const api = apiAt(new URL(url).pathname)
+    const { request, dialect, hasKey, onActivity } = this.#options
+    const api = apiAt(new URL(input instanceof Request ? input.url : input).pathname)
     const headers = new Headers(init?.headers)
     if (!hasKey) headers.delete('authorization')
     this.#secrets = [...headers].flatMap(([name, value]) =>
       secretHeader.test(name) ? [value, value.replace(/^\w+ /, '')] : [],
     )
-    const body = withBody(init?.body ?? null, (given) => {
-      const changed = toBody(api, given, request, dialect)
-      return counts ? countedMembers(changed) : changed
-    })
-    const response = await fetchThroughProxy(counts ? `${url}/input_tokens` : url, { ...init, headers, body })
+    const body = withBody(init?.body ?? null, (given) => toBody(api, given, request, dialect))
+    const response = await fetchThroughProxy(input, { ...init, headers, body })
     onActivity()
     this.#headers = response.headers
     if (!response.ok) throw await toApiError(response)
-    if (counts) return toCountedReply(await response.json())
     const { status } = response
     return new Response(ReadableStream.from(this.#bytesOf(response, api)), { status, headers: response.headers })
   }
@@ -132,21 +124,6 @@ export class Exchange {
     this.#chat = new ChatStream()
     return this.#chat
   }
-}
-
-/** The part of a request for the responses API that counts as input. */
-function countedMembers({ model, input, instructions, tools, reasoning }: JsonObject): JsonObject {
-  const counted = { model, input, instructions, tools, reasoning }
-  return Object.fromEntries(
-    Object.entries(counted).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
-}
-
-/** A reply without content, whose usage is the count. */
-function toCountedReply(count: unknown): Response {
-  const usage = { input_tokens: tokenCount(isJsonObject(count) ? count['input_tokens'] : 0) ?? 0, output_tokens: 0 }
-  const event = { type: 'response.completed', response: { usage } }
-  return new Response(`data: ${JSON.stringify(event)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
 /** The error that an event reports. */

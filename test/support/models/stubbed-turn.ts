@@ -33,7 +33,10 @@ export async function stubbedTurn(
   vi.stubGlobal('fetch', async (url: string | URL, init: RequestInit) => {
     fetched.push([String(url), init])
     // In pieces of a few bytes.
-    const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) => bytes.slice(at * 7, at * 7 + 7))
+    const size = Math.max(7, Math.ceil(bytes.length / 500))
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.slice(at * size, (at + 1) * size),
+    )
     return new Response(ReadableStream.from(pieces), { headers: { 'content-type': 'text/event-stream' } })
   })
   const deltas: ModelDelta[] = []

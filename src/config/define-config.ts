@@ -7,7 +7,7 @@ import type { Effort, ServerTools, Thinking } from '../common/agent/model-settin
 import type { TaskMode } from '../common/agent/task-modes.js'
 import type { Redact } from '../common/text/redact.js'
 import type { BuiltInBackend } from '../common/run/run-config.js'
-import type { ModelFacts } from '../models/model-facts.js'
+import type { ModelFacts } from '../models/facts/model-facts.js'
 import type { BackendDefinition } from '../sandbox/define-backend.js'
 import type { Duration } from '../common/text/duration.js'
 import type { CredentialSource } from '../tools/credentials/credential-source.js'
@@ -70,8 +70,8 @@ export interface PtcConfig {
     readonly idleTimeout?: Duration
   }
   /**
-   * Connections to models, by the first part of `model.name`. docs/guides/models.md describes them. `anthropic`, `openai` and
-   * `bedrock` need no entry: they find their keys in the environment.
+   * Connections to models, by the first part of `model.name`. docs/guides/models.md describes them. `anthropic`, `openai`,
+   * `bedrock`, `google` and other vendors need no entry: they find their keys in the environment.
    */
   readonly providers?: Readonly<Record<string, ProviderOption>>
   /**

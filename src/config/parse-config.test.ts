@@ -242,7 +242,7 @@ describe('parseConfig', () => {
     [
       'an unknown kind of provider',
       { tools: [], providers: { acme: { kind: 'acme' } } },
-      '✖ must have a kind ("anthropic", "openai" or "bedrock"), or be a ModelProvider\n  → at providers.acme.kind',
+      '✖ must have a kind ("anthropic", "openai", "bedrock" or "ai-sdk"), or be a ModelProvider\n  → at providers.acme.kind',
     ],
     [
       'a key in a provider',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ModelReply } from '../common/agent/messages.js'
-import type { ModelFacts } from './model-facts.js'
+import type { ModelFacts } from './facts/model-facts.js'
 import type { ModelProvider, ModelRequest } from './provider.js'
 import { ModelProviders } from './providers.js'
 

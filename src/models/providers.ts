@@ -2,10 +2,10 @@ import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { ModelReply } from '../common/agent/messages.js'
 import { truncateEnd } from '../common/text/text.js'
-import { acceptReply } from './accept-reply.js'
-import { configuredCost, type ModelFacts } from './model-facts.js'
+import { acceptReply } from './reply/accept-reply.js'
+import { configuredCost, type ModelFacts } from './facts/model-facts.js'
 import type { ModelProvider, ModelRequest, TurnOptions } from './provider.js'
-import { toSendableRequest } from './sendable-request.js'
+import { toSendableRequest } from './request/sendable-request.js'
 
 /** The model providers of a worker, by name. All requests to models and all replies pass here. */
 export class ModelProviders {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { JsonObject } from '../../common/json/json.js'
 import type { AssistantBlock } from '../../common/agent/messages.js'
 import { zeroUsage } from '../../common/run/runs.js'
-import { answerTool } from '../../models/answer-tool.js'
+import { answerTool } from '../../models/prompt/answer-tool.js'
 import { checkAnswer, type Expected } from './check-answer.js'
 
 const schema: JsonObject = {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../../common/json/json.js'
 import type { SubmittedAnswer } from '../../common/agent/model-turn.js'
 import type { PlanStep } from '../../common/agent/task-modes.js'
-import { planSchema } from '../../models/task-tools.js'
+import { planSchema } from '../../models/prompt/task-tools.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
 
 /** Input of `submit_plan` that matches its schema. */

@@ -14,7 +14,7 @@ import {
   type WholeResults,
 } from '../../common/agent/messages.js'
 import type { ModelId } from '../../common/run/run-config.js'
-import { cutNote } from '../../models/read-more-tool.js'
+import { cutNote } from '../../models/prompt/read-more-tool.js'
 import type { Values } from '../../values/values.js'
 import { appendToLog, readLog } from '../../values/value-log.js'
 import { toCutBlock } from '../../values/text-parts.js'

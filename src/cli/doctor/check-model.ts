@@ -1,6 +1,7 @@
 import { messageOf } from '../../common/errors.js'
 import type { EnvironmentVariables } from '../../platform/cache-directory.js'
 import {
+  type AiSdkProviderOption,
   type AnthropicProviderOption,
   isModelProvider,
   type OpenAIProviderOption,
@@ -11,6 +12,7 @@ import { type Check, ok, warning } from './check.js'
 
 const name = 'Model'
 const timeoutMs = 5_000
+const setVariable = 'Set one where the worker runs, or in .env beside the configuration; `ptc exec` works without.'
 
 /** The model that the configuration chooses for runs. */
 export interface ConfiguredModel {
@@ -38,17 +40,14 @@ export async function checkModel(
 ): Promise<Check> {
   if (isModelProvider(option)) return ok(name, `provider ${provider} of the configuration; it can't be checked`)
   if (option.kind === 'bedrock') return ok(name, `provider ${provider}: the first turn checks access to Amazon Bedrock`)
+  if (option.kind === 'ai-sdk') return checkVendor(provider, option, environment)
   const { credentials, baseUrl, modelsUrl, urlSource } = endpointOf(provider, option, environment)
   const variables = Object.keys(credentials)
   const variable = variables.find((each) => (environment[each] ?? '').trim() !== '')
   const suffix = baseUrl === undefined ? '' : `, asked at ${baseUrl}`
   if (variable === undefined && variables.length > 0) {
     const message = `no ${variables.join(' or ')} in the environment${suffix}`
-    return warning(
-      name,
-      message,
-      'Set one where the worker runs, or in .env beside the configuration; `ptc exec` works without.',
-    )
+    return warning(name, message, setVariable)
   }
   const secret = variable === undefined ? '' : (environment[variable] ?? '').trim()
   // The error of such a request would contain the key.
@@ -69,6 +68,19 @@ export async function checkModel(
     const remedy = `Check the network and ${urlSource} where the worker runs.`
     return warning(name, `${found}; the API does not answer: ${describeFetchError(thrown)}`, remedy)
   }
+}
+
+/** Checks that the key of a vendor is set, if the configuration names it. Its package knows where the API is. */
+function checkVendor(
+  provider: string,
+  { apiKey, package: needed }: AiSdkProviderOption,
+  environment: EnvironmentVariables,
+): Check {
+  const variable = apiKey?.environment
+  const suffix = `the first turn checks access with ${needed}`
+  if (variable === undefined) return ok(name, `provider ${provider}: ${suffix}`)
+  if ((environment[variable] ?? '').trim() !== '') return ok(name, `${variable} is set; ${suffix}`)
+  return warning(name, `no ${variable} in the environment`, setVariable)
 }
 
 /** `fetch failed` with the reason, which Node has in the causes. */

@@ -11,7 +11,7 @@
  * 3. No check shows a credential.
  */
 import type { ResolvedConfig } from '../../config/parse-config.js'
-import { defaultProvider } from '../../models/model-name.js'
+import { defaultProvider } from '../../models/facts/model-name.js'
 import { checkAuditLog } from './check-audit.js'
 import { checkConfig } from './check-config.js'
 import { checkCredentials } from './check-credentials.js'

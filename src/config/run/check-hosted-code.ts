@@ -2,7 +2,7 @@ import { PtcError } from '../../common/errors.js'
 import { hostedBackend } from '../../common/agent/hosted-code.js'
 import type { ModelConfig } from '../../common/run/run-config.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
-import { isRecursive } from '../../models/hosted-prompt.js'
+import { isRecursive } from '../../models/prompt/hosted-prompt.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 
 interface HostedRun {

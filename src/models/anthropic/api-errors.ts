@@ -1,23 +1,28 @@
 import type { APIError } from '@anthropic-ai/sdk'
 import type { ErrorCode } from '../../common/errors.js'
 import { didYouMean } from '../../common/text/unknown-keys.js'
-import { type ModelFault, toOneLine } from '../http/model-fault.js'
-import { knownModels } from '../prices.js'
-import type { MessagesErrorContext } from './error-context.js'
+import {
+  codesByStatus,
+  type ErrorContext,
+  hintsByCode,
+  type ModelFault,
+  passes,
+  toOneLine,
+} from '../http/model-fault.js'
+import { knownModels } from '../facts/prices.js'
+import type { CodeContainer } from '../../common/agent/messages.js'
 
-const codesByStatus: Readonly<Record<number, ErrorCode>> = {
-  401: 'MODEL_AUTH',
-  402: 'MODEL_AUTH',
-  403: 'MODEL_AUTH',
-  404: 'MODEL_NOT_FOUND',
-  408: 'MODEL_TIMEOUT',
-  // A lock conflict, which the SDK retries, too.
-  409: 'MODEL_SERVER',
-  // Bedrock: an error within the model.
-  424: 'MODEL_SERVER',
-  429: 'MODEL_RATE_LIMIT',
-  504: 'MODEL_TIMEOUT',
-  529: 'MODEL_OVERLOADED',
+/** Hints in place of those for Anthropic's API. */
+export type ErrorHints = { readonly [code in ErrorCode]?: string }
+
+export interface MessagesErrorContext extends ErrorContext {
+  /** Whether the response has begun. Default: false. */
+  readonly isReading?: boolean
+  /** Default: `request-id`. */
+  readonly requestIdHeader?: string
+  readonly hints?: ErrorHints | undefined
+  /** The container in the request. */
+  readonly container?: CodeContainer | undefined
 }
 
 /** The API's error types. An error within a stream has only a type, because the status was 200. */
@@ -103,18 +108,16 @@ function apiMessageOf(error: APIError): string {
 type Hint = string | ((context: MessagesErrorContext) => string)
 
 const hints: { readonly [code in ErrorCode]?: Hint } = {
+  ...hintsByCode,
   MODEL_AUTH: 'Check that ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) is right and may use this model.',
   MODEL_NOT_FOUND: ({ model, baseURL }) =>
     `Check the base URL (${baseURL}) and the model name ("${model}")${didYouMean(model, knownModels) || '.'}`,
-  MODEL_CONTEXT_TOO_LONG: 'The conversation no longer fits the model: print less, or begin a new run.',
-  MODEL_BAD_REQUEST: 'The request is wrong, so trying again would not help.',
   MODEL_CONTAINER_EXPIRED: 'The run continues with a new container.',
-  MODEL_RATE_LIMIT: "The account's rate limit is reached; the call is tried again later.",
 }
 
 function hintOf(code: ErrorCode, apiMessage: string, context: MessagesErrorContext): string {
   if (spendLimit.test(apiMessage))
     return 'The account may not spend more: add credit or raise its limit in the console.'
-  const hint = hints[code] ?? 'Usually passes by itself; the call is tried again.'
+  const hint = hints[code] ?? passes
   return typeof hint === 'string' ? hint : hint(context)
 }

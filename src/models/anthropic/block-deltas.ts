@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../common/json/json.js'
 import type { UnknownBlock } from '../../common/agent/messages.js'
-import { inputText } from '../tool-input.js'
+import { inputText } from '../reply/tool-input.js'
 
 /** A content block of which only some deltas have arrived. */
 export interface BlockDraft {

@@ -1,5 +1,5 @@
 import { type AssistantBlock, isToolUseBlock, type Message, type UserBlock } from '../../common/agent/messages.js'
-import { isExtrasBlock } from '../openai/message-extras.js'
+import { isVendorBlock } from '../ai-sdk/vendor-block.js'
 
 /** Drops blank text blocks: the API returns such blocks, but does not accept them in requests. */
 export function withoutBlankText<Block extends AssistantBlock | UserBlock>(
@@ -27,7 +27,7 @@ export function toSendable(messages: readonly Message[]): readonly Message[] {
 }
 
 function toSendableBlock(block: AssistantBlock): readonly AssistantBlock[] {
-  if (isExtrasBlock(block)) return []
+  if (isVendorBlock(block)) return []
   if (!isToolUseBlock(block)) return [block]
   const { input_problem: _, ...use } = block
   return [use]

@@ -2,9 +2,8 @@ import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortEr
 import { messageOf, PtcError } from '../../common/errors.js'
 import { connectionFault, type ModelFault, timeoutFault, toModelError, unknownFault } from '../http/model-fault.js'
 import { networkFaultOf } from '../http/network-errors.js'
-import { apiFaultOf } from './api-errors.js'
+import { apiFaultOf, type MessagesErrorContext } from './api-errors.js'
 import { awsCredentialFaultOf, credentialFaultOf } from './credential-errors.js'
-import type { MessagesErrorContext } from './error-context.js'
 
 /**
  * Assigns a code to an error of the SDK or of the network. An abort by the caller and a PtcError are returned

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { UnknownBlock, Usage } from '../../common/agent/messages.js'
 import { eventIndex, eventText, parseEvent } from '../http/event-data.js'
-import { tokenCount } from '../token-count.js'
+import { tokenCount } from '../reply/token-count.js'
 
 // Servers differ: members that a reply does not need may be missing, null or of another type.
 

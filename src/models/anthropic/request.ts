@@ -13,7 +13,7 @@ import type { JsonObject } from '../../common/json/json.js'
 import { codeCallerOf, codeExecutionTool, codeExecutionType } from '../../common/agent/hosted-code.js'
 import { isToolUseBlock, type Message } from '../../common/agent/messages.js'
 import type { Thinking, ToolChoice as ToolChoiceOption } from '../../common/agent/model-settings.js'
-import { describeWithExamples } from '../http/describe-examples.js'
+import { describeWithExamples } from '../request/describe-tools.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { toSendable } from './content.js'
 

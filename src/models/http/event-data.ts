@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { takeStart } from '../../common/text/text.js'
-import { invalidReply } from '../invalid-reply.js'
+import { invalidReply } from '../reply/invalid-reply.js'
 
 /**
  * The values of server-sent events with JSON as data. Invalid JSON ends the reply. When no event follows it, the

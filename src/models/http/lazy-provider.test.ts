@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createLazyAiSdkProvider } from '../ai-sdk/options.js'
 import { createLazyAnthropicProvider } from '../anthropic/lazy-provider.js'
-import { createLazyBedrockProvider } from '../bedrock/lazy-provider.js'
-import { createLazyOpenAIProvider } from '../openai/lazy-provider.js'
+import { createLazyBedrockProvider } from '../anthropic/bedrock/lazy-provider.js'
 
 const request = { model: 'm', maxTokens: 1, system: '', tools: [], messages: [] }
 const options = { signal: new AbortController().signal, onProgress: () => undefined }
@@ -9,7 +9,7 @@ const options = { signal: new AbortController().signal, onProgress: () => undefi
 const providers = {
   anthropic: createLazyAnthropicProvider,
   bedrock: createLazyBedrockProvider,
-  openai: createLazyOpenAIProvider,
+  'ai-sdk': (options: object) => createLazyAiSdkProvider({ name: 'openai', ...options }),
 }
 
 describe.each(Object.entries(providers))('%s', (_name, create) => {

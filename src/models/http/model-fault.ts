@@ -19,6 +19,30 @@ export interface ModelFault {
   readonly headers?: Headers | undefined
 }
 
+/** The codes of the statuses that mean the same with every API. */
+export const codesByStatus: Readonly<Record<number, ErrorCode>> = {
+  401: 'MODEL_AUTH',
+  402: 'MODEL_AUTH',
+  403: 'MODEL_AUTH',
+  404: 'MODEL_NOT_FOUND',
+  408: 'MODEL_TIMEOUT',
+  // A lock conflict, which the SDK retries, too.
+  409: 'MODEL_SERVER',
+  // Bedrock: an error within the model.
+  424: 'MODEL_SERVER',
+  429: 'MODEL_RATE_LIMIT',
+  504: 'MODEL_TIMEOUT',
+  529: 'MODEL_OVERLOADED',
+}
+
+export const passes = 'Usually passes by itself; the call is tried again.'
+
+export const hintsByCode: { readonly [code in ErrorCode]?: string } = {
+  MODEL_CONTEXT_TOO_LONG: 'The conversation no longer fits the model: print less, or begin a new run.',
+  MODEL_BAD_REQUEST: 'The request is wrong, so trying again would not help.',
+  MODEL_RATE_LIMIT: "The account's rate limit is reached; the call is tried again later.",
+}
+
 /** The error of a fault, without secrets. */
 export function toModelError(fault: ModelFault, thrown: unknown, { secrets }: ErrorContext): PtcError {
   const retryAfterMs = fault.headers === undefined ? undefined : retryAfterMsOf(fault.headers)

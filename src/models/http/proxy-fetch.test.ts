@@ -1,9 +1,8 @@
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { createAiSdkProvider } from '../ai-sdk/provider.js'
 import { createAnthropicProvider } from '../anthropic/provider.js'
-import { createOpenAIProvider } from '../openai/provider.js'
 import type { ModelProvider } from '../provider.js'
 
 const stream = (...events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
@@ -66,7 +65,7 @@ async function ask(provider: ModelProvider): Promise<unknown> {
 
 const providers = {
   anthropic: (baseURL: string) => createAnthropicProvider({ baseURL, apiKey: 'key' }),
-  openai: (baseURL: string) => createOpenAIProvider({ baseURL }),
+  openai: (baseURL: string) => createAiSdkProvider({ name: 'openai', baseURL }),
 }
 
 it.each(['anthropic', 'openai'] as const)('sends requests to %s through the proxy of the environment', async (kind) => {

@@ -1,12 +1,20 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import { defaultModel } from '../prices.js'
-import { type ModelNames, parseModelNames } from '../model-name.js'
-import type { OpenAIApi } from '../openai/options.js'
-import type { ModelProvider } from '../provider.js'
+import { defaultModel } from '../../models/facts/prices.js'
+import { type ModelNames, parseModelNames } from '../../models/facts/model-name.js'
+import type { OpenAIApi } from '../../models/ai-sdk/options.js'
+import type { ModelProvider } from '../../models/provider.js'
+
+export { fetchThroughProxy } from '../../models/http/proxy-fetch.js'
+export { defaultProvider } from '../../models/facts/model-name.js'
 
 /** The address of a provider's models, or your own provider. */
-export type ProviderOption = AnthropicProviderOption | OpenAIProviderOption | BedrockProviderOption | ModelProvider
+export type ProviderOption =
+  | AnthropicProviderOption
+  | OpenAIProviderOption
+  | BedrockProviderOption
+  | AiSdkProviderOption
+  | ModelProvider
 
 /** The Messages API of Anthropic, or of a compatible server. */
 export interface AnthropicProviderOption {
@@ -42,6 +50,19 @@ export interface BedrockProviderOption {
   readonly baseURL?: string | undefined
 }
 
+/** Models of any vendor, with its package of the AI SDK: `@ai-sdk/google`, `@ai-sdk/azure` and others. */
+export interface AiSdkProviderOption {
+  readonly kind: 'ai-sdk'
+  /** A package for version 6 of the AI SDK, installed beside durable-ptc. */
+  readonly package: string
+  /** Default: that of the package. */
+  readonly baseURL?: string | undefined
+  /** The environment variable that has the key. Default: the credentials that the package finds. */
+  readonly apiKey?: { readonly environment: string } | undefined
+  /** Other settings of the package, such as `{ resourceName: 'mine' }` of Azure. No secrets. */
+  readonly settings?: Readonly<Record<string, unknown>> | undefined
+}
+
 const text = z.string().min(1)
 
 const endpoint = { baseURL: text.optional(), apiKey: z.strictObject({ environment: text }).optional() }
@@ -57,8 +78,19 @@ const option = z.discriminatedUnion(
       ...endpoint,
     }),
     z.strictObject({ kind: z.literal('bedrock'), region: text.optional(), baseURL: text.optional() }),
+    z.strictObject({
+      kind: z.literal('ai-sdk'),
+      package: text,
+      settings: z
+        .record(
+          z.string().regex(/^(?!.*(?:key|secret|password|token)$)/i, 'is a secret: leave it to the environment'),
+          z.unknown(),
+        )
+        .optional(),
+      ...endpoint,
+    }),
   ],
-  'must have a kind ("anthropic", "openai" or "bedrock"), or be a ModelProvider',
+  'must have a kind ("anthropic", "openai", "bedrock" or "ai-sdk"), or be a ModelProvider',
 )
 
 const provider = z.custom<ProviderOption>().superRefine((value, context) => {
@@ -90,7 +122,18 @@ const builtInProviders = {
   anthropic: { kind: 'anthropic' },
   openai: { kind: 'openai' },
   bedrock: { kind: 'bedrock' },
+  google: vendor('google', 'GOOGLE_GENERATIVE_AI_API_KEY'),
+  mistral: vendor('mistral', 'MISTRAL_API_KEY'),
+  groq: vendor('groq', 'GROQ_API_KEY'),
+  xai: vendor('xai', 'XAI_API_KEY'),
+  azure: vendor('azure', 'AZURE_API_KEY'),
+  // Its package finds the credentials of AWS.
+  'amazon-bedrock': { kind: 'ai-sdk', package: '@ai-sdk/amazon-bedrock' },
 } as const satisfies Readonly<Record<string, ProviderOption>>
+
+function vendor(name: string, environment: string): AiSdkProviderOption {
+  return { kind: 'ai-sdk', package: `@ai-sdk/${name}`, apiKey: { environment } }
+}
 
 export function withBuiltInProviders(
   configured: Readonly<Record<string, ProviderOption>>,

@@ -1,19 +1,14 @@
+import { createLazyAiSdkProvider } from '../../models/ai-sdk/options.js'
 import type { AnthropicProviderOptions } from '../../models/anthropic/options.js'
 import { createLazyAnthropicProvider } from '../../models/anthropic/lazy-provider.js'
-import { createLazyBedrockProvider } from '../../models/bedrock/lazy-provider.js'
+import { createLazyBedrockProvider } from '../../models/anthropic/bedrock/lazy-provider.js'
 import type { ProviderTimeouts } from '../../models/http/endpoint-options.js'
-import { defaultProvider } from '../../models/model-name.js'
-import { createLazyOpenAIProvider } from '../../models/openai/lazy-provider.js'
+import { defaultProvider } from '../../models/facts/model-name.js'
 import type { ModelProvider } from '../../models/provider.js'
 import { ModelProviders } from '../../models/providers.js'
 import { withScriptedModel } from '../../models/scripted-model.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
-import {
-  type AnthropicProviderOption,
-  isModelProvider,
-  type OpenAIProviderOption,
-  type ProviderOption,
-} from '../../models/options/providers.js'
+import { type AnthropicProviderOption, isModelProvider, type ProviderOption } from '../../models/options/providers.js'
 
 export interface ProviderOptions {
   readonly config: Pick<ResolvedConfig, 'providers' | 'models' | 'idleTimeoutMs' | 'runConfig'>
@@ -49,18 +44,15 @@ function createProvider(
     case 'anthropic':
       return createLazyAnthropicProvider({ ...endpoint, ...keyOf(option), ...modelApi })
     case 'openai':
-      return createLazyOpenAIProvider({
-        name,
-        api: option.api,
-        toolsInSystemPrompt: option.toolsInSystemPrompt,
-        ...endpoint,
-        ...keyOf(option),
-      })
+    case 'ai-sdk': {
+      const { kind: _, apiKey, ...settings } = option
+      return createLazyAiSdkProvider({ name, ...settings, ...endpoint, ...keyOf({ apiKey }) })
+    }
     case 'bedrock':
       return createLazyBedrockProvider({ ...endpoint, ...(option.region !== undefined && { region: option.region }) })
   }
 }
 
-function keyOf({ apiKey }: AnthropicProviderOption | OpenAIProviderOption): { readonly keyVariable?: string } {
+function keyOf({ apiKey }: Pick<AnthropicProviderOption, 'apiKey'>): { readonly keyVariable?: string } {
   return apiKey ? { keyVariable: apiKey.environment } : {}
 }

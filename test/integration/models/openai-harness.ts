@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { createOpenAIProvider } from '../../../src/models/openai/provider.js'
-import type { OpenAIProviderOptions } from '../../../src/models/openai/options.js'
+import { createAiSdkProvider } from '../../../src/models/ai-sdk/provider.js'
+import type { AiSdkProviderOptions } from '../../../src/models/ai-sdk/options.js'
 import type { ModelReply } from '../../../src/common/agent/messages.js'
 import type { ModelProvider } from '../../../src/models/provider.js'
 import { closeAfterTest, request, runTurn, startServer } from './harness.js'
@@ -64,8 +64,8 @@ export function refuse(
   response.end(JSON.stringify(body))
 }
 
-export function createProvider(options: OpenAIProviderOptions): ModelProvider {
-  return closeAfterTest(createOpenAIProvider({ toolsInSystemPrompt: false, ...options }))
+export function createProvider(options: Partial<AiSdkProviderOptions>): ModelProvider {
+  return closeAfterTest(createAiSdkProvider({ name: 'openai', toolsInSystemPrompt: false, ...options }))
 }
 
 /** A server that answers each request with exactly these bytes. */

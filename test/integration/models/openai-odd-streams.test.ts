@@ -29,7 +29,7 @@ it('leaves a call without a name, or with invalid arguments, for the model to co
     callChunk({ index: 0, id: 'call_1' }) + callChunk({ index: 1, function: { name: 'add', arguments: [1] } })
   const { content } = await replyTo(calls + chunk({}, 'tool_calls') + done)
   expect(content).toMatchObject([
-    { name: '', input: {} },
+    { name: 'unnamed', input: {} },
     { name: 'add', input: { invalid_json: '[1]' } },
   ])
 })

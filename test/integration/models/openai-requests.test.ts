@@ -93,7 +93,7 @@ describe('a request', () => {
       signal: neverAborted,
       onProgress: ({ phase, outputCharacters }) => seen.push(`${phase} ${outputCharacters}`),
     })
-    expect(seen).toEqual(['waiting 0', 'thinking 2', 'text 4', 'code 16', 'code 16'])
+    expect(seen).toEqual(['waiting 0', 'thinking 2', 'text 4', 'code 16'])
   })
 })
 
@@ -147,11 +147,16 @@ describe('a conversation', () => {
     const { content } = await turn('gemini', request.messages)
     const messages: readonly Message[] = [
       ...request.messages,
-      // Blocks of another vendor.
+      // A reply of another vendor.
       {
         role: 'assistant',
-        content: [{ type: 'thinking', thinking: 'Hm', signature: 's' }, { type: 'text', text: 'First' }, ...content],
+        content: [
+          { type: 'thinking', thinking: 'Hm', signature: 's' },
+          { type: 'text', text: 'First' },
+        ],
       },
+      { role: 'user', content: [{ type: 'text', text: 'And?' }] },
+      { role: 'assistant', content },
       {
         role: 'user',
         content: [
@@ -167,7 +172,7 @@ describe('a conversation', () => {
     const sent = bodies(server.requests).map(({ messages }) => messages)
     const assistant = {
       role: 'assistant',
-      content: 'First\n\nI add.',
+      content: 'I add.',
       tool_calls: [
         { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } },
         { id: 'call_2', type: 'function', function: { name: 'add', arguments: '{"invalid_json":"{\\"a\\""}' } },
@@ -181,6 +186,8 @@ describe('a conversation', () => {
     const begin = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'First' },
+      { role: 'user', content: 'And?' },
     ]
     expect(sent[2]).toEqual([...begin, assistant, ...rest])
     const withExtras = {

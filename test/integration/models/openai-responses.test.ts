@@ -52,7 +52,7 @@ describe('a request', () => {
           strict: false,
         },
       ],
-      input: [{ role: 'user', content: 'Hi' }],
+      input: [{ role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }],
     })
   })
 
@@ -75,7 +75,12 @@ describe('a complete response', () => {
     expect(await replyTo(replyOf(hello))).toEqual({
       model: 'gpt-5.6-2026-08-07',
       content: [
-        { type: 'openai_response', provider: 'openai', model: 'claude-sonnet-5-5', items: [hello.item] },
+        {
+          type: 'ai_sdk_message',
+          provider: 'openai',
+          model: 'claude-sonnet-5-5',
+          parts: [{ type: 'text', providerOptions: { openai: { itemId: hello.item['id'] } } }],
+        },
         { type: 'text', text: 'Hello' },
       ],
       stopReason: 'end_turn',
@@ -132,7 +137,10 @@ describe('a complete response', () => {
   it('a response that is a refusal has its text', async () => {
     const content = [{ type: 'refusal', refusal: "I can't." }]
     const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content }
-    const reply = await replyTo(begin + completed([item]))
+    const added = event('response.output_item.added', { output_index: 0, item: { ...item, content: [] } })
+    const said = event('response.refusal.delta', { item_id: 'msg_1', output_index: 0, delta: "I can't." })
+    const done = event('response.output_item.done', { output_index: 0, item })
+    const reply = await replyTo(begin + added + said + done + completed([item]))
     expect(reply).toMatchObject({ content: [{}, { type: 'text', text: "I can't." }], stopReason: 'refusal' })
   })
 
@@ -148,7 +156,6 @@ describe('a broken stream', () => {
     ['nothing at all', ''],
     ['no last event', begin + hello.events(0)],
     ['a cut inside an event', replyOf(hello).slice(0, -50)],
-    ['an event of the wrong shape', begin + event('response.output_text.delta', { output_index: 'one' })],
     ['no event', 'data: 7\n\n'],
   ])('a broken stream of a response (%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
@@ -160,16 +167,22 @@ describe('a broken stream', () => {
       begin + call.events(0).slice(0, call.events(0).indexOf('event: response.output_item.done')) + completed([]),
     ],
     ['invalid JSON before its end', `${begin}data: {"type"\n\n${replyOf(hello)}`],
+    ['an event of the wrong shape', begin + event('response.output_text.delta', { output_index: 'one' })],
   ])('a broken stream of a response (%s) is MODEL_REPLY_INVALID', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID', retryable: true })
   })
 
-  it('reads a response with two calls of one id, calls without names, and without its last event', async () => {
+  it('reads a response with two calls of one id, and without its last event', async () => {
     expect((await replyTo(replyOf(call, call))).content).toMatchObject([{}, { name: 'add' }, { name: 'add' }])
-    const nameless = begin + completed([{ ...call.item, name: null, call_id: null, arguments: '[1' }])
-    expect((await replyTo(nameless)).content).toMatchObject([{}, { name: '', input: { invalid_json: '[1' } }])
     const done = `${begin}${hello.events(0)}data: [DONE]\n\n`
     expect(await replyTo(done)).toMatchObject({ stopReason: 'end_turn' })
+  })
+
+  it.each([
+    ['an item without its events', begin + completed([hello.item])],
+    ['a call without a name', begin + functionCall('call_1', null as never, '{}').events(0) + completed([])],
+  ])('refuses a response with %s, which no server was seen to send', async (_what, bytes) => {
+    await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_REPLY_INVALID' })
   })
 
   it.each([
@@ -185,7 +198,7 @@ describe('a broken stream', () => {
   })
 })
 
-it('sends a conversation back unchanged to the same model, and translated to others', async () => {
+it('sends a conversation back with its reasoning to the same model, and translated to others', async () => {
   const items = [reasoning('abc'), message('I add.'), functionCall('call_1', 'add', '{"a": 1}')]
   const server = await startStreamingServer(replyOf(...items))
   const turn = (name: string, model: string, messages: readonly Message[]) =>
@@ -219,22 +232,20 @@ it('sends a conversation back unchanged to the same model, and translated to oth
     {
       role: 'user',
       content: [
-        { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'auto' },
+        { type: 'input_image', image_url: 'data:image/png;base64,AAAA' },
         { type: 'input_file', filename: 'Q3.pdf', file_data: 'data:application/pdf;base64,BBBB' },
         { type: 'input_text', text: 'Go on.' },
       ],
     },
-    { role: 'assistant', content: 'So' },
+    { role: 'assistant', content: [{ type: 'output_text', text: 'So' }] },
   ]
   const [, same, ...others] = server.requests.map(({ body }) => body['input'])
-  const user = { role: 'user', content: 'Hi' }
-  expect(JSON.stringify(same)).toBe(JSON.stringify([user, ...items.map(({ item }) => item), ...rest]))
-  const translated = [
-    user,
-    { role: 'assistant', content: 'I add.' },
-    { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"a":1}' },
-    ...rest,
-  ]
+  const user = { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }
+  const text = { role: 'assistant', content: [{ type: 'output_text', text: 'I add.' }] }
+  const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"a":1}' }
+  const [thought, said] = items.map(({ item }) => item)
+  expect(same).toEqual([user, thought, { ...text, id: said?.['id'] }, call, ...rest])
+  const translated = [user, text, call, ...rest]
   expect(others).toEqual([translated, translated])
 })
 
@@ -265,8 +276,10 @@ it('a run with the responses API keeps its reasoning over turns, and is in the l
   expect(server.requests[1]?.body).toMatchObject({
     reasoning: { effort: 'high' },
     input: [
-      { role: 'user', content: 'go' },
-      ...first.map(({ item }) => ('call_id' in item ? { ...item, call_id: id } : item)),
+      { role: 'user', content: [{ type: 'input_text', text: 'go' }] },
+      first[0]?.item,
+      { role: 'assistant', id: first[1]?.item['id'], content: [{ type: 'output_text', text: 'I ask it.' }] },
+      { type: 'function_call', call_id: id, name: 'execute_code', arguments: '{"code":"print(await ping())"}' },
       { type: 'function_call_output', call_id: id, output: 'pong' },
     ],
   })

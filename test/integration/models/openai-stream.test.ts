@@ -147,7 +147,13 @@ describe('the stream of another server', () => {
     expect(reply).toEqual({
       model: 'qwen3:8b',
       content: [
-        { type: 'openai_message', provider: 'ollama', message: { reasoning: 'Two calls.' }, tool_calls: [] },
+        {
+          type: 'ai_sdk_message',
+          provider: 'ollama',
+          model: 'claude-sonnet-5-5',
+          parts: [{ type: 'tool-call' }, { type: 'tool-call' }],
+          options: { openaiCompatible: { reasoning: 'Two calls.' } },
+        },
         { type: 'tool_use', id: 'call_a', name: 'add', input: { a: 1 } },
         { type: 'tool_use', id: 'call_b', name: 'add', input: { a: 2 } },
       ],
@@ -187,13 +193,16 @@ describe('the stream of another server', () => {
     )
     expect(reply.content).toEqual([
       {
-        type: 'openai_message',
+        type: 'ai_sdk_message',
         provider: 'gemini',
-        message: {},
-        tool_calls: [{ extra_content: signature }, {}],
+        model: 'claude-sonnet-5-5',
+        parts: [
+          { type: 'tool-call', providerOptions: { openaiCompatible: { extra_content: signature } } },
+          { type: 'tool-call' },
+        ],
       },
-      { type: 'tool_use', id: '', name: 'add', input: { a: 1 } },
-      { type: 'tool_use', id: '', name: 'add', input: { a: 2 } },
+      { type: 'tool_use', id: expect.any(String) as string, name: 'add', input: { a: 1 } },
+      { type: 'tool_use', id: expect.any(String) as string, name: 'add', input: { a: 2 } },
     ])
     expect(reply).toMatchObject({ stopReason: 'tool_use', usage: { inputTokens: 60, outputTokens: 17 } })
   })
@@ -226,7 +235,7 @@ describe('the stream of another server', () => {
     expect(reply).toMatchObject({
       model: 'Qwen/Qwen3-32B',
       content: [
-        { type: 'openai_message', provider: 'vllm', message: { reasoning_content: 'Hm.' } },
+        { type: 'ai_sdk_message', provider: 'vllm', options: { openaiCompatible: { reasoning_content: 'Hm.' } } },
         { type: 'text', text: 'So' },
         { type: 'tool_use', id: 'chatcmpl-tool-9', name: 'add', input: { a: 1 } },
       ],

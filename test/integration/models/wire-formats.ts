@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ProviderOption } from '../../../src/models/options/providers.js'
-import { createBedrockProvider } from '../../../src/models/bedrock/provider.js'
-import { createOpenAIProvider } from '../../../src/models/openai/provider.js'
+import { createBedrockProvider } from '../../../src/models/anthropic/bedrock/provider.js'
+import { createAiSdkProvider } from '../../../src/models/ai-sdk/provider.js'
 import type { ModelProvider } from '../../../src/models/provider.js'
 import * as bedrock from './bedrock-harness.js'
 import { closeAfterTest, createProvider } from './harness.js'
@@ -110,7 +110,7 @@ export const wireFormats: Readonly<Record<'anthropic' | 'bedrock' | 'chat' | 're
   },
   chat: {
     option: (baseURL) => ({ kind: 'openai', baseURL }),
-    provider: (baseURL) => closeAfterTest(createOpenAIProvider({ baseURL })),
+    provider: (baseURL) => closeAfterTest(createAiSdkProvider({ name: 'openai', baseURL })),
     answer: (response, text) => streamChat(response, { content: text }, 'stop'),
     call: (response, name, id) => streamChat(response, chatCall(id, name, '{}'), 'tool_calls'),
     truncated: (response) => streamChat(response, chatCall('call_1', 'execute_code', cutCode), 'length'),
@@ -121,7 +121,7 @@ export const wireFormats: Readonly<Record<'anthropic' | 'bedrock' | 'chat' | 're
   },
   responses: {
     option: (baseURL) => ({ kind: 'openai', api: 'responses', baseURL }),
-    provider: (baseURL) => closeAfterTest(createOpenAIProvider({ api: 'responses', baseURL })),
+    provider: (baseURL) => closeAfterTest(createAiSdkProvider({ name: 'openai', api: 'responses', baseURL })),
     answer: (response, text) => streamResponse(response, responses.replyOf(responses.message(text))),
     call: (response, name, id) => streamResponse(response, responses.replyOf(responses.functionCall(id, name, '{}'))),
     truncated: (response) => {

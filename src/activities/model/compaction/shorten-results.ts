@@ -1,6 +1,6 @@
 import type { StoredMessage, UserBlock } from '../../../common/agent/messages.js'
 import { utf8Length, takeEnd, takeStart } from '../../../common/text/text.js'
-import { cutNote } from '../../../models/read-more-tool.js'
+import { cutNote } from '../../../models/prompt/read-more-tool.js'
 import { withoutThinking } from './split-messages.js'
 
 /** Longer results are shortened to their start and their end. */

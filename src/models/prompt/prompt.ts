@@ -1,0 +1,88 @@
+import { PtcError } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json/json.js'
+import { executeCodeTool } from '../../common/names.js'
+import type { Limits } from '../../common/run/limits.js'
+import type { SharedSession } from '../../common/agent/model-turn.js'
+import type { RecordedMode } from '../../common/agent/task-modes.js'
+import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
+import { codeTool, type PromptLimits } from './code-tool.js'
+import type { ModelRequest, ModelTool } from '../provider.js'
+import { readMoreOfResult } from './read-more-tool.js'
+import { searchTools, toolLine } from './search-tools-tool.js'
+import { taskPrompt } from './task-tools.js'
+
+export interface PromptOptions {
+  /** The order is kept, because a stub may use a class that an earlier stub declares. */
+  readonly tools: readonly ToolDocumentation[]
+  readonly limits: PromptLimits & Pick<Limits, 'planSteps'>
+  /** The user's system prompt; precedes the engine's. */
+  readonly instructions?: string | undefined
+  /** The sandbox may have more than the standard library, because the user configured an image or a backend. */
+  readonly hasPackages?: boolean
+  /** JSON Schema of the answer. Undefined: the answer is text. */
+  readonly outputSchema?: JsonObject | undefined
+  /** How the agent works on its question. Undefined: `answer`. */
+  readonly mode?: RecordedMode | undefined
+  /** Describes the data in `input_data`. Undefined: there is none. */
+  readonly inputDescription?: string | undefined
+  /** The session whose variables code also sees. Undefined: the run has its own sandbox. */
+  readonly sharedSession?: SharedSession | undefined
+  /** Each code tool has only one line, and the model searches their documentation. */
+  readonly toolSearch?: boolean | undefined
+  /** The provider searches direct tools, if it supports that. */
+  readonly providerSearch?: boolean | undefined
+  /** The model may read the rest of results that were cut. */
+  readonly readMore?: boolean | undefined
+  /** The messages may be compacted. */
+  readonly isCompacted?: boolean | undefined
+  /** The model has the direct tools, and no tool of the engine except the tool for an answer with a schema. */
+  readonly isPlain?: boolean | undefined
+}
+
+export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
+
+/**
+ * System prompt and tools of every turn of a run. Deterministic: prompt caching depends on equal bytes.
+ *
+ * @throws PtcError TOOL_DUPLICATE when a tool has the name of the code tool
+ */
+export function buildPrompt(options: PromptOptions): Prompt {
+  const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
+  const { sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
+  if (!isPlain && tools.some(({ name }) => name === executeCodeTool)) {
+    const hint = 'Give it another name.'
+    throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
+  }
+  const codeTools = tools.filter(({ offeredTo }) => offeredTo.includes('code_execution'))
+  const toolSearch = options.toolSearch === true && codeTools.length > 0
+  const directTools = tools.filter(
+    ({ offeredTo }) => offeredTo.includes('direct') && !(toolSearch && offeredTo.includes('code_execution')),
+  )
+  // Each tool is documented once.
+  const stubOf = (tool: ToolDocumentation): string => {
+    if (toolSearch) return toolLine(tool)
+    return directTools.includes(tool) ? tool.signature : tool.stub
+  }
+  const hasSignatures = codeTools.some((tool) => directTools.includes(tool))
+  const task = taskPrompt(mode, outputSchema, limits.planSteps)
+  const described = { hasPackages, inputDescription, sharedSession, toolSearch, hasSignatures }
+  const runTools = [
+    ...(isPlain ? [] : [codeTool(codeTools.map(stubOf), limits, described)]),
+    ...(toolSearch ? [searchTools] : []),
+    ...directTools.map((tool) => toModelTool(tool, providerSearch)),
+    ...(readMore === true ? [readMoreOfResult] : []),
+  ]
+  return {
+    system: [instructions?.trim(), isCompacted && compactionGuidance, task.guidance].filter(Boolean).join('\n\n'),
+    tools: [...(task.hasTools ? runTools : []), ...task.taskTools],
+  }
+}
+
+const compactionGuidance = `\
+When this conversation gets long, old results are shortened and early messages summarized: write in your replies what must \
+last, such as decisions and what you found out.`
+
+function toModelTool(tool: ToolDocumentation, loadedBySearch: boolean): ModelTool {
+  const { name, description, inputSchema, inputExamples } = tool
+  return { name, description, inputSchema, inputExamples, ...(loadedBySearch && { loadedBySearch }) }
+}

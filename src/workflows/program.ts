@@ -14,10 +14,10 @@
 
 import type { ProgramInput, ProgramResult } from '../common/runs/runs.js'
 import { type CellRun, toCellOutcome } from './cell/cell-result.js'
-import { ContinueAsNewPolicy, continueAsNew } from './temporal/continue-as-new.js'
-import { recordSummary, recordOutcome } from './temporal/memo.js'
+import { ContinueAsNewPolicy, continueAsNew } from './run/continue-as-new.js'
+import { recordSummary, recordOutcome } from './run/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
-import { publishEnd } from './temporal/search-attributes.js'
+import { publishEnd } from './run/search-attributes.js'
 import {
   type CellState,
   type CodeRuntimeState,
@@ -27,8 +27,8 @@ import {
   withRuntime,
 } from './cell/code-runtime.js'
 import { startPendingCalls, resumeCell, runCell } from './cell/run-cell.js'
-import { compensateUnfinished } from './compensation/compensate-unfinished.js'
-import { type RunState, runState, startRun } from './run.js'
+import { compensateUnfinished } from './calls/compensation/compensate-unfinished.js'
+import { type RunState, runState, startRun } from './run/run.js'
 
 /** The state for the next execution of the continue-as-new chain. The cell waits. */
 export interface ProgramState extends RunState {

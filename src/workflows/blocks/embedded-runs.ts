@@ -1,7 +1,7 @@
 import type { RunConfigInput } from '../../common/runs/runs.js'
-import { handleCompletions } from '../cell/complete-call.js'
-import { handleSlotAnswers } from '../cell/tool-slots.js'
-import { type Run, startEmbeddedRun } from '../run.js'
+import { handleCompletions } from '../calls/complete-call.js'
+import { handleSlotAnswers } from '../calls/tool-slots.js'
+import { type Run, startEmbeddedRun } from '../run/run.js'
 
 /** Counts the runs that this workflow has opened. The number is part of the identity of the next run. */
 let opened = 0

@@ -4,7 +4,7 @@ import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/runs/runs.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
-import { requireSandbox, type Run } from '../run.js'
+import { requireSandbox, type Run } from '../run/run.js'
 import { closeEmbeddedRun, openEmbeddedRun } from './embedded-runs.js'
 
 /** Options of a session of a workflow. `input` is variable `input_data` of its code. */

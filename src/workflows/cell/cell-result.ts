@@ -1,8 +1,8 @@
 import type { TextParts } from '../../common/runs/messages.js'
 import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
 import type { LostCause, StepOutcome } from '../../common/session/steps.js'
-import type { Run } from '../run.js'
-import { payloadBytes } from '../stored-bytes.js'
+import type { Run } from '../run/run.js'
+import { payloadBytes } from '../run/stored-bytes.js'
 import { joinText } from '../temporal/activities.js'
 import type { PendingCalls } from './pending-calls.js'
 

@@ -1,6 +1,6 @@
 import { type CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
-import type { Run } from '../run.js'
+import type { Run } from '../run/run.js'
 import { toCellOutcome } from './cell-result.js'
 import type { CodeRuntime } from './code-runtime.js'
 import { runCell } from './run-cell.js'

@@ -1,7 +1,7 @@
 import type { DescribedCall, LocalCallAllowance } from '../../common/session/steps.js'
 import { executionOfCalls } from '../../common/calls/call-identity.js'
 import { callerIdentity } from '../../common/calls/calls.js'
-import type { Run } from '../run.js'
+import type { Run } from '../run/run.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import type { CellState, CodeRuntime } from './code-runtime.js'
 

@@ -25,7 +25,7 @@ import type { DescribedStepResult, StepOutcome } from '../../common/session/step
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
-import { acceptLocalCall, type CalledTool } from './call-tool.js'
+import { acceptLocalCall, type CalledTool } from '../calls/call-tool.js'
 import {
   cellEndOf,
   type CellRun,
@@ -37,14 +37,14 @@ import {
   tooManyWakes,
 } from './cell-result.js'
 import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
-import { executeCall } from './execute-call.js'
+import { executeCall } from '../calls/execute-call.js'
 import type { CellCall, OnWait, PendingCalls, RecordOutcome } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
-import { showProgress } from '../progress.js'
-import { type Run, isStorageExhausted } from '../run.js'
+import { showProgress } from '../run/progress.js'
+import { type Run, isStorageExhausted } from '../run/run.js'
 
 export interface CellOptions {
   /** Id of the tool use that contains the code. */

@@ -40,11 +40,11 @@ import { pluralize, utf8Length } from '../../common/text/text.js'
 import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
-import { showProgress } from '../progress.js'
-import { type Run, startRun } from '../run.js'
+import { showProgress } from '../run/progress.js'
+import { type Run, startRun } from '../run/run.js'
 import { type EndedCell, runServedCell } from '../shared-session/served-cells.js'
 import { rejection } from '../temporal/rejection.js'
-import { publishEnd } from '../temporal/search-attributes.js'
+import { publishEnd } from '../run/search-attributes.js'
 
 /** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
 const historyLimit = { events: 25_000, bytes: 25_000_000 } as const

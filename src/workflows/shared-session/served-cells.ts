@@ -20,8 +20,8 @@ import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../comm
 import type { CodeRuntime } from '../cell/code-runtime.js'
 import { runOrDrop } from '../cell/execute-cell.js'
 import { runCell } from '../cell/run-cell.js'
-import { failureOf } from '../conversation/failures.js'
-import type { Run } from '../run.js'
+import { failureOf } from '../temporal/failures.js'
+import type { Run } from '../run/run.js'
 import type { SandboxGuests } from './sandbox-guests.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 

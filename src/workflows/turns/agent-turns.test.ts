@@ -9,13 +9,13 @@ import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-tu
 import type { RunConfig } from '../../common/runs/run-config.js'
 import type { ToolConfig } from '../../common/runs/tool-config.js'
 import { zeroCounts, zeroUsage } from '../../common/runs/runs.js'
-import { RunBudget } from '../budget.js'
-import { Approvals } from '../cell/approvals.js'
-import { DeferredCalls } from '../cell/deferred-calls.js'
-import { ToolSlots } from '../cell/tool-slots.js'
-import { Compensations } from '../compensation/compensations.js'
-import { Progress } from '../progress.js'
-import type { Run } from '../run.js'
+import { RunBudget } from '../run/budget.js'
+import { Approvals } from '../calls/approvals.js'
+import { DeferredCalls } from '../calls/deferred-calls.js'
+import { ToolSlots } from '../calls/tool-slots.js'
+import { Compensations } from '../calls/compensation/compensations.js'
+import { Progress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
 import { modelTurn } from '../temporal/model-activities.js'
 import { Semaphore } from '../temporal/semaphore.js'
 import { AgentTurns } from './agent-turns.js'
@@ -25,7 +25,7 @@ vi.mock('@temporalio/workflow', async (importOriginal) => {
   return { ...(await importOriginal<object>()), ...fakeWorkflowModule, scheduleActivity: vi.fn() }
 })
 vi.mock('../temporal/model-activities.js', () => ({ modelTurn: vi.fn() }))
-vi.mock('../temporal/search-attributes.js', () => ({ publishStatus: vi.fn() }))
+vi.mock('../run/search-attributes.js', () => ({ publishStatus: vi.fn() }))
 
 const now = Date.parse('2026-11-25T12:00:00Z')
 

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
 import type { ModelId } from '../../common/runs/run-config.js'
-import type { Run } from '../run.js'
+import type { Run } from '../run/run.js'
 import { modelTurn } from '../temporal/model-activities.js'
 import { isContainerExpired } from './turn-request.js'
 

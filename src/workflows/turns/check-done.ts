@@ -3,9 +3,9 @@ import type { JsonValue } from '../../common/json/json.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { jsonToText, truncateMiddle } from '../../common/text/text.js'
-import { executeCall } from '../cell/execute-call.js'
-import { showProgress } from '../progress.js'
-import type { Run } from '../run.js'
+import { executeCall } from '../calls/execute-call.js'
+import { showProgress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
 import { loadValue } from '../temporal/activities.js'
 
 /**

@@ -4,8 +4,8 @@ import { defaultLimits } from '../../common/runs/limits.js'
 import type { RunConfig } from '../../common/runs/run-config.js'
 import type { CompactionInput, CompactionResult, ModelTurnResult } from '../../common/runs/model-turn.js'
 import { zeroCounts, zeroUsage } from '../../common/runs/runs.js'
-import { Progress } from '../progress.js'
-import type { Run } from '../run.js'
+import { Progress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
 import { Compaction } from './compaction.js'
 import { MessageHistory } from './message-history.js'
 import type { TurnInterruption } from './turn-interruption.js'
@@ -17,8 +17,8 @@ vi.mock('../temporal/model-activities.js', () => ({
     return activity.run()
   },
 }))
-vi.mock('../progress.js', async (original) => ({ ...(await original<object>()), showProgress: () => undefined }))
-vi.mock('../temporal/search-attributes.js', () => ({}))
+vi.mock('../run/progress.js', async (original) => ({ ...(await original<object>()), showProgress: () => undefined }))
+vi.mock('../run/search-attributes.js', () => ({}))
 
 const log = (name: string) => ({ head: { sha256: name, bytes: 1, preview: '' }, segments: 1, length: 2 })
 const usage = (inputTokens: number) => ({ ...zeroUsage, inputTokens })

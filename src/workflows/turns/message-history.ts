@@ -21,7 +21,7 @@ import { refOf } from '../../common/json/external-value.js'
 import { estimateTokens } from '../../common/runs/context-window.js'
 import { promptTokens, replyText } from '../../common/runs/runs.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
-import { type HostedCodeState, noHostedCode } from './hosted-code.js'
+import { type HostedCodeState, noHostedCode } from './hosted/hosted-code.js'
 import { formatCompactNumber } from '../../common/text/text.js'
 
 /** The messages between two turns, also for the next execution of the continue-as-new chain. */

@@ -4,8 +4,8 @@ import type { ModelTurnInput, SharedSession } from '../../common/runs/model-turn
 import { requesterOf } from '../../common/runs/requester.js'
 import { hasProviderSearch, hasToolSearch, type RunConfig } from '../../common/runs/run-config.js'
 import type { SessionOwner } from '../../common/runs/session-owner.js'
-import { isHosted, type Run } from '../run.js'
-import { hostedTurn, noHostedCode } from './hosted-code.js'
+import { isHosted, type Run } from '../run/run.js'
+import { hostedTurn, noHostedCode } from './hosted/hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
 
 /** After a compaction the next request should have this share of the tokens at which it is due. */

@@ -1,8 +1,8 @@
 import { type CellState, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
-import type { Run } from '../run.js'
+import type { Run } from '../run/run.js'
 import { serveGuests } from '../shared-session/served-cells.js'
 import { sharedSessionOf } from '../shared-session/shared-session.js'
-import type { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
+import type { ContinueAsNewPolicy } from '../run/continue-as-new.js'
 import type { AgentTurnsState } from './agent-turns-state.js'
 
 /** Functions by which turns continue as new in the middle of code. */

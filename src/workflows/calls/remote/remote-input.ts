@@ -1,0 +1,45 @@
+import { RawValue } from '@temporalio/common'
+import { workflowInfo } from '@temporalio/workflow'
+import type { RemoteCall } from '../../../common/calls/calls.js'
+import { type FloatMask, stringifyFloats } from '../../../common/json/floats.js'
+import type { JsonObject } from '../../../common/json/json.js'
+import type { DescribedCall } from '../../../common/session/steps.js'
+import type { Run } from '../../run/run.js'
+import { contextOf } from '../call-options.js'
+
+/**
+ * Returns an input that encodes floats with a fraction (`1.0`). JavaScript has one type of number, and would write `1`.
+ */
+export function withFloats(value: JsonObject, floats: FloatMask | undefined): unknown {
+  if (floats === undefined) return value
+  const data = new TextEncoder().encode(stringifyFloats(value, floats))
+  return RawValue.fromPayload({ metadata: { encoding: new TextEncoder().encode('json/plain') }, data })
+}
+
+/** Returns the description of the call that a remote tool gets. */
+export function remoteCallOf(
+  run: Run,
+  tool: string,
+  { caller, idempotencyKey }: Pick<RemoteCall, 'caller' | 'idempotencyKey'>,
+): RemoteCall {
+  const context = contextOf(run)
+  const { namespace, workflowId } = run.identity
+  const { agentName: agent } = run.config
+  const callingRun = { namespace, workflowId, runId: workflowInfo().runId, ...(agent !== undefined && { agent }) }
+  return { idempotencyKey, tool, caller, run: callingRun, ...(context && { context }) }
+}
+
+/**
+ * Returns the input of a remote tool: only the arguments, so that a function with one parameter accepts them in each
+ * SDK. A tool that asks for the description of the call gets it as well.
+ */
+export function inputOf(
+  run: Run,
+  tool: string,
+  { passCall }: { readonly passCall?: true },
+  call: Pick<DescribedCall, 'arguments' | 'floats'>,
+  identity: Pick<RemoteCall, 'caller' | 'idempotencyKey'>,
+): unknown[] {
+  const args = withFloats(call.arguments, call.floats)
+  return passCall ? [args, { ...remoteCallOf(run, tool, identity) }] : [args]
+}

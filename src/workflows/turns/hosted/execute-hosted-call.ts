@@ -1,0 +1,50 @@
+import type { CallOutcome } from '../../../common/calls/outcomes.js'
+import { codeCallerOf } from '../../../common/runs/hosted-code.js'
+import { refOf } from '../../../common/json/external-value.js'
+import type { PendingBlock, ToolUseBlock } from '../../../common/runs/messages.js'
+import type { DescribedCall } from '../../../common/session/steps.js'
+import { denied } from '../../calls/call-tool.js'
+import { executeCall } from '../../calls/execute-call.js'
+import type { Run } from '../../run/run.js'
+import type { HostedCallPosition } from './hosted-code.js'
+import { outcomeText, toolResult } from '../tool-result.js'
+
+/**
+ * Maximum bytes of a result for hosted code. Every later request contains it again, and a request has at most 32 MB.
+ */
+const maxResultBytes = 1024 * 1024
+
+/**
+ * Executes a call of hosted code. The code gets the text of the result. A result over the limit is refused, because
+ * half a result would not be valid JSON.
+ */
+export async function executeHostedCall(
+  run: Run,
+  use: ToolUseBlock,
+  call: DescribedCall | undefined,
+  position: HostedCallPosition | undefined,
+  record: (block: PendingBlock) => PendingBlock,
+): Promise<PendingBlock> {
+  const finish = (outcome: CallOutcome): PendingBlock =>
+    record(toolResult(use, outcomeText(outcome, maxResultBytes), outcome.status !== 'ok'))
+  if (!call) return finish(denied(`there is no tool named ${use.name}`))
+  if (!position) return finish(denied('the code that made this call is unknown'))
+  const { cell, index } = position
+  const { callsPerCell } = run.config.limits
+  if (index > callsPerCell) return finish(denied(`more than ${callsPerCell} tool calls in one cell`))
+  let result: PendingBlock | undefined
+  const { turns: turn } = run.counts
+  const toolUseId = codeCallerOf(use)
+  const where = { turn, cell, index, ...(toolUseId !== undefined && { toolUseId }) }
+  await executeCall(run, { ...call, index }, 'code_execution', where, ({ outcome }) => {
+    result = finish(limitResult(outcome))
+  })
+  return result ?? finish({ status: 'cancelled', message: 'the call was dropped' })
+}
+
+function limitResult(outcome: CallOutcome): CallOutcome {
+  const bytes = outcome.status === 'ok' ? (refOf(outcome.value)?.bytes ?? 0) : 0
+  if (bytes <= maxResultBytes) return outcome
+  const message = `the result has ${bytes} bytes; code at the API gets at most ${maxResultBytes}. Ask for less at a time.`
+  return { status: 'tool_error', message }
+}

@@ -1,7 +1,6 @@
 import type { Priority, RetryPolicy } from '@temporalio/common'
 import { lostWorkerRetries } from '../../common/calls/calls.js'
 import { notRetriedInputErrors } from '../../common/errors.js'
-import type { JsonObject } from '../../common/json/json.js'
 import type { ToolConfig } from '../../common/runs/tool-config.js'
 import { utf8Length } from '../../common/text/text.js'
 import type { Run } from '../run/run.js'
@@ -54,15 +53,9 @@ export const refusal = 'ToolError'
 export function priorityOf(run: Run, { priority }: ToolConfig): { readonly priority?: Priority } {
   if (!priority) return {}
   const { fairnessKey, ...rest } = priority
-  const key = typeof fairnessKey === 'object' ? contextOf(run)?.[fairnessKey.context] : fairnessKey
+  const key = typeof fairnessKey === 'object' ? run.config.context?.[fairnessKey.context] : fairnessKey
   const text = typeof key === 'string' || typeof key === 'number' ? truncateToBytes(String(key)) : ''
   return { priority: { ...rest, ...(text !== '' && { fairnessKey: text }) } }
-}
-
-/** The context of the run, as the tools get it. */
-export function contextOf({ config }: Run): JsonObject | undefined {
-  const { context } = config as { readonly context?: JsonObject }
-  return context
 }
 
 /** Returns the start of a text. The text is untrusted. */

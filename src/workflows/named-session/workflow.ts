@@ -19,7 +19,7 @@ import type {
 } from '../../common/session/session.js'
 import { serveCells } from '../shared-session/served-cells.js'
 import { recordSummary } from '../run/memo.js'
-import { failWorkflowOnError } from '../temporal/fail-workflow.js'
+import { failWorkflowOnError } from '../temporal/failures.js'
 import { type Execution, NamedSession } from './named-session.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 

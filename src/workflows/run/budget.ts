@@ -14,8 +14,7 @@ import {
 import { budgetMessage } from '../../common/names.js'
 import { addLeases, decideLease } from '../../common/runs/leases.js'
 import type { RunCounts } from '../../common/runs/runs.js'
-import { rejection } from '../temporal/rejection.js'
-import { failWorkflowOnError } from '../temporal/fail-workflow.js'
+import { failWorkflowOnError, rejection } from '../temporal/failures.js'
 
 /** The budget for the next execution of the continue-as-new chain. */
 export interface RunBudgetState {
@@ -35,15 +34,15 @@ type LeaseResult =
 
 /** The budget of a run, and what the run waits for when it is spent. */
 export class RunBudget {
-  readonly #counts: RunCounts
+  readonly #counts: () => RunCounts
   readonly #startedAt: number
   #budget: Budget | undefined
   #paused: BudgetStatus['paused'] = null
   /** Maps the key of each open lease to its amounts, which count as used. */
   readonly #leases: Map<string, BudgetAmounts>
 
-  /** @param counts of the run; they change while it runs */
-  constructor(counts: RunCounts, budget: Budget | undefined, state?: RunBudgetState) {
+  /** @param counts returns those of the run now */
+  constructor(counts: () => RunCounts, budget: Budget | undefined, state?: RunBudgetState) {
     this.#counts = counts
     this.#startedAt = state?.startedAt ?? Date.now()
     this.#budget = state?.budget ?? budget
@@ -127,7 +126,7 @@ export class RunBudget {
       if (amount !== null && (typeof amount !== 'number' || !(amount > 0)))
         throw invalid(`${name} must be a number above 0`)
     }
-    if (typeof amounts?.costUsd === 'number' && this.#counts.costUsd === null)
+    if (typeof amounts?.costUsd === 'number' && this.#counts().costUsd === null)
       throw invalid('the cost so far is unknown, because the price of a model is')
   }
 
@@ -143,7 +142,7 @@ export class RunBudget {
   }
 
   get #used(): BudgetAmounts {
-    return addLeases(usedAmounts(this.#counts, Date.now() - this.#startedAt), this.#leases.values())
+    return addLeases(usedAmounts(this.#counts(), Date.now() - this.#startedAt), this.#leases.values())
   }
 }
 

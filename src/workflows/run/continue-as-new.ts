@@ -9,9 +9,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
+import type { Semaphore } from '../temporal/semaphore.js'
 import type { Run } from './run.js'
 import { continuedSearchAttributes } from './search-attributes.js'
-import type { Semaphore } from '../temporal/semaphore.js'
 
 /** Events between the first attempt and the second. Each later distance is twice the previous one. */
 const firstRetryEvents = 500
@@ -91,23 +91,16 @@ export class ContinueAsNewPolicy {
  * Continues the run as new, with its memo and its search attributes. The memo keeps the start time of the first
  * execution, for lists of runs.
  *
+ * @param isUpgraded the next execution runs on the version of the worker deployment that new runs get
  * @throws CancelledFailure when the run is cancelled: the next execution of the chain would not receive the
  *   cancellation
  */
-export function continueAsNew<Type extends Workflow>(run: Run, ...args: Parameters<Type>): Promise<never> {
-  return continueWithOptions<Type>(run, {}, args)
-}
-
-/** Like {@link continueAsNew}, on the version of the worker deployment that new runs get. @throws CancelledFailure */
-export function continueAsNewUpgraded<Type extends Workflow>(run: Run, ...args: Parameters<Type>): Promise<never> {
-  return continueWithOptions<Type>(run, { initialVersioningBehavior: 'AUTO_UPGRADE' }, args)
-}
-
-function continueWithOptions<Type extends Workflow>(
+export function continueAsNew<Type extends Workflow>(
   run: Run,
-  options: ContinueAsNewOptions,
   args: Parameters<Type>,
+  isUpgraded = false,
 ): Promise<never> {
+  const options: ContinueAsNewOptions = isUpgraded ? { initialVersioningBehavior: 'AUTO_UPGRADE' } : {}
   if (isCancelled(CancellationScope.current())) throw new CancelledFailure('the run was cancelled')
   const { memo, startTime } = workflowInfo()
   const startedAt = { [memoKeys.startedAt]: startTime.toISOString() }

@@ -1,7 +1,7 @@
 import { upsertMemo, workflowInfo } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
 import type { BudgetPause } from '../../common/runs/budget.js'
-import type { AgentStatus } from '../../common/runs/runs.js'
+import type { AgentStatus, RunKind } from '../../common/runs/runs.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import { toSummary } from '../../common/runs/run-texts.js'
 
@@ -24,6 +24,6 @@ export function recordOutcome(outcome: AgentStatus | CellOutcome['status']): voi
  * Records that a run waits for a larger budget, or with null that it no longer does. A client reads it without a
  * worker, and no other event has this information. The engine does not write to the memo of a user's workflow.
  */
-export function recordPause({ kind }: { readonly kind: string }, pause: BudgetPause | null): void {
+export function recordPause({ kind }: { readonly kind: RunKind }, pause: BudgetPause | null): void {
   if (kind !== 'embedded') upsertMemo({ [memoKeys.paused]: pause })
 }

@@ -3,7 +3,7 @@ import type { BudgetItem } from '../../common/runs/budget.js'
 import type { RunIdentity } from '../../common/calls/call-identity.js'
 import { type ContextUse, describeContextUse } from '../../common/runs/context-window.js'
 import type { BackendChoice, RunConfig } from '../../common/runs/run-config.js'
-import { promptTokens, type RunCounts } from '../../common/runs/runs.js'
+import { promptTokens, type RunCounts, type RunKind } from '../../common/runs/runs.js'
 import type { PlanStepResult } from '../../common/runs/task-modes.js'
 import {
   answerCommand,
@@ -39,19 +39,19 @@ export type RunActivity =
   /** A conversation waits for a message. */
   | { readonly type: 'message' }
 
-/** The reason why a call waits: the approval of a person, the answer to a question, or any other result. */
-type CallWait = 'approval' | 'answer' | 'result'
+/** What a call waits for while it holds no slot of the run. */
+export type CallWait =
+  | { readonly for: 'slot_of_run' }
+  | { readonly for: 'slot_of_tool'; readonly tool: string }
+  /** A decision, an answer, or another result from outside. Times are milliseconds since the epoch. */
+  | { readonly for: 'approval' | 'answer' | 'result'; readonly since: number; readonly expiresAt: number }
 
 interface OpenCall {
   /** A text without active Markdown. */
   readonly summary: string
   readonly since: number
-  /** Set only for a call that waits for something from outside. */
-  readonly expiresAt?: number | undefined
-  /** The reason of the wait. Default: the result. */
-  readonly waitsFor?: CallWait | undefined
-  /** Name of the tool, while the call waits for a slot of it. */
-  readonly waitsForSlotOf?: string | undefined
+  /** Undefined: an activity of the call is in progress. */
+  readonly wait: CallWait | undefined
 }
 
 /** For the current details in the Temporal UI: what the run does, and the tool calls in progress. */
@@ -76,7 +76,7 @@ export class Progress {
 }
 
 interface ShownRun {
-  readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
+  readonly kind: RunKind
   readonly identity: Pick<RunIdentity, 'workflowId'>
   readonly config: Pick<RunConfig, 'limits' | 'sessions' | 'mode' | 'isRedacted'>
   readonly counts: RunCounts
@@ -94,21 +94,11 @@ export function showProgress(run: ShownRun, activity: RunActivity): void {
   render(run)
 }
 
-/**
- * Shows a tool call until the returned function is called.
- *
- * @param wait reason why a call without an activity waits: for its approval, its result, or a slot of its tool
- */
-export function showCall(
-  run: ShownRun,
-  id: string,
-  summary: string,
-  wait?:
-    | { readonly since: number; readonly expiresAt: number; readonly waitsFor?: CallWait }
-    | { readonly waitsForSlotOf: string },
-): () => void {
+/** Shows a tool call until the returned function is called. */
+export function showCall(run: ShownRun, id: string, summary: string, wait?: CallWait): () => void {
   const { openCalls } = run.progress
-  const call: OpenCall = { summary: toMarkdownCode(summary), since: Date.now(), ...wait }
+  const since = wait && 'since' in wait ? wait.since : Date.now()
+  const call: OpenCall = { summary: toMarkdownCode(summary), since, wait }
   openCalls.set(id, call)
   renderIfListed(run)
   return () => {
@@ -179,13 +169,12 @@ function describeOpening({ backend, since }: NonNullable<Progress['opening']>): 
 }
 
 function describeCall(workflowId: string, [id, call]: readonly [string, OpenCall]): string {
-  const { summary, since, expiresAt, waitsFor = 'result', waitsForSlotOf } = call
-  if (waitsForSlotOf !== undefined)
-    return `- ${summary} waits for a slot of ${waitsForSlotOf} since ${formatTime(since)}`
-  if (expiresAt === undefined) return `- ${summary} since ${formatTime(since)}`
-  const wait = `waits for its ${waitsFor} since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
-  const commands = waitCommands[waitsFor].map((commandFor) => toMarkdownCode(commandFor(workflowId, id)))
-  return `- ${summary} ${wait}: ${commands.join(' or ')}`
+  const { summary, since, wait } = call
+  if (wait?.for === 'slot_of_tool') return `- ${summary} waits for a slot of ${wait.tool} since ${formatTime(since)}`
+  if (!wait || wait.for === 'slot_of_run') return `- ${summary} since ${formatTime(since)}`
+  const times = `since ${formatTime(since)}, until ${formatTime(wait.expiresAt)} at the latest`
+  const commands = waitCommands[wait.for].map((commandFor) => toMarkdownCode(commandFor(workflowId, id)))
+  return `- ${summary} waits for its ${wait.for} ${times}: ${commands.join(' or ')}`
 }
 
 const waitCommands = {
@@ -206,7 +195,7 @@ function describePlan(steps: readonly PlanStepResult[], isRedacted: boolean): st
 const maxTaskCharacters = 100
 
 function isDeferred(calls: Progress['openCalls']): boolean {
-  return [...calls.values()].some(({ expiresAt }) => expiresAt !== undefined)
+  return [...calls.values()].some(({ wait }) => wait !== undefined && 'expiresAt' in wait)
 }
 
 function describeActivity(activity: RunActivity, openCalls: number): string {

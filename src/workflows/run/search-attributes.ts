@@ -5,8 +5,6 @@ import {
   type WorkflowInfo,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { RunConfig } from '../../common/runs/run-config.js'
-import type { RunCounts } from '../../common/runs/runs.js'
 import {
   type ActiveStatus,
   isOwnSearchAttribute,
@@ -15,18 +13,12 @@ import {
   tenantOf,
   toKeyword,
 } from '../../common/runs/search-attributes.js'
-import type { Progress } from './progress.js'
+import type { Run } from './run.js'
 
 type SearchAttributePair = ReturnType<WorkflowInfo['typedSearchAttributes']['getAll']>[number]
 
-/**
- * A run that may publish search attributes. The engine does not write to the search attributes of a user's workflow.
- */
-interface PublishedRun {
-  readonly config: RunConfig
-  readonly counts: RunCounts
-  readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
-}
+/** The part of a run that its search attributes show. */
+type PublishedRun = Pick<Run, 'config' | 'counts' | 'kind'>
 
 /**
  * Publishes the search attributes of a new run. This takes one event of the history, or none on a server without these
@@ -53,29 +45,19 @@ export function publishStatus(run: PublishedRun, status: string): void {
   if (current?.value !== status) upsert(run, { PtcStatus: status, PtcCostUsd: costOf(run) })
 }
 
-interface WaitingRun extends PublishedRun {
-  readonly deferredCalls: { readonly waiting: readonly { readonly isApproval: boolean }[] }
-  readonly progress: Pick<Progress, 'activity' | 'openCalls'>
-}
-
-/** A question to a person has begun to wait, or waits no longer. */
-export function publishQuestion(run: WaitingRun): void {
-  const { activity } = run.progress
-  const isParked = activity?.type === 'waiting' && activity.isParked
-  publishWait(run, isParked && run.deferredCalls.waiting.length > 0)
-}
-
 /**
  * Publishes what a run waits for, if it does. A person is asked at once: for an approval, or the answer to a question.
  *
  * @param isParked the code waits for longer than `timeouts.park`
  */
-export function publishWait(run: WaitingRun, isParked: boolean): void {
-  const { waiting } = run.deferredCalls
-  if (waiting.some(({ isApproval }) => isApproval)) return publishStatus(run, 'waiting_for_approval')
-  const isAsked = [...run.progress.openCalls.values()].some(({ waitsFor }) => waitsFor === 'answer')
-  if (isAsked) return publishStatus(run, 'waiting_for_result')
-  if (isParked) return publishStatus(run, waiting.length > 0 ? 'waiting_for_result' : 'waiting')
+export function publishWait(
+  run: PublishedRun & Pick<Run, 'progress'>,
+  isParked = run.progress.activity?.type === 'waiting' && run.progress.activity.isParked,
+): void {
+  const waits = [...run.progress.openCalls.values()].flatMap(({ wait }) => (wait && 'expiresAt' in wait ? wait.for : []))
+  if (waits.includes('approval')) return publishStatus(run, 'waiting_for_approval')
+  if (waits.includes('answer')) return publishStatus(run, 'waiting_for_result')
+  if (isParked) return publishStatus(run, waits.length > 0 ? 'waiting_for_result' : 'waiting')
   publishStatus(run, 'running')
 }
 

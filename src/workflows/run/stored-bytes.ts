@@ -2,11 +2,7 @@ import type { ExecuteStepResult } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { AppendToLog } from '../temporal/activities.js'
-
-/** The bytes that a run has put into the value store. Dropping values does not reduce the count. */
-export interface StoredBytes {
-  bytes: number
-}
+import type { Run } from './run.js'
 
 /**
  * The payload codec stores payloads from 256 KiB on in the value store. JSON from this size on counts as part of such a
@@ -28,11 +24,11 @@ export function externalBytes(result: ExecuteStepResult): number {
 }
 
 /** Counts the bytes that are appended to a log: the steps as a payload, and the new segments. */
-export function countStoredBytes(stored: StoredBytes, append: AppendToLog): AppendToLog {
+export function countStoredBytes(run: Pick<Run, 'addStoredBytes'>, append: AppendToLog): AppendToLog {
   return async (log, batches) => {
-    stored.bytes += payloadBytes(batches)
+    run.addStoredBytes(payloadBytes(batches))
     const logs = await append(log, batches)
-    for (const { head } of logs) stored.bytes += head.bytes
+    for (const { head } of logs) run.addStoredBytes(head.bytes)
     return logs
   }
 }

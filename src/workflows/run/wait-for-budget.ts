@@ -1,8 +1,8 @@
 import type { BudgetPause } from '../../common/runs/budget.js'
-import { showProgress } from './progress.js'
-import type { Run } from './run.js'
 import { announcePause } from '../temporal/activities.js'
 import { recordPause } from './memo.js'
+import { showProgress } from './progress.js'
+import type { Run } from './run.js'
 import { publishStatus } from './search-attributes.js'
 
 /**

@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow'
 
 interface Waiter {
-  hasSlot: boolean
+  state: 'waiting' | 'acquired' | 'freed'
 }
 
 /** Limits how many tasks run at once. Waiting tasks start in the order in which they arrived. */
@@ -37,28 +37,34 @@ export class Semaphore {
   /**
    * Runs a task as soon as a slot is free.
    *
+   * @param task may call its argument to free its slot before it ends
    * @throws what the task throws, and the cancellation of a scope that waits for a slot
    */
-  async run<Result>(task: () => Promise<Result>): Promise<Result> {
-    const waiter: Waiter = { hasSlot: false }
+  async run<Result>(task: (free: () => void) => Promise<Result>): Promise<Result> {
+    const waiter: Waiter = { state: 'waiting' }
     this.#waiting.push(waiter)
     this.#grantSlots()
     try {
-      if (!waiter.hasSlot) await condition(() => waiter.hasSlot)
-      return await task()
+      if (waiter.state === 'waiting') await condition(() => waiter.state !== 'waiting')
+      return await task(() => this.#free(waiter))
     } finally {
-      // A cancelled waiter has no slot to release.
-      if (waiter.hasSlot) this.#acquired -= 1
-      else this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
-      this.#grantSlots()
+      this.#free(waiter)
     }
+  }
+
+  #free(waiter: Waiter): void {
+    if (waiter.state === 'acquired') this.#acquired -= 1
+    // A cancelled waiter has no slot to release.
+    else if (waiter.state === 'waiting') this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+    waiter.state = 'freed'
+    this.#grantSlots()
   }
 
   #grantSlots(): void {
     while (!this.#isPaused && this.#acquired < this.#count) {
       const waiter = this.#waiting.shift()
       if (!waiter) return
-      waiter.hasSlot = true
+      waiter.state = 'acquired'
       this.#acquired += 1
     }
   }

@@ -31,7 +31,7 @@ export function askModel(
       const result = await modelTurn({ ...input, model: asked }, timeouts, summary + suffix)
       if (position > 0) {
         const rotated = [...left, ...chain.slice(0, position)]
-        run.config = { ...run.config, model: { ...settings, ...id, fallbacks: rotated } }
+        run.useModel({ ...settings, ...id, fallbacks: rotated })
       }
       return result
     } catch (thrown) {

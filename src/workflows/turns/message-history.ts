@@ -59,7 +59,7 @@ export interface MessageHistoryState {
 }
 
 /** A message of a person. */
-interface UserMessage {
+export interface UserMessage {
   readonly text: string
   readonly attachments?: readonly Attachment[] | undefined
   /** Id of the message, in a conversation. */

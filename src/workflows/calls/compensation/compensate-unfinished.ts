@@ -1,7 +1,6 @@
 import { ContinueAsNew } from '@temporalio/workflow'
 import { type CompensationReport, describeReport } from '../../../common/calls/compensation.js'
-import type { Run } from '../../run/run.js'
-import type { MessageHistory } from '../../turns/message-history.js'
+import type { Compensations } from './compensations.js'
 
 /**
  * Does the work of a run. When the work fails, is cancelled, or ends with a result that does not count as finished, the
@@ -10,37 +9,35 @@ import type { MessageHistory } from '../../turns/message-history.js'
  * @param work has closed its sandbox when it returns or throws
  */
 export async function compensateUnfinished<Result>(
-  run: Run,
+  compensations: Compensations,
   work: () => Promise<Result>,
   isFinished: (result: Result) => boolean,
 ): Promise<Result> {
   try {
     const result = await work()
-    if (!isFinished(result)) await run.compensations.compensateAll(run)
+    if (!isFinished(result)) await compensations.compensateAll()
     return result
   } catch (thrown) {
-    if (!(thrown instanceof ContinueAsNew)) await run.compensations.compensateAll(run)
+    if (!(thrown instanceof ContinueAsNew)) await compensations.compensateAll()
     throw thrown
   }
 }
 
 /**
- * Ends the work on one message of a conversation: compensates its calls, unless it is finished. The model reads a
- * report of it with the next message.
+ * Ends the work on one message of a conversation: compensates its calls, unless it is finished.
+ *
+ * @returns the compensations, and a note about them for the model
  */
 export async function compensateMessage(
-  run: Run,
-  messages: MessageHistory,
+  compensations: Compensations,
   isFinished: boolean,
-): Promise<{ readonly compensation?: CompensationReport }> {
-  const { compensations } = run
-  if (!isFinished) await compensations.compensateAll(run)
+): Promise<{ readonly report: CompensationReport | undefined; readonly note: string | undefined }> {
+  if (!isFinished) await compensations.compensateAll()
   const { report } = compensations
   compensations.clear()
-  if (!report) return {}
-  if (!isFinished) {
-    const text = `(The work on this message was not finished, so its calls were undone: ${describeReport(report)}.)`
-    messages.addPending([{ type: 'text', text }])
-  }
-  return { compensation: report }
+  const note =
+    report && !isFinished
+      ? `(The work on this message was not finished, so its calls were undone: ${describeReport(report)}.)`
+      : undefined
+  return { report, note }
 }

@@ -3,8 +3,8 @@
  * is not finished.
  *
  * Owns: the calls in the order of their completion, from the start of a call until it is compensated or its work is
- * finished, and the report. `compensate-call.ts` schedules one compensation, `compensate-unfinished.ts` decides which
- * endings of a run count as unfinished work.
+ * finished, and the report. `compensation.ts` is the stage of the calls, `compensate-call.ts` schedules one
+ * compensation, `compensate-unfinished.ts` decides which endings of a run count as unfinished work.
  * Boundary: arguments and results of the calls are not interpreted.
  *
  * Invariants:
@@ -34,6 +34,7 @@ import { toOneLine, utf8Length } from '../../../common/text/text.js'
 import { showProgress } from '../../run/progress.js'
 import type { Run } from '../../run/run.js'
 import { loadCalls, storeCalls } from '../../temporal/activities.js'
+import { Semaphore } from '../../temporal/semaphore.js'
 import { compensateCall } from './compensate-call.js'
 
 /**
@@ -59,10 +60,13 @@ export class Compensations {
   #latest: CompensableCall[]
   #report: CompensationReport
   #open = 0
-  #running: Promise<unknown> = Promise.resolve()
+  /** Compensations run one after the other. */
+  readonly #queue = new Semaphore(1)
+  readonly #run: Run
 
   /** @param state of the same run in the execution before this one */
-  constructor(state?: CompensationsState) {
+  constructor(run: Run, state?: CompensationsState) {
+    this.#run = run
     this.#stored = [...(state?.stored ?? [])]
     this.#latest = [...(state?.latest ?? [])]
     this.#report = state?.report ?? noCompensations
@@ -107,62 +111,58 @@ export class Compensations {
   }
 
   /** Moves many calls to the value store, before the run continues as new. Called when no call is in progress. */
-  async store(run: Run): Promise<void> {
+  async store(): Promise<void> {
     if (bytesOf(this.#latest) <= inlineLimitBytes) return
     for (const calls of toBatches(this.#latest)) {
-      const value = await storeCalls(calls, run.config.timeouts)
-      run.stored.bytes += bytesOf(calls)
+      const value = await storeCalls(calls, this.#run.config.timeouts)
+      this.#run.addStoredBytes(bytesOf(calls))
       this.#stored.push({ value, calls: calls.length })
       this.#latest = this.#latest.slice(calls.length)
     }
   }
 
   /** Compensates all calls when those in progress have ended. Nothing is scheduled when there is none. */
-  async compensateAll(run: Run): Promise<void> {
+  async compensateAll(): Promise<void> {
     if (this.#open > 0) await CancellationScope.nonCancellable(() => condition(() => this.#open === 0))
-    if (this.size > 0) await this.compensateCompleted(run)
+    if (this.size > 0) await this.compensateCompleted()
   }
 
   /** Compensates the calls that have ended, also when the run or the caller is cancelled. */
-  compensateCompleted(run: Run): Promise<void> {
-    return CancellationScope.nonCancellable(() => {
-      const compensated = this.#running.then(() => this.#compensate(run))
-      this.#running = compensated.catch(() => undefined)
-      return compensated
-    })
+  compensateCompleted(): Promise<void> {
+    return CancellationScope.nonCancellable(() => this.#queue.run(() => this.#compensate()))
   }
 
   get #recorded(): number {
     return this.#stored.reduce((sum, { calls }) => sum + calls, this.#latest.length)
   }
 
-  async #compensate(run: Run): Promise<void> {
+  async #compensate(): Promise<void> {
     const total = this.#recorded
     let done = 0
     while (this.#recorded > 0) {
-      showProgress(run, { type: 'compensating', done, total: Math.max(total, done + this.#recorded) })
+      showProgress(this.#run, { type: 'compensating', done, total: Math.max(total, done + this.#recorded) })
       const call = this.#latest.pop()
-      if (call) this.#add(await compensateCall(run, call), run)
-      else await this.#load(run)
+      if (call) this.#add(await compensateCall(this.#run, call))
+      else await this.#load()
       if (call) done += 1
     }
   }
 
   /** Loads the last stored calls. When their value no longer exists, they can't be compensated. */
-  async #load(run: Run): Promise<void> {
+  async #load(): Promise<void> {
     const last = this.#stored.pop()
     if (!last) return
     try {
-      this.#latest = [...(await loadCalls(last.value, run.config.timeouts))]
+      this.#latest = [...(await loadCalls(last.value, this.#run.config.timeouts))]
     } catch (thrown) {
       if (!(thrown instanceof ActivityFailure)) throw thrown
       this.#report = { ...this.#report, failed: this.#report.failed + last.calls - 1 }
       const message = `${last.calls} calls could not be loaded: ${thrown.cause?.message ?? thrown.message}`
-      this.#add({ tool: '', call: '', idempotencyKey: '', message: toOneLine(message) }, run)
+      this.#add({ tool: '', call: '', idempotencyKey: '', message: toOneLine(message) })
     }
   }
 
-  #add(failure: CompensationFailure | undefined, run: Run): void {
+  #add(failure: CompensationFailure | undefined): void {
     const { compensated, failed, failures } = this.#report
     if (!failure) {
       this.#report = { ...this.#report, compensated: compensated + 1 }
@@ -171,7 +171,7 @@ export class Compensations {
     this.#report = { compensated, failed: failed + 1, failures: [...failures, failure].slice(0, maxReportedFailures) }
     // The memo says so, because a failed or cancelled run has no result. The engine does not write to the memo of a
     // user's workflow.
-    if (run.kind !== 'embedded') upsertMemo({ [memoKeys.notCompensated]: describeFailures(this.#report) })
+    if (this.#run.kind !== 'embedded') upsertMemo({ [memoKeys.notCompensated]: describeFailures(this.#report) })
   }
 }
 

@@ -21,35 +21,29 @@
 import { type RawValue, rawValueTypeInfo } from '@temporalio/common'
 import {
   type ActivityOptions,
+  ApplicationFailure,
   createNexusServiceClient,
   executeChild,
   isCancellation,
   scheduleActivity,
 } from '@temporalio/workflow'
-import { deriveIdempotencyKey } from '../../../common/calls/call-identity.js'
-import type { AuditCallInput, Caller, CallPosition } from '../../../common/calls/calls.js'
+import type { AuditCallInput } from '../../../common/calls/calls.js'
 import type { FloatMask } from '../../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { callActivityId, callWorkflowId, memoKeys } from '../../../common/names.js'
 import type { CallOutcome, CallStatus } from '../../../common/calls/outcomes.js'
-import type {
-  RemoteActivity,
-  RemoteNexusOperation,
-  RemoteTarget,
-  RemoteWorkflow,
-} from '../../../common/runs/tool-config.js'
-import type { ToolConfig } from '../../../common/runs/tool-config.js'
-import type { DescribedCall } from '../../../common/session/steps.js'
+import type { RemoteActivity, RemoteNexusOperation, RemoteWorkflow, ToolConfig } from '../../../common/runs/tool-config.js'
 import { toTemporalSummary, utf8Length } from '../../../common/text/text.js'
 import { isExternal, refOf } from '../../../common/json/external-value.js'
 import { auditCallEvent, checkToolResult, prepareArguments } from '../../temporal/activities.js'
 import { metrics } from '../../temporal/metrics.js'
-import type { Run } from '../../run/run.js'
 import { priorityOf, retryPolicyOf } from '../call-options.js'
 import { inputOf, remoteCallOf, withFloats } from './remote-input.js'
-import { toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
+import { type RemoteToolConfig, toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
 import { readRemoteResult } from './remote-result.js'
 import { runSubagent } from '../subagent/call-subagent.js'
+import type { RunCall } from '../run-call.js'
+import type { AdmittedCall } from '../stage.js'
 
 /** A larger result is checked while it holds one of the slots for large calls. */
 const inlineBytes = 4_096
@@ -60,17 +54,8 @@ const inlineBytes = 4_096
  */
 const rawOutput = { outputType: rawValueTypeInfo }
 
-export interface RemoteToolConfig extends ToolConfig {
-  readonly remote: RemoteTarget
-}
-
-export function isRemote(tool: ToolConfig): tool is RemoteToolConfig {
+function isRemote(tool: ToolConfig): tool is RemoteToolConfig {
   return tool.remote !== undefined
-}
-
-interface Position {
-  readonly caller: Caller
-  readonly position: CallPosition
 }
 
 /**
@@ -78,18 +63,14 @@ interface Position {
  *
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
-export async function callRemoteTool(
-  run: Run,
-  tool: RemoteToolConfig,
-  call: DescribedCall,
-  where: Position,
-): Promise<CallOutcome> {
+export async function callRemoteTool(call: AdmittedCall): Promise<CallOutcome> {
+  const { tool } = call
+  if (!isRemote(tool)) throw ApplicationFailure.nonRetryable(`${tool.name} is not a remote tool`, 'INTERNAL')
   const startedAt = Date.now()
   let status: CallStatus = 'cancelled'
   try {
-    const isLarge = isExternal(call.arguments)
-    const work = () => execute(run, tool, call, where, isLarge)
-    const outcome = await (isLarge ? run.largeCalls.run(work) : work())
+    const work = () => execute(call, tool)
+    const outcome = await (isLarge(call) ? call.calls.largeCalls.run(work) : work())
     status = outcome.status
     return outcome
   } finally {
@@ -98,85 +79,67 @@ export async function callRemoteTool(
   }
 }
 
-/** @param isLarge the call holds a slot for large calls */
-async function execute(
-  run: Run,
-  tool: RemoteToolConfig,
-  call: DescribedCall,
-  where: Position,
-  isLarge: boolean,
-): Promise<CallOutcome> {
+/** True for a call that holds a slot for large calls from its start. */
+function isLarge({ described }: RunCall): boolean {
+  return isExternal(described.arguments)
+}
+
+async function execute(call: RunCall, tool: RemoteToolConfig): Promise<CallOutcome> {
   let args: JsonObject
-  const idempotencyKey = deriveIdempotencyKey(run.identity, where.position, call.digest)
-  const identity = { ...where, idempotencyKey }
   try {
-    args = await argumentsFor(run, tool, call, where.position)
-    await report(run, tool, identity, { kind: 'call.begins', digest: call.digest })
+    args = await argumentsFor(call, tool)
+    await report(call, { kind: 'call.begins', digest: call.described.digest })
   } catch (thrown) {
     return toPreparationOutcome(thrown)
   }
-  const outcome = await executeRemotely(run, tool, { ...call, arguments: args }, identity, isLarge)
+  const outcome = await executeRemotely(call, tool, args)
   // The call has happened, and a failure to report it must not repeat it.
-  await report(run, tool, identity, { kind: 'call.ends', status: outcome.status }).catch(throwCancellation)
+  await report(call, { kind: 'call.ends', status: outcome.status }).catch(throwCancellation)
   return outcome
 }
 
 /** Reports an event to the audit log of the workers, if they have one. */
-async function report(
-  { config }: Run,
-  { name: tool }: RemoteToolConfig,
-  identity: CallIdentity,
-  event: AuditCallInput['event'],
-): Promise<void> {
-  if (!config.isAudited) return
-  const { context, timeouts } = config
-  await auditCallEvent({ tool, ...identity, ...(context && { context }), event }, timeouts)
+async function report(call: RunCall, event: AuditCallInput['event']): Promise<void> {
+  const { isAudited, context, timeouts } = call.run.config
+  if (!isAudited) return
+  const { arguments: _, ...identity } = call.input
+  await auditCallEvent({ ...identity, ...(context && { context }), event }, timeouts)
 }
 
 function throwCancellation(thrown: unknown): void {
   if (isCancellation(thrown)) throw thrown
 }
 
-async function executeRemotely(
-  run: Run,
-  tool: RemoteToolConfig,
-  call: ReadyCall,
-  identity: CallIdentity,
-  isLarge: boolean,
-): Promise<CallOutcome> {
+async function executeRemotely(call: RunCall, tool: RemoteToolConfig, args: JsonObject): Promise<CallOutcome> {
   const agent = tool.remote.kind === 'workflow' ? tool.remote.agent : undefined
   if (agent) {
-    const end = await runSubagent(run, tool, agent, call, identity)
+    const end = await runSubagent(call, tool, agent, args)
     if (end.type === 'failed') return end.outcome
-    const returned = { value: end.value, bytes: utf8Length(JSON.stringify(end.value)) }
-    return checkedOutcome(run, tool, identity, returned, isLarge)
+    return checkedOutcome(call, tool, { value: end.value, bytes: utf8Length(JSON.stringify(end.value)) })
   }
   let raw: RawValue | undefined
   try {
-    raw = await schedule(run, tool, call, identity)
+    raw = await schedule(call, tool, args)
   } catch (thrown) {
     return toRemoteOutcome(thrown, tool)
   }
   const result = readRemoteResult(raw?.payload)
   if (result.status === 'unreadable') return { status: 'tool_error', message: `${tool.name}: ${result.reason}` }
-  return checkedOutcome(run, tool, identity, result, isLarge)
+  return checkedOutcome(call, tool, result)
 }
 
 async function checkedOutcome(
-  run: Run,
+  call: RunCall,
   tool: RemoteToolConfig,
-  identity: CallIdentity,
   { value, bytes, floats }: { readonly value: JsonValue; readonly bytes: number; readonly floats?: FloatMask },
-  isLarge: boolean,
 ): Promise<CallOutcome> {
-  const { toolSet, limits, timeouts } = run.config
+  const { toolSet, limits, timeouts } = call.run.config
   const { documentation: _, signatures: __, ...tools } = toolSet
-  const input = { tool: tool.name, position: identity.position, value, tools, resultBytes: limits.resultBytes }
+  const input = { tool: tool.name, position: call.position, value, tools, resultBytes: limits.resultBytes }
   const check = () => checkToolResult(input, timeouts)
   try {
-    const isSmall = isLarge || bytes <= inlineBytes
-    const checked = await (isSmall ? check() : run.largeCalls.run(check))
-    run.stored.bytes += refOf(checked)?.bytes ?? 0
+    const checked = await (isLarge(call) || bytes <= inlineBytes ? check() : call.calls.largeCalls.run(check))
+    call.run.addStoredBytes(refOf(checked)?.bytes ?? 0)
     return { status: 'ok', value: checked, ...(floats !== undefined && { floats }) }
   } catch (thrown) {
     return toResultOutcome(thrown, tool)
@@ -184,75 +147,58 @@ async function checkedOutcome(
 }
 
 /** Returns the arguments of a call. Small arguments that were parsed where the call was described need no activity. */
-async function argumentsFor(
-  run: Run,
-  { remote }: RemoteToolConfig,
-  call: DescribedCall,
-  position: CallPosition,
-): Promise<JsonObject> {
+async function argumentsFor({ run, described, position }: RunCall, { remote }: RemoteToolConfig): Promise<JsonObject> {
   const nexusEndpoint = remote.kind === 'nexus' ? remote.endpoint : undefined
-  if (call.isParsed && !isExternal(call.arguments) && nexusEndpoint === undefined) return call.arguments
+  if (described.isParsed && !isExternal(described.arguments) && nexusEndpoint === undefined) return described.arguments
   const { digest, documentation } = run.config.toolSet
-  const input = { tool: call.tool, position, arguments: call.arguments, tools: { digest, documentation } }
+  const { tool, arguments: args } = described
+  const input = { tool, position, arguments: args, tools: { digest, documentation } }
   return prepareArguments({ ...input, ...(nexusEndpoint !== undefined && { nexusEndpoint }) }, run.config.timeouts)
 }
 
-/** A call with parsed arguments. */
-type ReadyCall = Pick<DescribedCall, 'summary' | 'arguments' | 'digest' | 'floats'>
-
-function schedule(
-  run: Run,
-  tool: RemoteToolConfig,
-  call: ReadyCall,
-  identity: CallIdentity,
-): Promise<RawValue | undefined> {
+function schedule(call: RunCall, tool: RemoteToolConfig, args: JsonObject): Promise<RawValue | undefined> {
   const { remote } = tool
   switch (remote.kind) {
     case 'activity':
-      return scheduleRemoteActivity(run, tool, remote, call, identity)
+      return scheduleRemoteActivity(call, tool, remote, args)
     case 'workflow':
-      return executeRemoteWorkflow(run, tool, remote, call, identity)
+      return executeRemoteWorkflow(call, tool, remote, args)
     case 'nexus':
-      return executeNexusOperation(run, tool, remote, call, identity)
+      return executeNexusOperation(call, tool, remote, args)
   }
 }
 
-/** The parts of a call that identify it. */
-export type CallIdentity = Position & { readonly idempotencyKey: string }
-
 function scheduleRemoteActivity(
-  run: Run,
+  call: RunCall,
   tool: RemoteToolConfig,
   remote: RemoteActivity,
-  call: ReadyCall,
-  identity: CallIdentity,
+  args: JsonObject,
 ): Promise<RawValue | undefined> {
   const { taskQueue, heartbeatMs } = remote
   const options: ActivityOptions = {
     ...(taskQueue !== undefined && { taskQueue }),
-    activityId: callActivityId(identity.position),
-    summary: toTemporalSummary(call.summary),
+    activityId: callActivityId(call.position),
+    summary: toTemporalSummary(call.described.summary),
     scheduleToStartTimeout: remote.scheduleToStartMs,
     startToCloseTimeout: tool.timeoutMs,
     ...(heartbeatMs !== undefined && { heartbeatTimeout: heartbeatMs }),
     cancellationType: 'TRY_CANCEL',
-    ...priorityOf(run, tool),
+    ...priorityOf(call.run, tool),
     retry: retryPolicyOf(tool, tool.attempts),
   }
-  return scheduleActivity(remote.type, inputOf(run, tool.name, remote, call, identity), options, rawOutput)
+  return scheduleActivity(remote.type, inputOf(call, remote, args), options, rawOutput)
 }
 
 function executeRemoteWorkflow(
-  run: Run,
+  call: RunCall,
   tool: RemoteToolConfig,
   remote: RemoteWorkflow,
-  call: ReadyCall,
-  identity: CallIdentity,
+  args: JsonObject,
 ): Promise<RawValue | undefined> {
   const { taskQueue } = remote
-  const { position, idempotencyKey } = identity
+  const { position, idempotencyKey } = call
   return executeChild<() => Promise<RawValue | undefined>>(remote.type, {
-    args: inputOf(run, tool.name, remote, call, identity) as never,
+    args: inputOf(call, remote, args) as never,
     // After a reset, the repeated call has the same workflow id.
     workflowId: callWorkflowId(tool.name, idempotencyKey),
     workflowIdReusePolicy: tool.effect === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
@@ -260,19 +206,18 @@ function executeRemoteWorkflow(
     workflowExecutionTimeout: tool.timeoutMs,
     parentClosePolicy: 'REQUEST_CANCEL',
     cancellationType: 'TRY_CANCEL',
-    staticSummary: toTemporalSummary(call.summary),
+    staticSummary: toTemporalSummary(call.described.summary),
     memo: { [memoKeys.call]: { tool: tool.name, position, idempotencyKey } },
-    ...priorityOf(run, tool),
+    ...priorityOf(call.run, tool),
     typeInfo: rawOutput,
   })
 }
 
 function executeNexusOperation(
-  run: Run,
+  call: RunCall,
   tool: RemoteToolConfig,
   { endpoint, service, operation, passCall }: RemoteNexusOperation,
-  call: ReadyCall,
-  identity: CallIdentity,
+  args: JsonObject,
 ): Promise<RawValue | undefined> {
   // The SDK creates such a definition from the types of a service. These types are unknown here.
   type Service = Parameters<typeof createNexusServiceClient>[0]['service']
@@ -281,16 +226,16 @@ function executeNexusOperation(
     operations: { [operation]: { name: operation, ...rawOutput } },
   } as unknown as Service
   // An operation has one input. The context can't be in its headers, because headers are not encrypted.
-  const { arguments: args, floats } = call
+  const { floats, summary } = call.described
   const input = passCall
     ? withFloats(
-        { arguments: args, call: remoteCallOf(run, tool.name, identity) as unknown as JsonObject },
+        { arguments: args, call: remoteCallOf(call) as unknown as JsonObject },
         floats && { arguments: floats },
       )
     : withFloats(args, floats)
   return createNexusServiceClient({ endpoint, service: definition }).executeOperation(operation, input, {
     scheduleToCloseTimeout: tool.timeoutMs,
     cancellationType: 'TRY_CANCEL',
-    summary: toTemporalSummary(call.summary),
+    summary: toTemporalSummary(summary),
   }) as Promise<RawValue | undefined>
 }

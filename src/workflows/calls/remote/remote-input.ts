@@ -3,9 +3,7 @@ import { workflowInfo } from '@temporalio/workflow'
 import type { RemoteCall } from '../../../common/calls/calls.js'
 import { type FloatMask, stringifyFloats } from '../../../common/json/floats.js'
 import type { JsonObject } from '../../../common/json/json.js'
-import type { DescribedCall } from '../../../common/session/steps.js'
-import type { Run } from '../../run/run.js'
-import { contextOf } from '../call-options.js'
+import type { RunCall } from '../run-call.js'
 
 /**
  * Returns an input that encodes floats with a fraction (`1.0`). JavaScript has one type of number, and would write `1`.
@@ -17,14 +15,9 @@ export function withFloats(value: JsonObject, floats: FloatMask | undefined): un
 }
 
 /** Returns the description of the call that a remote tool gets. */
-export function remoteCallOf(
-  run: Run,
-  tool: string,
-  { caller, idempotencyKey }: Pick<RemoteCall, 'caller' | 'idempotencyKey'>,
-): RemoteCall {
-  const context = contextOf(run)
+export function remoteCallOf({ run, input: { tool, caller, idempotencyKey } }: RunCall): RemoteCall {
+  const { agentName: agent, context } = run.config
   const { namespace, workflowId } = run.identity
-  const { agentName: agent } = run.config
   const callingRun = { namespace, workflowId, runId: workflowInfo().runId, ...(agent !== undefined && { agent }) }
   return { idempotencyKey, tool, caller, run: callingRun, ...(context && { context }) }
 }
@@ -33,13 +26,7 @@ export function remoteCallOf(
  * Returns the input of a remote tool: only the arguments, so that a function with one parameter accepts them in each
  * SDK. A tool that asks for the description of the call gets it as well.
  */
-export function inputOf(
-  run: Run,
-  tool: string,
-  { passCall }: { readonly passCall?: true },
-  call: Pick<DescribedCall, 'arguments' | 'floats'>,
-  identity: Pick<RemoteCall, 'caller' | 'idempotencyKey'>,
-): unknown[] {
-  const args = withFloats(call.arguments, call.floats)
-  return passCall ? [args, { ...remoteCallOf(run, tool, identity) }] : [args]
+export function inputOf(call: RunCall, { passCall }: { readonly passCall?: true }, args: JsonObject): unknown[] {
+  const encoded = withFloats(args, call.described.floats)
+  return passCall ? [encoded, { ...remoteCallOf(call) }] : [encoded]
 }

@@ -11,7 +11,11 @@ import {
 import { type CallOutcome, outcomeUnknown, toCallStatus } from '../../../common/calls/outcomes.js'
 import { pluralize, truncateMiddle } from '../../../common/text/text.js'
 import { refusal } from '../call-options.js'
-import type { RemoteToolConfig } from './remote-call.js'
+import type { RemoteTarget, ToolConfig } from '../../../common/runs/tool-config.js'
+
+export interface RemoteToolConfig extends ToolConfig {
+  readonly remote: RemoteTarget
+}
 
 /** Characters of a message that another worker has written. */
 const maxMessageCharacters = 2_000

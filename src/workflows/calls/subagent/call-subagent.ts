@@ -3,7 +3,7 @@
  *
  * Owns: the start of the child, its lease, and what its end means for the caller. `usage-report.ts` has the report that
  * a child without a result sends to its parent.
- * Boundary: `cell/remote-call.ts` does the rest of the call: its arguments, the check of its result, the audit log.
+ * Boundary: `calls/remote/remote-call.ts` does the rest of the call: its arguments, the check of its result, the audit log.
  * `src/common/runs/leases.ts` computes leases.
  *
  * Invariants:
@@ -17,19 +17,17 @@
 
 import { startChild } from '@temporalio/workflow'
 import type { CallOutcome } from '../../../common/calls/outcomes.js'
-import type { JsonValue } from '../../../common/json/json.js'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { callWorkflowId, memoKeys, workflowNames } from '../../../common/names.js'
 import type { SubagentTarget } from '../../../common/runs/tool-config.js'
 import { describeRun } from '../../../common/runs/run-texts.js'
 import type { AgentResult, AgentStatus, SubagentInput } from '../../../common/runs/runs.js'
 import { truncateMiddle } from '../../../common/text/text.js'
-import { contextOf, priorityOf } from '../call-options.js'
-import type { CallIdentity, RemoteToolConfig } from '../remote/remote-call.js'
-import { toRemoteOutcome } from '../remote/remote-outcome.js'
+import { priorityOf } from '../call-options.js'
+import { type RemoteToolConfig, toRemoteOutcome } from '../remote/remote-outcome.js'
 import type { Run } from '../../run/run.js'
-import type { DescribedCall } from '../../../common/session/steps.js'
 import { searchAttributesForChild } from '../../run/search-attributes.js'
-import { settleLease } from './usage-report.js'
+import type { RunCall } from '../run-call.js'
 
 export type SubagentEnd =
   | { readonly type: 'answered'; readonly value: JsonValue }
@@ -38,36 +36,35 @@ export type SubagentEnd =
 /**
  * Runs a sub-agent to its end.
  *
- * @param call a call with parsed arguments
+ * @param args the parsed arguments
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
 export async function runSubagent(
-  run: Run,
+  call: RunCall,
   tool: RemoteToolConfig,
   agent: SubagentTarget,
-  call: Pick<DescribedCall, 'arguments' | 'summary'>,
-  identity: CallIdentity,
+  { task }: JsonObject,
 ): Promise<SubagentEnd> {
-  const { position, idempotencyKey: key } = identity
-  const { task } = call.arguments
+  const { run, position, idempotencyKey: key } = call
   // The schema of the tool has checked it.
   if (typeof task !== 'string') return failed({ status: 'invalid_arguments', message: 'task must be a text' })
   const lease = run.budget.lease(key, agent.budget)
   if (lease.status === 'refused') return failed({ status: 'denied', message: `${tool.name}: ${lease.reason}` })
-  const context = contextOf(run)
+  const { context, backend, isRedacted } = run.config
   const input: SubagentInput = {
     question: task,
     agent: agent.name,
-    sandbox: run.config.backend,
+    sandbox: backend,
     ...(context && { context }),
     ...(agent.sharesSandbox && ownerOf(run, key)),
     lease: { key, amounts: lease.amounts },
     callKey: key,
   }
   // Of the call, the workers have redacted only the summary.
-  const texts = describeRun('agent', run.config.isRedacted ? call.summary : task)
+  const texts = describeRun('agent', isRedacted ? call.described.summary : task)
+  const { borrowers } = call.calls
   let isStarted = false
-  if (agent.sharesSandbox) run.guests?.enter(key)
+  if (agent.sharesSandbox && !run.config.sessionOwner) borrowers.add(key)
   try {
     const child = await startChild<(input: SubagentInput) => Promise<AgentResult>>(workflowNames.agent, {
       ...texts,
@@ -82,13 +79,13 @@ export async function runSubagent(
     })
     isStarted = true
     const result = await child.result()
-    settleLease(run, key, result)
+    run.settleLease(key, result)
     return endOf(tool.name, result)
   } catch (thrown) {
     if (!isStarted) run.budget.closeLease(key)
     return failed(toRemoteOutcome(thrown, tool))
   } finally {
-    run.guests?.leave(key)
+    borrowers.remove(key)
   }
 }
 

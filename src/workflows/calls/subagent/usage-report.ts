@@ -1,5 +1,4 @@
 import { CancellationScope, defineSignal, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow'
-import { addSubagentCounts } from '../../../common/runs/leases.js'
 import { subagentUsageSignal } from '../../../common/names.js'
 import { type BudgetLease, type RunCounts, zeroCounts } from '../../../common/runs/runs.js'
 import type { Run } from '../../run/run.js'
@@ -14,15 +13,9 @@ interface UsageReport {
 
 const usageReport = defineSignal<[UsageReport]>(subagentUsageSignal)
 
-/** Counts the usage of a sub-agent, and closes its lease. */
-export function settleLease({ counts, budget }: Run, key: string, childCounts: RunCounts): void {
-  Object.assign(counts, addSubagentCounts(counts, childCounts))
-  budget.closeLease(key)
-}
-
 /** Settles the leases of sub-agents that failed or were cancelled. */
 export function handleUsageReports(run: Run): void {
-  handleSignal(usageReport, ({ key, counts }) => settleLease(run, key, counts))
+  handleSignal(usageReport, ({ key, counts }) => run.settleLease(key, counts))
 }
 
 /**

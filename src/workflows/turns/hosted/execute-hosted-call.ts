@@ -3,9 +3,10 @@ import { codeCallerOf } from '../../../common/runs/hosted-code.js'
 import { refOf } from '../../../common/json/external-value.js'
 import type { PendingBlock, ToolUseBlock } from '../../../common/runs/messages.js'
 import type { DescribedCall } from '../../../common/session/steps.js'
-import { denied } from '../../calls/call-tool.js'
-import { executeCall } from '../../calls/execute-call.js'
-import type { Run } from '../../run/run.js'
+import { denied } from '../../calls/admission.js'
+import { executeCall } from '../../calls/pipeline.js'
+import { RunCall } from '../../calls/run-call.js'
+import type { RunCalls } from '../../calls/run-calls.js'
 import type { HostedCallPosition } from './hosted-code.js'
 import { outcomeText, toolResult } from '../tool-result.js'
 
@@ -19,7 +20,7 @@ const maxResultBytes = 1024 * 1024
  * half a result would not be valid JSON.
  */
 export async function executeHostedCall(
-  run: Run,
+  calls: RunCalls,
   use: ToolUseBlock,
   call: DescribedCall | undefined,
   position: HostedCallPosition | undefined,
@@ -30,16 +31,17 @@ export async function executeHostedCall(
   if (!call) return finish(denied(`there is no tool named ${use.name}`))
   if (!position) return finish(denied('the code that made this call is unknown'))
   const { cell, index } = position
-  const { callsPerCell } = run.config.limits
+  const { config, counts } = calls.run
+  const { callsPerCell } = config.limits
   if (index > callsPerCell) return finish(denied(`more than ${callsPerCell} tool calls in one cell`))
   let result: PendingBlock | undefined
-  const { turns: turn } = run.counts
+  const { turns: turn } = counts
   const toolUseId = codeCallerOf(use)
   const where = { turn, cell, index, ...(toolUseId !== undefined && { toolUseId }) }
-  await executeCall(run, { ...call, index }, 'code_execution', where, ({ outcome }) => {
-    result = finish(limitResult(outcome))
-  })
-  return result ?? finish({ status: 'cancelled', message: 'the call was dropped' })
+  const onOutcome = (outcome: CallOutcome) => (result = finish(limitResult(outcome)))
+  const requested = { call: { ...call, index }, caller: 'code_execution', position: where, onOutcome } as const
+  const outcome = await executeCall(new RunCall(calls, requested))
+  return result ?? finish(outcome)
 }
 
 function limitResult(outcome: CallOutcome): CallOutcome {

@@ -54,26 +54,24 @@ export interface HostedCallPosition {
 }
 
 /**
- * Returns the state after a reply that entered the history.
+ * Returns the state after a reply that entered the history, and the number of cells that the reply began.
  *
- * @param cells counts the cells of the run
+ * @param cellsBefore number of cells of the run before the reply
  */
 export function afterReply(
   { container, open, freeTurns }: HostedCodeState,
   reply: ModelReply,
-  cells: { cells: number },
-): HostedCodeState {
+  cellsBefore: number,
+): { readonly state: HostedCodeState; readonly cells: number } {
   const ended = new Set(endedServerToolUses(reply.content))
+  let cells = 0
   const begun = serverToolUses(reply.content).map(({ id, name }): OpenUse => {
-    if (name === codeExecutionTool) cells.cells += 1
-    return { id, name, cell: name === codeExecutionTool ? cells.cells : 0, calls: 0 }
+    if (name === codeExecutionTool) cells += 1
+    return { id, name, cell: name === codeExecutionTool ? cellsBefore + cells : 0, calls: 0 }
   })
   const latest = reply.container ?? container
-  return {
-    ...(latest && { container: latest }),
-    open: [...open, ...begun].filter(({ id }) => !ended.has(id)),
-    freeTurns,
-  }
+  const stillOpen = [...open, ...begun].filter(({ id }) => !ended.has(id))
+  return { state: { ...(latest && { container: latest }), open: stillOpen, freeTurns }, cells }
 }
 
 /** Numbers the calls of code among these tool uses, by tool_use id. */

@@ -1,6 +1,6 @@
 import type { ModelReply, ToolUseBlock } from '../../../common/runs/messages.js'
 import type { ModelTurnResult } from '../../../common/runs/model-turn.js'
-import { isHosted, type Run } from '../../run/run.js'
+import type { Run } from '../../run/run.js'
 import type { PendingToolUses } from '../execute-tool-uses.js'
 import { afterReply, endStaleCode, loseContainer, numberCalls } from './hosted-code.js'
 import type { MessageHistory } from '../message-history.js'
@@ -16,7 +16,7 @@ export class HostedTurns {
   }
 
   get isUsed(): boolean {
-    return isHosted(this.#run.config)
+    return this.#run.isHosted
   }
 
   beforeTurn(): void {
@@ -27,7 +27,10 @@ export class HostedTurns {
 
   /** Called when the reply has become part of the history. */
   afterReply(reply: ModelReply): void {
-    if (this.isUsed) this.#messages.setHosted(afterReply(this.#messages.hosted, reply, this.#run.counts))
+    if (!this.isUsed) return
+    const { state, cells } = afterReply(this.#messages.hosted, reply, this.#run.counts.cells)
+    this.#messages.setHosted(state)
+    this.#run.count({ cells })
   }
 
   loseContainer(): void {

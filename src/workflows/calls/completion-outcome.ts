@@ -1,6 +1,6 @@
 import type { ApplicationFailure } from '@temporalio/workflow'
 import { parseApproval } from '../../common/calls/approvals.js'
-import type { CallPosition } from '../../common/calls/calls.js'
+import type { ToolCallInput } from '../../common/calls/calls.js'
 import type { DeferredResult } from '../../common/calls/deferred-calls.js'
 import { refOf } from '../../common/json/external-value.js'
 import { clientToolRole, type Role } from '../../common/names.js'
@@ -9,33 +9,31 @@ import type { JsonValue } from '../../common/json/json.js'
 import { type CallOutcome, outcomeUnknown } from '../../common/calls/outcomes.js'
 import type { RunConfig } from '../../common/runs/run-config.js'
 import type { ToolConfig } from '../../common/runs/tool-config.js'
-import type { StoredBytes } from '../run/stored-bytes.js'
+import type { Run } from '../run/run.js'
 import { checkToolResult, prepareArguments } from '../temporal/activities.js'
-import { rejection } from '../temporal/rejection.js'
+import { rejection } from '../temporal/failures.js'
 
-interface WaitingCall {
-  readonly tool: string
-  readonly position: CallPosition
-  readonly isApproval: boolean
-}
+type Call = Pick<ToolCallInput, 'tool' | 'position'>
 
 /**
- * Returns the outcome of a deferred call with this result. The outcome of an approval has the approval as its value.
+ * Returns the outcome of a call with this result. The outcome of an approval has the approval as its value.
  *
  * @throws ActivityFailure, ApplicationFailure when the result is not valid
  */
-export async function outcomeOf(
-  { config, stored }: { readonly config: RunConfig; readonly stored: StoredBytes },
-  { tool, position, isApproval }: WaitingCall,
+export async function completedOutcome(
+  run: Run,
+  { tool, position }: Call,
+  isApproval: boolean,
   result: DeferredResult,
 ): Promise<CallOutcome> {
+  const { config } = run
   if (isApproval) return approvalOutcome(config, { tool, position }, result)
   if (result.type === 'failure') return { status: 'tool_error', message: result.message }
   const { digest, names, outputSchemas } = config.toolSet
   const tools = { digest, ...(names && { names }), ...(outputSchemas !== undefined && { outputSchemas }) }
   const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
   const value = await checkToolResult(input, config.timeouts, resultRole(config))
-  stored.bytes += refOf(value)?.bytes ?? 0
+  run.addStoredBytes(refOf(value)?.bytes ?? 0)
   return { status: 'ok', value }
 }
 
@@ -46,7 +44,7 @@ export function resultRole({ toolSet: { clientTools } }: Pick<RunConfig, 'toolSe
 
 async function approvalOutcome(
   { toolSet: { digest, documentation }, timeouts }: RunConfig,
-  { tool, position }: Omit<WaitingCall, 'isApproval'>,
+  { tool, position }: Call,
   result: DeferredResult,
 ): Promise<CallOutcome> {
   if (result.type === 'failure') {
@@ -62,7 +60,7 @@ async function approvalOutcome(
 }
 
 /** The outcome of a call that has expired. */
-export function expiryOutcome({ tools, approvals }: RunConfig, { tool: name, isApproval }: WaitingCall): CallOutcome {
+export function expiryOutcome({ tools, approvals }: RunConfig, name: string, isApproval: boolean): CallOutcome {
   if (isApproval) {
     return { status: 'denied', message: `nobody approved ${name} within ${formatDuration(approvals.expiresMs)}` }
   }

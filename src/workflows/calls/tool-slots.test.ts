@@ -8,11 +8,17 @@ import {
   takeSent,
 } from '../../../test/support/workflow/fake-workflow.js'
 import { Deferred } from '../../../test/support/tools.js'
-import type { Timeouts } from '../../common/runs/run-config.js'
-import type { RequestSlotInput, SlotAnswer, ToolSlotsState } from '../../common/calls/tool-slots.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { ToolConfig } from '../../common/runs/tool-config.js'
+import { testRun } from '../../../test/support/workflow/test-run.js'
+import type { RequestSlotInput, SlotAnswer } from '../../common/calls/tool-slots.js'
 import { requestSlot } from '../temporal/activities.js'
 import { CancellationScope } from '@temporalio/workflow'
-import { handleSlotAnswers, ToolSlots } from './tool-slots.js'
+import { maxDurationOf } from './call-options.js'
+import { handleCallMessages } from './messages.js'
+import type { RunCalls } from './run-calls.js'
+import { ToolSlots } from './tool-slots.js'
+import { type CallIdentity, WaitingCalls, type WaitingCallState } from './waiting-calls.js'
 
 vi.mock('@temporalio/workflow', async (importOriginal) => {
   const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
@@ -22,7 +28,21 @@ vi.mock('../temporal/activities.js', () => ({ requestSlot: vi.fn() }))
 
 const minutes = 60_000
 const limiter = 'tool-limit:queue:work'
-const work = { name: 'work', concurrency: 2 }
+const work: ToolConfig = {
+  name: 'work',
+  concurrency: 2,
+  allowedCallers: ['direct'],
+  effect: 'read',
+  timeoutMs: 1,
+  attempts: 1,
+  inputDigest: '',
+}
+const identityOf = (idempotencyKey: string): CallIdentity => ({
+  tool: 'work',
+  caller: 'direct',
+  position: { turn: 1, cell: 0, index: 1 },
+  idempotencyKey,
+})
 
 beforeEach(() => {
   startFakeWorkflow({ workflowId: 'run' })
@@ -41,7 +61,7 @@ function requested(): readonly string[] {
 }
 
 function requestInput(key: string): RequestSlotInput {
-  const request = { key, workflowId: 'run', slots: work.concurrency, maxHoldMs: 10 * minutes }
+  const request = { key, workflowId: 'run', slots: 2, maxHoldMs: maxDurationOf(work) }
   return { tool: 'work', limiter, taskQueue: 'queue', request }
 }
 
@@ -56,28 +76,42 @@ function released(): readonly string[] {
 /** The slots of a run, and its calls, which a test ends. */
 class TestRun {
   readonly slots: ToolSlots
+  readonly waiting: WaitingCalls
   /** Keys of calls in the order of their start. */
   readonly begun: string[] = []
   readonly refusals: Record<string, string> = {}
   readonly #ends = new Map<string, Deferred>()
 
-  constructor(state?: ToolSlotsState) {
-    this.slots = new ToolSlots({} as Timeouts, state)
+  constructor(state?: readonly WaitingCallState[]) {
+    this.waiting = new WaitingCalls(state)
+    this.slots = new ToolSlots(testRun({ config: { tools: [work] } }), this.waiting)
   }
 
   /** Settles when the call has ended. */
-  async call(key: string): Promise<string> {
+  async call(key: string, execute = () => this.#execute(key)): Promise<string> {
+    try {
+      const outcome = await this.slots.run({ tool: work, input: identityOf(key), report: () => undefined }, 2, execute)
+      if (outcome.status === 'denied') this.refusals[key] = outcome.message
+      return 'ended'
+    } catch (thrown) {
+      return (thrown as Error).message
+    } finally {
+      const call = this.waiting.get(key)
+      if (call && call.state.type !== 'returning') this.waiting.remove(call)
+    }
+  }
+
+  async #execute(key: string): Promise<CallOutcome> {
     const end = new Deferred()
     this.#ends.set(key, end)
-    const execute = async (): Promise<void> => {
-      this.begun.push(key)
-      await end.promise
-    }
-    const refuse = (reason: string): void => void (this.refusals[key] = reason)
-    return this.slots.run({ tool: work, key, maxHoldMs: 10 * minutes, execute, refuse }).then(
-      () => 'ended',
-      (thrown: Error) => thrown.message,
-    )
+    this.begun.push(key)
+    await end.promise
+    return { status: 'ok', value: null }
+  }
+
+  /** The calls for the next execution of the run: key and state. */
+  get state(): readonly (readonly [string, string])[] {
+    return this.waiting.state.map(({ idempotencyKey, state }) => [idempotencyKey, state.type])
   }
 
   async calls(...keys: readonly string[]): Promise<void> {
@@ -114,7 +148,7 @@ describe('the calls of a run', () => {
     await run.end('a')
     await run.end('c')
     expect(released()).toEqual(['a', 'c'])
-    expect(run.slots.state).toBeUndefined()
+    expect(run.state).toEqual([])
   })
 
   it('a call begins once when its grant arrives twice, and grants of unknown or queued calls are refused', async () => {
@@ -129,12 +163,10 @@ describe('the calls of a run', () => {
 
   it('a failed call gives its slot back', async () => {
     const run = new TestRun()
-    const execute = () => Promise.reject(new Error('broken'))
-    const failing = run.slots.run({ tool: work, key: 'a', maxHoldMs: 1, execute, refuse: () => undefined })
-    const failure = expect(failing).rejects.toThrow('broken')
+    const failing = run.call('a', () => Promise.reject(new Error('broken')))
     await settle()
     await run.answer('a')
-    await failure
+    expect(await failing).toBe('broken')
     expect(released()).toEqual(['a'])
   })
 
@@ -145,11 +177,14 @@ describe('the calls of a run', () => {
     const run = new TestRun()
     await run.calls('a', 'b')
     await run.answer('a', 'refused')
-    expect(run.refusals).toEqual({ a: 'too many calls wait for one', b: 'no worker' })
+    expect(run.refusals).toEqual({
+      a: 'work has no slot free: too many calls wait for one',
+      b: 'work has no slot free: no worker',
+    })
     expect(run.begun).toEqual([])
     // The limiter may have got the request of b.
     expect(released()).toEqual(['b'])
-    expect(run.slots.state).toBeUndefined()
+    expect(run.state).toEqual([])
   })
 })
 
@@ -211,7 +246,7 @@ describe('a cancelled call', () => {
     expect([await waiting, await queued]).toEqual(['cancelled', 'cancelled'])
     expect(released()).toEqual(['b'])
     expect(await run.answer('b')).toBe(false)
-    expect(run.slots.has('c')).toBe(false)
+    expect(run.waiting.get('c')).toBeUndefined()
     await run.calls('d')
     expect(requested()).toEqual(['d'])
     expect(run.begun).toEqual([])
@@ -227,15 +262,15 @@ describe('the next execution of a run', () => {
     await run.answer('b')
     await run.end('b')
     await run.calls('c', 'queued')
-    expect(run.slots.state).toEqual([
-      { key: 'a', tool: 'work', state: 'granted' },
-      { key: 'b', tool: 'work', state: 'returning' },
-      { key: 'c', tool: 'work', state: 'requested' },
+    expect(run.state).toEqual([
+      ['a', 'granted'],
+      ['b', 'returning'],
+      ['c', 'requested'],
     ])
     requested()
     expect(released()).toEqual(['b'])
 
-    const state = structuredClone(run.slots.state)
+    const state = structuredClone(run.waiting.state)
     startFakeWorkflow({ workflowId: 'run' })
     const next = new TestRun(state)
     expect(released()).toEqual(['b'])
@@ -279,7 +314,7 @@ describe('the end of a run', () => {
 describe('an answer of a limiter', () => {
   it('an answer of a limiter goes to the run that has the call; a slot that no run wants is given back', async () => {
     const [one, other] = [new TestRun(), new TestRun()]
-    handleSlotAnswers(() => [one.slots, other.slots])
+    handleCallMessages(() => [{ toolSlots: one.slots }, { toolSlots: other.slots }] as unknown as RunCalls[])
     const answer = async (key: string, given: SlotAnswer['answer']) => {
       const input: SlotAnswer = { key, limiter, answer: given }
       fakeWorkflow.handlers.get('ptc.slotAnswer')?.(input)

@@ -100,7 +100,7 @@ describe('current details', () => {
   it('current details show until when a deferred call waits for its result', () => {
     const run = shownRun()
     showProgress(run, waiting)
-    const wait = { since: Date.UTC(2026, 0, 1), expiresAt: Date.UTC(2026, 0, 4) }
+    const wait = { for: 'result', since: Date.UTC(2026, 0, 1), expiresAt: Date.UTC(2026, 0, 4) } as const
     const close = showCall(run, 'a', 'approve 7', wait)
     expect(shown.details).toContain(
       '- `approve 7` waits for its result since 2026-01-01 00:00:00 UTC, until 2026-01-04 00:00:00 UTC at the latest',

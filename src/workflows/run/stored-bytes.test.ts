@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ValueLog } from '../../common/json/value-log.js'
 import type { ExecuteStepResult, DescribedCall, RecordedStep } from '../../common/session/steps.js'
 import { externalValue } from '../../common/json/external-value.js'
+import { testRun } from '../../../test/support/workflow/test-run.js'
 import { countStoredBytes, payloadBytes, externalBytes } from './stored-bytes.js'
 
 const external = (bytes: number) => externalValue({ sha256: 'a'.repeat(64), bytes, preview: '' })
@@ -40,14 +41,14 @@ describe('stored bytes', () => {
   })
 
   it('the stored bytes of a journal are those of each new segment, and of the steps as a payload', async () => {
-    const stored = { bytes: 1 }
+    const stored = testRun({ storedBytes: 1 })
     const log = (bytes: number): ValueLog => ({ head: { sha256: 'a', bytes, preview: '' }, segments: 1, length: 1 })
     const append = countStoredBytes(stored, () => Promise.resolve([log(10), log(100)]))
     expect(await append(null, [])).toHaveLength(2)
-    expect(stored.bytes).toBe(111)
+    expect(stored.state.storedBytes).toBe(111)
     const source = 'x'.repeat(300_000)
     const step: RecordedStep = { now: 0, input: { type: 'cell', cell: 1, source }, result: { type: 'ended' } }
     await append(null, [[step]])
-    expect(stored.bytes).toBe(111 + 110 + JSON.stringify([[step]]).length)
+    expect(stored.state.storedBytes).toBe(111 + 110 + JSON.stringify([[step]]).length)
   })
 })

@@ -1,12 +1,9 @@
 import { upsertMemo } from '@temporalio/workflow'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { passTime, settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
+import { testRun } from '../../../test/support/workflow/test-run.js'
 import type { Budget } from '../../common/runs/budget.js'
-import { defaultLimits } from '../../common/runs/limits.js'
 import { zeroCounts } from '../../common/runs/runs.js'
-import { RunBudget } from './budget.js'
-import { Progress } from './progress.js'
-import type { Run } from './run.js'
 import { announcePause } from '../temporal/activities.js'
 import { waitForBudget } from './wait-for-budget.js'
 
@@ -29,14 +26,7 @@ afterEach(() => void vi.useRealTimers())
 /** A run that has used 2 dollars and 2 turns. */
 function start(budget: Budget) {
   const counts = { ...zeroCounts, turns: 2, costUsd: 2 }
-  const run = {
-    kind: 'agent',
-    config: { limits: defaultLimits, timeouts: {} },
-    identity: { namespace: 'default', workflowId: 'run', firstExecutionRunId: 'first' },
-    counts,
-    progress: new Progress(),
-    budget: new RunBudget(counts, budget),
-  } as unknown as Run
+  const run = testRun({ kind: 'agent', counts, config: { budget } })
   let isInterrupted = false
   const waiting = waitForBudget(run, () => isInterrupted)
   return { run, waiting, interrupt: () => (isInterrupted = true) }

@@ -2,14 +2,11 @@ import { ActivityFailure, ApplicationFailure, CancelledFailure, RetryState } fro
 import { scheduleActivity, upsertMemo } from '@temporalio/workflow'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { settle, startFakeWorkflow } from '../../../../test/support/workflow/fake-workflow.js'
+import { testRun } from '../../../../test/support/workflow/test-run.js'
 import { Deferred } from '../../../../test/support/tools.js'
 import type { CompensableCall, CompensateInput } from '../../../common/calls/compensation.js'
 import { externalValue } from '../../../common/json/external-value.js'
-import { defaultLimits } from '../../../common/runs/limits.js'
 import type { ToolConfig } from '../../../common/runs/tool-config.js'
-import { zeroCounts } from '../../../common/runs/runs.js'
-import { Progress } from '../../run/progress.js'
-import type { Run } from '../../run/run.js'
 import { loadCalls, storeCalls } from '../../temporal/activities.js'
 import { Compensations } from './compensations.js'
 
@@ -48,18 +45,7 @@ const book: ToolConfig = {
   compensates: true,
 }
 
-function testRun(compensations: Compensations): Run {
-  return {
-    kind: 'program',
-    identity: { workflowId: 'run-1' },
-    config: { timeouts: { heartbeatMs: 5_000 }, limits: defaultLimits },
-    tools: new Map([['book', book]]),
-    counts: zeroCounts,
-    stored: { bytes: 0 },
-    progress: new Progress(),
-    compensations,
-  } as unknown as Run
-}
+const run = () => testRun({ config: { tools: [book], timeouts: { heartbeatMs: 5_000 } } })
 
 const call = (index: number, args = {}): CompensableCall => ({
   tool: 'book',
@@ -82,13 +68,13 @@ const applicationFailure = (type: string) => failure(ApplicationFailure.nonRetry
 
 describe('compensations', () => {
   it('compensations run in reverse order of the calls, each with arguments and result of its call', async () => {
-    const compensations = new Compensations()
+    const compensations = new Compensations(run())
     const first = compensations.begin(call(1))
     complete(compensations, 2)
     first.succeed('booking 1')
     const held = new Deferred()
     vi.mocked(scheduleActivity).mockReturnValueOnce(held.promise)
-    const done = compensations.compensateAll(testRun(compensations))
+    const done = compensations.compensateAll()
     await settle()
     expect(compensatedIndices()).toEqual([1])
     held.resolve()
@@ -104,19 +90,18 @@ describe('compensations', () => {
   })
 
   it('compensations are not scheduled a second time', async () => {
-    const compensations = new Compensations()
+    const compensations = new Compensations(run())
     complete(compensations, 1, 2)
-    const run = testRun(compensations)
-    await Promise.all([compensations.compensateAll(run), compensations.compensateCompleted(run)])
-    await compensations.compensateAll(run)
+    await Promise.all([compensations.compensateAll(), compensations.compensateCompleted(), settle()])
+    await compensations.compensateAll()
     expect(compensatedIndices()).toEqual([2, 1])
   })
 
   it('compensations begin when the calls in progress have ended', async () => {
-    const compensations = new Compensations()
+    const compensations = new Compensations(run())
     complete(compensations, 1)
     const open = compensations.begin(call(2))
-    const done = compensations.compensateAll(testRun(compensations))
+    const done = compensations.compensateAll()
     await settle()
     expect(compensatedIndices()).toEqual([])
     open.fail(failure(new CancelledFailure('cancelled')))
@@ -135,19 +120,19 @@ describe('compensations', () => {
     ['was cancelled', failure(new CancelledFailure('cancelled')), true],
     ['lost its result', applicationFailure('VALUE_STORE_FULL'), true],
   ])('a call is compensated if it may have had an effect: it %s', async (_, thrown, isCompensated) => {
-    const compensations = new Compensations()
+    const compensations = new Compensations(run())
     compensations.begin(call(1)).fail(thrown)
-    await compensations.compensateAll(testRun(compensations))
+    await compensations.compensateAll()
     expect(inputs()).toEqual(isCompensated ? [call(1)] : [])
   })
 
   it('compensations that fail permanently do not end the others, and are reported', async () => {
-    const compensations = new Compensations()
+    const compensations = new Compensations(run())
     complete(compensations, 1, 2, 3)
     vi.mocked(scheduleActivity)
       .mockResolvedValueOnce(undefined)
       .mockRejectedValueOnce(applicationFailure('TOOL_REFUSED'))
-    await compensations.compensateAll(testRun(compensations))
+    await compensations.compensateAll()
     expect(compensatedIndices()).toEqual([3, 2, 1])
     const failed = { tool: 'book', call: 'turn-0.cell-1.call-2', idempotencyKey: 'key-2', message: 'it failed' }
     expect(compensations.report).toEqual({ compensated: 2, failed: 1, failures: [failed] })
@@ -155,10 +140,10 @@ describe('compensations', () => {
   })
 
   it('compensations are dropped when the work is finished', async () => {
-    const compensations = new Compensations()
+    const compensations = new Compensations(run())
     complete(compensations, 1)
     compensations.clear()
-    await compensations.compensateAll(testRun(compensations))
+    await compensations.compensateAll()
     expect(inputs()).toEqual([])
     expect([compensations.size, compensations.state, compensations.report]).toEqual([0, undefined, undefined])
   })
@@ -166,51 +151,52 @@ describe('compensations', () => {
 
 describe('the state for the next execution', () => {
   it('the compensation state of the next execution has a few calls inline', async () => {
-    const before = new Compensations()
+    const before = new Compensations(run())
     complete(before, 1, 2)
-    await before.store(testRun(before))
+    await before.store()
     expect(storeCalls).not.toHaveBeenCalled()
-    const after = new Compensations(structuredClone(before.state))
-    await after.compensateAll(testRun(after))
+    const after = new Compensations(run(), structuredClone(before.state))
+    await after.compensateAll()
     expect(compensatedIndices()).toEqual([2, 1])
   })
 
   it('the compensation state stays small with 1,000 calls over several executions', async () => {
     const large = { text: 'x'.repeat(4_000) }
-    let compensations = new Compensations()
+    let owner = run()
+    let compensations = new Compensations(owner)
     for (let execution = 0; execution < 2; execution += 1) {
       for (let index = 1; index <= 500; index += 1)
         compensations.begin(call(500 * execution + index, large)).succeed('y'.repeat(4_000))
-      const run = testRun(compensations)
-      await compensations.store(run)
-      expect(run.stored.bytes).toBeGreaterThan(4_000_000)
+      await compensations.store()
+      expect(owner.state.storedBytes).toBeGreaterThan(4_000_000)
       expect(JSON.stringify(compensations.state).length).toBeLessThan(64 * 1024)
-      compensations = new Compensations(structuredClone(compensations.state))
+      owner = run()
+      compensations = new Compensations(owner, structuredClone(compensations.state))
     }
     expect(compensations.size).toBe(1_000)
     for (const calls of stored) expect(JSON.stringify(calls).length).toBeLessThan(140_000)
-    await compensations.compensateAll(testRun(compensations))
+    await compensations.compensateAll()
     expect(compensatedIndices()).toEqual(Array.from({ length: 1_000 }, (_, position) => 1_000 - position))
     expect(compensations.report).toMatchObject({ compensated: 1_000, failed: 0 })
   })
 
   it('the compensation state has every call once when one value could not be stored', async () => {
-    const compensations = new Compensations()
+    const compensations = new Compensations(run())
     for (let index = 1; index <= 40; index += 1) compensations.begin(call(index)).succeed('y'.repeat(8_000))
     vi.mocked(storeCalls).mockImplementationOnce(vi.mocked(storeCalls).getMockImplementation() ?? vi.fn())
     vi.mocked(storeCalls).mockRejectedValueOnce(applicationFailure('VALUE_STORE_REFUSED'))
-    await expect(compensations.store(testRun(compensations))).rejects.toThrow('failed')
-    await compensations.compensateAll(testRun(compensations))
+    await expect(compensations.store()).rejects.toThrow('failed')
+    await compensations.compensateAll()
     expect(compensatedIndices()).toEqual(Array.from({ length: 40 }, (_, position) => 40 - position))
   })
 
   it('calls without their stored value count as not compensated, and the compensation continues', async () => {
-    const before = new Compensations()
+    const before = new Compensations(run())
     for (let index = 1; index <= 40; index += 1) before.begin(call(index)).succeed('y'.repeat(8_000))
-    await before.store(testRun(before))
+    await before.store()
     const lost = stored.at(-1)?.length ?? 0
     vi.mocked(loadCalls).mockRejectedValueOnce(applicationFailure('VALUE_MISSING'))
-    await before.compensateAll(testRun(before))
+    await before.compensateAll()
     expect(compensatedIndices()).toHaveLength(40 - lost)
     expect(before.report).toMatchObject({ compensated: 40 - lost, failed: lost })
   })

@@ -26,35 +26,33 @@ const callOf = (code: string, id: string): ToolUseBlock => ({
 })
 
 it('a reply counts a cell for each hosted code, and its container and waiting code are kept', () => {
-  const counts = { cells: 2 }
-  const first = afterReply(noHostedCode, reply([codeUse('s1'), callOf('s1', 'a')], { container }), counts)
+  const first = afterReply(noHostedCode, reply([codeUse('s1'), callOf('s1', 'a')], { container }), 2)
   expect(first).toEqual({
-    container,
-    open: [{ id: 's1', name: 'code_execution', cell: 3, calls: 0 }],
-    freeTurns: 0,
+    state: { container, open: [{ id: 's1', name: 'code_execution', cell: 3, calls: 0 }], freeTurns: 0 },
+    cells: 1,
   })
-  const second = afterReply(first, reply([codeResult('s1'), codeUse('s2'), codeResult('s2')]), counts)
-  expect(second).toEqual({ container, open: [], freeTurns: 0 })
-  expect(counts.cells).toBe(4)
+  const second = afterReply(first.state, reply([codeResult('s1'), codeUse('s2'), codeResult('s2')]), 3)
+  expect(second).toEqual({ state: { container, open: [], freeTurns: 0 }, cells: 1 })
 })
 
 it('a server tool that runs no code counts no cell', () => {
-  const counts = { cells: 0 }
   const use = { type: 'server_tool_use', id: 's1', name: 'bash_code_execution', input: {} }
-  expect(afterReply(noHostedCode, reply([use]), counts).open).toMatchObject([{ name: 'bash_code_execution', cell: 0 }])
-  expect(counts.cells).toBe(0)
+  expect(afterReply(noHostedCode, reply([use]), 0)).toMatchObject({
+    state: { open: [{ name: 'bash_code_execution', cell: 0 }] },
+    cells: 0,
+  })
 })
 
 it('the calls of a hosted cell are numbered over several replies, and direct calls are not', () => {
   const direct: ToolUseBlock = { type: 'tool_use', id: 'd', name: 'pay', input: {} }
-  const waiting = afterReply(noHostedCode, reply([codeUse('s1')]), { cells: 0 })
+  const { state: waiting } = afterReply(noHostedCode, reply([codeUse('s1')]), 0)
   const first = numberCalls(waiting, [callOf('s1', 'a'), direct, callOf('s1', 'b'), callOf('unknown', 'c')])
   expect(first.positions).toEqual({ a: { cell: 1, index: 1 }, b: { cell: 1, index: 2 } })
   expect(numberCalls(first.state, [callOf('s1', 'e')]).positions).toEqual({ e: { cell: 1, index: 3 } })
 })
 
 it('hosted code is given up when its container has expired, not earlier', () => {
-  const waiting = afterReply(noHostedCode, reply([codeUse('s1')], { container }), { cells: 0 })
+  const { state: waiting } = afterReply(noHostedCode, reply([codeUse('s1')], { container }), 0)
   const results = [{ type: 'tool_result', tool_use_id: 'a', content: '1' }] as const
   expect(endStaleCode(waiting, results, expiry - 1)).toBe(waiting)
   const lost = endStaleCode(waiting, results, expiry)
@@ -62,19 +60,19 @@ it('hosted code is given up when its container has expired, not earlier', () => 
 })
 
 it('an expired container without waiting code is kept, because the API may restore it', () => {
-  const idle = afterReply(noHostedCode, reply([], { container }), { cells: 0 })
+  const { state: idle } = afterReply(noHostedCode, reply([], { container }), 0)
   expect(hostedTurn(endStaleCode(idle, [{ type: 'text', text: 'Go on.' }], expiry + 1))).toEqual({ container })
 })
 
 it('waiting hosted code is given up when the next message has a text', () => {
-  const waiting = afterReply(noHostedCode, reply([codeUse('s1')], { container }), { cells: 0 })
+  const { state: waiting } = afterReply(noHostedCode, reply([codeUse('s1')], { container }), 0)
   expect(endStaleCode(waiting, [{ type: 'text', text: 'Stop.' }], 0).lost?.reason).toBe('message')
 })
 
 it('a lost container is not sent again, and the next reply ends the loss', () => {
-  const idle = afterReply(noHostedCode, reply([], { container }), { cells: 0 })
+  const { state: idle } = afterReply(noHostedCode, reply([], { container }), 0)
   const lost = loseContainer(idle, 'expired')
   expect(hostedTurn(lost)).toEqual({ lost: { uses: [], reason: 'expired' } })
   const next = { ...container, id: 'container_2' }
-  expect(hostedTurn(afterReply(lost, reply([], { container: next }), { cells: 0 }))).toEqual({ container: next })
+  expect(hostedTurn(afterReply(lost, reply([], { container: next }), 0).state)).toEqual({ container: next })
 })

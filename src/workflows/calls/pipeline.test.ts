@@ -1,27 +1,20 @@
 import { scheduleActivity, upsertSearchAttributes } from '@temporalio/workflow'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
+import { testRun } from '../../../test/support/workflow/test-run.js'
 import { Deferred } from '../../../test/support/tools.js'
-import { approvalKey, type ApprovalsState } from '../../common/calls/approvals.js'
+import { approvalKey } from '../../common/calls/approvals.js'
 import { callDigest, deriveIdempotencyKey } from '../../common/calls/call-identity.js'
-import type { DeferredCallsState } from '../../common/calls/deferred-calls.js'
-import { defaultLimits, type Limits } from '../../common/runs/limits.js'
+import type { Limits } from '../../common/runs/limits.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
-import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
 import type { ToolConfig } from '../../common/runs/tool-config.js'
-import { zeroCounts } from '../../common/runs/runs.js'
+import { type RunKind, zeroCounts } from '../../common/runs/runs.js'
 import type { DescribedCall } from '../../common/session/steps.js'
-import { Compensations } from './compensation/compensations.js'
-import { Progress } from '../run/progress.js'
-import type { Run } from '../run/run.js'
 import { checkToolResult, requestApproval, requestSlot } from '../temporal/activities.js'
-import { Semaphore } from '../temporal/semaphore.js'
-import { RunBudget } from '../run/budget.js'
-import { Approvals } from './approvals.js'
-import { DeferredCalls } from './deferred-calls.js'
-import { executeCall } from './execute-call.js'
-import { ToolSlots } from './tool-slots.js'
+import { executeCall } from './pipeline.js'
+import { RunCall } from './run-call.js'
+import { RunCalls, type RunCallsState } from './run-calls.js'
 
 vi.mock('@temporalio/workflow', async (importOriginal) => {
   const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
@@ -78,74 +71,36 @@ const tools: readonly ToolConfig[] = [
   { ...base, name: 'book', compensates: true },
 ]
 
-interface State {
-  readonly deferredCalls?: DeferredCallsState
-  readonly approvals?: ApprovalsState
-}
-
 /** A run with calls that a test executes. */
 class TestRun {
   readonly outcomes: Record<number, CallOutcome> = {}
-  readonly #run: Run
+  readonly calls: RunCalls
 
-  constructor(changed: Partial<Limits> = {}, { deferredCalls, approvals }: State = {}, kind: Run['kind'] = 'program') {
-    const limits = { ...defaultLimits, ...changed }
-    const config = {
-      limits,
-      tools,
-      timeouts: {},
-      approvals: { expiresMs: 1_000_000 },
-      toolSet: {},
-      searchAttributes: ['PtcStatus'],
-    } as unknown as RunConfig
-    const stored = { bytes: 0 }
-    const callSlots = new Semaphore(limits.callsInFlight)
-    this.#run = {
-      kind,
-      config,
-      identity,
-      tools: new Map(tools.map((tool) => [tool.name, tool])),
-      counts: { ...zeroCounts, turns: 1, cells: 1 },
-      quota: { calls: 0 },
-      stored,
-      callSlots,
-      largeCalls: new Semaphore(1),
-      deferredCalls: new DeferredCalls({ config, stored, callSlots }, deferredCalls),
-      approvals: new Approvals(approvals),
-      budget: new RunBudget(zeroCounts, undefined, { startedAt: 0 }),
-      toolSlots: new ToolSlots({} as Timeouts),
-      compensations: new Compensations(),
-      progress: new Progress(),
-    }
+  constructor(limits: Partial<Limits> = {}, state: RunCallsState = {}, kind: RunKind = 'program') {
+    const config = { tools, approvals: { expiresMs: 1_000_000 }, searchAttributes: ['PtcStatus'] }
+    this.calls = new RunCalls(testRun({ kind, limits, config, counts: { ...zeroCounts, turns: 1, cells: 1 } }), state)
   }
 
   async call(name: string, index: number, digest = name, args: JsonObject = {}): Promise<void> {
     const call: DescribedCall = { tool: name, index, arguments: args, summary: name, digest, refused: null }
-    const record = ({ outcome }: { readonly outcome: CallOutcome }): void => void (this.outcomes[index] = outcome)
-    void executeCall(this.#run, call, 'code_execution', positionOf(index), record)
+    const onOutcome = (outcome: CallOutcome): void => void (this.outcomes[index] = outcome)
+    const requested = { call, caller: 'code_execution', position: positionOf(index), onOutcome } as const
+    void executeCall(new RunCall(this.calls, requested))
     await settle()
   }
 
   async deny(idempotencyKey: string, compensate?: true): Promise<void> {
     const result = { type: 'failure', message: 'no', ...(compensate && { compensate }) } as const
     await Promise.all([
-      this.#run.deferredCalls.complete({ idempotencyKey, signature: '', digest: '', result }),
+      this.calls.completions.complete({ idempotencyKey, signature: '', digest: '', result }),
       settle(),
     ])
     await settle()
   }
 
-  get approvals(): Approvals {
-    return this.#run.approvals
-  }
-
-  get compensations(): Compensations {
-    return this.#run.compensations
-  }
-
   async complete(idempotencyKey: string, value: JsonValue): Promise<void> {
     const input = { idempotencyKey, signature: '', digest: 'digest', result: { type: 'value', value } } as const
-    await Promise.all([this.#run.deferredCalls.complete(input), settle()])
+    await Promise.all([this.calls.completions.complete(input), settle()])
     await settle()
   }
 }
@@ -195,19 +150,18 @@ it.each(['answer_singly', 'pay'])('a call that a limit refuses does not start a 
 })
 
 it('a call that waits for its approval keeps waiting in the next execution, though its tool was approved', async () => {
-  const idempotencyKey = approvalKey(keyOf('pay', 1))
-  const wait = { since: 0, expiresAt: Date.now() + 1_000_000, isApproval: true } as const
-  const waiting = [{ ...wait, idempotencyKey, tool: 'pay', caller: 'code_execution', position: positionOf(1) }] as const
-  const run = new TestRun(
-    {},
-    { deferredCalls: { waiting, settled: [], waitedMs: 0 }, approvals: { approved: {}, remembered: ['pay'] } },
-  )
+  const idempotencyKey = keyOf('pay', 1)
+  const state = { type: 'approval', since: 0, expiresAt: Date.now() + 1_000_000 } as const
+  const waiting = [
+    { idempotencyKey, tool: 'pay', caller: 'code_execution', position: positionOf(1), state },
+  ] as const
+  const run = new TestRun({}, { waiting, approvals: ['pay'] })
   // The digest of a call of this test is the name of its tool.
   await run.call('pay', 1)
   expect(scheduled()).toEqual([])
   await run.call('pay', 2)
   expect(scheduled()).toEqual(['pay'])
-  await run.complete(idempotencyKey, { approved: true })
+  await run.complete(approvalKey(idempotencyKey), { approved: true })
   expect(scheduled()).toEqual(['pay', 'pay'])
   expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' } })
   expect(requestApproval).not.toHaveBeenCalled()
@@ -225,7 +179,7 @@ it('a remembered approval covers only calls with the same arguments', async () =
   expect(requestApproval).toHaveBeenCalledTimes(2)
   expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' } })
   expect(run.outcomes).not.toHaveProperty('3')
-  expect(run.approvals.state).toMatchObject({ remembered: ['one euro'] })
+  expect(run.calls.state).toMatchObject({ approvals: ['one euro'] })
 })
 
 it('an approval with other arguments is remembered for these, not for the arguments from the code', async () => {
@@ -242,11 +196,11 @@ it('an approval is remembered under the key of the tool, also by the next execut
   vi.mocked(requestApproval).mockResolvedValue({ isNeeded: true, rememberAs: 'ada' })
   const run = new TestRun()
   await run.call('pay', 1, 'one euro')
-  const { approvals } = { approvals: run.approvals.state }
-  expect(approvals).toMatchObject({ keys: { [deriveIdempotencyKey(identity, positionOf(1), 'one euro')]: 'ada' } })
+  expect(run.calls.state).toMatchObject({
+    waiting: [{ idempotencyKey: keyOf('one euro', 1), state: { type: 'approval' }, rememberAs: 'ada' }],
+  })
   await run.complete(waitOf(1, 'one euro'), { approved: true, remember: true })
-  const state = run.approvals.state
-  const next = new TestRun({}, { ...(state && { approvals: state }) })
+  const next = new TestRun({}, structuredClone(run.calls.state))
   await next.call('pay', 2, '2 euros')
   expect(vi.mocked(requestApproval).mock.lastCall?.[0]).toMatchObject({ remembered: ['ada'] })
 })
@@ -264,10 +218,10 @@ it('a call that can be compensated is recorded, must end when cancelled, and cou
     1: { status: 'ok' },
     3: { status: 'denied', message: 'a run may have 2 calls that can be compensated' },
   })
-  expect(run.compensations.size).toBe(2)
+  expect(run.calls.compensations.size).toBe(2)
   held.resolve()
   await settle()
-  expect(run.compensations.state?.latest).toMatchObject([
+  expect(run.calls.compensations.state?.latest).toMatchObject([
     { tool: 'book', position: positionOf(1), idempotencyKey: keyOf('book', 1), arguments: {}, result: 'book' },
     { tool: 'book', position: positionOf(2) },
   ])
@@ -282,7 +236,7 @@ it.each(['session', 'embedded'] as const)('a call of a run of kind %s is not rec
   await run.call('book', 1)
   await run.call('book', 2)
   expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' } })
-  expect(run.compensations.state).toBeUndefined()
+  expect(run.calls.compensations.state).toBeUndefined()
   expect(optionsOf('book')).toMatchObject({ cancellationType: 'TRY_CANCEL' })
 })
 
@@ -301,5 +255,5 @@ it('a denial with compensation compensates the earlier calls before the code get
   held.resolve()
   await settle()
   expect(run.outcomes[3]).toEqual({ status: 'denied', message: 'pay was not approved: no (1 call was compensated)' })
-  expect(run.compensations.size).toBe(0)
+  expect(run.calls.compensations.size).toBe(0)
 })

@@ -2,10 +2,9 @@ import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Deferred } from '../../../test/support/tools.js'
 import { settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
-import type { RunConfig } from '../../common/runs/run-config.js'
+import { testRun } from '../../../test/support/workflow/test-run.js'
 import { checkToolResult } from '../temporal/activities.js'
-import { Semaphore } from '../temporal/semaphore.js'
-import { DeferredCalls } from './deferred-calls.js'
+import { RunCalls } from './run-calls.js'
 
 vi.mock('@temporalio/workflow', async (importOriginal) => {
   const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
@@ -19,11 +18,11 @@ afterEach(() => void vi.useRealTimers())
 const waitingCall = { tool: 'answer', caller: 'code_execution', position: { turn: 1, cell: 1, index: 1 } } as const
 
 /** A run in which a call waits. */
-function waitingCalls(idempotencyKey: string): DeferredCalls {
-  const config = { limits: {}, tools: [], toolSet: {} } as unknown as RunConfig
-  const calls = new DeferredCalls({ config, stored: { bytes: 0 }, callSlots: new Semaphore(1) })
-  calls.begin({ ...waitingCall, idempotencyKey })
-  calls.startWaiting(idempotencyKey, 1_000_000)
+function waitingCalls(idempotencyKey: string): RunCalls {
+  const calls = new RunCalls(testRun())
+  const call = calls.waiting.add({ ...waitingCall, idempotencyKey })
+  calls.waiting.apply(call, { type: 'announce' })
+  calls.waiting.apply(call, { type: 'wait', since: Date.now(), expiresAt: Date.now() + 1_000_000 })
   return calls
 }
 
@@ -41,8 +40,8 @@ function heldChecks(): Deferred<number | ApplicationFailure>[] {
 }
 
 /** Settles with the response to the client. */
-const complete = (calls: DeferredCalls, value: number): Promise<string | undefined> =>
-  calls
+const complete = ({ completions }: RunCalls, value: number): Promise<string | undefined> =>
+  completions
     .complete({ idempotencyKey: 'key', signature: '', digest: String(value), result: { type: 'value', value } })
     .then(
       () => 'completed',
@@ -53,7 +52,13 @@ it('each result for a call that is dropped while the first one is checked gets i
   const calls = waitingCalls('key')
   const checks = heldChecks()
   const scope = new CancellationScope()
-  const waited = scope.run(() => calls.waitForOutcome('key')).catch(() => 'dropped')
+  const call = calls.waiting.add({ ...waitingCall, idempotencyKey: 'key' })
+  const waited = scope
+    .run(() => calls.waiting.waitForOutcome(call))
+    .catch(() => {
+      calls.forget(call)
+      return 'dropped'
+    })
   const responses: unknown[] = []
   for (const value of [1, 2]) void complete(calls, value).then((response) => responses.push(response))
   await settle()
@@ -75,5 +80,5 @@ it('a call has one outcome when several results arrive while an invalid one is c
   await settle()
   expect(checks).toHaveLength(2)
   expect(await Promise.all(responses)).toEqual(['TOOL_OUTPUT_INVALID', 'completed', 'CALL_COMPLETED'])
-  expect(calls.takeOutcome('key')).toEqual({ status: 'ok', value: 2 })
+  expect(calls.state.waiting?.[0]?.state).toEqual({ type: 'completed', outcome: { status: 'ok', value: 2 } })
 })

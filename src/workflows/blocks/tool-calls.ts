@@ -117,10 +117,7 @@ const codes = {
   cancelled: 'TOOL_FAILED',
 } as const satisfies Record<Exclude<CallStatus, 'ok'>, ErrorCode>
 
-function toFailure(
-  tool: string,
-  { status, message }: Exclude<CallOutcome, { status: 'ok' }>,
-): ApplicationFailure {
+function toFailure(tool: string, { status, message }: Exclude<CallOutcome, { status: 'ok' }>): ApplicationFailure {
   return ApplicationFailure.create({
     message: `${tool}: ${message}`,
     type: codes[status],

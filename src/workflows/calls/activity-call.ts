@@ -6,7 +6,12 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow'
-import { callerIdentity, type FollowedCall, lostWorkerRetries, type ToolActivityInput } from '../../common/calls/calls.js'
+import {
+  callerIdentity,
+  type FollowedCall,
+  lostWorkerRetries,
+  type ToolActivityInput,
+} from '../../common/calls/calls.js'
 import {
   type CallOutcome,
   isLostWorkerFailure,
@@ -23,7 +28,7 @@ import { toTemporalSummary } from '../../common/text/text.js'
 import { payloadBytes } from '../run/stored-bytes.js'
 import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
 import { isCompensable } from './compensation/compensation.js'
-import type { AdmittedCall } from './stage.js'
+import type { AdmittedCall } from './run-call.js'
 
 /** Failures of an attempt that was lost with its worker. They are not retried for `effect: 'once'`. */
 const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose', ...lostWorkerFailureTypes]

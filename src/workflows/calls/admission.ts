@@ -2,8 +2,7 @@ import type { Caller } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { pluralize, takeStart } from '../../common/text/text.js'
 import { isCompensable } from './compensation/compensation.js'
-import type { RunCall } from './run-call.js'
-import type { AdmittedCall, Stage } from './stage.js'
+import type { AdmittedCall, RunCall, Stage } from './run-call.js'
 
 /**
  * Refuses a call that may not start now. A limit that refuses it now may not refuse it a moment later, so only a call

@@ -22,7 +22,7 @@ import { approvalActivityId } from '../../common/names.js'
 import { requestApproval } from '../temporal/activities.js'
 import { denied } from './admission.js'
 import { toolKey } from './remembered-approvals.js'
-import type { AdmittedCall, Next, Stage } from './stage.js'
+import type { AdmittedCall, Next, Stage } from './run-call.js'
 import { outcomeOf, type WaitingCall } from './waiting-calls.js'
 
 export const approval: Stage = (call, next) => (call.tool.approval ? startApproved(call, next) : next(call))

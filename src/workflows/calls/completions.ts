@@ -70,7 +70,7 @@ export class Completions {
     this.#settled = state?.settled ?? []
     this.#waitedMs = state?.waitedMs ?? 0
     calls.onChange(() => this.#onChange())
-    if (calls.waiting.length > 0) this.#onChange()
+    if (calls.expiring.length > 0) this.#onChange()
   }
 
   /** Is undefined when no call has waited. */
@@ -99,7 +99,7 @@ export class Completions {
     if (this.#isRepeated(input)) return
     this.#completable(input)
     // Invariant 5.
-    if (this.#slots.isPaused) throw rejection('RUN_BUSY', 'the run continues as new')
+    if (this.#slots.isClosed) throw rejection('RUN_BUSY', 'the run continues as new')
   }
 
   /**
@@ -153,11 +153,7 @@ export class Completions {
   }
 
   /** Reports an event to the audit log of the workers, if they have one. */
-  async #audit(
-    { tool, caller, position }: WaitingCall,
-    idempotencyKey: string,
-    decision: CallDecision,
-  ): Promise<void> {
+  async #audit({ tool, caller, position }: WaitingCall, idempotencyKey: string, decision: CallDecision): Promise<void> {
     const { isAudited, context, timeouts } = this.#run.config
     if (!isAudited) return
     const call = { tool, caller, position, idempotencyKey, ...(context && { context }) }
@@ -191,14 +187,14 @@ export class Completions {
   #onChange(): void {
     const now = Date.now()
     let next = Infinity
-    for (const call of this.#calls.waiting) {
+    for (const call of this.#calls.expiring) {
       if (this.#deciding.has(call)) continue
       if (call.state.expiresAt > now) next = Math.min(next, call.state.expiresAt)
       // The end of the expiry calls this function again.
       else return void this.#timerScope.run(() => this.#expire(call))
     }
     this.#waitedMs = this.waitedMs
-    this.#waitingSince = this.#calls.waiting.length === 0 ? undefined : now
+    this.#waitingSince = this.#calls.expiring.length === 0 ? undefined : now
     const schedule = () => this.#timer.schedule(next, 'expiry of a deferred call', () => this.#onChange())
     if (!this.#isClosed) void this.#timerScope.run(() => Promise.resolve(schedule()))
   }

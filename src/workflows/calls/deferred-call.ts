@@ -4,7 +4,7 @@ import { isQuestion } from '../../common/calls/deferred-calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { announceClientCall } from '../temporal/activities.js'
 import { scheduleToolActivity, toolInput } from './activity-call.js'
-import type { AdmittedCall } from './stage.js'
+import type { AdmittedCall } from './run-call.js'
 import { outcomeOf } from './waiting-calls.js'
 
 /**

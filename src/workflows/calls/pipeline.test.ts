@@ -152,9 +152,7 @@ it.each(['answer_singly', 'pay'])('a call that a limit refuses does not start a 
 it('a call that waits for its approval keeps waiting in the next execution, though its tool was approved', async () => {
   const idempotencyKey = keyOf('pay', 1)
   const state = { type: 'approval', since: 0, expiresAt: Date.now() + 1_000_000 } as const
-  const waiting = [
-    { idempotencyKey, tool: 'pay', caller: 'code_execution', position: positionOf(1), state },
-  ] as const
+  const waiting = [{ idempotencyKey, tool: 'pay', caller: 'code_execution', position: positionOf(1), state }] as const
   const run = new TestRun({}, { waiting, approvals: ['pay'] })
   // The digest of a call of this test is the name of its tool.
   await run.call('pay', 1)

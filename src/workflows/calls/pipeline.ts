@@ -20,8 +20,7 @@ import { approval } from './approval.js'
 import { compensation } from './compensation/compensation.js'
 import { callDeferredTool } from './deferred-call.js'
 import { callRemoteTool } from './remote/remote-call.js'
-import type { RunCall } from './run-call.js'
-import type { AdmittedCall, Next, Stage } from './stage.js'
+import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
 
 /** Waits for a slot of the tool, if it has a concurrency limit, and holds it until the outcome is recorded. */
 const slotOfTool: Stage = (call, next) =>

@@ -1,4 +1,4 @@
-import type { Caller, CallPosition, FollowUpInput } from '../../common/calls/calls.js'
+import type { Caller, CallPosition, FollowUpInput, ToolCallInput } from '../../common/calls/calls.js'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { JsonObject } from '../../common/json/json.js'
@@ -72,13 +72,13 @@ export class RunCall {
   }
 
   /** The call, for activities. */
-  get input() {
+  get input(): ToolCallInput {
     const { caller, position, idempotencyKey } = this
     const { tool, arguments: args } = this.#described
     return { tool, caller, position, idempotencyKey, arguments: args }
   }
 
-  /** Replaces the arguments by those of an approval, which nobody has checked yet. */
+  /** Replaces the arguments by those of an approval, which are not parsed yet. The key of the call stays. */
   useArguments(args: JsonObject): void {
     const { isParsed: _, floats: __, ...call } = this.#described
     this.#described = { ...call, arguments: args }
@@ -135,3 +135,16 @@ export class RunCall {
     return `${summary} (run ${callWorkflowId(tool, this.idempotencyKey)})`
   }
 }
+
+/** A call of a tool that exists. */
+export type AdmittedCall = RunCall & { readonly tool: ToolConfig }
+
+/** The rest of the pipeline. */
+export type Next = (call: AdmittedCall) => Promise<CallOutcome>
+
+/**
+ * One stage of a call: does something before and after the rest of the pipeline, or returns the outcome in its place.
+ *
+ * @throws CancelledFailure when the run or the scope of the call is cancelled
+ */
+export type Stage = (call: AdmittedCall, next: Next) => Promise<CallOutcome>

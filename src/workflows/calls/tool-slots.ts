@@ -44,14 +44,7 @@ interface LimitedCall {
 }
 
 /** The states of a call with a slot that the limiter has granted, or is about to grant. */
-const holding: readonly CallState['type'][] = [
-  'requested',
-  'granted',
-  'announcing',
-  'result',
-  'completed',
-  'returning',
-]
+const holding: readonly CallState['type'][] = ['requested', 'granted', 'announcing', 'result', 'completed', 'returning']
 
 /** The slots of a run; see the header. */
 export class ToolSlots {

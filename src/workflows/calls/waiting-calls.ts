@@ -72,8 +72,8 @@ export class WaitingCalls {
     return [...this.#calls.values()].filter(({ state }) => open.includes(state.type)).length
   }
 
-  /** The calls that wait for an approval or a result. */
-  get waiting(): readonly OpenWait[] {
+  /** The calls that wait for an approval or a result, until they expire. */
+  get expiring(): readonly OpenWait[] {
     return [...this.#calls.values()].filter((call): call is OpenWait => 'expiresAt' in call.state)
   }
 

@@ -234,7 +234,7 @@ export async function waitForResultsOrTimer(
   const wake = wakeAt ?? Infinity
   let isOverdue = false
   const watchDeadline = (): void => {
-    const expire = () => (isOverdue = waiting.waiting.length === 0)
+    const expire = () => (isOverdue = waiting.expiring.length === 0)
     if (deadline < wake) timer.schedule(deadline, 'time limit of the cell', expire)
   }
   let isParked = session.sandbox.state === 'parked'

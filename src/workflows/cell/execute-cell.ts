@@ -10,11 +10,7 @@ import { runCell } from './run-cell.js'
  * @param scope ends the cell when it is cancelled
  * @throws CancelledFailure, and failures of the engine
  */
-export function executeCell(
-  scope: CancellationScope,
-  runtime: CodeRuntime,
-  source: string,
-): Promise<CellOutcome> {
+export function executeCell(scope: CancellationScope, runtime: CodeRuntime, source: string): Promise<CellOutcome> {
   return runOrDrop(scope, runtime, async () => toCellOutcome(await runCell(runtime, source), runtime.run))
 }
 

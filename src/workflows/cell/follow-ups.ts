@@ -8,10 +8,7 @@ import type { CellState, CodeRuntime } from './code-runtime.js'
  * Returns the local calls that the worker of the next step may make by itself; undefined when the program waits for a
  * call.
  */
-export function localCallAllowance(
-  runtime: CodeRuntime,
-  cell: CellState,
-): LocalCallAllowance | undefined {
+export function localCallAllowance(runtime: CodeRuntime, cell: CellState): LocalCallAllowance | undefined {
   const { run, pendingCalls } = runtime
   if (run.config.followUps !== true || pendingCalls.size > 0) return undefined
   const firstExecutionRunId = executionOfCalls(run.identity)

@@ -156,7 +156,7 @@ export class Conversation {
     return {
       state: this.#isClosing ? 'closing' : this.#messages.hasWork ? 'working' : 'waiting',
       ...this.#messages.counts,
-      waitingCalls: this.#ready?.calls.waiting.waiting.length ?? 0,
+      waitingCalls: this.#ready?.calls.waiting.expiring.length ?? 0,
       contextTokens: this.#ready?.turns.messages.state.lastTurnTokens ?? null,
       contextWindow: this.#ready?.run.config.model.contextWindow ?? null,
       createdAt: this.#createdAt,
@@ -280,7 +280,11 @@ export class Conversation {
     const { report, note } = await compensateMessage(calls.compensations, outcome.status === 'answered')
     if (note !== undefined) messages.addPending([{ type: 'text', text: note }])
     const isTakenBack = before !== undefined && takenBackStatuses.includes(outcome.status) && messages.restore(before)
-    this.#messages.answer({ ...outcome, ...(report && { compensation: report }), isTakenBack }, run.counts, this.#input.startedByMessage)
+    this.#messages.answer(
+      { ...outcome, ...(report && { compensation: report }), isTakenBack },
+      run.counts,
+      this.#input.startedByMessage,
+    )
     this.#lastUsedAt = Date.now()
   }
 

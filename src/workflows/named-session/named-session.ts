@@ -149,7 +149,7 @@ export class NamedSession {
    *
    * @throws ApplicationFailure when the cell is refused, SESSION_CLOSED, and failures of the engine
    */
-  async executeCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
+  async executeServedCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
     const { id, context, sandbox } = cell
     this.#admit({ context, ...(sandbox !== undefined && { sandbox }) })
     return this.#enqueue(async (runtime) => {

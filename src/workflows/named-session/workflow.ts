@@ -50,7 +50,7 @@ export async function session({
       validator: (input) => namedSession.validate(input),
     })
     serveCells({
-      execute: (cell) => namedSession.executeCell(cell, cell.id === startedByUpdateId),
+      execute: (cell) => namedSession.executeServedCell(cell, cell.id === startedByUpdateId),
       interrupt: (id) => namedSession.interrupt({ updateId: id }),
     })
     handleSignal(interrupt, (input) => namedSession.interrupt(input))

@@ -73,7 +73,7 @@ export class ContinueAsNewPolicy {
     this.#hasAttempted = true
     const isHeld = this.#isHeld
     const callSlots = this.#callSlots
-    callSlots.pause()
+    callSlots.close()
     // Otherwise an accepted update would get no response.
     const isIdle = (): boolean => callSlots.acquired === 0 && allHandlersFinished() && !isHeld()
     const isOver = (): boolean => isIdle() || isHeld()
@@ -82,7 +82,7 @@ export class ContinueAsNewPolicy {
     if (mustContinue) await condition(isOver)
     else await condition(isOver, quiesceMs, { summary: 'wait for calls, to continue as new' })
     if (isIdle()) return true
-    callSlots.resume()
+    callSlots.reopen()
     return false
   }
 }

@@ -54,7 +54,9 @@ export function publishWait(
   run: PublishedRun & Pick<Run, 'progress'>,
   isParked = run.progress.activity?.type === 'waiting' && run.progress.activity.isParked,
 ): void {
-  const waits = [...run.progress.openCalls.values()].flatMap(({ wait }) => (wait && 'expiresAt' in wait ? wait.for : []))
+  const waits = [...run.progress.openCalls.values()].flatMap(({ wait }) =>
+    wait && 'expiresAt' in wait ? wait.for : [],
+  )
   if (waits.includes('approval')) return publishStatus(run, 'waiting_for_approval')
   if (waits.includes('answer')) return publishStatus(run, 'waiting_for_result')
   if (isParked) return publishStatus(run, waits.length > 0 ? 'waiting_for_result' : 'waiting')

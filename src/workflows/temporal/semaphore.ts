@@ -9,7 +9,7 @@ export class Semaphore {
   readonly #count: number
   readonly #waiting: Waiter[] = []
   #acquired = 0
-  #isPaused = false
+  #isClosed = false
 
   constructor(count: number) {
     this.#count = count
@@ -20,17 +20,17 @@ export class Semaphore {
     return this.#acquired
   }
 
-  get isPaused(): boolean {
-    return this.#isPaused
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
-  /** Stops the start of tasks until {@link resume}. Tasks in progress are not affected. */
-  pause(): void {
-    this.#isPaused = true
+  /** Stops the start of tasks until {@link reopen}. Tasks in progress are not affected. */
+  close(): void {
+    this.#isClosed = true
   }
 
-  resume(): void {
-    this.#isPaused = false
+  reopen(): void {
+    this.#isClosed = false
     this.#grantSlots()
   }
 
@@ -61,7 +61,7 @@ export class Semaphore {
   }
 
   #grantSlots(): void {
-    while (!this.#isPaused && this.#acquired < this.#count) {
+    while (!this.#isClosed && this.#acquired < this.#count) {
       const waiter = this.#waiting.shift()
       if (!waiter) return
       waiter.state = 'acquired'

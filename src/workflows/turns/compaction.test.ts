@@ -49,7 +49,11 @@ const recorded = {
   toolSet: { digest: 'd' },
 }
 
-function runAfter(tokens: number, config: { [Key in keyof RunConfig]?: RunConfig[Key] | undefined } = {}, contextWindow: number | undefined = 1_000) {
+function runAfter(
+  tokens: number,
+  config: { [Key in keyof RunConfig]?: RunConfig[Key] | undefined } = {},
+  contextWindow: number | undefined = 1_000,
+) {
   const model = { provider: 'p', name: 'm', maxTokens: 10, ...(contextWindow > 0 && { contextWindow }) }
   const run = testRun({ kind: 'agent', config: { ...recorded, model, ...config } })
   const messages = new MessageHistory(10)

@@ -89,15 +89,14 @@ export async function executeToolUses(
       results[use.id] ??= await queue.run(async () => {
         if (interruption.isRequested()) return toolResult(use, notStarted, true)
         pending.currentCell = use.id
-        return executeCell(context, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
+        return executeCode(context, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
       })
     }
   }
   const executeOther = async (use: ToolUseBlock, position: number): Promise<void> => {
     if (isCell(use) || results[use.id]) return
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
-    const work =
-      requestEngineTool(context, use) ?? (() => executeToolCall(context, pending, use, position + 1, record))
+    const work = requestEngineTool(context, use) ?? (() => executeToolCall(context, pending, use, position + 1, record))
     results[use.id] = await runInterruptible(interruption, work, () => record(toolResult(use, interrupted, true)))
   }
   if (!toolUses.some(isCell)) showProgress(run, { type: 'direct_calls' })
@@ -122,7 +121,7 @@ async function runInterruptible<Result>(
   }
 }
 
-async function executeCell(
+async function executeCode(
   { runtime, shared }: ToolUseContext,
   use: ToolUseBlock,
   suspended: CellState | undefined,

@@ -1,4 +1,4 @@
-import type { AdmittedCall, Stage } from '../stage.js'
+import type { AdmittedCall, Stage } from '../run-call.js'
 
 /** Records a call that may have to be compensated, with its result, or the failure after which its effect is unknown. */
 export const compensation: Stage = async (call, next) => {

@@ -32,7 +32,12 @@ import type { FloatMask } from '../../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { callActivityId, callWorkflowId, memoKeys } from '../../../common/names.js'
 import type { CallOutcome, CallStatus } from '../../../common/calls/outcomes.js'
-import type { RemoteActivity, RemoteNexusOperation, RemoteWorkflow, ToolConfig } from '../../../common/runs/tool-config.js'
+import type {
+  RemoteActivity,
+  RemoteNexusOperation,
+  RemoteWorkflow,
+  ToolConfig,
+} from '../../../common/runs/tool-config.js'
 import { toTemporalSummary, utf8Length } from '../../../common/text/text.js'
 import { isExternal, refOf } from '../../../common/json/external-value.js'
 import { auditCallEvent, checkToolResult, prepareArguments } from '../../temporal/activities.js'
@@ -42,8 +47,7 @@ import { inputOf, remoteCallOf, withFloats } from './remote-input.js'
 import { type RemoteToolConfig, toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
 import { readRemoteResult } from './remote-result.js'
 import { runSubagent } from '../subagent/call-subagent.js'
-import type { RunCall } from '../run-call.js'
-import type { AdmittedCall } from '../stage.js'
+import type { AdmittedCall, RunCall } from '../run-call.js'
 
 /** A larger result is checked while it holds one of the slots for large calls. */
 const inlineBytes = 4_096

@@ -111,7 +111,8 @@ export class Completions {
   async complete(input: CompleteCallInput): Promise<void> {
     const { idempotencyKey, digest, result, by } = input
     const waiting = this.#find(idempotencyKey)
-    if (waiting) await this.waitWhileDeciding(waiting)
+    // Several completions may wait, and the first of them decides again. So nothing is awaited after this condition.
+    while (waiting && this.#deciding.has(waiting)) await condition(() => !this.#deciding.has(waiting))
     if (this.#isRepeated(input)) return
     const call = this.#completable(input)
     const [positive, negative] = isApprovalKey(idempotencyKey)
@@ -133,7 +134,7 @@ export class Completions {
     this.#settle(call, idempotencyKey, outcome, digest)
   }
 
-  /** Waits until a completion in progress has ended. Several may wait, and the first of them may decide again. */
+  /** Waits until no completion of a call is in progress. */
   async waitWhileDeciding(call: WaitingCall): Promise<void> {
     while (this.#deciding.has(call)) await condition(() => !this.#deciding.has(call))
   }

@@ -4,8 +4,9 @@
  */
 
 import { workflowInfo } from '@temporalio/workflow'
-import { zeroCounts, type RunConfigInput, type RunKind } from '../common/runs/runs.js'
+import { memoKeys } from '../common/names.js'
 import type { RunConfig } from '../common/runs/run-config.js'
+import { type RunConfigInput, type RunKind, zeroCounts } from '../common/runs/runs.js'
 import { handleCallMessages } from './calls/messages.js'
 import { RunCalls, type RunCallsState } from './calls/run-calls.js'
 import { handleUsageReports } from './calls/subagent/usage-report.js'
@@ -35,7 +36,7 @@ export async function startRun({ kind, options = {}, state, session, callKey }: 
   const { workflowId, firstExecutionRunId } = workflowInfo()
   const namespace = namespaceOf(data.config)
   const identity = { namespace, workflowId, firstExecutionRunId, ...(callKey !== undefined && { callKey }) }
-  const run = new Run(kind, identity, data)
+  const run = new Run(kind, identity, data, lostSummary())
   if (kind === 'program' || kind === 'session') run.requireSandbox()
   const calls = new RunCalls(run, state?.calls)
   handleCallMessages(() => [calls])
@@ -86,4 +87,14 @@ export function closeEmbeddedRun(calls: RunCalls): void {
 
 function namespaceOf({ namespace }: RunConfig): string {
   return namespace ?? workflowInfo().namespace
+}
+
+/**
+ * Returns the summary from the memo, for a run that continued as new: Temporal keeps the memo, and drops the summary of
+ * the start.
+ */
+function lostSummary(): string | undefined {
+  const { continuedFromExecutionRunId, memo } = workflowInfo()
+  const summary: unknown = memo?.[memoKeys.summary]
+  return continuedFromExecutionRunId !== undefined && typeof summary === 'string' ? summary : undefined
 }

@@ -9,9 +9,7 @@
  * 2. A count never decreases.
  */
 
-import { workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../../common/calls/call-identity.js'
-import { memoKeys } from '../../common/names.js'
 import { hostedBackend } from '../../common/runs/hosted-code.js'
 import { addSubagentCounts } from '../../common/runs/leases.js'
 import type { ModelReply } from '../../common/runs/messages.js'
@@ -38,7 +36,7 @@ export class Run {
   readonly kind: RunKind
   readonly identity: RunIdentity
   readonly tools: ReadonlyMap<string, ToolConfig>
-  readonly progress = new Progress(lostSummary())
+  readonly progress: Progress
   readonly budget: RunBudget
   #config: RunConfig
   #counts: RunCounts
@@ -46,9 +44,16 @@ export class Run {
   /** Tool calls that do not count towards `callsPerRun`: those for earlier messages, or in earlier executions. */
   #uncountedCalls = 0
 
-  constructor(kind: RunKind, identity: RunIdentity, state: Pick<RunDataState, 'config'> & Partial<RunDataState>) {
+  /** @param about summary of the run, if the Temporal UI does not show it */
+  constructor(
+    kind: RunKind,
+    identity: RunIdentity,
+    state: Pick<RunDataState, 'config'> & Partial<RunDataState>,
+    about?: string,
+  ) {
     this.kind = kind
     this.identity = identity
+    this.progress = new Progress(about)
     this.tools = new Map(state.config.tools.map((tool) => [tool.name, tool]))
     this.#config = state.config
     this.#counts = state.counts ?? zeroCounts
@@ -128,14 +133,4 @@ export class Run {
         `the sandbox ${hostedBackend} only executes the code of agents: choose another`,
       )
   }
-}
-
-/**
- * Returns the summary from the memo, for a run that continued as new: Temporal keeps the memo, and drops the summary of
- * the start.
- */
-function lostSummary(): string | undefined {
-  const { continuedFromExecutionRunId, memo } = workflowInfo()
-  const summary: unknown = memo?.[memoKeys.summary]
-  return continuedFromExecutionRunId !== undefined && typeof summary === 'string' ? summary : undefined
 }

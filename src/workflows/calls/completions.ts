@@ -112,7 +112,8 @@ export class Completions {
     const { idempotencyKey, digest, result, by } = input
     const waiting = this.#find(idempotencyKey)
     // Several completions may wait, and the first of them decides again. So nothing is awaited after this condition.
-    while (waiting && this.#deciding.has(waiting)) await condition(() => !this.#deciding.has(waiting))
+    const isDeciding = () => waiting !== undefined && this.#deciding.has(waiting)
+    while (isDeciding()) await condition(() => !isDeciding())
     if (this.#isRepeated(input)) return
     const call = this.#completable(input)
     const [positive, negative] = isApprovalKey(idempotencyKey)

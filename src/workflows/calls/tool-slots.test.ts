@@ -73,6 +73,13 @@ function released(): readonly string[] {
   })
 }
 
+const limitedCall = (key: string) => ({
+  tool: work,
+  input: identityOf(key),
+  report: () => undefined,
+  record: (outcome: CallOutcome) => outcome,
+})
+
 /** The slots of a run, and its calls, which a test ends. */
 class TestRun {
   readonly slots: ToolSlots
@@ -90,7 +97,7 @@ class TestRun {
   /** Settles when the call has ended. */
   async call(key: string, execute = () => this.#execute(key)): Promise<string> {
     try {
-      const outcome = await this.slots.run({ tool: work, input: identityOf(key), report: () => undefined }, 2, execute)
+      const outcome = await this.slots.run(limitedCall(key), 2, execute)
       if (outcome.status === 'denied') this.refusals[key] = outcome.message
       return 'ended'
     } catch (thrown) {

@@ -41,6 +41,7 @@ interface LimitedCall {
   readonly tool: ToolConfig
   readonly input: CallIdentity
   report(wait: CallWait | undefined): void
+  record(outcome: CallOutcome): CallOutcome
 }
 
 /** The states of a call with a slot that the limiter has granted, or is about to grant. */
@@ -117,7 +118,7 @@ export class ToolSlots {
     try {
       const problem = await this.#waitForSlot(limited, call)
       if (problem === undefined) return await execute()
-      return { status: 'denied', message: `${tool.name} has no slot free: ${problem}` }
+      return limited.record({ status: 'denied', message: `${tool.name} has no slot free: ${problem}` })
     } finally {
       this.#requests.delete(call)
       this.#release(call)

@@ -153,9 +153,10 @@ export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promi
  * Closes the session. A cancellation of the run does not stop this, and a host that does not answer does not fail it.
  */
 export async function closeRuntime({ session, timer, calls, beforeClose }: CodeRuntime): Promise<void> {
-  for (const end of beforeClose) await end()
+  const ended = Promise.all(beforeClose.map((end) => end()))
   timer.close()
   const closed = calls.close()
+  await ended
   await session.close()
   await closed
 }

@@ -2,7 +2,7 @@
  * Workflow `agent`: a question, turns of a model with code and tools, an answer.
  *
  * Owns: the life of one run: read the configuration, take the turns, close the session, return the answer.
- * Boundary: `turns/` takes the turns, and `plan/` works on a plan. The text of the messages never enters the workflow.
+ * Boundary: `turns/` takes the turns, and works on a plan. The text of the messages never enters the workflow.
  *
  * Invariants:
  * 1. The session is closed in every case but continue-as-new, which hands it to the next execution.
@@ -12,64 +12,69 @@
 
 import { CancelledFailure, ContinueAsNew } from '@temporalio/workflow'
 import { problemOfAttachments } from '../common/conversation/attachments.js'
-import type { AgentInput, AgentResult, BudgetLease, RunCounts, SubagentInput } from '../common/run/runs.js'
-import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
-import { recordSummary, recordOutcome } from './temporal/memo.js'
-import { failWorkflowOnError } from './temporal/fail-workflow.js'
-import { rejection } from './temporal/rejection.js'
-import { publishEnd } from './temporal/search-attributes.js'
-import { handleBudget } from './budget.js'
+import type { AgentInput, AgentResult, RunCounts, SubagentInput, ContinuedAgentInput } from '../common/run/runs.js'
+import { continueAsNew } from './run/continue-as-new.js'
+import { recordSummary, recordOutcome } from './run/memo.js'
+import { failWorkflowOnError, rejection } from './temporal/failures.js'
+import { publishEnd } from './run/search-attributes.js'
+import { handleBudget } from './run/budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
-import { compensateUnfinished } from './compensation/compensate-unfinished.js'
-import { type Run, type RunState, runState, startRun } from './run.js'
-import { PlanRun, type PlanState } from './plan/plan-run.js'
-import { reportUsage } from './subagents/usage-report.js'
+import { compensateUnfinished } from './calls/compensation/compensate-unfinished.js'
+import type { RunCalls } from './calls/run-calls.js'
+import { type RunState, runState, startRun } from './start-run.js'
+import { PlanRun, type PlanState } from './turns/plan/plan-run.js'
+import { reportUsage } from './calls/subagent/usage-report.js'
 import { AgentTurns } from './turns/agent-turns.js'
 import type { AgentTurnsState } from './turns/agent-turns-state.js'
+import type { UserMessage } from './turns/message-history.js'
 
 /** The state for the next execution of the continue-as-new chain. */
 export type AgentState = RunState & AgentTurnsState & { readonly plan?: PlanState }
 
-export async function agent(input: AgentInput | SubagentInput, state?: AgentState): Promise<AgentResult> {
+type AgentArguments =
+  | [input: AgentInput & Partial<SubagentInput>, state?: undefined]
+  | [input: ContinuedAgentInput, state: AgentState]
+
+export async function agent(...[input, state]: AgentArguments): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
-    recordSummary(input.question)
-    const { question: _, attachments, callKey, ...options }: AgentInput & Partial<SubagentInput> = input
-    const problem = problemOfAttachments(attachments)
-    if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
-    const lease = leaseOf(input)
-    let counts = state?.counts
+    const { lease, callKey }: ContinuedAgentInput = input
+    let calls: RunCalls | undefined
     try {
-      const run = await startRun({ kind: 'agent', options, state, callKey })
-      counts = run.counts
-      return await answerQuestion(run, input, state)
+      if (state) {
+        calls = await startRun({ kind: 'agent', state, callKey })
+        return await answerQuestion(calls, state, input)
+      }
+      const { question, attachments, callKey: _, ...options } = input
+      recordSummary(question)
+      const problem = problemOfAttachments(attachments)
+      if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
+      calls = await startRun({ kind: 'agent', options, callKey })
+      return await answerQuestion(calls, { text: question, attachments }, input)
     } catch (thrown) {
-      if (lease && !(thrown instanceof ContinueAsNew)) await reportUsage(lease, counts)
+      if (lease && !(thrown instanceof ContinueAsNew)) await reportUsage(lease, (calls?.run ?? state)?.counts)
       throw thrown
     }
   })
 }
 
 async function answerQuestion(
-  run: Run,
-  input: AgentInput | SubagentInput,
-  state: AgentState | undefined,
+  calls: RunCalls,
+  from: AgentState | UserMessage,
+  { lease, callKey }: ContinuedAgentInput,
 ): Promise<AgentResult> {
-  const { question, attachments } = input
-  const lease = leaseOf(input)
-  const { callKey } = run.identity
-  const turns = new AgentTurns(run, {
+  const { run, compensations } = calls
+  const state = 'config' in from ? from : undefined
+  const turns = new AgentTurns(calls, {
     state,
     continueAsNew: async (turnsState, isUpgraded) => {
-      const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
-      // The state contains the recorded configuration, which includes all other fields of the input.
-      const own = { ...turnsState, ...(plan.state && { plan: plan.state }) }
-      const asked = { question: '', ...(lease && { lease, ...(callKey !== undefined && { callKey }) }) }
-      await next(run, asked, { ...runState(run), ...own })
+      const next: AgentState = { ...runState(calls), ...turnsState, ...(plan.state && { plan: plan.state }) }
+      const kept = { ...(lease && { lease }), ...(callKey !== undefined && { callKey }) }
+      await continueAsNew<typeof agent>(run, [kept, next], isUpgraded)
     },
   })
   const plan = new PlanRun(run, turns, state?.plan)
-  if (!state) turns.messages.addMessage({ text: question, attachments })
-  registerInspectQuery(run, turns.codeRuntime)
+  if (!('config' in from)) turns.messages.addMessage(from)
+  registerInspectQuery(turns.codeRuntime)
   handleBudget(run.budget, lease !== undefined)
   const answer = async (): Promise<Omit<AgentResult, keyof RunCounts>> => {
     turns.resume()
@@ -78,21 +83,13 @@ async function answerQuestion(
     if (!outcome) throw new CancelledFailure('the run was interrupted')
     return outcome
   }
+  const isFinished = ({ status }: Pick<AgentResult, 'status'>): boolean => status === 'answered'
   const outcome = await publishEnd(
     run,
-    () => compensateUnfinished(run, () => withRuntime(turns.codeRuntime, answer), isFinished),
+    () => compensateUnfinished(compensations, () => withRuntime(turns.codeRuntime, answer), isFinished),
     ({ status }) => status,
   )
   recordOutcome(outcome.status)
-  const compensation = run.compensations.report
+  const compensation = compensations.report
   return { ...outcome, ...run.counts, ...(compensation && { compensation }) }
-}
-
-/** Returns undefined for a run that is not a sub-agent. */
-function leaseOf(input: AgentInput | SubagentInput): BudgetLease | undefined {
-  return 'lease' in input ? input.lease : undefined
-}
-
-function isFinished({ status }: Pick<AgentResult, 'status'>): boolean {
-  return status === 'answered'
 }

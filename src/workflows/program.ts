@@ -14,10 +14,10 @@
 
 import type { ProgramInput, ProgramResult } from '../common/run/runs.js'
 import { type CellRun, toCellOutcome } from './cell/cell-result.js'
-import { ContinueAsNewPolicy, continueAsNew } from './temporal/continue-as-new.js'
-import { recordSummary, recordOutcome } from './temporal/memo.js'
-import { failWorkflowOnError } from './temporal/fail-workflow.js'
-import { publishEnd } from './temporal/search-attributes.js'
+import { ContinueAsNewPolicy, continueAsNew } from './run/continue-as-new.js'
+import { recordSummary, recordOutcome } from './run/memo.js'
+import { failWorkflowOnError } from './temporal/failures.js'
+import { publishEnd } from './run/search-attributes.js'
 import {
   type CellState,
   type CodeRuntimeState,
@@ -27,8 +27,9 @@ import {
   withRuntime,
 } from './cell/code-runtime.js'
 import { startPendingCalls, resumeCell, runCell } from './cell/run-cell.js'
-import { compensateUnfinished } from './compensation/compensate-unfinished.js'
-import { type RunState, runState, startRun } from './run.js'
+import { compensateUnfinished } from './calls/compensation/compensate-unfinished.js'
+import type { RunCalls } from './calls/run-calls.js'
+import { type RunState, runState, startRun } from './start-run.js'
 
 /** The state for the next execution of the continue-as-new chain. The cell waits. */
 export interface ProgramState extends RunState {
@@ -36,42 +37,48 @@ export interface ProgramState extends RunState {
   readonly cell: CellState
 }
 
-export async function program(input: ProgramInput, state?: ProgramState): Promise<ProgramResult> {
+type ProgramArguments = [input: ProgramInput, state?: undefined] | [input: Record<string, never>, state: ProgramState]
+
+export async function program(...[input, state]: ProgramArguments): Promise<ProgramResult> {
   return failWorkflowOnError(async () => {
-    recordSummary(input.source)
-    const { source, ...options } = input
-    const run = await startRun({ kind: 'program', options, state })
-    const { config, counts } = run
-    const policy = new ContinueAsNewPolicy(run.callSlots, config.limits.historyEvents)
-    const tryContinueAsNew = async (cell: CellState): Promise<void> => {
-      if (!(await policy.attempt())) return
-      const codeRuntime = await serializeRuntime(run, runtime)
-      // The state contains the recorded configuration, which includes all options.
-      const next: ProgramState = { ...runState(run), codeRuntime, cell }
-      await continueAsNew<typeof program>(run, { source: '' }, next)
-    }
-    const continueAsNewIfDue = (cell: CellState) => (policy.isDue ? tryContinueAsNew(cell) : undefined)
-    const isContinueAsNewDue = () => policy.isDue
-    const continuation = { isContinueAsNewDue, continueAsNewIfDue }
-    const runtime = createCodeRuntime(run, { hasMoreCells: false, ...continuation, state: state?.codeRuntime })
-    registerInspectQuery(run, runtime)
-    const runProgramCell = (): Promise<CellRun> => {
-      if (!state) return runCell(run, runtime, source)
-      startPendingCalls(run, runtime, state.codeRuntime.pendingCalls.notStarted)
-      return resumeCell(run, runtime, state.cell)
-    }
-    const outcome = await publishEnd(
-      run,
-      () =>
-        compensateUnfinished(
-          run,
-          async () => toCellOutcome(await withRuntime(runtime, runProgramCell), run),
-          ({ status }) => status === 'ok',
-        ),
-      ({ status }) => status,
-    )
-    recordOutcome(outcome.status)
-    const compensation = run.compensations.report
-    return { outcome, ...counts, ...(compensation && { compensation }) }
+    if (state) return runProgram(await startRun({ kind: 'program', state }), state)
+    const { source, ...options }: ProgramInput = input
+    recordSummary(source)
+    return runProgram(await startRun({ kind: 'program', options }), source)
   })
+}
+
+async function runProgram(calls: RunCalls, from: ProgramState | string): Promise<ProgramResult> {
+  const { run, slots, compensations } = calls
+  const policy = new ContinueAsNewPolicy(slots, run.config.limits.historyEvents)
+  const tryContinueAsNew = async (cell: CellState): Promise<void> => {
+    if (!(await policy.attempt())) return
+    const codeRuntime = await serializeRuntime(runtime)
+    await continueAsNew<typeof program>(run, [{}, { ...runState(calls), codeRuntime, cell }])
+  }
+  const runtime = createCodeRuntime(calls, {
+    hasMoreCells: false,
+    isContinueAsNewDue: () => policy.isDue,
+    continueAsNewIfDue: (cell) => (policy.isDue ? tryContinueAsNew(cell) : undefined),
+    state: typeof from === 'string' ? undefined : from.codeRuntime,
+  })
+  registerInspectQuery(runtime)
+  const runProgramCell = (): Promise<CellRun> => {
+    if (typeof from === 'string') return runCell(runtime, from)
+    startPendingCalls(runtime, from.codeRuntime.pendingCalls.notStarted)
+    return resumeCell(runtime, from.cell)
+  }
+  const outcome = await publishEnd(
+    run,
+    () =>
+      compensateUnfinished(
+        compensations,
+        async () => toCellOutcome(await withRuntime(runtime, runProgramCell), run),
+        ({ status }) => status === 'ok',
+      ),
+    ({ status }) => status,
+  )
+  recordOutcome(outcome.status)
+  const compensation = compensations.report
+  return { outcome, ...run.counts, ...(compensation && { compensation }) }
 }

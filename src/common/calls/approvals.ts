@@ -35,18 +35,6 @@ export interface Approval {
   readonly remember?: true
 }
 
-/** The approvals of a run for the next execution of the continue-as-new chain. */
-export interface ApprovalsState {
-  /** Calls that were approved and have not ended, by idempotency key, with the arguments that replace theirs. */
-  readonly approved: Readonly<Record<string, JsonObject | null>>
-  /** Approvals for later calls: digests of calls, and keys of tools. */
-  readonly remembered: readonly string[]
-  /**
-   * Maps the idempotency key of a call that waits to the key under which its tool remembers an approval. Absent: none.
-   */
-  readonly keys?: Readonly<Record<string, string>>
-}
-
 /** The key of the wait for approval of a call: a token for it completes nothing else. */
 export function approvalKey(idempotencyKey: string): string {
   return `${idempotencyKey}/approval`

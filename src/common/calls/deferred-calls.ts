@@ -1,6 +1,5 @@
-import type { Caller, CallPosition } from './calls.js'
+import type { CallPosition } from './calls.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
-import type { CallOutcome } from './outcomes.js'
 import type { BudgetPause } from '../budget/budget.js'
 
 /** The declaration of a deferred tool. */
@@ -47,36 +46,6 @@ export type DeferredResult =
       /** Only for a request for approval: the earlier calls of the run are compensated. */
       readonly compensate?: true
     }
-
-/**
- * A call that waits for its result or approval after the end of its activity. Times are milliseconds since the epoch.
- */
-export interface WaitingCall {
-  readonly idempotencyKey: string
-  readonly tool: string
-  readonly caller: Caller
-  readonly position: CallPosition
-  /** The call waits for its approval, not for its result. Then `idempotencyKey` is the result of `approvalKey`. */
-  readonly isApproval?: true
-  readonly since: number
-  readonly expiresAt: number
-}
-
-/** A call that no longer waits. It is kept for late requests. */
-export interface SettledCall {
-  readonly idempotencyKey: string
-  /** Digest of the result; null for an expired call. */
-  readonly digest: string | null
-}
-
-/** The deferred calls of a run for the next execution of the continue-as-new chain. */
-export interface DeferredCallsState {
-  /** The calls that wait. A call has an outcome when the program has not taken it yet. */
-  readonly waiting: readonly (WaitingCall & { readonly outcome?: CallOutcome })[]
-  readonly settled: readonly SettledCall[]
-  /** Milliseconds during which at least one call waited. */
-  readonly waitedMs: number
-}
 
 /** A call that waits for its approval, the answer to its question, or its result. */
 export interface CallToDecide {

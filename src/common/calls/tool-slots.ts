@@ -61,18 +61,5 @@ export interface ToolLimitInput {
   readonly state?: ToolLimitState
 }
 
-/**
- * A call of a tool with a limit. `queued`: the call waits behind other calls of its run. `requested`: the limiter has
- * the request. `granted`: the call has a slot. `returning`: the limiter has not confirmed the release.
- */
-export interface SlotCall {
-  readonly key: string
-  readonly tool: string
-  readonly state: 'queued' | 'requested' | 'granted' | 'returning'
-}
-
-/** The slots of a run for the next execution of the continue-as-new chain. */
-export type ToolSlotsState = readonly SlotCall[]
-
 /** Maximum number of calls that wait for a slot of one tool. One more is refused. */
 export const maxWaitingForSlot = 10_000

@@ -47,6 +47,9 @@ export interface AgentInput extends SingleRunOptions, ModelSettings {
   readonly session?: string
 }
 
+/** Argument of workflow `agent` for the next execution of the continue-as-new chain. Its state has all other options. */
+export type ContinuedAgentInput = Pick<Partial<SubagentInput>, 'lease' | 'callKey'>
+
 /** Argument of workflow `program`: code with tools and no model. */
 export interface ProgramInput extends SingleRunOptions {
   readonly source: string
@@ -127,6 +130,9 @@ export type AgentStatus =
   | 'invalid_plan'
   /** Mode `single-turn`: the code or a call of the only turn failed. `answer` has the output and the error. */
   | 'tool_error'
+
+/** `embedded`: the run is in a workflow of a user. */
+export type RunKind = 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
 
 /** Counters of a run. `usage` and `costUsd` include those of its sub-agents. */
 export interface RunCounts {

@@ -2,7 +2,7 @@ import { type ChildWorkflowOptions, executeChild } from '@temporalio/workflow'
 import { workflowNames } from '../../common/names.js'
 import type { AgentInput, AgentResult, AgentStatus, ProgramInput, ProgramResult } from '../../common/run/runs.js'
 import { describeRun } from '../../common/run/run-texts.js'
-import { searchAttributesForChild } from '../temporal/search-attributes.js'
+import { searchAttributesForChild } from '../run/search-attributes.js'
 
 /** Temporal's options of the child workflow. */
 export type ChildRunOptions = Omit<ChildWorkflowOptions, 'args'>

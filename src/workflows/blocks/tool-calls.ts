@@ -7,10 +7,11 @@ import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { CallOutcome, CallStatus } from '../../common/calls/outcomes.js'
 import type { RunOptions } from '../../common/run/runs.js'
 import { jsonToText, toTemporalSummary } from '../../common/text/text.js'
-import { executeCall } from '../cell/execute-call.js'
-import type { Run } from '../run.js'
+import { executeCall } from '../calls/pipeline.js'
+import { RunCall } from '../calls/run-call.js'
+import type { RunCalls } from '../calls/run-calls.js'
+import { openEmbeddedRun } from '../start-run.js'
 import { loadValue } from '../temporal/activities.js'
-import { openEmbeddedRun } from './embedded-runs.js'
 
 export type ToolCallOptions = Pick<RunOptions, 'context'>
 
@@ -34,8 +35,9 @@ const maxResultBytes = 2 * 1024 * 1024
 
 /** The run of all calls that have the same options. */
 interface Caller {
-  readonly run: Run
-  calls: number
+  readonly calls: RunCalls
+  /** Number of calls so far. */
+  count: number
 }
 
 const callers = new Map<string, Promise<Caller>>()
@@ -58,21 +60,19 @@ export async function callTool<Type extends ToolType = AnyToolType>(
 ): Promise<Type['output']['_zod']['output']> {
   const json = toArguments(tool, args)
   const caller = await callerWith(options)
-  caller.calls += 1
-  // The limits of a run are for code of a model. They do not apply to these calls.
-  const run = { ...caller.run, quota: { calls: 0 }, stored: { bytes: 0 } }
+  caller.count += 1
+  const { run } = caller.calls
   const call = {
     tool,
     arguments: json,
-    index: caller.calls,
+    index: caller.count,
     digest: callDigest(tool, json),
     summary: run.config.isRedacted ? tool : toTemporalSummary(`${tool} ${jsonToText(json)}`),
     refused: null,
   }
-  const position = { turn: run.counts.turns, cell: 0, index: caller.calls }
-  let outcome: CallOutcome | undefined
-  await executeCall(run, call, 'direct', position, (called) => ({ outcome } = called))
-  if (outcome?.status !== 'ok') throw toFailure(tool, outcome)
+  const position = { turn: run.counts.turns, cell: 0, index: caller.count }
+  const outcome = await executeCall(new RunCall(caller.calls, { call, caller: 'direct', position }))
+  if (outcome.status !== 'ok') throw toFailure(tool, outcome)
   const { value } = outcome
   return isExternal(value) ? loadValue(value, run.config.timeouts) : value
 }
@@ -89,9 +89,14 @@ function callerWith(options: ToolCallOptions): Promise<Caller> {
 }
 
 async function openCaller({ context }: ToolCallOptions): Promise<Caller> {
-  const { config, ...run } = await openEmbeddedRun(context ? { context } : {})
-  const limits = { ...config.limits, resultBytes: Math.min(config.limits.resultBytes, maxResultBytes) }
-  return { run: { ...run, config: { ...config, limits } }, calls: 0 }
+  // The limits of a run are for code of a model. They do not apply to these calls.
+  const calls = await openEmbeddedRun(context ? { context } : {}, (limits) => ({
+    ...limits,
+    callsPerRun: Infinity,
+    storedBytes: Infinity,
+    resultBytes: Math.min(limits.resultBytes, maxResultBytes),
+  }))
+  return { calls, count: 0 }
 }
 
 /** Removes members that JSON can't represent. */
@@ -112,8 +117,7 @@ const codes = {
   cancelled: 'TOOL_FAILED',
 } as const satisfies Record<Exclude<CallStatus, 'ok'>, ErrorCode>
 
-function toFailure(tool: string, outcome: Exclude<CallOutcome, { status: 'ok' }> | undefined): ApplicationFailure {
-  const { status, message } = outcome ?? { status: 'cancelled', message: 'the call was cancelled' }
+function toFailure(tool: string, { status, message }: Exclude<CallOutcome, { status: 'ok' }>): ApplicationFailure {
   return ApplicationFailure.create({
     message: `${tool}: ${message}`,
     type: codes[status],

@@ -4,8 +4,7 @@ import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/run/runs.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
-import { requireSandbox, type Run } from '../run.js'
-import { closeEmbeddedRun, openEmbeddedRun } from './embedded-runs.js'
+import { closeEmbeddedRun, openEmbeddedRun } from '../start-run.js'
 
 /** Options of a session of a workflow. `input` is variable `input_data` of its code. */
 export type SessionOptions = Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'>
@@ -30,44 +29,37 @@ export interface WorkflowSession {
  * @throws ActivityFailure when the configuration can't be read
  */
 export async function openSession(options: SessionOptions = {}): Promise<WorkflowSession> {
-  const run = await openEmbeddedRun(options)
-  requireSandbox(run.config)
-  const { timeouts, limits } = run.config
-  const runtime = createCodeRuntime(run, { idleMs: timeouts.idleMs, outputCharacters: limits.capturedCharacters })
-  return new EmbeddedSession(run, runtime)
+  const calls = await openEmbeddedRun(options)
+  calls.run.requireSandbox()
+  const { timeouts, limits } = calls.run.config
+  const runtime = createCodeRuntime(calls, { idleMs: timeouts.idleMs, outputCharacters: limits.capturedCharacters })
+  return new EmbeddedSession(runtime)
 }
 
 class EmbeddedSession implements WorkflowSession {
-  readonly #run: Run
   readonly #runtime: CodeRuntime
   readonly #cells = new CancellationScope()
-  #queueTail: Promise<unknown> = Promise.resolve()
   #closing: Promise<void> | undefined
 
-  constructor(run: Run, runtime: CodeRuntime) {
-    this.#run = run
+  constructor(runtime: CodeRuntime) {
     this.#runtime = runtime
   }
 
-  execute(source: string): Promise<CellOutcome> {
-    const executed = this.#queueTail.then(() => this.#executeNow(source))
-    this.#queueTail = executed.catch(() => undefined)
-    return executed
+  async execute(source: string): Promise<CellOutcome> {
+    try {
+      return await this.#runtime.queue.run(() => {
+        if (this.#closing) throw closedFailure()
+        return executeCell(this.#cells, this.#runtime, source)
+      })
+    } catch (thrown) {
+      throw isCancellation(thrown) && this.#closing ? closedFailure() : thrown
+    }
   }
 
   close(): Promise<void> {
     this.#cells.cancel()
-    closeEmbeddedRun(this.#run)
+    closeEmbeddedRun(this.#runtime.calls)
     return (this.#closing ??= closeRuntime(this.#runtime))
-  }
-
-  async #executeNow(source: string): Promise<CellOutcome> {
-    if (this.#closing) throw closedFailure()
-    try {
-      return await executeCell(this.#cells, this.#run, this.#runtime, source)
-    } catch (thrown) {
-      throw isCancellation(thrown) && this.#closing ? closedFailure() : thrown
-    }
   }
 }
 

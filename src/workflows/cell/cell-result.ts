@@ -1,8 +1,8 @@
 import type { TextParts } from '../../common/agent/messages.js'
 import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
 import type { LostCause, StepOutcome } from '../../common/session/steps.js'
-import type { Run } from '../run.js'
-import { payloadBytes } from '../stored-bytes.js'
+import type { Run } from '../run/run.js'
+import { payloadBytes } from '../run/stored-bytes.js'
 import { joinText } from '../temporal/activities.js'
 import type { PendingCalls } from './pending-calls.js'
 
@@ -90,11 +90,11 @@ export function tooManyWakes(wakes: number): string {
 }
 
 /** Returns the outcome of a cell with its whole output, for the result of a program or of an execution. */
-export async function toCellOutcome({ end, output }: CellRun, { config, stored }: Run): Promise<CellOutcome> {
+export async function toCellOutcome({ end, output }: CellRun, run: Run): Promise<CellOutcome> {
   if (typeof output === 'string') return { ...end, output }
-  const joined = await joinText(output, config.timeouts)
+  const joined = await joinText(output, run.config.timeouts)
   // Large output is stored twice: as the result of the activity, and as part of the result of the program or execution.
-  stored.bytes += 2 * payloadBytes(joined)
+  run.addStoredBytes(2 * payloadBytes(joined))
   return { ...end, output: joined }
 }
 

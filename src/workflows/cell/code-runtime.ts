@@ -10,17 +10,15 @@ import type { Externalizable } from '../../common/json/external-value.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session/session.js'
 import type { DeliveredResult } from '../../common/session/steps.js'
-import { showProgress } from '../progress.js'
-import type { Run } from '../run.js'
-import { publishWait } from '../temporal/search-attributes.js'
+import type { RunCalls } from '../calls/run-calls.js'
+import { showProgress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
+import { publishWait } from '../run/search-attributes.js'
 import { Session, type SessionState } from '../session/session.js'
-import type { SandboxGuests } from '../shared-session/sandbox-guests.js'
-import type { SharedSession } from '../shared-session/shared-session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
+import { Semaphore } from '../temporal/semaphore.js'
 import type { OutputReader } from './output-buffer.js'
-import type { DeferredCalls } from './deferred-calls.js'
 import { PendingCalls, type PendingCallsState } from './pending-calls.js'
-import type { ToolSlots } from './tool-slots.js'
 
 /** A cell between two of its steps. Times are milliseconds since the epoch. */
 export interface CellState {
@@ -40,20 +38,22 @@ export interface CellState {
   /** Number of times the cell continued without a new result. */
   readonly wakes: number
   readonly output: { readonly parts: readonly Externalizable<string>[]; readonly length: number }
-  /** `DeferredCalls.waitedMs` when the cell started. Undefined: 0. */
-  readonly deferredBefore?: number
+  /** `Completions.waitedMs` when the cell started. */
+  readonly waitedBefore: number
 }
 
 /** The parts that the cells of a run share: one session, and the calls that are pending in it. */
 export interface CodeRuntime {
+  readonly run: Run
+  readonly calls: RunCalls
   readonly session: Session
   readonly pendingCalls: PendingCalls
-  readonly deferredCalls: DeferredCalls
-  readonly toolSlots: ToolSlots
-  /** The session of another workflow, which executes the cells instead. Undefined: {@link session} does. */
-  readonly shared: SharedSession | undefined
-  /** The sub-agents that use {@link session}. Undefined: there are none. */
-  readonly guests: SandboxGuests | undefined
+  /** Has one slot: the cells of the run and of other runs execute in this session one after the other. */
+  readonly queue: Semaphore
+  /** The only tools that the code may call. Undefined: all tools of the run. */
+  readonly allowedTools: ReadonlySet<string> | undefined
+  /** Called before the session ends. */
+  readonly beforeClose: (() => void | Promise<void>)[]
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
   /** False for a program: its only cell needs no snapshot. */
@@ -89,19 +89,20 @@ interface CodeRuntimeOptions {
   /** Default: the run does not continue as new. */
   readonly continueAsNewIfDue?: CodeRuntime['continueAsNewIfDue']
   readonly isContinueAsNewDue?: CodeRuntime['isContinueAsNewDue']
-  readonly shared?: SharedSession | undefined
   readonly state?: CodeRuntimeState | undefined
 }
 
-export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): CodeRuntime {
+export function createCodeRuntime(calls: RunCalls, options: CodeRuntimeOptions = {}): CodeRuntime {
+  const { run } = calls
   const { idleMs = null, hasMoreCells = true, outputCharacters = run.config.limits.outputCharacters, state } = options
   return {
+    run,
+    calls,
     session: new Session(run, state?.session),
     pendingCalls: new PendingCalls(state?.pendingCalls),
-    deferredCalls: run.deferredCalls,
-    toolSlots: run.toolSlots,
-    shared: options.shared,
-    guests: run.guests,
+    queue: new Semaphore(1),
+    allowedTools: undefined,
+    beforeClose: [],
     timer: new DurableTimer(),
     hasMoreCells,
     idleMs,
@@ -114,61 +115,59 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
 }
 
 /** Returns the state for the next execution of the chain. Called when no call is in progress, and none can start. */
-export async function serializeRuntime(
-  run: Run,
-  { session, pendingCalls, timer }: CodeRuntime,
-): Promise<CodeRuntimeState> {
+export async function serializeRuntime({
+  calls,
+  session,
+  pendingCalls,
+  timer,
+}: CodeRuntime): Promise<CodeRuntimeState> {
   timer.cancel()
-  await run.compensations.store(run)
+  await calls.compensations.store()
   return { session: await session.serialize(), pendingCalls: pendingCalls.state }
 }
 
 /**
- * Runs a function with a runtime and then closes the runtime. The runtime stays open when the run continues as new,
- * because the next execution takes it over.
+ * Runs a function with a runtime and then closes the runtime. When the run continues as new, the runtime stays open and
+ * its calls keep waiting: the next execution takes them over.
  */
 export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promise<Result>): Promise<Result> {
   const scope = new CancellationScope()
-  let continuesAsNew = false
-  try {
-    return await scope.run(use)
-  } catch (thrown) {
-    continuesAsNew = thrown instanceof ContinueAsNew
-    throw thrown
-  } finally {
-    if (continuesAsNew) runtime.toolSlots.handOver()
+  const close = async (): Promise<void> => {
     scope.cancel() // calls that code started and did not await
-    if (!continuesAsNew) {
-      await closeRuntime(runtime)
-      // Every accepted update must get its response before the workflow ends.
-      if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
-    }
+    await closeRuntime(runtime)
+    // Every accepted update must get its response before the workflow ends.
+    if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
   }
+  let result: Result
+  try {
+    result = await scope.run(use)
+  } catch (thrown) {
+    if (!(thrown instanceof ContinueAsNew)) await close()
+    throw thrown
+  }
+  await close()
+  return result
 }
 
 /**
  * Closes the session. A cancellation of the run does not stop this, and a host that does not answer does not fail it.
  */
-export async function closeRuntime(runtime: CodeRuntime): Promise<void> {
-  const { session, shared, guests, timer, deferredCalls, toolSlots } = runtime
-  guests?.close()
-  if (shared) await shared.abandon()
+export async function closeRuntime({ session, timer, calls, beforeClose }: CodeRuntime): Promise<void> {
+  const ended = Promise.all(beforeClose.map((end) => end()))
   timer.close()
-  deferredCalls.close()
-  const slotsReturned = toolSlots.close()
+  const closed = calls.close()
+  await ended
   await session.close()
-  await slotsReturned
+  await closed
 }
 
 /** Interrupts the cell that runs, as Ctrl-C does. */
-export function interruptCell({ shared, usage, session }: CodeRuntime): void {
-  shared?.interrupt()
+export function interruptCell({ usage, session }: CodeRuntime): void {
   if (usage.isBusy) session.interruption.request()
 }
 
 /** Drops a cell that the engine could not end: the next cell starts from the state before it. */
-export async function dropCell({ shared, pendingCalls, session }: CodeRuntime): Promise<void> {
-  if (shared) return shared.abandon()
+export async function dropCell({ pendingCalls, session }: CodeRuntime): Promise<void> {
   pendingCalls.dropCell()
   await session.dropCell()
 }
@@ -176,7 +175,7 @@ export async function dropCell({ shared, pendingCalls, session }: CodeRuntime): 
 const inspect = defineQuery<SessionStatus | null>(sessionMessages.inspect)
 
 /** Answers the query by which clients list sessions. The answer is null while the run has no sandbox. */
-export function registerInspectQuery({ counts }: Run, { session, usage }: CodeRuntime): void {
+export function registerInspectQuery({ run, session, usage }: CodeRuntime): void {
   const createdAt = Date.now()
   setHandler(inspect, () => {
     const { state, backend } = session.sandbox
@@ -187,8 +186,8 @@ export function registerInspectQuery({ counts }: Run, { session, usage }: CodeRu
       createdAt,
       lastUsedAt: usage.lastUsedAt,
       expiresAt: null,
-      cells: counts.cells,
-      toolCalls: counts.toolCalls,
+      cells: run.counts.cells,
+      toolCalls: run.counts.toolCalls,
     }
   })
 }
@@ -225,18 +224,18 @@ type WaitResult =
  * @throws what a call threw: the cancellation of the run
  */
 export async function waitForResultsOrTimer(
-  run: Run,
-  { session, pendingCalls, deferredCalls, timer, isContinueAsNewDue }: CodeRuntime,
-  { number: cell, wakeAt, deadline: deadlineBefore, waitsForAll, deferredBefore = 0 }: CellState,
+  { run, calls, session, pendingCalls, timer, isContinueAsNewDue }: CodeRuntime,
+  { number: cell, wakeAt, deadline: deadlineBefore, waitsForAll, waitedBefore }: CellState,
 ): Promise<WaitResult> {
+  const { waiting, completions } = calls
   const now = Date.now()
-  const deadline = deadlineBefore + deferredCalls.waitedMs - deferredBefore
+  const deadline = deadlineBefore + completions.waitedMs - waitedBefore
   if (now >= deadline) return { type: 'overdue' }
   const parkAt = now + run.config.timeouts.parkMs
   const wake = wakeAt ?? Infinity
   let isOverdue = false
   const watchDeadline = (): void => {
-    const expire = () => (isOverdue = deferredCalls.waiting.length === 0)
+    const expire = () => (isOverdue = waiting.expiring.length === 0)
     if (deadline < wake) timer.schedule(deadline, 'time limit of the cell', expire)
   }
   let isParked = session.sandbox.state === 'parked'

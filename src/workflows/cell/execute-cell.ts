@@ -1,6 +1,5 @@
 import { type CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
-import type { Run } from '../run.js'
 import { toCellOutcome } from './cell-result.js'
 import type { CodeRuntime } from './code-runtime.js'
 import { runCell } from './run-cell.js'
@@ -11,13 +10,8 @@ import { runCell } from './run-cell.js'
  * @param scope ends the cell when it is cancelled
  * @throws CancelledFailure, and failures of the engine
  */
-export function executeCell(
-  scope: CancellationScope,
-  run: Run,
-  runtime: CodeRuntime,
-  source: string,
-): Promise<CellOutcome> {
-  return runOrDrop(scope, runtime, async () => toCellOutcome(await runCell(run, runtime, source), run))
+export function executeCell(scope: CancellationScope, runtime: CodeRuntime, source: string): Promise<CellOutcome> {
+  return runOrDrop(scope, runtime, async () => toCellOutcome(await runCell(runtime, source), runtime.run))
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { DescribedCall, LocalCallAllowance } from '../../common/session/steps.js'
 import { executionOfCalls } from '../../common/calls/call-identity.js'
 import { callerIdentity } from '../../common/calls/calls.js'
-import type { Run } from '../run.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import type { CellState, CodeRuntime } from './code-runtime.js'
 
@@ -9,15 +8,12 @@ import type { CellState, CodeRuntime } from './code-runtime.js'
  * Returns the local calls that the worker of the next step may make by itself; undefined when the program waits for a
  * call.
  */
-export function localCallAllowance(
-  run: Run,
-  { pendingCalls }: CodeRuntime,
-  cell: CellState,
-): LocalCallAllowance | undefined {
+export function localCallAllowance(runtime: CodeRuntime, cell: CellState): LocalCallAllowance | undefined {
+  const { run, pendingCalls } = runtime
   if (run.config.followUps !== true || pendingCalls.size > 0) return undefined
   const firstExecutionRunId = executionOfCalls(run.identity)
   const { resultBytes } = run.config.limits
-  const maxCalls = maxLocalCalls(run, cell)
+  const maxCalls = maxLocalCalls(runtime, cell)
   const { toolUseId } = cell
   const identity =
     maxCalls === 0 ? {} : { ...callerIdentity(run.config), ...(toolUseId !== undefined && { toolUseId }) }
@@ -29,15 +25,15 @@ export function localCallAllowance(
  * no timer.
  */
 export function prepareFollowUp(
-  run: Run,
-  { pendingCalls, session }: CodeRuntime,
+  runtime: CodeRuntime,
   cell: CellState,
   calls: readonly DescribedCall[],
   outputLimit: number,
 ): PreparedFollowUp | undefined {
+  const { run, pendingCalls, session } = runtime
   const isOnlyCall = calls.length === 1 && pendingCalls.size === 0
   if (run.config.followUps !== true || !isOnlyCall || cell.wakeAt !== null) return undefined
-  return session.prepareFollowUp(outputLimit, maxLocalCalls(run, cell, 1))
+  return session.prepareFollowUp(outputLimit, maxLocalCalls(runtime, cell, 1))
 }
 
 /**
@@ -45,7 +41,9 @@ export function prepareFollowUp(
  *
  * @param callsBefore number of calls that the run has not counted yet
  */
-function maxLocalCalls({ config: { limits, tools }, quota }: Run, { calls }: CellState, callsBefore = 0): number {
-  if (!tools.some(({ execution }) => execution === 'local')) return 0
-  return Math.max(Math.min(limits.callsPerCell - calls, limits.callsPerRun - quota.calls - callsBefore), 0)
+function maxLocalCalls({ run, allowedTools }: CodeRuntime, { calls }: CellState, callsBefore = 0): number {
+  const { limits, tools } = run.config
+  // A worker knows all tools of the session.
+  if (allowedTools || !tools.some(({ execution }) => execution === 'local')) return 0
+  return Math.max(Math.min(limits.callsPerCell - calls, run.callsLeft - callsBefore), 0)
 }

@@ -2,7 +2,8 @@ import { CancellationScope } from '@temporalio/workflow'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DeliveredResult, DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
-import type { Semaphore } from '../temporal/semaphore.js'
+import { executeCall } from '../calls/pipeline.js'
+import type { RunCall } from '../calls/run-call.js'
 
 /** Maximum bytes of the results in one step. Temporal refuses payloads over 2 MiB. */
 const maxStepBytes = 1_250_000
@@ -32,34 +33,10 @@ export interface CellCall {
   readonly toolUseId?: string
 }
 
-/** Records the outcome of a call. */
-export type RecordOutcome = (outcome: CallOutcome) => void
-
-/**
- * The reason why a call waits without an activity: for a slot of the run or of its tool, an approval, or a result from
- * outside.
- */
-type CallWait = 'slot' | 'approval' | 'result' | undefined
-
-/** Called when a call begins to wait for something other than its activity, and when this wait ends. */
-export type OnWait = (wait: CallWait) => void
-
-/** Runs the part of a call that counts as in progress in a slot of `callSlots`. */
-export function runInSlot<Result>(
-  callSlots: Semaphore,
-  onWait: OnWait | undefined,
-  task: () => Promise<Result>,
-): Promise<Result> {
-  onWait?.('slot')
-  return callSlots.run(() => {
-    onWait?.(undefined)
-    return task()
-  })
-}
-
-interface PendingCall extends CellCall {
+interface PendingCall {
+  readonly cellCall: CellCall
+  readonly call: RunCall
   readonly scope: CancellationScope
-  waitsFor: CallWait
 }
 
 /** The calls of a program, from their start until a step delivers the result. */
@@ -88,11 +65,9 @@ export class PendingCalls {
   /** Read when no call is in progress: every pending call has yet to start, or waits for its result. */
   get state(): PendingCallsState {
     return {
-      notStarted: [...this.#pending.values()].map(({ call, turn, cell, waitsFor }) => ({
-        call: waitsFor === 'result' ? { ...call, arguments: {} } : call,
-        turn,
-        cell,
-      })),
+      notStarted: [...this.#pending.values()].map(({ cellCall, call }) =>
+        call.wait?.for === 'result' ? { ...cellCall, call: { ...cellCall.call, arguments: {} } } : cellCall,
+      ),
       arrived: this.#arrived,
       lateResults: this.#lateResults,
       lastIndex: this.#lastIndex,
@@ -118,18 +93,14 @@ export class PendingCalls {
     return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
-  start(
-    cellCall: CellCall,
-    execute: (cellCall: CellCall, record: RecordOutcome, onWait: OnWait) => Promise<void>,
-  ): void {
+  /** @param create creates the call, which this function starts */
+  start(cellCall: CellCall, create: (onOutcome: (outcome: CallOutcome) => void) => RunCall): void {
     const scope = new CancellationScope()
     const { index } = cellCall.call
-    const pending: PendingCall = { ...cellCall, scope, waitsFor: undefined }
-    this.#pending.set(index, pending)
+    const call = create((outcome) => this.#arrive(index, scope, outcome))
+    this.#pending.set(index, { cellCall, call, scope })
     this.#lastIndex = Math.max(this.#lastIndex, index)
-    const record = (outcome: CallOutcome): void => this.#arrive(index, scope, outcome)
-    const onWait: OnWait = (wait) => void (pending.waitsFor = wait)
-    scope.run(() => execute(cellCall, record, onWait)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
+    scope.run(() => executeCall(call)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
   /** Adds the outcome of a call that a worker has made already. */
@@ -215,7 +186,7 @@ export class PendingCalls {
 
   /** Drops calls. Their activities run to the end, and the results are ignored. Calls that only wait end now. */
   #drop(indices: readonly number[]): void {
-    for (const { waitsFor, scope } of this.#remove(indices)) if (waitsFor !== undefined) scope.cancel()
+    for (const { call, scope } of this.#remove(indices)) if (call.wait !== undefined) scope.cancel()
   }
 
   /** Removes calls. The caller cancels them afterwards, so that `#fail` ignores the cancellation. */

@@ -3,7 +3,7 @@
  *
  * Owns: the loop of a cell (execute a step, start its calls, wait, execute the next step), the pending calls, the
  * limits of a cell, and how it ends. `code-runtime.ts` has what the cells of a run share, `pending-calls.ts` the calls
- * from their start to the delivery of their results, `execute-call.ts` one call, `cell-result.ts` how a cell ended.
+ * from their start to the delivery of their results, `calls/` one call, `cell-result.ts` how a cell ended.
  * Boundary: it executes steps through `Session` and knows no sandbox, no epoch and no journal. It does not know where
  * the result of a cell goes: to a model, into the result of a program, or to the caller of a named session.
  *
@@ -20,12 +20,13 @@
  */
 
 import { executeCodeTool } from '../../common/names.js'
-import type { CellEnd } from '../../common/calls/outcomes.js'
+import type { CallOutcome, CellEnd } from '../../common/calls/outcomes.js'
 import type { DescribedStepResult, StepOutcome } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
-import { acceptLocalCall, type CalledTool } from './call-tool.js'
+import { acceptLocalCall } from '../calls/pipeline.js'
+import { type FollowUp, RunCall } from '../calls/run-call.js'
 import {
   cellEndOf,
   type CellRun,
@@ -37,35 +38,30 @@ import {
   tooManyWakes,
 } from './cell-result.js'
 import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
-import { executeCall } from './execute-call.js'
-import type { CellCall, OnWait, PendingCalls, RecordOutcome } from './pending-calls.js'
+import type { CellCall, PendingCalls } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
-import { showProgress } from '../progress.js'
-import { type Run, isStorageExhausted } from '../run.js'
+import { showProgress } from '../run/progress.js'
 
-export interface CellOptions {
-  /** Id of the tool use that contains the code. */
-  readonly toolUseId?: string
-  /** The tasks and timers of the code end with the cell; see `StepInput`. */
-  readonly guest?: true
-}
-
-/** Runs one cell until it ends. */
+/**
+ * Runs one cell until it ends.
+ *
+ * @param toolUseId id of the tool use that contains the code
+ */
 export async function runCell(
-  run: Run,
   runtime: CodeRuntime,
   source: Externalizable<string>,
-  { toolUseId, guest }: CellOptions = {},
+  toolUseId?: string,
 ): Promise<CellRun> {
+  const { run, calls, allowedTools } = runtime
   const { sourceBytes, cellTotalSeconds, storedBytes } = run.config.limits
   const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
   if (bytes > sourceBytes) return refuseCell(sourceTooLarge(bytes, sourceBytes))
-  if (isStorageExhausted(run)) return refuseCell(storageExceeded(storedBytes, true))
+  if (run.isStorageExhausted) return refuseCell(storageExceeded(storedBytes, true))
   runtime.timer.cancel()
-  run.counts.cells += 1
+  run.count({ cells: 1 })
   const cell: CellState = {
     number: run.counts.cells,
     turn: run.counts.turns,
@@ -76,26 +72,28 @@ export async function runCell(
     calls: 0,
     wakes: 0,
     output: { parts: [], length: 0 },
-    deferredBefore: run.deferredCalls.waitedMs,
+    waitedBefore: calls.completions.waitedMs,
   }
   runtime.pendingCalls.beginCell()
-  return traceCell(run, runtime, cell, (outputLimit) => {
+  // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
+  // with it.
+  const guest = allowedTools && { guest: true as const }
+  return traceCell(runtime, cell, (outputLimit) => {
     showProgress(run, { type: 'cell', cell: cell.number })
-    const localCalls = localCallAllowance(run, runtime, cell)
-    const input = { type: 'cell', cell: cell.number, source, ...(guest && { guest }) } as const
+    const localCalls = localCallAllowance(runtime, cell)
+    const input = { type: 'cell', cell: cell.number, source, ...guest } as const
     return runtime.session.executeStep(input, { outputLimit, localCalls })
   })
 }
 
 function traceCell(
-  run: Run,
   runtime: CodeRuntime,
   cell: CellState,
   executeFirstStep: ExecuteFirstStep | undefined,
 ): Promise<CellRun> {
   const span = toolSpan(executeCodeTool, { 'ptc.turn': cell.turn, 'ptc.cell': cell.number })
   return withSpan(span, async (setAttributes) => {
-    const ended = await markBusy(runtime, () => runToCompletion(run, runtime, cell, executeFirstStep))
+    const ended = await markBusy(runtime, () => runToCompletion(runtime, cell, executeFirstStep))
     setAttributes({ 'ptc.cell.status': ended.end.status })
     return ended
   })
@@ -113,8 +111,8 @@ function recordEnd({ status }: CellEnd, milliseconds: number): void {
 }
 
 /** Continues a cell that waited in an earlier execution of the continue-as-new chain. */
-export function resumeCell(run: Run, runtime: CodeRuntime, cell: CellState): Promise<CellRun> {
-  return traceCell(run, runtime, cell, undefined)
+export function resumeCell(runtime: CodeRuntime, cell: CellState): Promise<CellRun> {
+  return traceCell(runtime, cell, undefined)
 }
 
 async function markBusy<Result>({ usage }: CodeRuntime, work: () => Promise<Result>): Promise<Result> {
@@ -128,20 +126,23 @@ async function markBusy<Result>({ usage }: CodeRuntime, work: () => Promise<Resu
 }
 
 /** Starts the calls that were pending in the execution before this one. Deferred calls that waited keep waiting. */
-export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, calls: readonly CellCall[]): void {
-  for (const call of calls) pendingCalls.start(call, callExecutor(run))
+export function startPendingCalls(runtime: CodeRuntime, calls: readonly CellCall[]): void {
+  for (const call of calls) runtime.pendingCalls.start(call, (onOutcome) => createCall(runtime, call, onOutcome))
 }
 
-function callExecutor(run: Run, prepared?: PreparedFollowUp) {
-  return ({ call, ...where }: CellCall, recordOutcome: RecordOutcome, onWait: OnWait) => {
-    const { index } = call
-    const record = ({ outcome, followUps }: CalledTool): void => {
-      prepared?.record({ index, outcome }, followUps)
-      recordOutcome(outcome)
-    }
-    const options = { followUp: prepared?.input, onWait }
-    return executeCall(run, call, 'code_execution', { ...where, index }, record, options)
+function createCall(
+  { calls, allowedTools }: CodeRuntime,
+  { call, ...where }: CellCall,
+  onOutcome?: (outcome: CallOutcome) => void,
+  prepared?: PreparedFollowUp,
+): RunCall {
+  const { index } = call
+  const followUp: FollowUp | undefined = prepared && {
+    input: prepared.input,
+    record: (outcome, steps) => prepared.record({ index, outcome }, steps),
   }
+  const position = { ...where, index }
+  return new RunCall(calls, { call, caller: 'code_execution', position, onOutcome, allowedTools, followUp })
 }
 
 /**
@@ -153,13 +154,12 @@ const minimumOutputCharacters = 1_000
 type ExecuteFirstStep = (outputLimit: number) => Promise<StepOutcome>
 
 async function runToCompletion(
-  run: Run,
   runtime: CodeRuntime,
   state: CellState,
   executeFirstStep: ExecuteFirstStep | undefined,
 ): Promise<CellRun> {
+  const { run, session, pendingCalls, continueAsNewIfDue, outputCharacters, outputReader } = runtime
   const { limits } = run.config
-  const { session, pendingCalls, continueAsNewIfDue, outputCharacters, outputReader } = runtime
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
   const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
@@ -181,7 +181,7 @@ async function runToCompletion(
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
       cell = { ...cell, calls: cell.calls + calls.length, wakeAt, waitsForAll }
       const violation =
-        calls.length > 0 && isStorageExhausted(run)
+        calls.length > 0 && run.isStorageExhausted
           ? storageExceeded(limits.storedBytes, false)
           : invalidSuspension(result, pendingCalls, cell.calls > limits.callsPerCell ? limits.callsPerCell : null)
       if (violation) {
@@ -194,18 +194,19 @@ async function runToCompletion(
       }
       if (session.interruption.isRequested)
         return finish(await stopCell(runtime, 'stopped', interruptedMessage, output))
-      const followUp = prepareFollowUp(run, runtime, cell, calls, outputLimit())
+      const followUp = prepareFollowUp(runtime, cell, calls, outputLimit())
       for (const call of calls) {
         const { turn, number, toolUseId } = cell
         const where = { turn, cell: number, ...(toolUseId !== undefined && { toolUseId }) }
         const local = session.outcomeOf(call.index)
-        if (local) pendingCalls.addResult(call.index, acceptLocalCall(run, call, local))
-        else pendingCalls.start({ call, ...where }, callExecutor(run, followUp))
+        const made = { call, ...where }
+        if (local) pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, made), local))
+        else pendingCalls.start(made, (onOutcome) => createCall(runtime, made, onOutcome, followUp))
       }
     }
     const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
     if (continuing) await continuing // awaiting undefined would cost a promise for each call
-    const wait = await waitForResultsOrTimer(run, runtime, cell)
+    const wait = await waitForResultsOrTimer(runtime, cell)
     if (wait.type === 'continue_as_new_due') {
       result = undefined
       continue
@@ -219,7 +220,7 @@ async function runToCompletion(
       return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(limits.wakesPerCell), output))
     }
     showProgress(run, { type: 'cell', cell: cell.number })
-    const localCalls = localCallAllowance(run, runtime, cell)
+    const localCalls = localCallAllowance(runtime, cell)
     result = await session.executeStep(wait, { outputLimit: outputLimit(), localCalls })
   }
 }

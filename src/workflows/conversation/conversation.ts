@@ -38,18 +38,18 @@ import {
   type SendInput,
 } from '../../common/conversation/conversation.js'
 import { zeroCounts } from '../../common/run/runs.js'
-import { compensateMessage } from '../compensation/compensate-unfinished.js'
-import { showProgress } from '../progress.js'
-import { type Run, type RunState, runState } from '../run.js'
+import { compensateMessage } from '../calls/compensation/compensate-unfinished.js'
+import { showProgress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
+import type { RunCalls } from '../calls/run-calls.js'
+import { type RunState, runState } from '../start-run.js'
 import { storeMessages } from '../temporal/activities.js'
-import { publishStatus } from '../temporal/search-attributes.js'
+import { publishStatus } from '../run/search-attributes.js'
 import { AgentTurns } from '../turns/agent-turns.js'
 import type { AgentTurnsState } from '../turns/agent-turns-state.js'
 import type { MessageHistoryState } from '../turns/message-history.js'
-import { rejection } from '../temporal/rejection.js'
-import { failureOf, interruptedNote } from './failures.js'
+import { failureOf, rejection } from '../temporal/failures.js'
 import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage, takenBackStatuses } from './messages.js'
-import { isUnused } from './is-unused.js'
 
 /** The state of a conversation without the state of its turns, for the next execution of the continue-as-new chain. */
 interface OwnState {
@@ -64,8 +64,12 @@ export type ConversationState = RunState & AgentTurnsState & OwnState
 /** The parts of the conversation that exist once its configuration is recorded. */
 interface ReadyConversation {
   readonly run: Run
+  readonly calls: RunCalls
   readonly turns: AgentTurns
 }
+
+/** A text for the model, in place of an answer. */
+const interruptedNote = '(A person interrupted the work on this message.)'
 
 /** The state of workflow `conversation`; see the header. */
 export class Conversation {
@@ -152,7 +156,7 @@ export class Conversation {
     return {
       state: this.#isClosing ? 'closing' : this.#messages.hasWork ? 'working' : 'waiting',
       ...this.#messages.counts,
-      waitingCalls: this.#ready?.run.deferredCalls.waiting.length ?? 0,
+      waitingCalls: this.#ready?.calls.waiting.expiring.length ?? 0,
       contextTokens: this.#ready?.turns.messages.state.lastTurnTokens ?? null,
       contextWindow: this.#ready?.run.config.model.contextWindow ?? null,
       createdAt: this.#createdAt,
@@ -168,32 +172,35 @@ export class Conversation {
 
   /** The turns of the conversation, with the state of the execution before this one. */
   createTurns(
-    run: Run,
+    calls: RunCalls,
     state: ConversationState | undefined,
     continueAsNew: (state: ConversationState, isUpgraded: boolean) => Promise<void>,
   ): AgentTurns {
-    const turns = new AgentTurns(run, {
+    const turns = new AgentTurns(calls, {
       state,
       onContinuing: (isContinuing) => void (this.#isContinuing = isContinuing),
       continueAsNew: (turnsState, isUpgraded) =>
-        continueAsNew({ ...runState(run), ...turnsState, ...this.#state }, isUpgraded),
+        continueAsNew({ ...runState(calls), ...turnsState, ...this.#state }, isUpgraded),
     })
-    this.#ready = { run, turns }
+    this.#ready = { run: calls.run, calls, turns }
     return turns
   }
 
-  /** Works on messages until the conversation is closed. */
-  async runUntilClosed(run: Run, turns: AgentTurns): Promise<ConversationResult> {
+  /** Works on messages until the conversation is closed. Called after {@link createTurns}. */
+  async runUntilClosed(): Promise<ConversationResult> {
+    if (!this.#ready) throw rejection('INTERNAL', 'the conversation has no turns')
+    const ready = this.#ready
+    const { run, turns } = ready
     turns.resume()
-    if (this.#input.messages) await this.#replaceMessages({ run, turns }, this.#input.messages)
-    if (this.#messages.current) await this.#workOn(run, turns, undefined)
+    if (this.#input.messages) await this.#replaceMessages(ready, this.#input.messages)
+    if (this.#messages.current) await this.#workOn(ready, undefined)
     for (let isFirst = true; ; isFirst = false) {
-      const next = await this.#nextMessage(run, turns, isFirst)
+      const next = await this.#nextMessage(ready, isFirst)
       if (!next) {
         this.#end = { failure: this.#closedFailure() }
         return { messages: this.#messages.state.accepted, ...run.counts }
       }
-      await this.#workOn(run, turns, next)
+      await this.#workOn(ready, next)
     }
   }
 
@@ -214,7 +221,7 @@ export class Conversation {
   }
 
   /** Waits for a message, and takes it from the queue. Returns undefined when the conversation is closed. */
-  async #nextMessage(run: Run, turns: AgentTurns, isFirst: boolean): Promise<QueuedMessage | undefined> {
+  async #nextMessage({ run, turns }: ReadyConversation, isFirst: boolean): Promise<QueuedMessage | undefined> {
     const isWanted = () => (this.#messages.hasWork && !this.#isResetting) || this.#isClosing
     for (;;) {
       if (!isWanted()) {
@@ -222,7 +229,7 @@ export class Conversation {
         publishStatus(run, 'idle')
       }
       const unusedAt = this.#lastUsedAt + (this.#input.closeAfterMs ?? Infinity)
-      if (await isUnused(() => isWanted() || turns.isContinueAsNewDue, unusedAt)) this.#isClosing = true
+      if (!(await waitUntilUsed(() => isWanted() || turns.isContinueAsNewDue, unusedAt))) this.#isClosing = true
       if (this.#isClosing) return undefined
       await turns.continueAsNewIfDue(null, !isFirst)
       const next = this.#isResetting ? undefined : this.#messages.begin(run.counts)
@@ -233,25 +240,27 @@ export class Conversation {
   }
 
   /** @param message undefined after continue-as-new: the current one */
-  async #workOn(run: Run, turns: AgentTurns, message: QueuedMessage | undefined): Promise<void> {
+  async #workOn(ready: ReadyConversation, message: QueuedMessage | undefined): Promise<void> {
+    const { run, turns } = ready
     // After continue-as-new, turns of the message may be recorded.
-    const before = message && turns.messages.state
+    const messagesBefore = message && turns.messages.state
     turns.clearInterruption()
     if (this.#isClosing) turns.interrupt(true)
-    if (message) run.quota.calls = 0
-    const turnLimit = (this.#messages.current?.before.turns ?? 0) + run.config.limits.turns
+    const before = this.#messages.current?.before ?? zeroCounts
+    run.limitCallsAfter(before.toolCalls)
+    const turnLimit = before.turns + run.config.limits.turns
     try {
-      if (message?.messages) await this.#replaceMessages({ run, turns }, message.messages)
+      if (message?.messages) await this.#replaceMessages(ready, message.messages)
       if (message) turns.messages.addMessage(message)
       const outcome = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
       if (!outcome) turns.messages.addPending([{ type: 'text', text: interruptedNote }])
       const answer = turns.messages.state.lastReplyText
-      await this.#answer(run, turns, before, outcome ?? { status: 'interrupted', answer })
+      await this.#answer(ready, messagesBefore, outcome ?? { status: 'interrupted', answer })
     } catch (thrown) {
       if (isCancellation(thrown) || thrown instanceof ContinueAsNew) throw thrown
       const error = failureOf(thrown)
       await turns.recover(`[failed] ${error.code}: ${error.message}`)
-      await this.#answer(run, turns, before, { status: 'failed', answer: '', error })
+      await this.#answer(ready, messagesBefore, { status: 'failed', answer: '', error })
     }
   }
 
@@ -264,14 +273,18 @@ export class Conversation {
   }
 
   async #answer(
-    run: Run,
-    { messages }: AgentTurns,
+    { run, calls, turns: { messages } }: ReadyConversation,
     before: MessageHistoryState | undefined,
     outcome: Omit<MessageOutcome, 'isTakenBack'>,
   ): Promise<void> {
-    const compensation = await compensateMessage(run, messages, outcome.status === 'answered')
+    const { report, note } = await compensateMessage(calls.compensations, outcome.status === 'answered')
+    if (note !== undefined) messages.addPending([{ type: 'text', text: note }])
     const isTakenBack = before !== undefined && takenBackStatuses.includes(outcome.status) && messages.restore(before)
-    this.#messages.answer({ ...outcome, ...compensation, isTakenBack }, run.counts, this.#input.startedByMessage)
+    this.#messages.answer(
+      { ...outcome, ...(report && { compensation: report }), isTakenBack },
+      run.counts,
+      this.#input.startedByMessage,
+    )
     this.#lastUsedAt = Date.now()
   }
 
@@ -291,4 +304,18 @@ export class Conversation {
   #closedFailure(): ApplicationFailure {
     return rejection('CONVERSATION_CLOSED', `conversation ${this.#input.name} is closed`)
   }
+}
+
+/**
+ * Waits until the conversation has something to do. Returns false when it counts as unused before that.
+ *
+ * @param unusedAt milliseconds since the epoch; `Infinity`: never
+ */
+async function waitUntilUsed(isReady: () => boolean, unusedAt: number): Promise<boolean> {
+  if (!Number.isFinite(unusedAt)) {
+    await condition(isReady)
+    return true
+  }
+  const leftMs = Math.max(unusedAt - Date.now(), 1)
+  return (await condition(isReady, leftMs, { summary: 'close the unused conversation' })) || isReady()
 }

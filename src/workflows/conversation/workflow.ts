@@ -11,14 +11,14 @@ import type {
   SendInput,
 } from '../../common/conversation/conversation.js'
 import { conversationMessages } from '../../common/names.js'
-import { handleBudget } from '../budget.js'
+import { handleBudget } from '../run/budget.js'
 import { registerInspectQuery, withRuntime } from '../cell/code-runtime.js'
-import { compensateUnfinished } from '../compensation/compensate-unfinished.js'
-import { startRun } from '../run.js'
-import { continueAsNew, continueAsNewUpgraded } from '../temporal/continue-as-new.js'
-import { failWorkflowOnError } from '../temporal/fail-workflow.js'
-import { recordSummary } from '../temporal/memo.js'
-import { publishEnd } from '../temporal/search-attributes.js'
+import { compensateUnfinished } from '../calls/compensation/compensate-unfinished.js'
+import { continueAsNew } from '../run/continue-as-new.js'
+import { startRun } from '../start-run.js'
+import { failWorkflowOnError } from '../temporal/failures.js'
+import { recordSummary } from '../run/memo.js'
+import { publishEnd } from '../run/search-attributes.js'
 import { Conversation, type ConversationState } from './conversation.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 
@@ -62,19 +62,19 @@ export async function conversation(input: ConversationInput, state?: Conversatio
       ...(input.context && { context: input.context }),
       ...(closeAfterMs !== undefined && { closeAfterMs }),
     }
-    const run = await instance.failMessagesWith(() => startRun({ kind: 'conversation', options, state }))
-    const turns = instance.createTurns(run, state, async (nextState, isUpgraded) => {
-      const continueRun = isUpgraded ? continueAsNewUpgraded : continueAsNew
-      await continueRun<typeof conversation>(run, next, nextState)
+    const calls = await instance.failMessagesWith(() => startRun({ kind: 'conversation', options, state }))
+    const { run, compensations } = calls
+    const turns = instance.createTurns(calls, state, async (nextState, isUpgraded) => {
+      await continueAsNew<typeof conversation>(run, [next, nextState], isUpgraded)
     })
-    registerInspectQuery(run, turns.codeRuntime)
+    registerInspectQuery(turns.codeRuntime)
     handleBudget(run.budget)
-    const work = () => instance.failMessagesWith(() => instance.runUntilClosed(run, turns))
+    const work = () => instance.failMessagesWith(() => instance.runUntilClosed())
     return publishEnd(
       run,
       () =>
         compensateUnfinished(
-          run,
+          compensations,
           () => withRuntime(turns.codeRuntime, work),
           () => true,
         ),

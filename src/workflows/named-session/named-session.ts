@@ -40,11 +40,12 @@ import { pluralize, utf8Length } from '../../common/text/text.js'
 import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
-import { showProgress } from '../progress.js'
-import { type Run, startRun } from '../run.js'
+import { showProgress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
+import { startRun } from '../start-run.js'
 import { type EndedCell, runServedCell } from '../shared-session/served-cells.js'
-import { rejection } from '../temporal/rejection.js'
-import { publishEnd } from '../temporal/search-attributes.js'
+import { rejection } from '../temporal/failures.js'
+import { publishEnd } from '../run/search-attributes.js'
 
 /** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
 const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
@@ -52,11 +53,7 @@ const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 /** The options of a new session. */
 type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
 
-interface ReadySession {
-  readonly run: Run
-  readonly runtime: CodeRuntime
-}
-
+/** An execution, from the update of a client or a cell of another run. */
 export interface Execution {
   /** The id of the update of the execution, or of the cell of a run. */
   readonly id: string
@@ -71,13 +68,13 @@ export class NamedSession {
   readonly #inputDigest: string | undefined
   readonly #createdAt = Date.now()
   readonly #cells = new CancellationScope()
-  readonly #starting: Promise<ReadySession>
-  #ready: ReadySession | undefined
+  readonly #starting: Promise<CodeRuntime>
+  /** Undefined before the configuration is read. */
+  #runtime: CodeRuntime | undefined
   /** Number of accepted executions. */
   #accepted = 0
   /** Number of executions that run or are queued. */
   #pending = 0
-  #queueTail: Promise<unknown> = Promise.resolve()
   /** The id of the execution in progress. */
   #currentExecution: string | undefined
   /** Executions that were interrupted before their cell started. */
@@ -120,9 +117,9 @@ export class NamedSession {
     if (inputDigest !== undefined && inputDigest !== this.#inputDigest) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with other input data`)
     }
-    if (this.#ready === undefined) return
-    const { config } = this.#ready.run
-    const { backend } = this.#ready.runtime.session.sandbox
+    if (this.#runtime === undefined) return
+    const { config } = this.#runtime.run
+    const { backend } = this.#runtime.session.sandbox
     if (sandbox !== undefined && backend !== 'auto' && sandbox !== 'auto' && sandbox !== backend) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs in ${backend}, not in ${sandbox}`)
     }
@@ -144,7 +141,7 @@ export class NamedSession {
    * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine
    */
   execute({ source }: ExecuteInput, execution: Execution): Promise<ExecuteResult> {
-    return this.#enqueue(() => this.#executeNow(source, execution))
+    return this.#enqueue((runtime) => this.#executeNow(runtime, source, execution))
   }
 
   /**
@@ -152,25 +149,28 @@ export class NamedSession {
    *
    * @throws ApplicationFailure when the cell is refused, SESSION_CLOSED, and failures of the engine
    */
-  async executeCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
+  async executeServedCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
     const { id, context, sandbox } = cell
     this.#admit({ context, ...(sandbox !== undefined && { sandbox }) })
-    return this.#enqueue(async () => {
-      const { run, runtime } = await this.#open()
+    return this.#enqueue(async (runtime) => {
       const ended = this.#interruptedBeforeStart.delete(id)
         ? { end: interruptedBeforeStart, output: '', toolCalls: 0 }
-        : await this.#runCell(id, run, () => runServedCell(this.#cells, run, runtime, cell))
+        : await this.#runCell(id, runtime.run, () => runServedCell(this.#cells, runtime, cell))
       return { type: 'ended', ...ended, isNew }
     })
   }
 
-  async #enqueue<Result>(execute: () => Promise<Result>): Promise<Result> {
+  async #enqueue<Result>(execute: (runtime: CodeRuntime) => Promise<Result>): Promise<Result> {
     this.#accepted += 1
     this.#pending += 1
-    const executed = this.#queueTail.then(execute)
-    this.#queueTail = executed.catch(() => undefined)
     try {
-      return await executed
+      const runtime = await this.#starting
+      return await runtime.queue.run(() => {
+        if (this.#ended !== undefined) throw this.#closedFailure()
+        return execute(runtime)
+      })
+    } catch (thrown) {
+      throw isCancellation(thrown) ? this.#closedFailure() : thrown
     } finally {
       this.#pending -= 1
       this.#lastUsedAt = Date.now()
@@ -180,7 +180,7 @@ export class NamedSession {
   /** Stops one execution. The session continues. */
   interrupt({ updateId = this.#currentExecution }: InterruptSignalInput): void {
     if (updateId === undefined) return
-    if (updateId === this.#currentExecution) this.#ready?.runtime.session.interruption.request()
+    if (updateId === this.#currentExecution) this.#runtime?.session.interruption.request()
     else this.#interruptedBeforeStart.add(updateId) // it is queued, or its update has not arrived yet
   }
 
@@ -219,13 +219,13 @@ export class NamedSession {
 
   /** Closes the runtime. A cancellation does not stop this, and a host that does not answer does not fail it. */
   async closeRuntime(): Promise<void> {
-    if (this.#ready) await closeRuntime(this.#ready.runtime)
+    if (this.#runtime) await closeRuntime(this.#runtime)
   }
 
   status(): SessionStatus {
-    const idleMs = this.#ready?.run.config.sessions.idleMs
+    const idleMs = this.#runtime?.run.config.sessions.idleMs
     const isIdle = this.#pending === 0 && this.#ended === undefined && idleMs !== undefined
-    const sandbox = this.#ready?.runtime.session.sandbox
+    const sandbox = this.#runtime?.session.sandbox
     const running = sandbox?.state === 'parked' ? 'parked' : 'busy'
     return {
       state: this.#ended === undefined ? (isIdle ? 'idle' : running) : 'ending',
@@ -233,41 +233,32 @@ export class NamedSession {
       createdAt: this.#createdAt,
       lastUsedAt: this.#lastUsedAt,
       expiresAt: isIdle ? this.#lastUsedAt + idleMs : null,
-      cells: this.#ready?.run.counts.cells ?? 0,
-      toolCalls: this.#ready?.run.counts.toolCalls ?? 0,
+      cells: this.#runtime?.run.counts.cells ?? 0,
+      toolCalls: this.#runtime?.run.counts.toolCalls ?? 0,
     }
   }
 
-  async #start(options: SessionOptions): Promise<ReadySession> {
-    const run = await startRun({ kind: 'session', options, session: this.#name })
+  async #start(options: SessionOptions): Promise<CodeRuntime> {
+    const calls = await startRun({ kind: 'session', options, session: this.#name })
     // No model reads the output, so the caller gets all captured output.
-    this.#ready = { run, runtime: createCodeRuntime(run, { outputCharacters: run.config.limits.capturedCharacters }) }
-    return this.#ready
+    this.#runtime = createCodeRuntime(calls, { outputCharacters: calls.run.config.limits.capturedCharacters })
+    return this.#runtime
   }
 
-  async #executeNow(source: string, { id, isNew }: Execution): Promise<ExecuteResult> {
-    const { run, runtime } = await this.#open()
-    const { counts } = run
-    const toolCalls = counts.toolCalls
+  async #executeNow(runtime: CodeRuntime, source: string, { id, isNew }: Execution): Promise<ExecuteResult> {
+    const { run } = runtime
+    const { toolCalls } = run.counts
     const outcome: CellOutcome = this.#interruptedBeforeStart.delete(id)
       ? { ...interruptedBeforeStart, output: '' }
-      : await this.#runCell(id, run, () => executeCell(this.#cells, run, runtime, source))
-    return { outcome, cell: counts.cells, toolCalls: counts.toolCalls - toolCalls, isNew }
-  }
-
-  async #open(): Promise<ReadySession> {
-    const ready = await this.#starting
-    if (this.#ended !== undefined) throw this.#closedFailure()
-    return ready
+      : await this.#runCell(id, run, () => executeCell(this.#cells, runtime, source))
+    return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }
   }
 
   async #runCell<Result>(id: string, run: Run, execute: () => Promise<Result>): Promise<Result> {
     this.#currentExecution = id
-    run.quota.calls = 0
+    run.limitCallsAfter(run.counts.toolCalls)
     try {
       return await execute()
-    } catch (thrown) {
-      throw isCancellation(thrown) ? this.#closedFailure() : thrown
     } finally {
       this.#currentExecution = undefined
     }

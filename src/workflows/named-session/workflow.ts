@@ -18,8 +18,8 @@ import type {
   SessionStatus,
 } from '../../common/session/session.js'
 import { serveCells } from '../shared-session/served-cells.js'
-import { recordSummary } from '../temporal/memo.js'
-import { failWorkflowOnError } from '../temporal/fail-workflow.js'
+import { recordSummary } from '../run/memo.js'
+import { failWorkflowOnError } from '../temporal/failures.js'
 import { type Execution, NamedSession } from './named-session.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 
@@ -50,7 +50,7 @@ export async function session({
       validator: (input) => namedSession.validate(input),
     })
     serveCells({
-      execute: (cell) => namedSession.executeCell(cell, cell.id === startedByUpdateId),
+      execute: (cell) => namedSession.executeServedCell(cell, cell.id === startedByUpdateId),
       interrupt: (id) => namedSession.interrupt({ updateId: id }),
     })
     handleSignal(interrupt, (input) => namedSession.interrupt(input))

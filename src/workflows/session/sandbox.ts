@@ -5,11 +5,11 @@ import { requesterOf } from '../../common/run/requester.js'
 import type { BackendChoice, RunConfig } from '../../common/run/run-config.js'
 import type { ExecuteStepInput, StepActivityResult } from '../../common/session/steps.js'
 import type { OpenedSession, OpenInput, SessionRef, SessionTools } from '../../common/session/session.js'
-import { showOpening } from '../progress.js'
-import type { Run } from '../run.js'
+import { showOpening } from '../run/progress.js'
+import type { Run } from '../run/run.js'
 import * as activities from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
-import { externalBytes, payloadBytes, type StoredBytes } from '../stored-bytes.js'
+import { externalBytes, payloadBytes } from '../run/stored-bytes.js'
 import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
 
 /** The state of a session's sandbox for the next execution of the continue-as-new chain. */
@@ -33,7 +33,6 @@ export interface SerializedSandbox {
 export class Sandbox {
   readonly #run: Run
   readonly #config: RunConfig
-  readonly #stored: StoredBytes
   #ref: SessionRef
   #state: SandboxState
   #openingMs = 0
@@ -43,7 +42,6 @@ export class Sandbox {
   constructor(run: Run, { ref, state }: SerializedSandbox) {
     this.#run = run
     this.#config = run.config
-    this.#stored = run.stored
     this.#ref = ref
     this.#state = state
   }
@@ -131,10 +129,10 @@ export class Sandbox {
       ...input,
       ...(requester && { requester }),
     }
-    this.#stored.bytes += payloadBytes(request)
+    this.#run.addStoredBytes(payloadBytes(request))
     try {
       const result = await activities.executeStep(request, this.hostQueue, this.#config.timeouts, summary)
-      this.#stored.bytes += payloadBytes(result) + externalBytes(result)
+      this.#run.addStoredBytes(payloadBytes(result) + externalBytes(result))
       if (this.isOpen) this.#apply({ type: 'stepped' })
       return result
     } catch (thrown) {

@@ -4,8 +4,8 @@ import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { Step, StepActivityResult, StepInput, StepOutcome } from '../../common/session/steps.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
-import { countStoredBytes, externalBytes, type StoredBytes } from '../stored-bytes.js'
-import type { Run } from '../run.js'
+import { countStoredBytes, externalBytes } from '../run/stored-bytes.js'
+import type { Run } from '../run/run.js'
 import { appendJournal } from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
 import { describeStep } from './describe-step.js'
@@ -65,8 +65,8 @@ export interface SessionState {
  *    the same in a rebuild.
  */
 export class Session {
+  readonly #run: Run
   readonly #config: RunConfig
-  readonly #stored: StoredBytes
   readonly #startedAt: number
   #lastResultAt: number | undefined
   readonly #journal: Journal
@@ -77,9 +77,9 @@ export class Session {
 
   /** @param state of the same session in the execution before this one */
   constructor(run: Run, state?: SessionState) {
-    const { config, stored, identity } = run
+    const { config, identity } = run
+    this.#run = run
     this.#config = config
-    this.#stored = stored
     this.#startedAt = state?.startedAt ?? Date.now()
     this.#lastResultAt = state?.lastResultAt
     const id = digestJson([identity.workflowId, identity.firstExecutionRunId]).slice(0, 20)
@@ -224,7 +224,7 @@ export class Session {
   }
 
   #externalizeJournal(): Promise<JournalState> {
-    return this.#journal.externalize(countStoredBytes(this.#stored, appendJournal(this.#config.timeouts)))
+    return this.#journal.externalize(countStoredBytes(this.#run, appendJournal(this.#config.timeouts)))
   }
 
   /**
@@ -242,7 +242,7 @@ export class Session {
     const followUp = this.#followUps.take(number, input)
     if (followUp) {
       const { now, waited, result, tookMs = 0 } = followUp
-      if (result) this.#stored.bytes += externalBytes(result)
+      if (result) this.#run.addStoredBytes(externalBytes(result))
       this.#snapshots.addStepTime(tookMs)
       return { step: this.#journal.nextStep(input, now, waited), executed: result }
     }

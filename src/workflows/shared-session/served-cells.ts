@@ -20,9 +20,7 @@ import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../comm
 import type { CodeRuntime } from '../cell/code-runtime.js'
 import { runOrDrop } from '../cell/execute-cell.js'
 import { runCell } from '../cell/run-cell.js'
-import { failureOf } from '../conversation/failures.js'
-import type { Run } from '../run.js'
-import type { SandboxGuests } from './sandbox-guests.js'
+import { failureOf } from '../temporal/failures.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 
 /** Executes the cells of other runs, in order. */
@@ -114,57 +112,25 @@ function reply(requester: string, cellReply: CellReply): Promise<void> {
  */
 export async function runServedCell(
   scope: CancellationScope,
-  run: Run,
   runtime: CodeRuntime,
   { requester, source, tools, outputCharacters }: ExecuteCell,
 ): Promise<Pick<EndedCell, 'end' | 'output' | 'toolCalls'>> {
+  const { run } = runtime
   const toolCalls = run.counts.toolCalls
+  const isLimited = tools !== undefined && [...run.tools.keys()].some((name) => !tools.includes(name))
   const own: CodeRuntime = {
     ...runtime,
+    allowedTools: isLimited ? new Set(tools) : undefined,
     outputCharacters,
     outputReader: 'model',
     continueAsNewIfDue: () => undefined,
     isContinueAsNewDue: () => false,
   }
-  const caller = tools ? withTools(run, tools) : run
-  // The tools are checked only against the current cell. So tasks and timers of a cell with fewer tools must end with
-  // it.
-  const guest = caller.tools.size < run.tools.size && { guest: true as const }
   run.progress.servedRun = requester
   try {
-    const { end, output } = await runOrDrop(scope, own, () => runCell(caller, own, source, { ...guest }))
+    const { end, output } = await runOrDrop(scope, own, () => runCell(own, source))
     return { end, output, toolCalls: run.counts.toolCalls - toolCalls }
   } finally {
     run.progress.servedRun = undefined
   }
-}
-
-/**
- * Returns the run with only these tools: a call of any other tool is denied. No worker makes local calls by itself for
- * such a run, because a worker knows all tools of the session.
- */
-function withTools(run: Run, names: readonly string[]): Run {
-  const tools = run.config.tools.filter(({ name }) => names.includes(name))
-  const recorded = tools.map((tool) => {
-    const { execution: _, ...others } = tool
-    return others
-  })
-  return {
-    ...run,
-    config: { ...run.config, tools: recorded },
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
-  }
-}
-
-/** Executes the cells of sub-agents in the session of their parent. */
-export function serveGuests(run: Run, runtime: CodeRuntime, guests: SandboxGuests): void {
-  guests.serve(() => runtime.session.interruption.request())
-  serveCells({
-    execute: (cell) =>
-      guests.execute(cell, async (scope) => {
-        const ended = await runServedCell(scope, run, runtime, cell)
-        return { type: 'ended', ...ended, isNew: false }
-      }),
-    interrupt: (id) => guests.interrupt(id),
-  })
 }

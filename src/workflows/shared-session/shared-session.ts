@@ -30,11 +30,11 @@ import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { SessionOwner } from '../../common/run/session-owner.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
-import { showProgress } from '../progress.js'
-import type { Run } from '../run.js'
+import { showProgress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
 import { startSession } from '../temporal/activities.js'
 import { type CellText, cellText, ownerName } from './cell-text.js'
-import { notStarted } from './sandbox-guests.js'
+import { notStarted } from './borrowed-cells.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 
 const firstCheckMs = 10_000
@@ -161,11 +161,11 @@ export class SharedSession {
   }
 
   #begin(toolUseId: string): Cell {
-    const { counts } = this.#run
+    const run = this.#run
     this.#isInterrupted = false
     this.#cell = { toolUseId, id: '' }
-    counts.cells += 1
-    showProgress(this.#run, { type: 'cell', cell: counts.cells })
+    run.count({ cells: 1 })
+    showProgress(run, { type: 'cell', cell: run.counts.cells })
     return this.#cell
   }
 
@@ -263,9 +263,7 @@ export class SharedSession {
   /** Counts the calls of a cell. The parent counts the calls in its own session. */
   #countCalls(result: CellResult): void {
     if (result.type === 'failed' || this.#owner.type === 'parent') return
-    const { counts, quota } = this.#run
-    counts.toolCalls += result.toolCalls
-    quota.calls += result.toolCalls
+    this.#run.count({ toolCalls: result.toolCalls })
   }
 }
 

@@ -1,5 +1,5 @@
 /*
- * The engine's own activities, and how each is scheduled. `cell/call-tool.ts` schedules tool calls, and
+ * The engine's own activities, and how each is scheduled. `calls/` schedules tool calls, and
  * `model-activities.ts` the activities that serve the model.
  *
  * Owns: task queues, timeouts, retry policies and summaries of these activities.

@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow'
 
 interface Waiter {
-  hasSlot: boolean
+  state: 'waiting' | 'acquired' | 'freed'
 }
 
 /** Limits how many tasks run at once. Waiting tasks start in the order in which they arrived. */
@@ -9,7 +9,7 @@ export class Semaphore {
   readonly #count: number
   readonly #waiting: Waiter[] = []
   #acquired = 0
-  #isPaused = false
+  #isClosed = false
 
   constructor(count: number) {
     this.#count = count
@@ -20,45 +20,51 @@ export class Semaphore {
     return this.#acquired
   }
 
-  get isPaused(): boolean {
-    return this.#isPaused
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
-  /** Stops the start of tasks until {@link resume}. Tasks in progress are not affected. */
-  pause(): void {
-    this.#isPaused = true
+  /** Stops the start of tasks until {@link reopen}. Tasks in progress are not affected. */
+  close(): void {
+    this.#isClosed = true
   }
 
-  resume(): void {
-    this.#isPaused = false
+  reopen(): void {
+    this.#isClosed = false
     this.#grantSlots()
   }
 
   /**
    * Runs a task as soon as a slot is free.
    *
+   * @param task may call its argument to free its slot before it ends
    * @throws what the task throws, and the cancellation of a scope that waits for a slot
    */
-  async run<Result>(task: () => Promise<Result>): Promise<Result> {
-    const waiter: Waiter = { hasSlot: false }
+  async run<Result>(task: (free: () => void) => Promise<Result>): Promise<Result> {
+    const waiter: Waiter = { state: 'waiting' }
     this.#waiting.push(waiter)
     this.#grantSlots()
     try {
-      if (!waiter.hasSlot) await condition(() => waiter.hasSlot)
-      return await task()
+      if (waiter.state === 'waiting') await condition(() => waiter.state !== 'waiting')
+      return await task(() => this.#free(waiter))
     } finally {
-      // A cancelled waiter has no slot to release.
-      if (waiter.hasSlot) this.#acquired -= 1
-      else this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
-      this.#grantSlots()
+      this.#free(waiter)
     }
   }
 
+  #free(waiter: Waiter): void {
+    if (waiter.state === 'acquired') this.#acquired -= 1
+    // A cancelled waiter has no slot to release.
+    else if (waiter.state === 'waiting') this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+    waiter.state = 'freed'
+    this.#grantSlots()
+  }
+
   #grantSlots(): void {
-    while (!this.#isPaused && this.#acquired < this.#count) {
+    while (!this.#isClosed && this.#acquired < this.#count) {
       const waiter = this.#waiting.shift()
       if (!waiter) return
-      waiter.hasSlot = true
+      waiter.state = 'acquired'
       this.#acquired += 1
     }
   }

@@ -1,7 +1,7 @@
 import { condition, defineSignal, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow'
 import { toolLimitMessages } from '../../common/names.js'
 import type { SlotRelease, SlotRequest, ToolLimitInput } from '../../common/calls/tool-slots.js'
-import { failWorkflowOnError } from '../temporal/fail-workflow.js'
+import { failWorkflowOnError } from '../temporal/failures.js'
 import { ToolLimit } from './tool-limit.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 

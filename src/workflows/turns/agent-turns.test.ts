@@ -2,8 +2,9 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/common'
 import { scheduleActivity } from '@temporalio/workflow'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
+import { testRun } from '../../../test/support/workflow/test-run.js'
 import type { ErrorCode } from '../../common/errors.js'
-import { defaultLimits, type Limits } from '../../common/run/limits.js'
+import type { Limits } from '../../common/run/limits.js'
 import {
   type AssistantBlock,
   type CodeContainer,
@@ -11,18 +12,10 @@ import {
   type StopReason,
 } from '../../common/agent/messages.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/agent/model-turn.js'
-import type { RunConfig } from '../../common/run/run-config.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
-import { zeroCounts, zeroUsage } from '../../common/run/runs.js'
-import { RunBudget } from '../budget.js'
-import { Approvals } from '../cell/approvals.js'
-import { DeferredCalls } from '../cell/deferred-calls.js'
-import { ToolSlots } from '../cell/tool-slots.js'
-import { Compensations } from '../compensation/compensations.js'
-import { Progress } from '../progress.js'
-import type { Run } from '../run.js'
+import { zeroUsage } from '../../common/run/runs.js'
 import { modelTurn } from '../temporal/model-activities.js'
-import { Semaphore } from '../temporal/semaphore.js'
+import { RunCalls } from '../calls/run-calls.js'
 import { AgentTurns } from './agent-turns.js'
 
 vi.mock('@temporalio/workflow', async (importOriginal) => {
@@ -30,7 +23,7 @@ vi.mock('@temporalio/workflow', async (importOriginal) => {
   return { ...(await importOriginal<object>()), ...fakeWorkflowModule, scheduleActivity: vi.fn() }
 })
 vi.mock('../temporal/model-activities.js', () => ({ modelTurn: vi.fn() }))
-vi.mock('../temporal/search-attributes.js', () => ({ publishStatus: vi.fn() }))
+vi.mock('../run/search-attributes.js', () => ({ publishStatus: vi.fn() }))
 
 const now = Date.parse('2026-11-25T12:00:00Z')
 
@@ -49,38 +42,11 @@ const tools: readonly ToolConfig[] = [{ ...base, name: 'pay' }]
 
 /** The turns of a run with hosted code. */
 function hostedTurns(changed: Partial<Limits> = {}) {
-  const limits = { ...defaultLimits, ...changed }
-  const config = {
-    backend: 'anthropic',
-    model: { provider: 'anthropic', name: 'm', maxTokens: 100 },
-    limits,
-    tools,
-    timeouts: {},
-    toolSet: {},
-  } as unknown as RunConfig
-  const stored = { bytes: 0 }
-  const callSlots = new Semaphore(limits.callsInFlight)
-  const counts = { ...zeroCounts }
-  const run: Run = {
-    kind: 'agent',
-    config,
-    identity: { namespace: 'default', workflowId: 'run', firstExecutionRunId: 'first' },
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
-    counts,
-    quota: { calls: 0 },
-    stored,
-    callSlots,
-    largeCalls: new Semaphore(1),
-    deferredCalls: new DeferredCalls({ config, stored, callSlots }),
-    approvals: new Approvals(),
-    toolSlots: new ToolSlots(config.timeouts),
-    progress: new Progress(),
-    compensations: new Compensations(),
-    budget: new RunBudget(counts, undefined),
-  }
-  const turns = new AgentTurns(run, { continueAsNew: () => Promise.resolve() })
+  const model = { provider: 'anthropic', name: 'm', maxTokens: 100 }
+  const run = testRun({ kind: 'agent', limits: changed, config: { backend: 'anthropic', model, tools } })
+  const turns = new AgentTurns(new RunCalls(run), { continueAsNew: () => Promise.resolve() })
   turns.messages.addMessage({ text: 'Pay.' })
-  return { turns, counts }
+  return { turns, run }
 }
 
 const code = (id: string): AssistantBlock => ({ type: 'server_tool_use', id, name: 'code_execution', input: {} })
@@ -132,7 +98,7 @@ const called = () =>
     .mock.calls.map(([, [input]]) => input as { readonly position: object; readonly caller: string })
 
 it('turns execute the calls of hosted code, and send results and the container until the code has ended', async () => {
-  const { turns, counts } = hostedTurns()
+  const { turns, run } = hostedTurns()
   const where = container('c1')
   script(
     result([code('s1'), callOf('s1', 'a'), callOf('s1', 'b')], where, 'tool_use'),
@@ -140,7 +106,7 @@ it('turns execute the calls of hosted code, and send results and the container u
     result([ended('s1'), answer], where, 'end_turn'),
   )
   expect(await turns.runToAnswer(1)).toMatchObject({ status: 'answered', answer: 'Paid.' })
-  expect(counts).toMatchObject({ turns: 3, cells: 1, toolCalls: 3 })
+  expect(run.counts).toMatchObject({ turns: 3, cells: 1, toolCalls: 3 })
   expect(called()).toMatchObject([
     { caller: 'code_execution', position: { turn: 1, cell: 1, index: 1 } },
     { caller: 'code_execution', position: { turn: 1, cell: 1, index: 2 } },
@@ -200,7 +166,7 @@ it('hosted code is lost when its results arrive after the container has expired'
 })
 
 it('a turn is repeated once without a container that the API refuses', async () => {
-  const { turns, counts } = hostedTurns()
+  const { turns, run } = hostedTurns()
   script(
     result([code('s1'), callOf('s1', 'a')], container('c1'), 'tool_use'),
     'MODEL_CONTAINER_EXPIRED',
@@ -208,7 +174,7 @@ it('a turn is repeated once without a container that the API refuses', async () 
   )
   expect(await turns.runToAnswer(5)).toMatchObject({ status: 'answered' })
   expect(asked().map(({ hosted }) => Object.keys(hosted ?? {}))).toEqual([[], ['container'], ['lost']])
-  expect(counts).toMatchObject({ turns: 3, toolCalls: 1 })
+  expect(run.counts).toMatchObject({ turns: 3, toolCalls: 1 })
 })
 
 it('a paused turn is resumed with its container', async () => {
@@ -222,11 +188,11 @@ it('a paused turn is resumed with its container', async () => {
 })
 
 it('hosted code that has run stays in the history when its reply has no text', async () => {
-  const { turns, counts } = hostedTurns()
+  const { turns, run } = hostedTurns()
   script(result([code('s1'), ended('s1')], container('c1'), 'end_turn'), result([answer], container('c1'), 'end_turn'))
   expect(await turns.runToAnswer(5)).toMatchObject({ status: 'answered' })
   expect(asked()[1]).toMatchObject({ hosted: { container: { id: 'c1' } }, pending: [{ type: 'text' }] })
-  expect(counts.cells).toBe(1)
+  expect(run.counts.cells).toBe(1)
 })
 
 it('a run with hosted code has no tool execute_code', async () => {

@@ -23,16 +23,18 @@ import type { ModelTurnResult } from '../../common/agent/model-turn.js'
 import { type AgentStatus, replyText } from '../../common/run/runs.js'
 import { type CodeRuntime, dropCell, interruptCell, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
-import { showProgress } from '../progress.js'
-import { addReplyUsage, type Run } from '../run.js'
-import { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
+import type { RunCalls } from '../calls/run-calls.js'
+import type { SharedSession } from '../shared-session/shared-session.js'
+import { showProgress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
+import { ContinueAsNewPolicy } from '../run/continue-as-new.js'
 import type { AgentTurnsOptions, AgentTurnsState } from './agent-turns-state.js'
 import { type AnswerOutcome, outcomeOfResults } from './answer-outcome.js'
 import { askModel } from './ask-model.js'
 import { checkDone } from './check-done.js'
 import { Compaction } from './compaction.js'
 import { executeToolUses, type PendingToolUses, rejectSubmissions, type SuspendedCell } from './execute-tool-uses.js'
-import { HostedTurns } from './hosted-turns.js'
+import { HostedTurns } from './hosted/hosted-turns.js'
 import { interpretReply } from './interpret-reply.js'
 import { MessageHistory } from './message-history.js'
 import { toolResult } from './tool-result.js'
@@ -40,13 +42,16 @@ import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
 import { createTurnsRuntime } from './turns-runtime.js'
 import { TurnInterruption } from './turn-interruption.js'
 import { isContainerExpired, isContextTooLong, turnRequest } from './turn-request.js'
-import { waitForBudget } from './wait-for-budget.js'
+import { waitForBudget } from '../run/wait-for-budget.js'
 
 /** The turns of one run; see the header. */
 export class AgentTurns {
   readonly codeRuntime: CodeRuntime
   readonly messages: MessageHistory
   readonly #run: Run
+  readonly #calls: RunCalls
+  /** The session of another workflow that executes the code of this run. Undefined: the run has its own session. */
+  readonly #shared: SharedSession | undefined
   readonly #options: AgentTurnsOptions
   readonly #continueAsNewPolicy: ContinueAsNewPolicy
   #pendingToolUses: PendingToolUses | null
@@ -55,21 +60,25 @@ export class AgentTurns {
   readonly #compaction: Compaction
   readonly #hosted: HostedTurns
 
-  constructor(run: Run, options: AgentTurnsOptions) {
+  constructor(calls: RunCalls, options: AgentTurnsOptions) {
     const { state } = options
+    const { run, slots, borrowers } = calls
     this.#run = run
+    this.#calls = calls
     this.#options = options
     this.messages = new MessageHistory(run.config.model.maxTokens, state?.conversation)
-    const isHeld = () => run.guests?.arePresent === true
-    this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents, isHeld)
+    const isHeld = () => borrowers.arePresent
+    this.#continueAsNewPolicy = new ContinueAsNewPolicy(slots, run.config.limits.historyEvents, isHeld)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.#suspendedCell = state?.suspendedCell ?? null
     this.#hosted = new HostedTurns(run, this.messages)
     this.#compaction = new Compaction(run, this.messages, this.#interruption)
-    this.codeRuntime = createTurnsRuntime(run, state, this.#continueAsNewPolicy, {
+    const { runtime, shared } = createTurnsRuntime(calls, state, this.#continueAsNewPolicy, {
       inCell: (cell) => this.continueAsNewIfDue({ toolUseId: this.#pendingToolUses?.currentCell ?? '', cell }),
       inSharedCell: () => this.#tryContinueAsNew(null),
     })
+    this.codeRuntime = runtime
+    this.#shared = shared
   }
 
   /**
@@ -86,12 +95,12 @@ export class AgentTurns {
     beforeTurn?: () => void,
     stage: TurnStage = { type: 'answer' },
   ): Promise<AnswerOutcome | undefined> {
-    const { counts, config } = this.#run
+    const run = this.#run
     if (this.#pendingToolUses) {
       const results = await this.#executeToolUses(this.#pendingToolUses)
-      if (config.mode === 'single-turn') return outcomeOfResults(this.#run, results)
+      if (run.config.mode === 'single-turn') return outcomeOfResults(run, results)
     }
-    for (let isFirst = true; counts.turns - this.messages.hosted.freeTurns < turnLimit; isFirst = false) {
+    for (let isFirst = true; run.counts.turns - this.messages.hosted.freeTurns < turnLimit; isFirst = false) {
       if (this.#interruption.isRequested) return undefined
       // An upgrade is not a reason before the first turn: each execution of a run makes progress, even when the server
       // can't upgrade any of them.
@@ -103,7 +112,7 @@ export class AgentTurns {
         continue // the summary may have spent the budget
       }
       beforeTurn?.()
-      counts.turns += 1
+      run.count({ turns: 1 })
       const outcome = await this.#runTurn(stage)
       if (outcome) return outcome
     }
@@ -114,7 +123,7 @@ export class AgentTurns {
   resume(): void {
     const { state } = this.#options
     if (!state) return
-    startPendingCalls(this.#run, this.codeRuntime, state.codeRuntime.pendingCalls.notStarted)
+    startPendingCalls(this.codeRuntime, state.codeRuntime.pendingCalls.notStarted)
     if (!this.#pendingToolUses) scheduleIdlePark(this.codeRuntime)
   }
 
@@ -124,6 +133,7 @@ export class AgentTurns {
    * @param endsTurns {@link runToAnswer} ends as well, and the request to the model and direct calls are cancelled
    */
   interrupt(endsTurns: boolean): void {
+    this.#shared?.interrupt()
     interruptCell(this.codeRuntime)
     if (endsTurns) this.#interruption.request()
   }
@@ -139,7 +149,8 @@ export class AgentTurns {
     if (!pending) return
     const { toolUses, results, currentCell } = pending
     this.#interruption.cancelWork()
-    if (currentCell !== undefined && results[currentCell] === undefined) await dropCell(this.codeRuntime)
+    if (currentCell !== undefined && results[currentCell] === undefined)
+      await (this.#shared ? this.#shared.abandon() : dropCell(this.codeRuntime))
     this.#endToolUses(toolUses.map((use) => results[use.id] ?? toolResult(use, problem, true)))
   }
 
@@ -166,7 +177,7 @@ export class AgentTurns {
     if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
     if (turnResult === 'context_full') return this.#compactOrEnd(messages.state.lastReplyText)
     const { reply, calls, textCall } = turnResult
-    addReplyUsage(this.#run, reply)
+    this.#run.countReply(reply)
     messages.recordReply(turnResult)
     this.#compaction.showUse()
     const action = interpretReply(reply, {
@@ -182,7 +193,7 @@ export class AgentTurns {
         if (status === 'answered') {
           const uses = reply.content.filter(isToolUseBlock)
           const check = calls[uses[0]?.id ?? '']
-          const problem = check && (await checkDone(this.#run, check))
+          const problem = check && (await checkDone(this.#calls, check))
           this.#commit(turnResult)
           messages.addToolResults(uses.map((use) => toolResult(use, problem ?? answerAccepted, problem !== undefined)))
           if (problem !== undefined) return undefined
@@ -271,7 +282,8 @@ export class AgentTurns {
     const isRequested = () => this.#interruption.isRequested
     const interruption = { isRequested, directCalls: this.#interruption.beginWork() }
     const { history } = this.messages.state
-    const results = await executeToolUses(this.#run, this.codeRuntime, pending, suspended, interruption, history)
+    const context = { runtime: this.codeRuntime, shared: this.#shared, interruption, history }
+    const results = await executeToolUses(context, pending, suspended)
     this.#endToolUses(results)
     this.#interruption.endWork()
     return results
@@ -290,9 +302,9 @@ export class AgentTurns {
       onContinuing?.(false)
       return
     }
-    const { shared } = this.codeRuntime
+    const shared = this.#shared
     const state: AgentTurnsState = {
-      codeRuntime: await serializeRuntime(this.#run, this.codeRuntime),
+      codeRuntime: await serializeRuntime(this.codeRuntime),
       conversation: this.messages.state,
       pendingToolUses: this.#pendingToolUses,
       suspendedCell,

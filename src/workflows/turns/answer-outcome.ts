@@ -3,7 +3,7 @@ import type { PendingBlock } from '../../common/agent/messages.js'
 import type { AgentStatus } from '../../common/run/runs.js'
 import type { PlanStep } from '../../common/agent/task-modes.js'
 import { joinText } from '../temporal/activities.js'
-import type { Run } from '../run.js'
+import type { Run } from '../run/run.js'
 
 /** The end of the turns. */
 export interface AnswerOutcome {

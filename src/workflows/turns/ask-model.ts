@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/agent/model-turn.js'
 import type { ModelId } from '../../common/run/run-config.js'
-import type { Run } from '../run.js'
+import type { Run } from '../run/run.js'
 import { modelTurn } from '../temporal/model-activities.js'
 import { isContainerExpired } from './turn-request.js'
 
@@ -31,7 +31,7 @@ export function askModel(
       const result = await modelTurn({ ...input, model: asked }, timeouts, summary + suffix)
       if (position > 0) {
         const rotated = [...left, ...chain.slice(0, position)]
-        run.config = { ...run.config, model: { ...settings, ...id, fallbacks: rotated } }
+        run.useModel({ ...settings, ...id, fallbacks: rotated })
       }
       return result
     } catch (thrown) {

@@ -1,11 +1,11 @@
 import { isExternal } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
-import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { jsonToText, truncateMiddle } from '../../common/text/text.js'
-import { executeCall } from '../cell/execute-call.js'
-import { showProgress } from '../progress.js'
-import type { Run } from '../run.js'
+import { executeCall } from '../calls/pipeline.js'
+import { RunCall } from '../calls/run-call.js'
+import type { RunCalls } from '../calls/run-calls.js'
+import { showProgress } from '../run/progress.js'
 import { loadValue } from '../temporal/activities.js'
 
 /**
@@ -13,16 +13,15 @@ import { loadValue } from '../temporal/activities.js'
  *
  * @returns for the model, why the work is not done; undefined when it is done
  */
-export async function checkDone(run: Run, call: DescribedCall): Promise<string | undefined> {
+export async function checkDone(calls: RunCalls, call: DescribedCall): Promise<string | undefined> {
+  const { run } = calls
   const { limits, timeouts } = run.config
-  let outcome: CallOutcome | undefined
   showProgress(run, { type: 'direct_calls' })
   const position = { turn: run.counts.turns, cell: 0, index: call.index }
-  await executeCall(run, call, 'direct', position, (called) => ({ outcome } = called))
-  if (outcome?.status !== 'ok') {
-    const { status, message } = outcome ?? { status: 'cancelled', message: 'the call was cancelled' }
+  const outcome = await executeCall(new RunCall(calls, { call, caller: 'direct', position }))
+  if (outcome.status !== 'ok') {
     return truncateMiddle(
-      `Whether the work is done could not be checked: [${status}] ${message}`,
+      `Whether the work is done could not be checked: [${outcome.status}] ${outcome.message}`,
       limits.outputCharacters,
     )
   }

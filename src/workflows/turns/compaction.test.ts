@@ -1,11 +1,9 @@
 import { ActivityFailure } from '@temporalio/workflow'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { defaultLimits } from '../../common/run/limits.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { CompactionInput, CompactionResult, ModelTurnResult } from '../../common/agent/model-turn.js'
-import { zeroCounts, zeroUsage } from '../../common/run/runs.js'
-import { Progress } from '../progress.js'
-import type { Run } from '../run.js'
+import { zeroUsage } from '../../common/run/runs.js'
+import { testRun } from '../../../test/support/workflow/test-run.js'
 import { Compaction } from './compaction.js'
 import { MessageHistory } from './message-history.js'
 import type { TurnInterruption } from './turn-interruption.js'
@@ -17,8 +15,8 @@ vi.mock('../temporal/model-activities.js', () => ({
     return activity.run()
   },
 }))
-vi.mock('../progress.js', async (original) => ({ ...(await original<object>()), showProgress: () => undefined }))
-vi.mock('../temporal/search-attributes.js', () => ({}))
+vi.mock('../run/progress.js', async (original) => ({ ...(await original<object>()), showProgress: () => undefined }))
+vi.mock('../run/search-attributes.js', () => ({}))
 
 const log = (name: string) => ({ head: { sha256: name, bytes: 1, preview: '' }, segments: 1, length: 2 })
 const usage = (inputTokens: number) => ({ ...zeroUsage, inputTokens })
@@ -46,19 +44,18 @@ const interruption = {
 /** A run after a turn with this number of tokens, in a window of 1,000. */
 const recorded = {
   compaction: { threshold: 0.8 },
-  limits: defaultLimits,
   timeouts: {},
   tools: [],
   toolSet: { digest: 'd' },
 }
 
-function runAfter(tokens: number, config: Partial<RunConfig> = {}, contextWindow: number | undefined = 1_000) {
+function runAfter(
+  tokens: number,
+  config: { [Key in keyof RunConfig]?: RunConfig[Key] | undefined } = {},
+  contextWindow: number | undefined = 1_000,
+) {
   const model = { provider: 'p', name: 'm', maxTokens: 10, ...(contextWindow > 0 && { contextWindow }) }
-  const run = {
-    config: { ...recorded, model, ...config },
-    counts: { ...zeroCounts },
-    progress: new Progress(),
-  } as unknown as Run
+  const run = testRun({ kind: 'agent', config: { ...recorded, model, ...config } })
   const messages = new MessageHistory(10)
   messages.addMessage({ text: 'question' })
   messages.recordReply(turn(tokens))
@@ -78,10 +75,7 @@ it('a compaction is due above the threshold, with the pending blocks, when the w
 })
 
 it('a compaction is never due in a run that has recorded no threshold', async () => {
-  const { run, messages } = runAfter(5_000)
-  const { compaction: _, ...config } = run.config
-  run.config = config
-  const old = new Compaction(run, messages, interruption)
+  const { compaction: old } = runAfter(5_000, { compaction: undefined })
   expect(old.isDue).toBe(false)
   expect(await old.force()).toBe(false)
   expect(activity.inputs).toEqual([])

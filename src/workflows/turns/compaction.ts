@@ -1,7 +1,7 @@
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 import type { CompactionInput, CompactionResult } from '../../common/agent/model-turn.js'
-import { showProgress } from '../progress.js'
-import { addReplyUsage, isHosted, type Run } from '../run.js'
+import { showProgress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
 import { compactMessages } from '../temporal/model-activities.js'
 import type { MessageHistory } from './message-history.js'
 import type { TurnInterruption } from './turn-interruption.js'
@@ -37,7 +37,7 @@ export class Compaction {
     const { compaction, model } = this.#run.config
     const { history, compaction: last } = this.#messages.state
     const tokens = this.#messages.nextTurnTokens
-    if (!compaction || isHosted(this.#run.config)) return false
+    if (!compaction || this.#run.isHosted) return false
     if (history === null || tokens === null || model.contextWindow === undefined) return false
     return tokens > Math.max(compaction.threshold * model.contextWindow, last?.notBelow ?? 0)
   }
@@ -57,7 +57,7 @@ export class Compaction {
   async force(): Promise<boolean> {
     const { compaction, model } = this.#run.config
     const { history, compaction: last } = this.#messages.state
-    if (!compaction || isHosted(this.#run.config) || history === null || last?.isForced === true) return false
+    if (!compaction || this.#run.isHosted || history === null || last?.isForced === true) return false
     // The tokens of messages from a client are unknown, but these messages fill the window.
     const tokens = this.#messages.nextTurnTokens ?? model.contextWindow
     if (tokens === undefined) return false
@@ -93,7 +93,7 @@ export class Compaction {
     }
     const result = await this.#requestCompaction(input)
     if (result === 'interrupted') return false
-    if (result?.summary) addReplyUsage(this.#run, result.summary)
+    if (result?.summary) this.#run.countReply(result.summary)
     const left = result?.tokens ?? tokens
     const notBelow = left + growthShare * (config.model.contextWindow ?? left)
     this.#messages.compact(result?.history ?? history, left, Math.floor(notBelow), isForced)

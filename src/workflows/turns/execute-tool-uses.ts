@@ -4,19 +4,21 @@ import type { PendingBlock, ToolUseBlock } from '../../common/agent/messages.js'
 import { executeCodeTool, readMoreTool, searchToolsTool, taskTools } from '../../common/names.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { type Externalizable, isExternal } from '../../common/json/external-value.js'
-import { executeCall } from '../cell/execute-call.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { executeCall } from '../calls/pipeline.js'
+import { RunCall } from '../calls/run-call.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
 import type { ValueLog } from '../../common/json/value-log.js'
-import { showProgress } from '../progress.js'
+import { showProgress } from '../run/progress.js'
 import type { EngineToolResult } from '../../common/agent/model-turn.js'
 import { hasToolSearch } from '../../common/run/run-config.js'
 import { readMore, searchTools } from '../temporal/model-activities.js'
+import type { SharedSession } from '../shared-session/shared-session.js'
 import { documentedToolSet } from './turn-request.js'
-import { isHosted, type Run } from '../run.js'
-import { executeHostedCall } from './execute-hosted-call.js'
-import type { HostedCallPosition } from './hosted-code.js'
+import { executeHostedCall } from './hosted/execute-hosted-call.js'
+import type { HostedCallPosition } from './hosted/hosted-code.js'
 import { outcomeText, toolResult } from './tool-result.js'
 
 /** The tool uses of a reply in progress. */
@@ -56,51 +58,50 @@ export interface ToolUseInterruption {
   readonly directCalls: CancellationScope
 }
 
+/** What the execution of tool uses needs, apart from the tool uses. */
+export interface ToolUseContext {
+  readonly runtime: CodeRuntime
+  /** The session of another workflow that executes the code. Undefined: the session of the runtime does. */
+  readonly shared: SharedSession | undefined
+  readonly interruption: ToolUseInterruption
+  /** The messages with the results that `read_more` reads. */
+  readonly history: ValueLog | null
+}
+
 /**
  * Executes every tool_use that has no result, and returns one tool_result for each, in the same order. Direct calls run
  * in parallel. Cells share one session and run one after the other, in parallel with the direct calls.
  *
  * @param suspended the cell to continue
- * @param history the messages with the results that `read_more` reads
  */
 export async function executeToolUses(
-  run: Run,
-  runtime: CodeRuntime,
+  context: ToolUseContext,
   pending: PendingToolUses,
   suspended: SuspendedCell | undefined,
-  interruption: ToolUseInterruption,
-  history: ValueLog | null,
 ): Promise<PendingBlock[]> {
-  let cells: Promise<unknown> = Promise.resolve()
-  const runInOrder = <T>(runCell: () => Promise<T>): Promise<T> => {
-    const result = cells.then(runCell)
-    cells = result
-    return result
-  }
-  const { toolUses, calls, results, hostedCalls = {} } = pending
-  const hasCells = !isHosted(run.config) && !run.config.isPlain
+  const { runtime, interruption } = context
+  const { run, queue } = runtime
+  const { toolUses, results } = pending
+  const hasCells = !run.isHosted && !run.config.isPlain
   const isCell = ({ name }: ToolUseBlock) => name === executeCodeTool && hasCells
-  const executeToolUse = (use: ToolUseBlock, position: number): Promise<PendingBlock> => {
-    if (isCell(use)) {
-      const runOwnCell = async (): Promise<PendingBlock> => {
+  const executeCells = async (): Promise<void> => {
+    for (const use of toolUses.filter(isCell)) {
+      results[use.id] ??= await queue.run(async () => {
         if (interruption.isRequested()) return toolResult(use, notStarted, true)
         pending.currentCell = use.id
-        return executeCell(run, runtime, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
-      }
-      const { guests } = runtime
-      return runInOrder(guests ? () => guests.inOrder(runOwnCell) : runOwnCell)
+        return executeCode(context, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
+      })
     }
+  }
+  const executeOther = async (use: ToolUseBlock, position: number): Promise<void> => {
+    if (isCell(use) || results[use.id]) return
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
-    const engineTool = requestEngineTool(run, use, history)
-    if (engineTool) return runInterruptible(interruption, engineTool, () => record(toolResult(use, interrupted, true)))
-    const call = () =>
-      codeCallerOf(use) === undefined
-        ? executeDirectCall(run, use, calls[use.id], position + 1, record)
-        : executeHostedCall(run, use, calls[use.id], hostedCalls[use.id], record)
-    return runInterruptible(interruption, call, () => record(toolResult(use, interrupted, true)))
+    const work = requestEngineTool(context, use) ?? (() => executeToolCall(context, pending, use, position + 1, record))
+    results[use.id] = await runInterruptible(interruption, work, () => record(toolResult(use, interrupted, true)))
   }
   if (!toolUses.some(isCell)) showProgress(run, { type: 'direct_calls' })
-  return Promise.all(toolUses.map(async (use, position) => (results[use.id] ??= await executeToolUse(use, position))))
+  await Promise.all([executeCells(), ...toolUses.map(executeOther)])
+  return toolUses.flatMap(({ id }) => results[id] ?? [])
 }
 
 const notStarted = '[stopped] a person interrupted the work before this code started'
@@ -120,19 +121,16 @@ async function runInterruptible<Result>(
   }
 }
 
-async function executeCell(
-  run: Run,
-  runtime: CodeRuntime,
+async function executeCode(
+  { runtime, shared }: ToolUseContext,
   use: ToolUseBlock,
   suspended: CellState | undefined,
 ): Promise<PendingBlock> {
   const code = codeOf(use)
   if (code === undefined) return toolResult(use, use.input_problem ?? `${executeCodeTool} takes {"code": "..."}`, true)
-  const { text, isError } = runtime.shared
-    ? await runtime.shared.execute(use.id, code)
-    : toToolResultText(
-        await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code, { toolUseId: use.id })),
-      )
+  const { text, isError } = shared
+    ? await shared.execute(use.id, code)
+    : toToolResultText(await (suspended ? resumeCell(runtime, suspended) : runCell(runtime, code, use.id)))
   return toolResult(use, text, isError)
 }
 
@@ -146,10 +144,10 @@ function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
  * counts towards no limit and needs no approval.
  */
 function requestEngineTool(
-  { config }: Run,
+  { runtime, history }: ToolUseContext,
   use: ToolUseBlock,
-  history: ValueLog | null,
 ): (() => Promise<PendingBlock>) | undefined {
+  const { config } = runtime.run
   const { timeouts, limits } = config
   const limit = limits.outputCharacters
   const toBlock = ({ text, note, isError }: EngineToolResult) =>
@@ -161,18 +159,20 @@ function requestEngineTool(
   return undefined
 }
 
-async function executeDirectCall(
-  run: Run,
+/** @param record records the result before the call gives up its slots */
+async function executeToolCall(
+  { runtime: { run, calls } }: ToolUseContext,
+  { calls: described, hostedCalls = {} }: PendingToolUses,
   use: ToolUseBlock,
-  call: DescribedCall | undefined,
   index: number,
   record: (block: PendingBlock) => PendingBlock,
 ): Promise<PendingBlock> {
-  let result = toolResult(use, `there is no tool named ${use.name}`, true)
-  if (!call) return record(result)
+  const call = described[use.id]
+  if (codeCallerOf(use) !== undefined) return executeHostedCall(calls, use, call, hostedCalls[use.id], record)
+  if (!call) return record(toolResult(use, `there is no tool named ${use.name}`, true))
   const limit = run.config.limits.outputCharacters
-  await executeCall(run, call, 'direct', { turn: run.counts.turns, cell: 0, index }, ({ outcome }) => {
-    result = record(toolResult(use, outcomeText(outcome, limit), outcome.status !== 'ok'))
-  })
-  return result
+  const toBlock = (outcome: CallOutcome) => toolResult(use, outcomeText(outcome, limit), outcome.status !== 'ok')
+  const position = { turn: run.counts.turns, cell: 0, index }
+  const onOutcome = (outcome: CallOutcome): void => void record(toBlock(outcome))
+  return toBlock(await executeCall(new RunCall(calls, { call, caller: 'direct', position, onOutcome })))
 }

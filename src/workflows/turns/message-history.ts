@@ -21,7 +21,7 @@ import { refOf } from '../../common/json/external-value.js'
 import { estimateTokens } from '../../common/agent/context-window.js'
 import { promptTokens, replyText } from '../../common/run/runs.js'
 import type { ModelTurnResult } from '../../common/agent/model-turn.js'
-import { type HostedCodeState, noHostedCode } from './hosted-code.js'
+import { type HostedCodeState, noHostedCode } from './hosted/hosted-code.js'
 import { formatCompactNumber } from '../../common/text/text.js'
 
 /** The messages between two turns, also for the next execution of the continue-as-new chain. */
@@ -59,7 +59,7 @@ export interface MessageHistoryState {
 }
 
 /** A message of a person. */
-interface UserMessage {
+export interface UserMessage {
   readonly text: string
   readonly attachments?: readonly Attachment[] | undefined
   /** Id of the message, in a conversation. */

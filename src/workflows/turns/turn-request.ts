@@ -4,8 +4,8 @@ import type { ModelTurnInput, SharedSession } from '../../common/agent/model-tur
 import { requesterOf } from '../../common/run/requester.js'
 import { hasProviderSearch, hasToolSearch, type RunConfig } from '../../common/run/run-config.js'
 import type { SessionOwner } from '../../common/run/session-owner.js'
-import { isHosted, type Run } from '../run.js'
-import { hostedTurn, noHostedCode } from './hosted-code.js'
+import type { Run } from '../run/run.js'
+import { hostedTurn, noHostedCode } from './hosted/hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
 
 /** After a compaction the next request should have this share of the tokens at which it is due. */
@@ -17,10 +17,11 @@ export const targetShare = 7 / 8
  * @param planStep id of the plan step of the turn
  */
 export function turnRequest(
-  { config, counts }: Run,
+  run: Run,
   { history, committedTurns = 0, pending, message, hosted = noHostedCode }: MessageHistoryState,
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
+  const { config, counts, isHosted } = run
   const { instructions, outputSchema, isPlain, mode, doneCheck, input, sessionOwner } = config
   const { compaction, readMore, model } = config
   const agent = {
@@ -36,13 +37,13 @@ export function turnRequest(
   // A model that has only one turn needs nothing that helps later turns.
   const context = mode !== 'single-turn' && {
     ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
-    ...(compaction?.provider && !isHosted(config) && { providerClearsAt: compaction.threshold * targetShare }),
+    ...(compaction?.provider && !isHosted && { providerClearsAt: compaction.threshold * targetShare }),
     ...(readMore && { readMore }),
     ...(hasToolSearch(config) && { toolSearch: true as const }),
     ...(hasProviderSearch(config) && { providerSearch: true as const }),
   }
   const requester = requesterOf(config.context)
-  const code = isHosted(config) && { hosted: hostedTurn(hosted) }
+  const code = isHosted && { hosted: hostedTurn(hosted) }
   const ofMessage = message !== undefined && { message }
   const asked = { history, committedTurns, pending, ...ofMessage, ...(requester && { requester }), ...code }
   const { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes } = config.limits

@@ -1,8 +1,10 @@
+import { sharesSandbox } from '../../common/calls/tool-config.js'
+import type { RunCalls } from '../calls/run-calls.js'
 import { type CellState, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
-import type { Run } from '../run.js'
-import { serveGuests } from '../shared-session/served-cells.js'
-import { sharedSessionOf } from '../shared-session/shared-session.js'
-import type { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
+import type { ContinueAsNewPolicy } from '../run/continue-as-new.js'
+import { BorrowedCells } from '../shared-session/borrowed-cells.js'
+import { serveCells } from '../shared-session/served-cells.js'
+import { type SharedSession, sharedSessionOf } from '../shared-session/shared-session.js'
 import type { AgentTurnsState } from './agent-turns-state.js'
 
 /** Functions by which turns continue as new in the middle of code. */
@@ -13,22 +15,27 @@ interface Continuation {
   readonly inSharedCell: () => Promise<void>
 }
 
-/** Creates the runtime for the code of the turns: in a session of the run, or in the session of another workflow. */
+/**
+ * Creates the runtime for the code of the turns, and the session of another workflow that executes the code instead, if
+ * there is one.
+ */
 export function createTurnsRuntime(
-  run: Run,
+  calls: RunCalls,
   state: AgentTurnsState | undefined,
   policy: ContinueAsNewPolicy,
   { inCell, inSharedCell }: Continuation,
-): CodeRuntime {
+): { readonly runtime: CodeRuntime; readonly shared: SharedSession | undefined } {
+  const { config } = calls.run
   const isContinueAsNewDue = () => policy.isDue
-  const runtime = createCodeRuntime(run, {
-    idleMs: run.config.timeouts.idleMs,
+  const runtime = createCodeRuntime(calls, {
+    idleMs: config.timeouts.idleMs,
     outputReader: 'model',
     isContinueAsNewDue,
     continueAsNewIfDue: inCell,
-    shared: sharedSessionOf(run, isContinueAsNewDue, inSharedCell, state?.sharedSession),
     state: state?.codeRuntime,
   })
-  if (run.guests) serveGuests(run, runtime, run.guests)
-  return runtime
+  const shared = sharedSessionOf(calls.run, isContinueAsNewDue, inSharedCell, state?.sharedSession)
+  if (shared) runtime.beforeClose.push(() => shared.abandon())
+  else if (config.tools.some(sharesSandbox)) serveCells(new BorrowedCells(runtime))
+  return { runtime, shared }
 }

@@ -1,0 +1,115 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  scheduleActivity,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow'
+import {
+  callerIdentity,
+  type FollowedCall,
+  lostWorkerRetries,
+  type ToolActivityInput,
+} from '../../common/calls/calls.js'
+import {
+  type CallOutcome,
+  isLostWorkerFailure,
+  lostWorkerFailureTypes,
+  outcomeUnknown,
+  toCallStatus,
+} from '../../common/calls/outcomes.js'
+import type { ErrorCode } from '../../common/errors.js'
+import { refOf } from '../../common/json/external-value.js'
+import type { JsonValue } from '../../common/json/json.js'
+import { callActivityId, toolQueue } from '../../common/names.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
+import { toTemporalSummary } from '../../common/text/text.js'
+import { payloadBytes } from '../run/stored-bytes.js'
+import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
+import { isCompensable } from './compensation/compensation.js'
+import type { AdmittedCall } from './run-call.js'
+
+/** Failures of an attempt that was lost with its worker. They are not retried for `effect: 'once'`. */
+const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose', ...lostWorkerFailureTypes]
+
+/**
+ * Executes a call as an activity with the name of the tool.
+ *
+ * @throws ActivityFailure, CancelledFailure
+ */
+export async function callActivity(call: AdmittedCall): Promise<CallOutcome> {
+  const { effect, concurrency, approval } = call.tool
+  // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
+  const mayFollow = effect !== 'once' && concurrency === undefined && approval === undefined
+  const followUp = mayFollow ? call.followUp : undefined
+  const result = await scheduleToolActivity(call, { ...toolInput(call), ...(followUp && { followUp: followUp.input }) })
+  // Without a follow-up, the result of the activity is the bare result of the call.
+  const { value, followUps } = followUp ? (result as unknown as FollowedCall) : { value: result, followUps: [] }
+  call.run.addStoredBytes((refOf(value)?.bytes ?? 0) + payloadBytes(followUps))
+  const outcome = { status: 'ok', value } as const
+  followUp?.record(outcome, followUps)
+  return outcome
+}
+
+/** Returns the argument of the activity of a tool. */
+export function toolInput(call: AdmittedCall): ToolActivityInput {
+  const { config } = call.run
+  const { argumentBytes, resultBytes } = config.limits
+  return {
+    ...call.input,
+    ...callerIdentity(config),
+    limits: { argumentBytes, resultBytes },
+    inputDigest: call.tool.inputDigest,
+  }
+}
+
+/** @throws ActivityFailure, CancelledFailure */
+export function scheduleToolActivity(call: AdmittedCall, input: ToolActivityInput): Promise<JsonValue> {
+  const { run, tool, position } = call
+  return scheduleActivity<JsonValue>(tool.name, [input], {
+    taskQueue: toolQueue(workflowInfo().taskQueue, tool),
+    activityId: callActivityId(position),
+    summary: toTemporalSummary(call.described.summary),
+    startToCloseTimeout: tool.timeoutMs + timeoutMarginMs,
+    heartbeatTimeout: run.config.timeouts.heartbeatMs,
+    // A call must have ended before it is compensated.
+    cancellationType: isCompensable(call) ? 'WAIT_CANCELLATION_COMPLETED' : 'TRY_CANCEL',
+    ...priorityOf(run, tool),
+    // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
+    retry: retryPolicyOf(
+      tool,
+      tool.attempts + lostWorkerRetries + attemptsWithoutTool,
+      tool.effect === 'once' ? lostWorkerFailures : [],
+    ),
+  })
+}
+
+/**
+ * Returns the outcome of a call whose activity has failed.
+ *
+ * @throws cancellations, and what is not the failure of an activity
+ */
+export function failureOutcome(thrown: unknown, { name, effect }: ToolConfig): CallOutcome {
+  if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
+  const { cause } = thrown
+  if (cause instanceof ApplicationFailure && !isLostWorkerFailure(cause.type)) {
+    const status = toCallStatus(cause.type ?? '')
+    if (status === 'outcome_unknown') return outcomeUnknown(name, cause.message)
+    if (status === 'timed_out' && effect === 'once') return outcomeUnknown(name, 'it did not answer in time')
+    if (effect === 'once' && isOutcomeUnknownTo(cause.type ?? '')) return outcomeUnknown(name, cause.message)
+    return { status, message: cause.message }
+  }
+  if (effect === 'once') return outcomeUnknown(name, 'the worker that ran it was lost')
+  if (cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.type === workerLost))
+    return { status: 'timed_out', message: `${name} was lost with its worker, again and again` }
+  return { status: 'tool_error', message: cause?.message ?? thrown.message }
+}
+
+/** True when the tool threw, or its result was lost. Only a `ToolError` says that the tool had no effect. */
+function isOutcomeUnknownTo(code: string): boolean {
+  return code === failed || code.startsWith('VALUE_')
+}
+
+const failed: ErrorCode = 'TOOL_FAILED'
+const workerLost: ErrorCode = 'WORKER_LOST'

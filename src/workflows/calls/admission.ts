@@ -1,0 +1,53 @@
+import type { Caller } from '../../common/calls/calls.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { pluralize, takeStart } from '../../common/text/text.js'
+import { isCompensable } from './compensation/compensation.js'
+import type { AdmittedCall, RunCall, Stage } from './run-call.js'
+
+/**
+ * Refuses a call that may not start now. A limit that refuses it now may not refuse it a moment later, so only a call
+ * that waited in the execution before this one is not checked.
+ */
+export const admission: Stage = (call, next) => {
+  const refused = call.calls.waiting.get(call.idempotencyKey) ? undefined : refusalOf(call)
+  return refused ? Promise.resolve(refused) : next(call)
+}
+
+/** Counts a call that starts. Other calls may have used up a limit while this one waited. */
+export const count: Stage = (call, next) => {
+  if (call.calls.awaitsResult(call)) return next(call) // it was counted when it began to wait
+  const refused = refusalOf(call)
+  if (refused) return Promise.resolve(refused)
+  call.run.count({ toolCalls: 1 })
+  return next(call)
+}
+
+/** Returns why a call must not start; undefined when it may. */
+export function refusalOf(call: AdmittedCall): CallOutcome | undefined {
+  const { run, calls, tool, caller, described, allowedTools } = call
+  const { callsPerRun, deferredCalls, compensations, storedBytes } = run.config.limits
+  if (described.refused) return described.refused
+  if (allowedTools?.has(tool.name) === false) return unknownTool(call)
+  if (!tool.allowedCallers.includes(caller))
+    return denied(`${tool.name} may not be called by ${callerDescriptions[caller]}`)
+  if (run.callsLeft <= 0) return denied(`the run has used up its ${callsPerRun} tool calls`)
+  if ((tool.deferred || tool.approval) && calls.waiting.size >= deferredCalls)
+    return denied(`a run may have ${pluralize(deferredCalls, 'deferred call')} at once`)
+  if (isCompensable(call) && calls.compensations.size >= compensations)
+    return denied(`a run may have ${pluralize(compensations, 'call')} that can be compensated`)
+  if (run.isStorageExhausted) return denied(`the run has used up the ${storedBytes} bytes it may store`)
+  return undefined
+}
+
+export function unknownTool({ described }: RunCall): CallOutcome {
+  return described.refused ?? denied(`there is no tool named ${takeStart(described.tool, 100)}`)
+}
+
+export function denied(message: string): CallOutcome {
+  return { status: 'denied', message }
+}
+
+const callerDescriptions = {
+  direct: 'the model directly, only from code',
+  code_execution: 'code',
+} as const satisfies Record<Caller, string>

@@ -1,0 +1,70 @@
+/*
+ * The state of a call that waits: for its approval, for a slot of its tool, or for its result.
+ *
+ * | state        | meaning                                                    | event → next state |
+ * |--------------|------------------------------------------------------------|--------------------|
+ * | `ready`      | waits for nothing                                          | `ask` → `asking`, `queue` → `queued`, `announce` → `announcing` |
+ * | `asking`     | activity `tool.approval` is in progress                    | `wait` → `approval`, `complete` → `decided`, `proceed` → `ready` |
+ * | `approval`   | waits for its approval                                     | `complete` → `decided` |
+ * | `decided`    | the decision is there, and the call has not taken it       | `proceed` → `ready` |
+ * | `queued`     | waits for a slot behind other calls of its run             | `request` → `requested` |
+ * | `requested`  | the limiter has the request for a slot                     | `grant` → `granted`, `refuse` → `refused`, `release` → `returning` |
+ * | `granted`    | has a slot of its tool                                     | `announce` → `announcing`, `release` → `returning` |
+ * | `refused`    | gets no slot                                               | |
+ * | `announcing` | the activity of a deferred call is in progress             | `wait` → `result`, `complete` → `completed`, `release` → `returning` |
+ * | `result`     | waits for its result                                       | `complete` → `completed`, `release` → `returning` |
+ * | `completed`  | the result is there, and the call has not taken it         | `release` → `returning` |
+ * | `returning`  | the call has ended, and its limiter has not confirmed that | |
+ *
+ * An event that a state does not list changes nothing: a completion arrives twice, an activity ends after its call was
+ * completed. A call that has ended is forgotten, unless it is `returning`.
+ */
+
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+
+/** Times are milliseconds since the epoch. */
+export interface Wait {
+  readonly since: number
+  readonly expiresAt: number
+}
+
+type WaitState = { readonly type: 'approval' | 'result' } & Wait
+type OutcomeState = { readonly type: 'decided' | 'completed'; readonly outcome: CallOutcome }
+type PlainState = {
+  readonly type: 'ready' | 'asking' | 'queued' | 'requested' | 'granted' | 'refused' | 'announcing' | 'returning'
+}
+export type CallState = PlainState | WaitState | OutcomeState
+
+export type CallEvent =
+  | { readonly type: 'ask' | 'proceed' | 'queue' | 'request' | 'grant' | 'refuse' | 'announce' | 'release' }
+  | ({ readonly type: 'wait' } & Wait)
+  | { readonly type: 'complete'; readonly outcome: CallOutcome }
+
+type Table = {
+  readonly [Type in CallState['type']]: { readonly [Event in CallEvent['type']]?: CallState['type'] }
+}
+
+export const callTransitions = {
+  ready: { ask: 'asking', queue: 'queued', announce: 'announcing' },
+  asking: { wait: 'approval', complete: 'decided', proceed: 'ready' },
+  approval: { complete: 'decided' },
+  decided: { proceed: 'ready' },
+  queued: { request: 'requested' },
+  requested: { grant: 'granted', refuse: 'refused', release: 'returning' },
+  granted: { announce: 'announcing', release: 'returning' },
+  refused: {},
+  announcing: { wait: 'result', complete: 'completed', release: 'returning' },
+  result: { complete: 'completed', release: 'returning' },
+  completed: { release: 'returning' },
+  returning: {},
+} as const satisfies Table
+
+/** Returns the state after an event, which is the same state when the event changes nothing. */
+export function transition(state: CallState, event: CallEvent): CallState {
+  const table: Table = callTransitions
+  const type = table[state.type][event.type]
+  if (type === undefined) return state
+  // `wait` leads only to states with times, and `complete` only to states with an outcome.
+  const { type: _, ...data } = event
+  return { type, ...data } as CallState
+}

@@ -1,0 +1,53 @@
+import { defineSignal, defineUpdate, setHandler } from '@temporalio/workflow'
+import { type CompleteCallInput, maxDeciderLength } from '../../common/calls/deferred-calls.js'
+import type { SlotAnswer } from '../../common/calls/tool-slots.js'
+import { completeCallUpdate, slotAnswerSignal } from '../../common/names.js'
+import { failWorkflowOnError, rejection } from '../temporal/failures.js'
+import { handleSignal } from '../temporal/handle-signal.js'
+import { noLongerWaiting } from './completion-outcome.js'
+import type { Completions } from './completions.js'
+import type { RunCalls } from './run-calls.js'
+import { releaseSlot } from './tool-slots.js'
+import { handleWaitsQuery } from './waits-query.js'
+
+const completeCall = defineUpdate<void, [CompleteCallInput]>(completeCallUpdate)
+const slotAnswer = defineSignal<[SlotAnswer]>(slotAnswerSignal)
+
+/**
+ * Handles the messages for calls: the update that completes a call, the answers of limiters, and the query for waits.
+ *
+ * @param runs the calls of each run of this workflow
+ */
+export function handleCallMessages(runs: () => Iterable<RunCalls>): void {
+  const find = (input: CompleteCallInput): Completions => {
+    const found = [...runs()].find(({ completions }) => completions.hasSigned(input))
+    if (!found) throw noLongerWaiting()
+    return found.completions
+  }
+  const validator = (input: unknown): void => {
+    assertCompleteCallInput(input)
+    find(input).validate(input)
+  }
+  setHandler(completeCall, (input) => failWorkflowOnError(async () => find(input).complete(input)), { validator })
+  handleWaitsQuery(runs)
+  handleSignal(slotAnswer, (input) => {
+    const { key, limiter, answer } = input
+    const isKnown = [...runs()].some(({ toolSlots }) => toolSlots.answer(input))
+    // A slot for a call that no run has goes back. The release fails when the limiter has ended.
+    if (!isKnown && answer === 'granted') releaseSlot(limiter, key).catch(() => undefined)
+  })
+}
+
+function isFailure({ message, compensate }: { readonly message: unknown; readonly compensate?: unknown }): boolean {
+  return typeof message === 'string' && (compensate === undefined || compensate === true)
+}
+
+/** @throws ApplicationFailure RUN_INPUT_INVALID */
+function assertCompleteCallInput(input: unknown): asserts input is CompleteCallInput {
+  const { idempotencyKey, signature, digest, result, by } = (input ?? {}) as Partial<CompleteCallInput>
+  const isComplete = [idempotencyKey, signature, digest].every((part) => typeof part === 'string')
+  const hasResult = result?.type === 'value' || (result?.type === 'failure' && isFailure(result))
+  const hasDecider = by === undefined || (typeof by === 'string' && by.length <= maxDeciderLength)
+  if (!isComplete || !hasResult || !hasDecider)
+    throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)
+}

@@ -1,0 +1,87 @@
+/*
+ * The way of a call, from the program or the model to its outcome.
+ *
+ * Owns: the order of the stages, and the choice of the executor.
+ * Boundary: a stage knows the call and the rest of the pipeline, and no other stage. `run-calls.ts` has the state that
+ * the calls of a run share.
+ *
+ * Invariants:
+ * 1. Every call has an outcome, which is recorded once. Only a cancellation is thrown.
+ * 2. The outcome is recorded before the slots of the call are free. When no slot is acquired, every started call has
+ *    its outcome, or its state is in `WaitingCalls`: then the run may continue as new.
+ * 3. A call that waits for an approval, a slot or a result holds no slot of the run, and no activity.
+ */
+
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.js'
+import { callActivity, failureOutcome } from './activity-call.js'
+import { admission, count, refusalOf, unknownTool } from './admission.js'
+import { approval } from './approval.js'
+import { compensation } from './compensation/compensation.js'
+import { callDeferredTool } from './deferred-call.js'
+import { callRemoteTool } from './remote/remote-call.js'
+import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
+
+/** Waits for a slot of the tool, if it has a concurrency limit, and holds it until the outcome is recorded. */
+const slotOfTool: Stage = (call, next) =>
+  call.tool.concurrency === undefined
+    ? next(call)
+    : call.calls.toolSlots.run(call, call.tool.concurrency, async () => call.record(await next(call)))
+
+/**
+ * Waits for a slot of the run, and holds it until the outcome is recorded, or the call begins to wait for its result.
+ * A sub-agent that uses the session of the run holds none: the calls of its code need some.
+ */
+const slotOfRun: Stage = (call, next) =>
+  sharesSandbox(call.tool) || call.calls.awaitsResult(call)
+    ? next(call)
+    : call.inSlotOfRun(async () => call.record(await next(call)))
+
+/** Turns the failure of an executor into the outcome of the call. */
+const failure: Stage = async (call, next) => {
+  try {
+    return await next(call)
+  } catch (thrown) {
+    return failureOutcome(thrown, call.tool)
+  }
+}
+
+const execute: Next = (call) => executorOf(call.tool)(call)
+
+function executorOf(tool: ToolConfig): (call: AdmittedCall) => Promise<CallOutcome> {
+  if (tool.deferred) return callDeferredTool
+  return tool.remote ? callRemoteTool : callActivity
+}
+
+/** The stages in their order. */
+const stages: readonly Stage[] = [admission, approval, slotOfTool, slotOfRun, count, failure, compensation]
+
+const pipeline = stages.reduceRight<Next>((next, stage) => (call) => stage(call, next), execute)
+
+/**
+ * Executes a call, and records its outcome.
+ *
+ * @throws CancelledFailure when the run or the scope of the call is cancelled
+ */
+export async function executeCall(call: RunCall): Promise<CallOutcome> {
+  try {
+    return call.record(isAdmitted(call) ? await pipeline(call) : unknownTool(call))
+  } finally {
+    call.end()
+    call.calls.forget(call)
+  }
+}
+
+/**
+ * Counts a call that a worker has made for a follow-up step. Returns its outcome, unless a limit of the run refuses the
+ * call.
+ */
+export function acceptLocalCall(call: RunCall, outcome: CallOutcome): CallOutcome {
+  const refused = isAdmitted(call) ? refusalOf(call) : unknownTool(call)
+  if (!refused) call.run.count({ toolCalls: 1 })
+  return refused ?? outcome
+}
+
+function isAdmitted(call: RunCall): call is AdmittedCall {
+  return call.tool !== undefined
+}

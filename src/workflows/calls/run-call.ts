@@ -1,0 +1,152 @@
+import type { Caller, CallPosition, FollowUpInput, ToolCallInput } from '../../common/calls/calls.js'
+import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { JsonObject } from '../../common/json/json.js'
+import { callActivityId, callWorkflowId } from '../../common/names.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
+import type { DescribedCall, FollowUpStep } from '../../common/session/steps.js'
+import { type CallWait, showCall } from '../run/progress.js'
+import type { Run } from '../run/run.js'
+import { publishWait } from '../run/search-attributes.js'
+import type { RunCalls } from './run-calls.js'
+
+/** A call as its caller makes it. */
+export interface RequestedCall {
+  readonly call: DescribedCall
+  readonly caller: Caller
+  readonly position: CallPosition
+  /** Called once, with the outcome, before the call gives up its slots. Undefined: the result of the call is enough. */
+  readonly onOutcome?: ((outcome: CallOutcome) => void) | undefined
+  /** The only tools that the caller may call. Undefined: all tools of the run. */
+  readonly allowedTools?: ReadonlySet<string> | undefined
+  /** Lets the worker of the call execute the next step of the code. */
+  readonly followUp?: FollowUp | undefined
+}
+
+export interface FollowUp {
+  readonly input: FollowUpInput
+  /** Adds the steps that the worker has executed after the call. */
+  readonly record: (outcome: CallOutcome, steps: readonly FollowUpStep[]) => void
+}
+
+/** A call on its way through the stages of `pipeline.ts`. */
+export class RunCall {
+  readonly calls: RunCalls
+  readonly tool: ToolConfig | undefined
+  readonly caller: Caller
+  readonly position: CallPosition
+  /** The identity of the call, derived here and nowhere else. An approval with other arguments does not change it. */
+  readonly idempotencyKey: string
+  readonly allowedTools: ReadonlySet<string> | undefined
+  readonly followUp: FollowUp | undefined
+  readonly #onOutcome: ((outcome: CallOutcome) => void) | undefined
+  #described: DescribedCall
+  #outcome: CallOutcome | undefined
+  #wait: CallWait | undefined
+  #hide: (() => void) | undefined
+  #freeSlot: (() => void) | undefined
+
+  constructor(calls: RunCalls, { call, caller, position, onOutcome, allowedTools, followUp }: RequestedCall) {
+    this.calls = calls
+    this.tool = calls.run.tools.get(call.tool)
+    this.caller = caller
+    this.position = position
+    this.idempotencyKey = deriveIdempotencyKey(calls.run.identity, position, call.digest)
+    this.allowedTools = allowedTools
+    this.followUp = followUp
+    this.#onOutcome = onOutcome
+    this.#described = call
+  }
+
+  get run(): Run {
+    return this.calls.run
+  }
+
+  get described(): DescribedCall {
+    return this.#described
+  }
+
+  /** What the call waits for; undefined before its start, while its activity runs, and after its end. */
+  get wait(): CallWait | undefined {
+    return this.#wait
+  }
+
+  /** The call, for activities. */
+  get input(): ToolCallInput {
+    const { caller, position, idempotencyKey } = this
+    const { tool, arguments: args } = this.#described
+    return { tool, caller, position, idempotencyKey, arguments: args }
+  }
+
+  /** Replaces the arguments by those of an approval, which are not parsed yet. The key of the call stays. */
+  useArguments(args: JsonObject): void {
+    const { isParsed: _, floats: __, ...call } = this.#described
+    this.#described = { ...call, arguments: args }
+  }
+
+  /** Records the outcome, unless the call has one. A stage that holds a slot calls this before it frees the slot. */
+  record(outcome: CallOutcome): CallOutcome {
+    if (this.#outcome === undefined) {
+      this.#outcome = outcome
+      this.#onOutcome?.(outcome)
+    }
+    return this.#outcome
+  }
+
+  /** Reports what the call waits for. Undefined: its activity is in progress. */
+  report(wait: CallWait | undefined): void {
+    const id = callActivityId(this.position)
+    this.#change(wait, wait?.for === 'slot_of_run' ? undefined : showCall(this.run, id, this.#summary, wait))
+  }
+
+  /** Called when the call has ended. */
+  end(): void {
+    this.#change(undefined, undefined)
+  }
+
+  /** Executes a task in a slot of the run, which ends with the task, or when {@link freeSlot} is called. */
+  inSlotOfRun<Result>(task: () => Promise<Result>): Promise<Result> {
+    this.report({ for: 'slot_of_run' })
+    return this.calls.slots.run((free) => {
+      this.#freeSlot = free
+      this.report(undefined)
+      return task()
+    })
+  }
+
+  /** Called when the call begins to wait for its result: it needs no slot of the run any more. */
+  freeSlot(): void {
+    this.#freeSlot?.()
+  }
+
+  #change(wait: CallWait | undefined, hide: (() => void) | undefined): void {
+    const isStatus = [this.#wait, wait].some((each) => each?.for === 'approval' || each?.for === 'answer')
+    this.#wait = wait
+    if (wait && 'since' in wait) this.calls.toDecide.add(this)
+    else this.calls.toDecide.delete(this)
+    const hideBefore = this.#hide
+    this.#hide = hide
+    hideBefore?.()
+    if (isStatus) publishWait(this.run)
+  }
+
+  /** For a call that starts a sub-agent, the summary has the id of the run. */
+  get #summary(): string {
+    const { summary, tool } = this.#described
+    if (this.tool?.remote?.kind !== 'workflow' || this.tool.remote.agent === undefined) return summary
+    return `${summary} (run ${callWorkflowId(tool, this.idempotencyKey)})`
+  }
+}
+
+/** A call of a tool that exists. */
+export type AdmittedCall = RunCall & { readonly tool: ToolConfig }
+
+/** The rest of the pipeline. */
+export type Next = (call: AdmittedCall) => Promise<CallOutcome>
+
+/**
+ * One stage of a call: does something before and after the rest of the pipeline, or returns the outcome in its place.
+ *
+ * @throws CancelledFailure when the run or the scope of the call is cancelled
+ */
+export type Stage = (call: AdmittedCall, next: Next) => Promise<CallOutcome>

@@ -1,0 +1,87 @@
+/*
+ * The calls of one run: what all of them share, and their state for the next execution of the continue-as-new chain.
+ */
+
+import type { CompensationsState } from '../../common/calls/compensation.js'
+import type { Run } from '../run/run.js'
+import { Semaphore } from '../temporal/semaphore.js'
+import { Compensations } from './compensation/compensations.js'
+import { Completions, type CompletionsState } from './completions.js'
+import type { RunCall } from './run-call.js'
+import { RememberedApprovals } from './remembered-approvals.js'
+import { Borrowers } from './subagent/borrowers.js'
+import { ToolSlots } from './tool-slots.js'
+import { WaitingCalls, type WaitingCallState } from './waiting-calls.js'
+
+/** Each large call may put 256 KiB into a workflow task, and the completion of a task may have at most 4 MiB. */
+const maxLargeCalls = 8
+
+/** Absent: there is none of it. */
+export interface RunCallsState {
+  readonly waiting?: readonly WaitingCallState[]
+  readonly completions?: CompletionsState
+  readonly approvals?: readonly string[]
+  readonly compensations?: CompensationsState
+}
+
+/** The calls of a run; see the header. */
+export class RunCalls {
+  readonly run: Run
+  /** One slot for each call that has an activity in progress. */
+  readonly slots: Semaphore
+  /** One slot for each remote call with large arguments or a large result. */
+  readonly largeCalls = new Semaphore(maxLargeCalls)
+  readonly waiting: WaitingCalls
+  readonly completions: Completions
+  /** The approvals for later calls. */
+  readonly approvals: RememberedApprovals
+  /** The slots of tools with a concurrency limit. */
+  readonly toolSlots: ToolSlots
+  /** The calls that are compensated if the work is not finished. */
+  readonly compensations: Compensations
+  /** The calls that wait for a decision, an answer or a result from outside. */
+  readonly toDecide = new Set<RunCall>()
+  /** The sub-agents that use the session of the run. */
+  readonly borrowers = new Borrowers()
+
+  /** @param state of the same run in the execution before this one */
+  constructor(run: Run, state: RunCallsState = {}) {
+    this.run = run
+    this.slots = new Semaphore(run.config.limits.callsInFlight)
+    this.waiting = new WaitingCalls(state.waiting)
+    this.completions = new Completions(run, this.waiting, this.slots, state.completions)
+    this.approvals = new RememberedApprovals(state.approvals)
+    this.toolSlots = new ToolSlots(run, this.waiting)
+    this.compensations = new Compensations(run, state.compensations)
+  }
+
+  /** Read when no call is in progress, and after `compensations.store`. */
+  get state(): RunCallsState {
+    const [waiting, completions] = [this.waiting.state, this.completions.state]
+    const [approvals, compensations] = [this.approvals.state, this.compensations.state]
+    return {
+      ...(waiting.length > 0 && { waiting }),
+      ...(completions && { completions }),
+      ...(approvals.length > 0 && { approvals }),
+      ...(compensations && { compensations }),
+    }
+  }
+
+  /** Returns whether a call of a deferred tool waits for its result, or has one that it has not taken. */
+  awaitsResult({ idempotencyKey }: { readonly idempotencyKey: string }): boolean {
+    const type = this.waiting.get(idempotencyKey)?.state.type
+    return type === 'result' || type === 'completed'
+  }
+
+  /** Called when a call has ended. Its limiter may still have to confirm the end. */
+  forget({ idempotencyKey }: { readonly idempotencyKey: string }): void {
+    const call = this.waiting.get(idempotencyKey)
+    if (call && call.state.type !== 'returning') this.waiting.remove(call)
+  }
+
+  /** Ends the waiting of all calls. Resolves when the slots of tools are free. */
+  async close(): Promise<void> {
+    this.completions.close()
+    await this.toolSlots.close()
+  }
+}

@@ -1,0 +1,117 @@
+/*
+ * The calls of a run that wait, or may have to: for an approval, a slot of their tool, or a later result.
+ *
+ * Owns: the state of each of these calls (`call-state.ts`), from the moment at which it first waits until it has ended.
+ * Boundary: a call is known by its idempotency key. Nothing here depends on cells, or on the code that waits.
+ *
+ * Invariants:
+ * 1. The state of a call changes only by the table of `call-state.ts`.
+ * 2. The serialised state has every waiting call, and every outcome that its call has not taken.
+ */
+
+import { condition } from '@temporalio/workflow'
+import type { ToolCallInput } from '../../common/calls/calls.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { JsonObject } from '../../common/json/json.js'
+import { type CallEvent, type CallState, transition, type Wait } from './call-state.js'
+
+/** The parts of a call that identify it. */
+export type CallIdentity = Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>
+
+/** A call that waits, for the next execution of the continue-as-new chain. */
+export interface WaitingCallState extends CallIdentity {
+  readonly state: CallState
+  /** Set when the call may start: it is approved, perhaps with other arguments, or needs no approval. */
+  readonly approved?: { readonly arguments?: JsonObject }
+  /** The key under which the tool remembers an approval of the call. Absent: only its arguments are remembered. */
+  readonly rememberAs?: string
+}
+
+export type WaitingCall = { -readonly [Key in keyof WaitingCallState]: WaitingCallState[Key] }
+
+/** A call without an outcome, which expires. */
+type OpenWait = WaitingCall & { readonly state: Wait & { readonly type: 'approval' | 'result' } }
+
+/** The waiting calls of a run; see the header. */
+export class WaitingCalls {
+  readonly #calls: Map<string, WaitingCall>
+  #onChange: () => void = () => undefined
+
+  /** @param state of the same run in the execution before this one */
+  constructor(state: readonly WaitingCallState[] = []) {
+    this.#calls = new Map(state.map((call) => [call.idempotencyKey, { ...call }]))
+  }
+
+  /** Read when no activity of a call is in progress. A queued call has asked no limiter, so it begins again. */
+  get state(): readonly WaitingCallState[] {
+    return [...this.#calls.values()].flatMap((call) => {
+      if (call.state.type !== 'queued' && call.state.type !== 'ready') return [{ ...call }]
+      return call.approved ? [{ ...call, state: { type: 'ready' } as const }] : []
+    })
+  }
+
+  /** @param listener is called when a call begins to wait for something from outside, or no longer waits */
+  onChange(listener: () => void): void {
+    this.#onChange = listener
+  }
+
+  [Symbol.iterator](): Iterator<WaitingCall> {
+    return this.#calls.values()
+  }
+
+  get(idempotencyKey: string): WaitingCall | undefined {
+    return this.#calls.get(idempotencyKey)
+  }
+
+  has(call: WaitingCall): boolean {
+    return this.#calls.get(call.idempotencyKey) === call
+  }
+
+  /** Number of calls with an approval or a result that is yet to come. */
+  get size(): number {
+    return [...this.#calls.values()].filter(({ state }) => open.includes(state.type)).length
+  }
+
+  /** The calls that wait for an approval or a result, until they expire. */
+  get expiring(): readonly OpenWait[] {
+    return [...this.#calls.values()].filter((call): call is OpenWait => 'expiresAt' in call.state)
+  }
+
+  /** Returns the call with this key. Adds it if there is none. */
+  add({ tool, caller, position, idempotencyKey }: CallIdentity): WaitingCall {
+    const known = this.#calls.get(idempotencyKey)
+    if (known) return known
+    const call: WaitingCall = { tool, caller, position, idempotencyKey, state: { type: 'ready' } }
+    this.#calls.set(idempotencyKey, call)
+    return call
+  }
+
+  apply(call: WaitingCall, event: CallEvent): void {
+    call.state = transition(call.state, event)
+    if (event.type === 'wait' || event.type === 'complete') this.#onChange()
+  }
+
+  /**
+   * Waits for the decision on a call, or for its result.
+   *
+   * @throws CancelledFailure when the scope of the call is cancelled
+   */
+  async waitForOutcome(call: WaitingCall): Promise<CallOutcome> {
+    if (!('outcome' in call.state)) await condition(() => 'outcome' in call.state)
+    return outcomeOf(call) ?? { status: 'cancelled', message: 'the call was dropped' }
+  }
+
+  /** Forgets a call. */
+  remove(call: WaitingCall): void {
+    if (!this.has(call)) return
+    this.#calls.delete(call.idempotencyKey)
+    if ('expiresAt' in call.state) this.#onChange()
+  }
+}
+
+const open: readonly CallState['type'][] = ['asking', 'approval', 'announcing', 'result']
+
+/** Returns the outcome that a call has not taken yet. */
+export function outcomeOf({ state }: WaitingCall): CallOutcome | undefined {
+  return 'outcome' in state ? state.outcome : undefined
+}

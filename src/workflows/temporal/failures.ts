@@ -1,0 +1,37 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  ContinueAsNew,
+  TemporalFailure,
+  TimeoutFailure,
+} from '@temporalio/workflow'
+import type { ErrorCode } from '../../common/errors.js'
+
+/** Returns the failure by which an update is rejected. */
+export function rejection(code: ErrorCode, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, code)
+}
+
+/**
+ * Runs the body of a workflow or of an update handler. A plain error would fail the workflow task, which Temporal
+ * retries without end. A plain error is a defect of the engine, and this function fails the run with code `INTERNAL`
+ * and the message of the error.
+ */
+export async function failWorkflowOnError<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (thrown instanceof TemporalFailure || thrown instanceof ContinueAsNew) throw thrown
+    const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: undefined }
+    throw ApplicationFailure.create({ message, type: 'INTERNAL', nonRetryable: true, details: [stack ?? null] })
+  }
+}
+
+/** Returns code and message of the innermost failure, which says what happened. */
+export function failureOf(thrown: unknown): { readonly code: string; readonly message: string } {
+  const cause = thrown instanceof ActivityFailure || thrown instanceof ChildWorkflowFailure ? thrown.cause : thrown
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'INTERNAL', message }
+  return { code: cause instanceof TimeoutFailure ? 'RUN_TIMED_OUT' : 'INTERNAL', message }
+}

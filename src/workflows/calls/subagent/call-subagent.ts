@@ -29,7 +29,7 @@ import type { Run } from '../../run/run.js'
 import { searchAttributesForChild } from '../../run/search-attributes.js'
 import type { RunCall } from '../run-call.js'
 
-export type SubagentEnd =
+type SubagentEnd =
   | { readonly type: 'answered'; readonly value: JsonValue }
   | { readonly type: 'failed'; readonly outcome: CallOutcome }
 

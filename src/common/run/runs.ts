@@ -47,7 +47,7 @@ export interface AgentInput extends SingleRunOptions, ModelSettings {
   readonly session?: string
 }
 
-/** Argument of workflow `agent` for the next execution of the continue-as-new chain. Its state has all other options. */
+/** Argument of workflow `agent` for the next execution of a chain. The state has all other options. */
 export type ContinuedAgentInput = Pick<Partial<SubagentInput>, 'lease' | 'callKey'>
 
 /** Argument of workflow `program`: code with tools and no model. */

@@ -1,23 +1,24 @@
 /*
  * The state of a call that waits: for its approval, for a slot of its tool, or for its result.
  *
- * | state        | meaning                                                    | event → next state |
- * |--------------|------------------------------------------------------------|--------------------|
- * | `ready`      | waits for nothing                                          | `ask` → `asking`, `queue` → `queued`, `announce` → `announcing` |
- * | `asking`     | activity `tool.approval` is in progress                    | `wait` → `approval`, `complete` → `decided`, `proceed` → `ready` |
- * | `approval`   | waits for its approval                                     | `complete` → `decided` |
- * | `decided`    | the decision is there, and the call has not taken it       | `proceed` → `ready` |
- * | `queued`     | waits for a slot behind other calls of its run             | `request` → `requested` |
- * | `requested`  | the limiter has the request for a slot                     | `grant` → `granted`, `refuse` → `refused`, `release` → `returning` |
- * | `granted`    | has a slot of its tool                                     | `announce` → `announcing`, `release` → `returning` |
- * | `refused`    | gets no slot                                               | |
- * | `announcing` | the activity of a deferred call is in progress             | `wait` → `result`, `complete` → `completed`, `release` → `returning` |
- * | `result`     | waits for its result                                       | `complete` → `completed`, `release` → `returning` |
- * | `completed`  | the result is there, and the call has not taken it         | `release` → `returning` |
- * | `returning`  | the call has ended, and its limiter has not confirmed that | |
+ * | state        | meaning                                                        |
+ * |--------------|----------------------------------------------------------------|
+ * | `ready`      | waits for nothing                                              |
+ * | `asking`     | activity `tool.approval` is in progress                        |
+ * | `approval`   | waits for its approval                                         |
+ * | `decided`    | the decision is there, and the call has not taken it           |
+ * | `queued`     | waits for a slot of its tool behind other calls of its run     |
+ * | `requested`  | the limiter has the request for a slot                         |
+ * | `granted`    | has a slot of its tool                                         |
+ * | `refused`    | gets no slot                                                   |
+ * | `announcing` | the activity of a deferred call is in progress                 |
+ * | `result`     | waits for its result                                           |
+ * | `completed`  | the result is there, and the call has not taken it             |
+ * | `returning`  | the call has ended, and its limiter has not confirmed that     |
  *
- * An event that a state does not list changes nothing: a completion arrives twice, an activity ends after its call was
- * completed. A call that has ended is forgotten, unless it is `returning`.
+ * `callTransitions` is the table of transitions. An event that it does not list for a state changes nothing: a
+ * completion arrives twice, an activity ends after its call was completed. A call that has ended is forgotten, unless
+ * it is `returning`.
  */
 
 import type { CallOutcome } from '../../common/calls/outcomes.js'

@@ -53,7 +53,7 @@ export interface CodeRuntime {
   /** The only tools that the code may call. Undefined: all tools of the run. */
   readonly allowedTools: ReadonlySet<string> | undefined
   /** Called before the session ends. */
-  readonly beforeClose: (() => void | Promise<void>)[]
+  readonly beforeClose: (() => Promise<void>)[]
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
   /** False for a program: its only cell needs no snapshot. */

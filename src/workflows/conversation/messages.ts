@@ -20,7 +20,7 @@ export interface QueuedMessage extends AcceptedMessage, Pick<SendInput, 'text' |
 }
 
 /** The message in progress, and the messages that joined it. */
-export interface CurrentMessage {
+interface CurrentMessage {
   readonly messages: readonly AcceptedMessage[]
   /** The counts of the run before the message. */
   readonly before: Pick<RunCounts, 'turns' | 'cells' | 'toolCalls'>

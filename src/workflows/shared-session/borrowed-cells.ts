@@ -33,7 +33,7 @@ export class BorrowedCells implements CellOwner {
 
   constructor(runtime: CodeRuntime) {
     this.#runtime = runtime
-    runtime.beforeClose.push(() => this.#close())
+    runtime.beforeClose.push(async () => this.#close())
     runtime.calls.borrowers.onReturn((key) => {
       for (const [id, cell] of this.#cells) if (cell.key === key) this.interrupt(id)
     })

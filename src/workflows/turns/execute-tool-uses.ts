@@ -51,7 +51,7 @@ export function rejectSubmissions(uses: readonly ToolUseBlock[], problem: string
 }
 
 /** The interruption of the tool uses. The session interrupts the cell in progress. */
-export interface ToolUseInterruption {
+interface ToolUseInterruption {
   /** While it returns true, no other cell starts. */
   readonly isRequested: () => boolean
   /** Ends the direct calls when it is cancelled. */
@@ -59,7 +59,7 @@ export interface ToolUseInterruption {
 }
 
 /** What the execution of tool uses needs, apart from the tool uses. */
-export interface ToolUseContext {
+interface ToolUseContext {
   readonly runtime: CodeRuntime
   /** The session of another workflow that executes the code. Undefined: the session of the runtime does. */
   readonly shared: SharedSession | undefined

@@ -10,7 +10,7 @@ export type TurnStage =
   | { readonly type: 'answer' }
 
 /** The result with which the model must end its turns. */
-export interface TurnGoal {
+interface TurnGoal {
   /** Prompt after a text in place of a submission. Undefined: a text ends the turns. */
   readonly promptAfterText: string | undefined
   /** Maximum number of invalid texts and submissions. Then the turns end. */

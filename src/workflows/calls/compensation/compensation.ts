@@ -1,6 +1,6 @@
 import type { AdmittedCall, Stage } from '../run-call.js'
 
-/** Records a call that may have to be compensated, with its result, or the failure after which its effect is unknown. */
+/** Records a call that may have to be compensated: with its result, or when a failure leaves its effect unknown. */
 export const compensation: Stage = async (call, next) => {
   if (!isCompensable(call)) return next(call)
   const inProgress = call.calls.compensations.begin({ ...call.input, summary: call.described.summary })

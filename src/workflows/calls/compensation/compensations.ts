@@ -49,7 +49,7 @@ const storedValueBytes = 128 * 1024
 const nothingHappened: readonly ErrorCode[] = ['TOOL_REFUSED', 'TOOL_INPUT_INVALID', 'TOOL_UNKNOWN', 'TOOL_NOT_ALLOWED']
 
 /** A call in progress. Exactly one of these is called when it ends. */
-export interface CallInProgress {
+interface CallInProgress {
   succeed(result: Externalizable): void
   fail(thrown: unknown): void
 }

@@ -2,7 +2,7 @@ import type { Payload } from '@temporalio/common'
 import { type FloatMask, floatMaskOf } from '../../../common/json/floats.js'
 import type { JsonValue } from '../../../common/json/json.js'
 
-export type RemoteResult =
+type RemoteResult =
   | { readonly status: 'read'; readonly value: JsonValue; readonly bytes: number; readonly floats?: FloatMask }
   | { readonly status: 'unreadable'; readonly reason: string }
 

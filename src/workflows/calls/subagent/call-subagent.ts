@@ -3,7 +3,7 @@
  *
  * Owns: the start of the child, its lease, and what its end means for the caller. `usage-report.ts` has the report that
  * a child without a result sends to its parent.
- * Boundary: `calls/remote/remote-call.ts` does the rest of the call: its arguments, the check of its result, the audit log.
+ * Boundary: `remote/remote-call.ts` does the rest of the call: its arguments, the check of its result, the audit log.
  * `src/common/budget/leases.ts` computes leases.
  *
  * Invariants:
@@ -29,7 +29,7 @@ import type { Run } from '../../run/run.js'
 import { searchAttributesForChild } from '../../run/search-attributes.js'
 import type { RunCall } from '../run-call.js'
 
-export type SubagentEnd =
+type SubagentEnd =
   | { readonly type: 'answered'; readonly value: JsonValue }
   | { readonly type: 'failed'; readonly outcome: CallOutcome }
 

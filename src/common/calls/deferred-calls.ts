@@ -1,7 +1,7 @@
 import type { Caller, CallPosition } from './calls.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { CallOutcome } from './outcomes.js'
-import type { BudgetPause } from '../runs/budget.js'
+import type { BudgetPause } from '../budget/budget.js'
 
 /** The declaration of a deferred tool. */
 export interface DeferredConfig {

@@ -5,12 +5,10 @@ import type { JsonObject, JsonValue } from '../common/json/json.js'
 import type { ToolConfig } from '../common/calls/tool-config.js'
 import { type Redact, unredacted } from '../common/text/redact.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
-import { renderStandaloneStub, documentTools } from './documentation/document-tools.js'
-import type { ToolDocumentation } from './documentation/document-tools.js'
-import { parametersOf } from './python/stub.js'
+import { renderStandaloneStub, documentTools, type ToolDocumentation } from './documentation/document-tools.js'
+import { parametersOf } from '../languages/index.js'
 import { namesForCode } from './tool-name.js'
-import { isTool } from './tool.js'
-import type { Tool } from './tool.js'
+import { isTool, type Tool } from './tool.js'
 
 /** A tool in the form for the program in a sandbox. */
 export interface ToolCallSignature {

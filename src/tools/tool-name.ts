@@ -11,13 +11,7 @@ import {
   submitPlanTool,
   toolNamePattern,
 } from '../common/names.js'
-import {
-  isPythonException,
-  javascriptKeywords,
-  pythonBuiltins,
-  pythonKeywords,
-  runnerNames,
-} from './python/reserved-names.js'
+import { languages } from '../languages/index.js'
 import { takeStart } from '../common/text/text.js'
 
 /** @throws PtcError TOOL_NAME_INVALID for a value that is not a valid name, or a name that the engine uses */
@@ -92,15 +86,17 @@ function toIdentifier(name: string): string {
 /** Whether code may have a function of this name. */
 function isCallable(name: string): boolean {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith('__')) return false
-  return !(
-    pythonKeywords.has(name) ||
-    javascriptKeywords.has(name) ||
-    pythonBuiltins.has(name) ||
-    isPythonException(name) ||
-    runnerNames.has(name) ||
-    engineTools.has(name)
-  )
+  const isReserved = languages.some((language) => language.isReservedName(name))
+  return !isReserved && !javascriptKeywords.has(name) && !engineTools.has(name)
 }
+
+/** Keywords of JavaScript (in modules) that no language of {@link languages} reserves. */
+const javascriptKeywords: ReadonlySet<string> = new Set(
+  `arguments case catch const debugger default delete do enum eval export extends false function implements instanceof
+    interface let new null package private protected public static super switch this throw true typeof undefined var void`.split(
+    /\s+/,
+  ),
+)
 
 const engineTools: ReadonlySet<string> = new Set([
   executeCodeTool,

@@ -1,20 +1,21 @@
-import type { Limits } from '../../common/run/limits.js'
-import { executeCodeTool, searchToolsTool } from '../../common/names.js'
-import type { SharedSession } from '../../common/agent/model-turn.js'
+import { executeCodeTool } from '../../common/names.js'
 import type { ModelTool } from '../provider.js'
-
-/** The limits that the prompt mentions. */
-export type PromptLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'callsPerCell'>
+import { defaultLanguage, type Environment, type EnvironmentLimits, type ToolsOptions } from '../../languages/index.js'
 
 /**
  * The tool `execute_code`, with which the model runs code.
  *
- * @param stubs the tools that code can call, as Python functions
+ * @param stubs the tools that code can call, as functions
  */
-export function codeTool(stubs: readonly string[], limits: PromptLimits, options: CodeToolOptions = {}): ModelTool {
+export function codeTool(
+  stubs: readonly string[],
+  limits: EnvironmentLimits,
+  options: Environment & ToolsOptions = {},
+): ModelTool {
+  const environment = defaultLanguage.describeEnvironment(limits, options)
   return {
     name: executeCodeTool,
-    description: [rules(limits, options), stubs.length === 0 ? noTools : toolsSection(stubs, options)].join('\n\n'),
+    description: [environment, defaultLanguage.describeTools(stubs, options)].join('\n\n'),
     inputSchema: {
       type: 'object',
       properties: { code: { type: 'string' } },
@@ -23,80 +24,4 @@ export function codeTool(stubs: readonly string[], limits: PromptLimits, options
     },
     inputExamples: [],
   }
-}
-
-interface CodeToolOptions {
-  /** Each stub has only one line, and the model searches the documentation. */
-  readonly toolSearch?: boolean | undefined
-  /** Some stubs have no docstring, because the model already has the documentation of these tools. */
-  readonly hasSignatures?: boolean | undefined
-  /** The sandbox may have more than the standard library. */
-  readonly hasPackages?: boolean | undefined
-  /** Describes the data in `input_data`. */
-  readonly inputDescription?: string | undefined
-  /** The session whose variables code also sees. */
-  readonly sharedSession?: SharedSession | undefined
-}
-
-function rules(
-  { cellSeconds, outputCharacters, callsPerCell }: PromptLimits,
-  { hasPackages = false, inputDescription, sharedSession }: CodeToolOptions,
-): string {
-  const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
-  const inputRule =
-    inputDescription === undefined
-      ? ''
-      : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
-  const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
-  return `\
-Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the \
-calls of a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you \
-need to see.
-
-- Variables, functions and imports stay for your next call.
-- Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown.
-- There is ${missing}: reach everything outside through the tools.
-- Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
-${inputRule}${sharedRule}`
-}
-
-function describeShared(session: SharedSession): string {
-  const others =
-    session.type === 'named'
-      ? `The sandbox is session ${session.name}, which others use, too`
-      : 'The sandbox is that of the agent that gave you the task'
-  return `${others}: their variables are there, and may change between your calls.`
-}
-
-const noTools = 'No tools can be called from code here.'
-
-function toolsSection(
-  stubs: readonly string[],
-  { toolSearch = false, hasSignatures = false }: CodeToolOptions,
-): string {
-  return `\
-The functions below are defined already. Await them with keyword arguments or one dict. They return parsed JSON, never \
-a JSON string. Pass integers beyond 2**53 as strings. Make independent calls at once, with asyncio.gather.
-
-A failed call raises ToolError (str(error) says why), or its subclass ToolDenied, ToolTimedOut or ToolOutcomeUnknown \
-(it may or may not have happened: find out before you repeat it).
-${toolSearch ? searchIntroduction : ''}${hasSignatures ? signatureIntroduction : ''}
-\`\`\`python
-${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
-\`\`\``
-}
-
-const searchIntroduction = `
-This list has only their parameters and a summary: read the documentation of those that you are going to use with \
-${searchToolsTool} before you write the code.
-`
-
-const signatureIntroduction = `
-A function without a docstring is documented as the tool of the same name. Use that tool for a single call whose whole \
-result you need.
-`
-
-/** 20000 becomes "20,000", in every locale. */
-function formatCount(value: number): string {
-  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }

@@ -5,8 +5,9 @@ import type { Limits } from '../../common/run/limits.js'
 import type { SharedSession } from '../../common/agent/model-turn.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
-import { codeTool, type PromptLimits } from './code-tool.js'
+import { codeTool } from './code-tool.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
+import type { EnvironmentLimits } from '../../languages/index.js'
 import { readMoreOfResult } from './read-more-tool.js'
 import { searchTools, toolLine } from './search-tools-tool.js'
 import { taskPrompt } from './task-tools.js'
@@ -14,7 +15,7 @@ import { taskPrompt } from './task-tools.js'
 export interface PromptOptions {
   /** The order is kept, because a stub may use a class that an earlier stub declares. */
   readonly tools: readonly ToolDocumentation[]
-  readonly limits: PromptLimits & Pick<Limits, 'planSteps'>
+  readonly limits: EnvironmentLimits & Pick<Limits, 'planSteps'>
   /** The user's system prompt; precedes the engine's. */
   readonly instructions?: string | undefined
   /** The sandbox may have more than the standard library, because the user configured an image or a backend. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { Caller } from '../../common/calls/calls.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
-import { PythonClasses } from '../python/classes.js'
-import { renderStub } from '../python/stub.js'
+import { defaultLanguage } from '../../languages/index.js'
 import { namesForCode } from '../tool-name.js'
 import type { Tool } from '../tool.js'
 
@@ -14,7 +13,7 @@ export interface ToolDocumentation {
   readonly description: string
   readonly allowedCallers: readonly Caller[]
   /**
-   * The callers that are told of the tool, each in its own form: the model gets a JSON Schema, its code a Python
+   * The callers that are told of the tool, each in its own form: the model gets a JSON Schema, its code a
    * function.
    */
   readonly offeredTo: readonly Caller[]
@@ -24,11 +23,11 @@ export interface ToolDocumentation {
   readonly documentsDefaults?: true
   readonly inputExamples: readonly JsonObject[]
   /**
-   * The tool as a Python function with types and docstring, for code. The stubs of a list belong together in order: a
-   * shared class is declared in the first stub that needs it.
+   * The tool as a function in the language of code, with types and documentation. The stubs of a list belong together
+   * in order: a shared type is declared in the first stub that needs it.
    */
   readonly stub: string
-  /** The stub without its docstring. */
+  /** The stub without its documentation. */
   readonly signature: string
 }
 
@@ -58,7 +57,7 @@ export function documentTools(
   tools: readonly Tool[],
   codeNames: ReadonlyMap<string, string> = namesForCode(tools.map(({ name }) => name)),
 ): readonly ToolDocumentation[] {
-  const classes = new PythonClasses()
+  const document = defaultLanguage.documentTools()
   return tools.map((tool) => ({
     name: tool.name,
     ...(codeNames.get(tool.name) !== tool.name && { codeName: codeNames.get(tool.name) ?? tool.name }),
@@ -68,16 +67,15 @@ export function documentTools(
     inputSchema: tool.inputSchema,
     ...(tool.documentsDefaults && { documentsDefaults: true }),
     inputExamples: tool.inputExamples,
-    // Code never gets the stub of a tool that it can't call, so that stub must not declare shared classes.
-    ...renderStub(
+    // Code never gets the stub of a tool that it can't call, so that stub must not declare shared types.
+    ...(tool.allowedCallers.includes('code_execution') ? document : defaultLanguage.documentTools())(
       tool,
-      tool.allowedCallers.includes('code_execution') ? classes : new PythonClasses(),
       codeNames.get(tool.name),
     ),
   }))
 }
 
-/** A stub that declares all classes it needs. */
+/** A stub that declares all types it needs. */
 export function renderStandaloneStub(tool: Tool, codeName?: string): string {
-  return renderStub(tool, new PythonClasses(), codeName).stub
+  return defaultLanguage.documentTools()(tool, codeName).stub
 }

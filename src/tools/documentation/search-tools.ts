@@ -1,6 +1,5 @@
-import type { JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonValue } from '../../common/json/json.js'
 import type { ToolDocumentation } from './document-tools.js'
-import { isSchemaObject } from '../python/schema-document.js'
 
 /** Maximum number of tools whose documentation a search returns. */
 const maxFound = 8
@@ -69,10 +68,10 @@ function textOf({ name, description, inputSchema }: ToolDocumentation): readonly
 
 /** Names and descriptions of the parameters. */
 function parameterText(properties: JsonValue | undefined): string {
-  if (!isSchemaObject(properties)) return ''
+  if (!isJsonObject(properties)) return ''
   return Object.entries(properties)
     .map(([name, schema]) => {
-      const description = isSchemaObject(schema) ? schema['description'] : undefined
+      const description = isJsonObject(schema) ? schema['description'] : undefined
       return typeof description === 'string' ? `${name} ${description}` : name
     })
     .join(' ')

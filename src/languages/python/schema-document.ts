@@ -1,12 +1,8 @@
 import { canonicalJson } from '../../common/json/canonical-json.js'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 
 /** A JSON Schema, or a part of one. */
 export type Schema = JsonValue | undefined
-
-export function isSchemaObject(schema: unknown): schema is JsonObject {
-  return typeof schema === 'object' && schema !== null && !Array.isArray(schema)
-}
 
 /** The target of a `$ref`: `#`, `#/$defs/X`, or any other pointer into the document. */
 export function resolveReference(document: JsonObject, reference: string): Schema {
@@ -16,7 +12,7 @@ export function resolveReference(document: JsonObject, reference: string): Schem
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce<Schema>(
-      (node, part) => (isSchemaObject(node) && Object.hasOwn(node, part) ? node[part] : undefined),
+      (node, part) => (isJsonObject(node) && Object.hasOwn(node, part) ? node[part] : undefined),
       document,
     )
 }
@@ -33,7 +29,7 @@ export function identityOf(document: JsonObject, schema: JsonObject): string {
     for (const [, reference] of JSON.stringify(at).matchAll(/"\$ref":"([^"]*)"/g)) {
       if (reference === undefined || reached.has(reference)) continue
       const target = resolveReference(document, reference) ?? null
-      const plain = isSchemaObject(target) ? withoutAnnotations(target) : target
+      const plain = isJsonObject(target) ? withoutAnnotations(target) : target
       reached.set(reference, plain)
       pending.push(plain)
     }

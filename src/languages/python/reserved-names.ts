@@ -7,15 +7,8 @@ export const pythonKeywords: ReadonlySet<string> = new Set(
     import in is lambda nonlocal not or pass raise return try while with yield`),
 )
 
-/** Keywords of JavaScript (in modules) that are not in {@link pythonKeywords}. */
-export const javascriptKeywords: ReadonlySet<string> = new Set(
-  splitWords(`
-    arguments case catch const debugger default delete do enum eval export extends false function implements instanceof
-    interface let new null package private protected public static super switch this throw true typeof undefined var void`),
-)
-
 /** Python's builtins, which a tool of the same name would hide. {@link isPythonException} covers the exceptions. */
-export const pythonBuiltins: ReadonlySet<string> = new Set(
+const pythonBuiltins: ReadonlySet<string> = new Set(
   splitWords(`
     Ellipsis NotImplemented abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod
     compile complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr
@@ -25,13 +18,18 @@ export const pythonBuiltins: ReadonlySet<string> = new Set(
 )
 
 /** Names that the runner defines in every program, and modules that programs commonly import. */
-export const runnerNames: ReadonlySet<string> = new Set(
+const runnerNames: ReadonlySet<string> = new Set(
   splitWords('ToolError ToolDenied ToolTimedOut ToolOutcomeUnknown asyncio json input_data'),
 )
 
 /** Python names its exceptions by a rule: `ValueError`, `UserWarning`, `StopIteration` … */
-export function isPythonException(name: string): boolean {
+function isPythonException(name: string): boolean {
   return /^(?:[A-Z]\w*(?:Error|Warning|Exception|ExceptionGroup|Iteration|Interrupt|Exit))$|^(?:Exception|ExceptionGroup|Warning)$/.test(
     name,
   )
+}
+
+/** Returns whether the name is a keyword, hides a builtin, or is a name that programs use. */
+export function isReservedName(name: string): boolean {
+  return pythonKeywords.has(name) || pythonBuiltins.has(name) || isPythonException(name) || runnerNames.has(name)
 }

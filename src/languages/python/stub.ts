@@ -1,31 +1,11 @@
 import { canonicalJson } from '../../common/json/canonical-json.js'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { constraintsOf } from './constraints.js'
 import type { PythonClasses } from './classes.js'
 import { commentText, docstringLines, isPythonIdentifier, pascalCase, pythonLiteral } from './literals.js'
 import { createAnnotator } from './annotations.js'
-import { isSchemaObject } from './schema-document.js'
-
-/** The properties of a tool that a stub shows. */
-interface StubSource {
-  readonly name: string
-  readonly description: string
-  readonly inputSchema: JsonObject
-  readonly outputSchema: JsonObject
-  readonly inputExamples: readonly JsonObject[]
-}
-
-interface Stub {
-  readonly stub: string
-  /** The stub without its docstring. */
-  readonly signature: string
-}
-
-interface Parameter {
-  readonly name: string
-  readonly schema: JsonValue
-  readonly required: boolean
-}
+import type { DocumentedTool, ToolStub } from '../language.js'
+import { type Parameter, parametersOf } from '../parameters.js'
 
 const maxLineCharacters = 120
 
@@ -35,7 +15,7 @@ const maxLineCharacters = 120
  *
  * @param codeName name of the function
  */
-export function renderStub(tool: StubSource, classes: PythonClasses, codeName = tool.name): Stub {
+export function renderStub(tool: DocumentedTool, classes: PythonClasses, codeName = tool.name): ToolStub {
   const baseName = pascalCase(tool.name) || 'Tool'
   const annotateInput = createAnnotator(tool.inputSchema, classes)
   const parameters = parametersOf(tool.inputSchema)
@@ -64,21 +44,9 @@ function renderDocstring(lines: readonly string[]): string {
   return [`    """${first}`, ...rest.map((line) => (line === '' ? '' : `    ${line}`)), '    """'].join('\n')
 }
 
-/** The parameters, required ones first: the order in the stub, and of positional arguments. */
-export function parametersOf(inputSchema: JsonObject): readonly Parameter[] {
-  const { properties, required } = inputSchema
-  const names: readonly JsonValue[] = Array.isArray(required) ? required : []
-  const all = Object.entries(isSchemaObject(properties) ? properties : {}).map(([name, schema]) => ({
-    name,
-    schema,
-    required: names.includes(name),
-  }))
-  return [...all.filter((one) => one.required), ...all.filter((one) => !one.required)]
-}
-
 function renderParameter({ name, schema, required }: Parameter, annotation: string): string {
   if (required) return `${name}: ${annotation}`
-  const fallback = isSchemaObject(schema) ? schema['default'] : undefined
+  const fallback = isJsonObject(schema) ? schema['default'] : undefined
   return `${name}: ${annotation} = ${fallback === undefined ? '...' : pythonLiteral(fallback)}`
 }
 
@@ -89,7 +57,7 @@ function renderHeader(name: string, parameters: readonly string[], result: strin
 }
 
 function documentationLines(
-  tool: StubSource,
+  tool: DocumentedTool,
   codeName: string,
   parameters: readonly Parameter[],
   byKeyword: boolean,
@@ -119,12 +87,12 @@ function differentShapes(examples: readonly JsonObject[]): readonly JsonObject[]
 /** The value with types in place of its texts, numbers and booleans. */
 function shapeOf(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(shapeOf)
-  if (!isSchemaObject(value)) return value === null ? null : typeof value
+  if (!isJsonObject(value)) return value === null ? null : typeof value
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]))
 }
 
 function describeParameter({ name, schema, required }: Parameter): string {
-  if (!isSchemaObject(schema)) return ''
+  if (!isJsonObject(schema)) return ''
   const description = commentText(typeof schema['description'] === 'string' ? schema['description'] : '')
   const optional = required || schema['default'] !== undefined ? '' : 'optional, leave it out if not needed'
   const notes = [constraintsOf(schema), optional].filter((part) => part !== '').join('; ')

@@ -3,11 +3,11 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '../../common/json/json.js'
-import { defineTool } from '../define-tool.js'
-import { documentTools } from '../documentation/document-tools.js'
+import { defineTool } from '../../tools/define-tool.js'
+import { documentTools } from '../../tools/documentation/document-tools.js'
 import { PythonClasses } from './classes.js'
 import { renderStub } from './stub.js'
-import { isPythonException, pythonBuiltins, pythonKeywords } from './reserved-names.js'
+import { isReservedName, pythonKeywords } from './reserved-names.js'
 
 const executed = promisify(execFile)
 
@@ -293,8 +293,6 @@ describe('reserved names', () => {
       'import builtins, json, keyword; print(json.dumps([keyword.kwlist, [n for n in dir(builtins) if n[0] != "_"]]))',
     )) as [string[], string[]]
     expect(keywords.filter((name) => !pythonKeywords.has(name))).toEqual([])
-    expect(
-      builtins.filter((name) => !pythonKeywords.has(name) && !pythonBuiltins.has(name) && !isPythonException(name)),
-    ).toEqual([])
+    expect(builtins.filter((name) => !isReservedName(name))).toEqual([])
   })
 })

@@ -1,10 +1,8 @@
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { constraintsOf } from './constraints.js'
-import { renderTypedDict } from './classes.js'
-import type { PythonClasses } from './classes.js'
+import { renderTypedDict, type PythonClasses } from './classes.js'
 import { commentText, pascalCase, pythonLiteral } from './literals.js'
-import { identityOf, isSchemaObject, resolveReference } from './schema-document.js'
-import type { Schema } from './schema-document.js'
+import { identityOf, resolveReference, type Schema } from './schema-document.js'
 
 /** Renders the Python annotation of a schema. `name` is used for a class that has no name of its own. */
 type Annotate = (schema: Schema, name: string) => string
@@ -18,7 +16,7 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
 
   const annotate: Annotate = (schema, name) => {
     if (schema === undefined || schema === true) return 'Any'
-    if (!isSchemaObject(schema)) return 'Never'
+    if (!isJsonObject(schema)) return 'Never'
     const { $ref: reference, const: constant, enum: choices, anyOf, oneOf, allOf, not, type } = schema
     if (typeof reference === 'string') return annotateReference(reference, name)
     if (constant !== undefined) return literalType([constant])
@@ -26,14 +24,14 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
     const options = anyOf ?? oneOf
     if (Array.isArray(options)) return annotateUnion(options, name)
     if (Array.isArray(allOf)) return annotateIntersection(allOf, schema, name)
-    if (isSchemaObject(not) && Object.keys(not).length === 0) return 'Never'
+    if (isJsonObject(not) && Object.keys(not).length === 0) return 'Never'
     if (Array.isArray(type))
       return annotateUnion(
         type.map((one: JsonValue) => ({ ...schema, type: one })),
         name,
       )
     if (type === 'array') return annotateArray(schema, name)
-    if (type === 'object' || isSchemaObject(schema['properties'])) return annotateObject(schema, name)
+    if (type === 'object' || isJsonObject(schema['properties'])) return annotateObject(schema, name)
     return (typeof type === 'string' && scalarTypes.get(type)) || 'Any'
   }
 
@@ -45,7 +43,7 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
     const own = key === '#' || key.startsWith('__schema') ? name : pascalCase(key) || name
     // The class of an object ends the recursion. Other recursive schemas, such as JSON itself, would recurse endlessly.
     if (activeReferences.has(reference))
-      return isSchemaObject(target) && target['type'] === 'object' ? annotate(target, own) : 'Any'
+      return isJsonObject(target) && target['type'] === 'object' ? annotate(target, own) : 'Any'
     activeReferences.add(reference)
     const annotation = annotate(target, own)
     activeReferences.delete(reference)
@@ -61,10 +59,10 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
     const [only] = parts
     if (parts.length === 1 && own['properties'] === undefined) return annotate(only, name)
     const all = [own, ...parts].map((part) => {
-      const reference = isSchemaObject(part) ? part['$ref'] : undefined
+      const reference = isJsonObject(part) ? part['$ref'] : undefined
       return typeof reference === 'string' ? resolveReference(document, reference) : part
     })
-    const objects = all.filter(isSchemaObject).filter((part) => isSchemaObject(part['properties']))
+    const objects = all.filter(isJsonObject).filter((part) => isJsonObject(part['properties']))
     if (objects.length < parts.length) return 'Any'
     const properties = Object.fromEntries(objects.flatMap((part) => Object.entries(part['properties'] ?? {})))
     return annotateObject({ type: 'object', properties, required: objects.flatMap(requiredOf) }, name)
@@ -73,13 +71,13 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
   const annotateArray = ({ prefixItems, items }: JsonObject, name: string): string => {
     if (!Array.isArray(prefixItems)) return `list[${annotate(items, singular(name))}]`
     const parts = prefixItems.map((item: JsonValue, index: number) => annotate(item, `${name}${index + 1}`))
-    if (isSchemaObject(items)) parts.push(`*tuple[${annotate(items, singular(name))}, ...]`)
+    if (isJsonObject(items)) parts.push(`*tuple[${annotate(items, singular(name))}, ...]`)
     return `tuple[${parts.join(', ') || '()'}]`
   }
 
   const annotateObject = (schema: JsonObject, name: string): string => {
     const { properties, additionalProperties, propertyNames, patternProperties, title, id } = schema
-    if (isSchemaObject(properties) && Object.keys(properties).length > 0) {
+    if (isJsonObject(properties) && Object.keys(properties).length > 0) {
       const ownName = [title, id]
         .map((one) => (typeof one === 'string' ? pascalCase(one) : ''))
         .find((one) => one !== '')
@@ -93,10 +91,10 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
         return renderTypedDict(className, fields)
       })
     }
-    const [pattern] = isSchemaObject(patternProperties) ? Object.values(patternProperties) : []
-    const values = isSchemaObject(additionalProperties) ? additionalProperties : pattern
+    const [pattern] = isJsonObject(patternProperties) ? Object.values(patternProperties) : []
+    const values = isJsonObject(additionalProperties) ? additionalProperties : pattern
     const keys =
-      isSchemaObject(propertyNames) && Array.isArray(propertyNames['enum']) ? literalType(propertyNames['enum']) : 'str'
+      isJsonObject(propertyNames) && Array.isArray(propertyNames['enum']) ? literalType(propertyNames['enum']) : 'str'
     return `dict[${keys}, ${annotate(values, `${name}Value`)}]`
   }
 
@@ -135,16 +133,16 @@ function literalType(values: readonly JsonValue[]): string {
 
 /** Names a member of a union by its constant property: `{ kind: 'circle' }` is a …Circle. */
 function variantName(option: JsonValue): string {
-  const properties = isSchemaObject(option) ? option['properties'] : undefined
-  const constants = Object.values(isSchemaObject(properties) ? properties : {}).map((one) =>
-    isSchemaObject(one) ? one['const'] : undefined,
+  const properties = isJsonObject(option) ? option['properties'] : undefined
+  const constants = Object.values(isJsonObject(properties) ? properties : {}).map((one) =>
+    isJsonObject(one) ? one['const'] : undefined,
   )
   const tag = constants.find((one) => typeof one === 'string')
   return tag === undefined ? '' : pascalCase(tag)
 }
 
 function describeField(field: Schema): string {
-  if (!isSchemaObject(field)) return ''
+  if (!isJsonObject(field)) return ''
   const description = typeof field['description'] === 'string' ? commentText(field['description']) : ''
   return [description, constraintsOf(field)].filter((part) => part !== '').join('; ')
 }

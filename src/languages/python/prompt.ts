@@ -1,0 +1,65 @@
+import { searchToolsTool } from '../../common/names.js'
+import type { SharedSession } from '../../common/agent/model-turn.js'
+import type { Environment, EnvironmentLimits, ToolsOptions } from '../language.js'
+
+export function describeEnvironment(
+  { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
+  { hasPackages = false, inputDescription, sharedSession }: Environment,
+): string {
+  const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
+  const inputRule =
+    inputDescription === undefined
+      ? ''
+      : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
+  const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
+  return `\
+Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the \
+calls of a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you \
+need to see.
+
+- Variables, functions and imports stay for your next call.
+- Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown.
+- There is ${missing}: reach everything outside through the tools.
+- Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
+${inputRule}${sharedRule}`
+}
+
+function describeShared(session: SharedSession): string {
+  const others =
+    session.type === 'named'
+      ? `The sandbox is session ${session.name}, which others use, too`
+      : 'The sandbox is that of the agent that gave you the task'
+  return `${others}: their variables are there, and may change between your calls.`
+}
+
+export function describeTools(
+  stubs: readonly string[],
+  { toolSearch = false, hasSignatures = false }: ToolsOptions,
+): string {
+  if (stubs.length === 0) return 'No tools can be called from code here.'
+  return `\
+The functions below are defined already. Await them with keyword arguments or one dict. They return parsed JSON, never \
+a JSON string. Pass integers beyond 2**53 as strings. Make independent calls at once, with asyncio.gather.
+
+A failed call raises ToolError (str(error) says why), or its subclass ToolDenied, ToolTimedOut or ToolOutcomeUnknown \
+(it may or may not have happened: find out before you repeat it).
+${toolSearch ? searchIntroduction : ''}${hasSignatures ? signatureIntroduction : ''}
+\`\`\`python
+${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
+\`\`\``
+}
+
+const searchIntroduction = `
+This list has only their parameters and a summary: read the documentation of those that you are going to use with \
+${searchToolsTool} before you write the code.
+`
+
+const signatureIntroduction = `
+A function without a docstring is documented as the tool of the same name. Use that tool for a single call whose whole \
+result you need.
+`
+
+/** 20000 becomes "20,000", in every locale. */
+function formatCount(value: number): string {
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+}

@@ -96,7 +96,10 @@ it('read_more reports the problem of an invalid input', async () => {
       note: expect.stringContaining('read_more takes') as string,
     })
   for (const id of ['b', 'constructor', '__proto__'])
-    expect(await read({ id })).toMatchObject({ isError: true, note: expect.stringContaining('no longer exists') as string })
+    expect(await read({ id })).toMatchObject({
+      isError: true,
+      note: expect.stringContaining('no longer exists') as string,
+    })
 })
 
 it('a whole result has no note about read_more, and neither has a result for a model without this tool', async () => {

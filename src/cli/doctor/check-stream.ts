@@ -27,4 +27,5 @@ export async function checkStream(sink: StreamSink | undefined): Promise<readonl
   }
 }
 
-const remedy = "Correct `stream` in the configuration. Runs work without it, but their text and output can't be watched."
+const remedy =
+  "Correct `stream` in the configuration. Runs work without it, but their text and output can't be watched."

@@ -205,7 +205,8 @@ class Resolver {
       if (isJsonObject(target)) targetBase = this.baseOf(target, targetBase)
     }
     if (!fragment.startsWith('/') || target === undefined) throw new Error(`Reference not found: ${shown}`)
-    if (!isJsonObject(target) && typeof target !== 'boolean') throw new Error(`A reference does not name a schema: ${shown}`)
+    if (!isJsonObject(target) && typeof target !== 'boolean')
+      throw new Error(`A reference does not name a schema: ${shown}`)
     return { target, targetBase }
   }
 

@@ -8,7 +8,8 @@ import { makeFolder } from '../platform/make-folder.js'
 const heartbeatMs = 1_000
 /**
  * After five missed heartbeats the holder counts as dead. Process ids do not work: they are reused, and differ between
- * containers. A waiter compares heartbeats with each other, not with the clock, which may jump.
+ * containers. A waiter compares heartbeats with each other, not with the clock, which may jump. The package
+ * proper-lockfile compares them with the clock, and two waiters that find the same stale lock may both take it.
  */
 const staleMs = 5_000
 const pollMs = 100

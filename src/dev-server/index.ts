@@ -5,6 +5,9 @@
  * and its database, log and record in the state directory. Boundary: gives `src/cli` a `TemporalServer`, and
  * `src/testing` the path of a Temporal CLI. The worker and the client only get a `ConnectConfig`.
  *
+ * `createLocal` of the SDK's test package is not used: it writes no log, reports no exit and no process id, and passes
+ * TEMPORAL_* variables on to the server. A production installation does not load this package.
+ *
  * Invariants:
  * 1. A configured server is never replaced by another one.
  * 2. At most one dev server runs on a state directory.

@@ -5,7 +5,7 @@ import { PtcError } from '../../common/errors.js'
 /**
  * Answers a question with a text. A call is known as a question by its arguments: its tool may want another result.
  *
- * @param command gives the call a result that is no text
+ * @param command gives the call a result that is not a text
  * @throws PtcError as `completeCall`; of TOOL_OUTPUT_INVALID, the hint has the command
  */
 export async function answerCall(

@@ -152,7 +152,7 @@ async function decisionOn(ptc: Decider, tree: RunTree, wait: RunWait, ask: Ask):
   return { done: 'the question is answered', send: () => answerCall(ptc, wait.token, text, command) }
 }
 
-/** @throws Error when the amount is not enough: the run goes on waiting */
+/** @throws Error when the amount is not enough: the run still waits */
 async function raiseBudget(ptc: Decider, workflowId: string, item: BudgetItem, amount: number): Promise<void> {
   const { used, paused } = await ptc.handle(workflowId).budget({ [item]: amount })
   // Another amount that is spent is the next question.

@@ -15,7 +15,7 @@ interface WaitTableOptions {
   readonly shown?: readonly WaitOfRun[]
 }
 
-/** For each wait: the run, what it waits for, since when, who asked, and the command with which it goes on. */
+/** For each wait: the run, what it waits for, since when, who asked, and the command that continues it. */
 export function renderWaits(waits: readonly WaitOfRun[], options: WaitTableOptions): string {
   const { now, width = 10_000, color, shown = waits } = options
   const colors = createColors(color)

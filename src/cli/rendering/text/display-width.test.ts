@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { truncateToWidth, displayWidth, wrap, wrapWords } from './display-width.js'
+import { sanitize } from './sanitize.js'
 
 test.each([
   ['abc', 3],
@@ -56,6 +57,20 @@ test('measures, truncates and wraps a long line of text in linear time', () => {
     expect(process.cpuUsage(began).user).toBeLessThan(20_000_000)
     expect(width).toBe((displayWidth(character.repeat(10)) / 10) * (text.length / character.length))
   }
+})
+
+test.each([
+  ['emoji that are joined', '👩‍👩‍👧'],
+  ['stacked marks', `e${'\u0301'.repeat(9)}`],
+  ['escape sequences', '\x1b[31m東'],
+])('sanitizes, truncates and wraps a megabyte of %s in seconds', (_what, piece) => {
+  const began = process.cpuUsage()
+  const text = sanitize(piece.repeat(1_000_000 / piece.length))
+  expect(displayWidth(truncateToWidth(text, 80))).toBeLessThanOrEqual(80)
+  expect(wrap(text, 80).join('')).toBe(text)
+  // string-width, wrap-ansi and cli-truncate segment a whole text: 4, 9 and 4 s for 100 kB of accents, and 100 times
+  // as long for a megabyte.
+  expect(process.cpuUsage(began).user).toBeLessThan(20_000_000)
 })
 
 describe('wrapWords', () => {

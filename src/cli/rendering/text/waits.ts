@@ -31,7 +31,7 @@ export const waitNouns: Readonly<Record<CallWait['type'], string>> = {
   result: 'its result',
 }
 
-/** The command with which the run goes on, or the commands. */
+/** The command that continues the run, or the commands. */
 export function waitCommand({ workflowId: run, waitsFor }: WaitingRun, wait: RunWait): string {
   if (wait.type === 'budget') return budgetCommand(run, wait.item)
   // Calls of two workflows may have the same position.

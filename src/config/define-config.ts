@@ -168,8 +168,6 @@ export interface PtcConfig {
       }
   /** Storage for values that are too large for a workflow history. */
   readonly values?: {
-    /** Maximum size in bytes of JSON that stays in the history. Default 4,096. */
-    readonly inlineBytes?: number
     /**
      * Where the values are: `{ kind: 'local', directory }`, or a bucket, `{ kind: 's3', bucket }`. Default: the folder
      * `.ptc/values` next to the configuration.

@@ -50,8 +50,6 @@ export interface S3StoreSettings {
 }
 
 export interface ValuesSettings {
-  /** Maximum bytes of inline JSON. */
-  readonly inlineBytes: number
   /** Milliseconds to retry while the store is full or unavailable. */
   readonly retryForMs: number
   readonly store: StoreSettings
@@ -85,17 +83,13 @@ const s3Store = z.strictObject({
 const storeOption = z.discriminatedUnion('kind', [localStore, s3Store])
 
 export const valuesOption = z.strictObject({
-  inlineBytes: z.int().min(0).max(131_072, 'a history has room for 50 MB in all; at most 131,072').default(4_096),
   retryFor: durationOption('2m'),
   store: storeOption.prefault({ kind: 'local' }),
 })
 
 /** @param folder folder of the configuration, the base of relative paths */
-export function valuesSettings(
-  { inlineBytes, retryFor, store }: z.output<typeof valuesOption>,
-  folder: string,
-): ValuesSettings {
-  return { inlineBytes, retryForMs: retryFor, store: storeSettings(store, folder) }
+export function valuesSettings({ retryFor, store }: z.output<typeof valuesOption>, folder: string): ValuesSettings {
+  return { retryForMs: retryFor, store: storeSettings(store, folder) }
 }
 
 /** @throws PtcError CONFIG_INVALID */

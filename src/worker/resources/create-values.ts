@@ -8,6 +8,6 @@ export async function createValues({
   values,
   encryption,
 }: Pick<ResolvedConfig, 'values' | 'encryption'>): Promise<Values> {
-  const { store, inlineBytes, retryForMs } = values
-  return new Values({ store: await openStore(store, encryption), inlineBytes, retryForMs, onWait: noteWait })
+  const { store, retryForMs } = values
+  return new Values({ store: await openStore(store, encryption), retryForMs, onWait: noteWait })
 }

@@ -51,21 +51,26 @@ function membersOf(source, name) {
   const start = source.search(new RegExp(`^(?:export )?interface ${name}\\b`, 'm'))
   const body = source.slice(start, source.indexOf('\n}', start))
   const parents = []
-  return [...body.matchAll(/^( +)\/\*\*([\s\S]*?)\*\/\n|^( +)(?:readonly )?(\w+)\??[:(]/gm)].flatMap((match, index, all) => {
-    const [, , , indent, member] = match
-    if (member === undefined) return []
-    const depth = indent.length
-    while (parents.length > 0 && parents.at(-1).depth >= depth) parents.pop()
-    const path = [...parents.map((parent) => parent.member), member].join('.')
-    parents.push({ depth, member })
-    const before = all[index - 1]
-    return before?.[2] !== undefined && before[1].length === depth ? [{ path, ...describe(before[2]) }] : []
-  })
+  return [...body.matchAll(/^( +)\/\*\*([\s\S]*?)\*\/\n|^( +)(?:readonly )?(\w+)\??[:(]/gm)].flatMap(
+    (match, index, all) => {
+      const [, , , indent, member] = match
+      if (member === undefined) return []
+      const depth = indent.length
+      while (parents.length > 0 && parents.at(-1).depth >= depth) parents.pop()
+      const path = [...parents.map((parent) => parent.member), member].join('.')
+      parents.push({ depth, member })
+      const before = all[index - 1]
+      return before?.[2] !== undefined && before[1].length === depth ? [{ path, ...describe(before[2]) }] : []
+    },
+  )
 }
 
 /** Splits a comment into the default and the rest, as Markdown. */
 function describe(comment) {
-  const text = comment.replaceAll(/\n? +\* ?/g, ' ').replaceAll(/\s+/g, ' ').trim()
+  const text = comment
+    .replaceAll(/\n? +\* ?/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
   const [sentence, fallback = ''] = /(?:^| )Default:? (.+?)\.(?= |$)/.exec(text) ?? ['']
   const markdown = text
     .replace(sentence, '')

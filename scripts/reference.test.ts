@@ -5,10 +5,9 @@ import { z } from 'zod'
 import { defaultLimits } from '../src/common/run/limits.js'
 import { configSchema } from '../src/config/parse-config.js'
 import { currentPage, optionsOf, pagePaths } from './reference.mjs'
-import { root } from './setup.mjs'
 
-const options: { readonly path: string; readonly fallback: string; readonly meaning: string }[] =
-  optionsOf('docs/reference/configuration.md')
+const root = join(import.meta.dirname, '..')
+const options = optionsOf('docs/reference/configuration.md')
 const documented = options.map(({ path }) => path)
 
 it.each(pagePaths)('%s has the options of the types: `node scripts/reference.mjs` writes them', (page) => {
@@ -24,7 +23,9 @@ it('the reference of the configuration has each option of the schema, and no oth
 it('the reference of the configuration has the defaults of the schema', () => {
   const defaults: unknown = configSchema.parse({ tools: [] })
   for (const { path, fallback } of options) {
-    const value = path.split('.').reduce<unknown>((parent, key) => (parent as Record<string, unknown>)?.[key], defaults)
+    const value = path
+      .split('.')
+      .reduce<unknown>((parent, key) => (parent as Record<string, unknown> | undefined)?.[key], defaults)
     const number = parseQuantity(fallback)
     if (number !== undefined && value !== undefined) expect([path, value]).toEqual([path, number])
   }

@@ -1,9 +1,8 @@
 import type { DataConverter } from '@temporalio/common'
 import { extendDataConverter } from '../values/data-converter.js'
 import { openStore } from '../values/open-store.js'
-import type { StoreOption } from '../config/define-config.js'
 import { type EncryptionOption, parseEncryption } from '../values/encryption/option.js'
-import { parseStore } from '../values/option.js'
+import { parseStore, type StoreOption } from '../values/option.js'
 
 export interface DataConverterOptions {
   /** `encryption` of the workers' configuration. Default: nothing is encrypted. */

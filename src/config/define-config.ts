@@ -13,6 +13,7 @@ import type { Duration } from '../common/text/duration.js'
 import type { CredentialSource } from '../tools/credentials/credential-source.js'
 import type { StreamSink } from '../stream/index.js'
 import type { Tool } from '../tools/tool.js'
+import type { StoreOption } from '../values/option.js'
 import type { ApprovalsOption } from './options/approvals.js'
 import type { AuditOption } from '../audit/option.js'
 import type { EncryptionOption } from '../values/encryption/option.js'
@@ -167,8 +168,6 @@ export interface PtcConfig {
       }
   /** Storage for values that are too large for a workflow history. */
   readonly values?: {
-    /** Maximum size in bytes of JSON that stays in the history. Default 4,096. */
-    readonly inlineBytes?: number
     /**
      * Where the values are: `{ kind: 'local', directory }`, or a bucket, `{ kind: 's3', bucket }`. Default: the folder
      * `.ptc/values` next to the configuration.
@@ -217,29 +216,6 @@ export interface PtcConfig {
 
 /** The plugin of `@temporalio/interceptors-opentelemetry`, or one like it. */
 export type TracingPlugin = WorkerPlugin & ClientPlugin & BundlerPlugin
-
-export type StoreOption = LocalStoreOption | S3StoreOption
-
-/** A folder, for one machine or for several with a shared disk. */
-interface LocalStoreOption {
-  readonly kind: 'local'
-  /** Path, relative to the configuration. Default `.ptc/values`. */
-  readonly directory?: string
-}
-
-/** An S3 bucket, for any number of machines. The AWS SDK finds the credentials: environment, profile, role. */
-interface S3StoreOption {
-  readonly kind: 's3'
-  readonly bucket: string
-  /** A folder in the bucket. */
-  readonly prefix?: string
-  /** Default: the region that the AWS SDK finds, for example in `AWS_REGION`. */
-  readonly region?: string
-  /** The address of a server that is not Amazon's. */
-  readonly endpoint?: string
-  /** Puts the bucket into the path instead of the host name, as most other servers need it. Default false. */
-  readonly forcePathStyle?: boolean
-}
 
 /** Gives a configuration its type. It is checked when it is loaded. */
 export function defineConfig(config: PtcConfig): PtcConfig {

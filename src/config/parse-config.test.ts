@@ -35,7 +35,6 @@ describe('parseConfig', () => {
       '/project',
     )
     expect(values).toEqual({
-      inlineBytes: 4_096,
       retryForMs: 120_000,
       store: { kind: 'local', directory: resolve('/project/.ptc/values') },
     })
@@ -124,9 +123,8 @@ describe('parseConfig', () => {
   })
 
   it('accepts a bucket, or a folder relative to the configuration, for values', () => {
-    const local = { tools: [], values: { inlineBytes: 0, store: { kind: 'local', directory: '../shared' } } }
+    const local = { tools: [], values: { store: { kind: 'local', directory: '../shared' } } }
     expect(parseConfig(local, 'x', '/project').values).toEqual({
-      inlineBytes: 0,
       retryForMs: 120_000,
       store: { kind: 'local', directory: resolve('/shared') },
     })
@@ -138,7 +136,6 @@ describe('parseConfig', () => {
       forcePathStyle: true,
     }
     expect(parseConfig({ tools: [], values: { retryFor: '5m', store } }, 'x').values).toEqual({
-      inlineBytes: 4_096,
       retryForMs: 300_000,
       store: { ...store, prefix: 'team/a/', region: undefined },
     })
@@ -223,11 +220,6 @@ describe('parseConfig', () => {
       'credentials',
       { tools: [], values: { store: { kind: 's3', bucket: 'values', secretAccessKey: 'x' } } },
       '✖ Unrecognized key: "secretAccessKey"\n  → at values.store',
-    ],
-    [
-      'big values in the history',
-      { tools: [], values: { inlineBytes: 200_000 } },
-      '✖ a history has room for 50 MB in all; at most 131,072\n  → at values.inlineBytes',
     ],
     [
       'retryFor without a unit',

@@ -17,7 +17,6 @@ import { createRegistry, type ToolRegistry } from '../tools/registry.js'
 import type { StreamSink } from '../stream/index.js'
 import { configuredTools } from '../tools/sources/tool-source.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
-import type { ValuesSettings } from '../values/settings.js'
 import { isListenAddress } from '../platform/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './options/approvals.js'
 import { auditOption, type AuditSettings, auditSettings } from '../audit/option.js'
@@ -36,7 +35,7 @@ import {
 import { modelsOption } from '../models/options/models.js'
 import { parseServerTools } from '../models/options/server-tools.js'
 import { snapshotConfig, snapshotsOption } from './options/snapshots.js'
-import { valuesOption, valuesSettings } from '../values/option.js'
+import { valuesOption, type ValuesSettings, valuesSettings } from '../values/option.js'
 
 const modelNames = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 

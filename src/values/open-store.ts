@@ -1,7 +1,7 @@
 import { EncryptedStore } from './encryption/encrypted-store.js'
 import type { KeyRing } from './encryption/key-ring.js'
 import { LocalStore } from './local/local-store.js'
-import type { StoreSettings } from './settings.js'
+import type { StoreSettings } from './option.js'
 import type { ValueStore } from './store.js'
 
 /**

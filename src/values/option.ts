@@ -1,8 +1,59 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import type { StoreSettings, ValuesSettings } from './settings.js'
 import { PtcError } from '../common/errors.js'
 import { durationOption } from '../platform/option-schemas.js'
+
+export type StoreOption = LocalStoreOption | S3StoreOption
+
+/** A folder, for one machine or for several with a shared disk. */
+interface LocalStoreOption {
+  readonly kind: 'local'
+  /** Path, relative to the configuration. Default `.ptc/values`. */
+  readonly directory?: string
+}
+
+/** An S3 bucket, for any number of machines. The AWS SDK finds the credentials: environment, profile, role. */
+interface S3StoreOption {
+  readonly kind: 's3'
+  readonly bucket: string
+  /** A folder in the bucket. */
+  readonly prefix?: string
+  /** Default: the region that the AWS SDK finds, for example in `AWS_REGION`. */
+  readonly region?: string
+  /** The address of a server that is not Amazon's. */
+  readonly endpoint?: string
+  /** Puts the bucket into the path instead of the host name, as most other servers need it. Default false. */
+  readonly forcePathStyle?: boolean
+}
+
+/** Settings of a value store: validated, with defaults filled in. */
+export type StoreSettings = LocalStoreSettings | S3StoreSettings
+
+interface LocalStoreSettings {
+  readonly kind: 'local'
+  /** An absolute path. */
+  readonly directory: string
+}
+
+/** Credentials are not part of the settings: the AWS SDK finds them in its standard places. */
+export interface S3StoreSettings {
+  readonly kind: 's3'
+  readonly bucket: string
+  /** Prefix of every key; empty, or ends with a slash. */
+  readonly prefix: string
+  /** Undefined: the AWS SDK determines it. */
+  readonly region: string | undefined
+  /** URL of a server other than Amazon's. */
+  readonly endpoint: string | undefined
+  /** When true, URLs are `host/bucket/key` in place of `bucket.host/key`. */
+  readonly forcePathStyle: boolean
+}
+
+export interface ValuesSettings {
+  /** Milliseconds to retry while the store is full or unavailable. */
+  readonly retryForMs: number
+  readonly store: StoreSettings
+}
 
 const nonEmptyString = z.string().min(1)
 
@@ -32,17 +83,13 @@ const s3Store = z.strictObject({
 const storeOption = z.discriminatedUnion('kind', [localStore, s3Store])
 
 export const valuesOption = z.strictObject({
-  inlineBytes: z.int().min(0).max(131_072, 'a history has room for 50 MB in all; at most 131,072').default(4_096),
   retryFor: durationOption('2m'),
   store: storeOption.prefault({ kind: 'local' }),
 })
 
 /** @param folder folder of the configuration, the base of relative paths */
-export function valuesSettings(
-  { inlineBytes, retryFor, store }: z.output<typeof valuesOption>,
-  folder: string,
-): ValuesSettings {
-  return { inlineBytes, retryForMs: retryFor, store: storeSettings(store, folder) }
+export function valuesSettings({ retryFor, store }: z.output<typeof valuesOption>, folder: string): ValuesSettings {
+  return { retryForMs: retryFor, store: storeSettings(store, folder) }
 }
 
 /** @throws PtcError CONFIG_INVALID */

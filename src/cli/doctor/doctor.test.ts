@@ -32,7 +32,7 @@ describe('a check', () => {
   it.runIf(process.platform === 'linux')(
     "the check of values ends at once when its folder can't be created",
     async () => {
-      const values = { store: { kind: 'local', directory: '/proc/nope' }, inlineBytes: 1, retryMs: 0 } as const
+      const values = { store: { kind: 'local', directory: '/proc/nope' }, retryMs: 0 } as const
       const check = await checkValues({ values } as unknown as Parameters<typeof checkValues>[0], '/proc/nope')
       expect(check).toMatchObject({ status: 'error', message: expect.stringContaining('/proc/nope') })
     },

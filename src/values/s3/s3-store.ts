@@ -10,7 +10,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { verifyContent, corruptError, isKey, missingError, assertKey } from '../content.js'
 import { isConflict, isNotFound, toS3StoreError } from './s3-store-errors.js'
-import type { S3StoreSettings } from '../settings.js'
+import type { S3StoreSettings } from '../option.js'
 import { spool, type Spooled } from './spool.js'
 import type { StoredContent, ValueStat, ValueStore } from '../store.js'
 

@@ -169,8 +169,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
 
 /** Opens the value store of a worker. The worker closes it. */
 async function createValues({ values, encryption }: Pick<ResolvedConfig, 'values' | 'encryption'>): Promise<Values> {
-  const { store, inlineBytes, retryForMs } = values
-  return new Values({ store: await openStore(store, encryption), inlineBytes, retryForMs, onWait: noteWait })
+  const { store, retryForMs } = values
+  return new Values({ store: await openStore(store, encryption), retryForMs, onWait: noteWait })
 }
 
 /** Opens the audit log. The worker closes it. */

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { S3StoreSettings } from '../../../src/values/settings.js'
+import type { S3StoreSettings } from '../../../src/values/option.js'
 import { freePorts } from '../../../src/dev-server/free-ports.js'
 import { s3Binary } from './s3-binary.js'
 

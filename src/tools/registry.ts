@@ -134,6 +134,7 @@ export function createRegistry(
 /** The part of a tool that a workflow needs. */
 function toToolConfig(tool: Tool): ToolConfig {
   const { description, input, output, inputSchema, outputSchema, documentsDefaults, offeredTo, ...others } = tool
+  // oxlint-disable-next-line typescript/unbound-method -- the functions are left out, nothing calls them
   const { approvalRule, rememberAs, compensate, credentials, inputExamples, summarize, run, ...config } = others
   // A new member of a tool that is not in `ToolConfig` must be left out here.
   return config satisfies { readonly [Key in Exclude<keyof typeof config, keyof ToolConfig>]: never }

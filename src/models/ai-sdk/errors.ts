@@ -108,8 +108,13 @@ function apiFaultOf(error: ApiError, context: AiSdkErrorContext): ModelFault {
   }
 }
 
+/** Servers give codes as texts or numbers. */
+function textOf(code: unknown): string {
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : ''
+}
+
 function codeOf({ status, details }: ApiError, message: string): ErrorCode {
-  const [code, type] = [details['code'], details['type']].map((name) => String(name ?? ''))
+  const [code, type] = [details['code'], details['type']].map(textOf)
   const byType = codesByType[code ?? ''] ?? codesByType[type ?? '']
   if (byType !== undefined) return byType
   if (status === undefined && refusedWithin.test(code || type || '')) return 'MODEL_BAD_REQUEST'

@@ -205,7 +205,11 @@ function toToolUse(
 function toKeptCall({ toolCallId, toolName, input, providerMetadata }: LanguageModelV3ToolCall): KeptPart {
   const { input: parsed } = parseToolInput(toolName, input, false)
   return {
-    ...{ type: 'tool-call', toolCallId, toolName, input: parsed, providerExecuted: true },
+    type: 'tool-call',
+    toolCallId,
+    toolName,
+    input: parsed,
+    providerExecuted: true,
     ...optionsOf(providerMetadata),
   }
 }

@@ -28,7 +28,7 @@ describe('toParams', () => {
       ...base,
       messages: [
         text('user', 'a'),
-        { role: 'assistant', content: [{ type: 'openai_message', provider: 'local' }, use] },
+        { role: 'assistant', content: [{ type: 'ai_sdk_message', provider: 'local' }, use] },
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: 'x' }] },
       ],
     })
@@ -36,7 +36,7 @@ describe('toParams', () => {
       { content: [{ type: 'tool_use', id: use.id, name: 'add', input: {} }] },
       { content: [{ type: 'tool_result', tool_use_id: use.id }] },
     ])
-    expect(JSON.stringify(messages)).not.toMatch(/input_problem|openai/)
+    expect(JSON.stringify(messages)).not.toMatch(/input_problem|ai_sdk/)
   })
 
   it.each([

@@ -62,10 +62,8 @@ it('each result for a call that is dropped while the first one is checked gets i
   const responses: unknown[] = []
   for (const value of [1, 2]) void complete(calls, value).then((response) => responses.push(response))
   await settle()
-  expect(calls.toDecide).toMatchObject([{ type: 'result', summary: 'pay 1', arguments: { euros: 1 } }])
   scope.cancel()
   await settle()
-  expect(calls.toDecide).toEqual([])
   expect(await waited).toBe('dropped')
   checks[0]?.resolve(1)
   await settle()

@@ -51,7 +51,7 @@ export async function stubbedTurn(
       },
     )
     const [url, init] = fetched.at(-1) ?? ['', {}]
-    const body = JSON.parse(String(init.body)) as Record<string, unknown>
+    const body = JSON.parse(init.body as string) as Record<string, unknown>
     return { reply, deltas, url, headers: new Headers(init.headers), body }
   } finally {
     vi.unstubAllGlobals()

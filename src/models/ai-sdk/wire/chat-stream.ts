@@ -79,7 +79,7 @@ export class ChatStream implements EventStream {
     const choice = choices?.find(({ index }) => (index ?? 0) === 0)
     return [
       {
-        ...withoutNull(members as JsonObject),
+        ...withoutNull(members),
         ...(isJsonObject(usage) && { usage: toCounts(usage) }),
         choices: choice ? [this.#toChoice(choice)] : [],
       },

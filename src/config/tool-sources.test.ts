@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { tool } from '../../../test/support/tools.js'
-import { parseConfig } from '../../config/parse-config.js'
-import { configuredTools } from './tool-source.js'
+import { tool } from '../../test/support/tools.js'
+import { parseConfig } from './parse-config.js'
+import { configuredTools } from '../tools/sources/tool-source.js'
 
 const [first, second, third] = ['first', 'second', 'third'].map((name) => tool(name, () => null))
 

@@ -3,11 +3,11 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '../../common/json/json.js'
-import { defineTool } from '../../tools/define-tool.js'
-import { documentTools } from '../../tools/documentation/document-tools.js'
-import { PythonClasses } from './classes.js'
-import { renderStub } from './stub.js'
-import { isReservedName, pythonKeywords } from './reserved-names.js'
+import { defineTool } from '../define-tool.js'
+import { documentTools } from './document-tools.js'
+import { PythonClasses } from '../../languages/python/classes.js'
+import { renderStub } from '../../languages/python/stub.js'
+import { isReservedName, pythonKeywords } from '../../languages/python/reserved-names.js'
 
 const executed = promisify(execFile)
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ProgramResult } from '../../../../src/common/run/runs.js'
+import { evictedSandboxes } from '../../../support/mode.js'
 import { answerResult, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
@@ -160,7 +161,7 @@ except TimeoutError:
     const opened = events.filter(
       ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'session.open',
     )
-    expect(opened).toHaveLength(2)
+    expect(opened).toHaveLength(2 + evictedSandboxes(1))
   })
 
   it('a program that awaits a future without a result ends, and does not hang', async () => {

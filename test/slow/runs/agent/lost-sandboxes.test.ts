@@ -85,7 +85,7 @@ describeDocker('code that breaks its sandbox', () => {
     expect(toolResult).toMatchObject({ is_error: true, content: expect.stringMatching(/\[lost\].*exit code 3/) })
     expect(answer).toBe('kept')
     expect(calls).toBe(1)
-    expect((await env.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(3 + evictedSandboxes(1))
+    expect((await env.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(3 + evictedSandboxes(2))
   })
 
   it('code gets no result of a call of a dropped cell, although call numbers start again', async () => {

@@ -15,9 +15,9 @@ const packageFile = (path: string): string => fileURLToPath(new URL(path, import
 
 /** Makes a configuration's `import … from 'durable-ptc'` load this copy of the package. */
 const alias = {
-  'durable-ptc/sandbox': packageFile('../../sandbox/index.js'),
-  'durable-ptc/testing': packageFile('../../testing/index.js'),
-  'durable-ptc': packageFile('../../index.js'),
+  'durable-ptc/sandbox': packageFile('../sandbox/index.js'),
+  'durable-ptc/testing': packageFile('../testing/index.js'),
+  'durable-ptc': packageFile('../index.js'),
 }
 
 /**

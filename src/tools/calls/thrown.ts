@@ -25,7 +25,7 @@ export function describeThrown(thrown: unknown, redact: Redact = keep): string {
 
 const maxStackCharacters = 8_000
 /** The frame of the engine that called the tool, or its microtask. Later frames do not belong to the tool. */
-const engineFrames = ['run-tool.', '../worker/uncaught-errors.'].flatMap((file) =>
+const engineFrames = ['run-tool.', '../../worker/uncaught-errors.'].flatMap((file) =>
   ['ts', 'js'].map((kind) => `${new URL(file, import.meta.url).pathname}${kind}:`),
 )
 

@@ -76,6 +76,7 @@ function describe(comment) {
     .replace(sentence, '')
     .replaceAll(/\{@link (\w+)\}/g, '`$1`')
     .replaceAll(/`?docs\/(guides\/([\w-]+)\.md(?:#[\w-]+)?)`?/g, '[$2](../$1)')
+    .replaceAll(/`?docs\/reference\/(([\w-]+)\.md)`?/g, '[$2]($1)')
     .replaceAll('|', '\\|')
     .trim()
   return { fallback: fallback.replaceAll('|', '\\|'), meaning: markdown }

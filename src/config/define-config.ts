@@ -100,7 +100,7 @@ export interface PtcConfig {
       readonly warm?: number
     }
   }
-  /** [Limits](limits.md) of a run, of its cells and of its sandbox. */
+  /** Limits of a run, of its cells and of its sandbox. docs/reference/limits.md lists them. */
   readonly limits?: Partial<Limits>
   /**
    * How agent runs work on their question, unless their agent or the run sets a mode: `single-turn`, `answer`,

@@ -82,7 +82,7 @@ async function importPackage(name: string): Promise<object> {
   } catch (thrown) {
     if (!hasErrorCode(thrown, 'ERR_MODULE_NOT_FOUND')) throw thrown
     throw new PtcError('MODEL_PROVIDER_MISSING', `the models of this provider need package ${name}`, {
-      hint: `Install it beside durable-ptc: npm install ${name}.`,
+      hint: `Install it with durable-ptc: npm install ${name}.`,
       cause: thrown,
     })
   }

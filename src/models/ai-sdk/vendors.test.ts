@@ -181,7 +181,7 @@ it('names a package that is missing, or that is no provider of the AI SDK', asyn
   const turn = (name: string) => stubbedTurn({ name: 'mine', package: name }, [])
   await expect(turn('@ai-sdk/none')).rejects.toMatchObject({
     code: 'MODEL_PROVIDER_MISSING',
-    hint: 'Install it beside durable-ptc: npm install @ai-sdk/none.',
+    hint: 'Install it with durable-ptc: npm install @ai-sdk/none.',
   })
   await expect(turn('zod')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
 })

@@ -26,7 +26,7 @@ async function loadProxiedFetch(): Promise<typeof fetch> {
   } catch (thrown) {
     if (!hasErrorCode(thrown, 'ERR_MODULE_NOT_FOUND')) throw thrown
     throw new PtcError('CONFIG_INVALID', 'a proxy for models (HTTPS_PROXY) needs package undici', {
-      hint: 'Install it beside durable-ptc: npm install undici.',
+      hint: 'Install it with durable-ptc: npm install undici.',
       cause: thrown,
     })
   }

@@ -27,7 +27,7 @@ it('a log entry of a tool has the agent and the tenant of the run', async () => 
     environment: { PTC_LOG_FORMAT: 'json' },
     initialWorkers: [{ roles: ['workflow', 'model', 'tools'] }],
   })
-  const run = await env.startAgent({ agent: 'clerk', context: { tenant: 'acme', user: 'ada' } })
+  const run = await env.startAgent({ agent: 'clerk', context: { tenant: 'acme', user: 'ada-lovelace' } })
   expect(await env.agentResult(run)).toMatchObject({ answer: 'paid' })
   const worker = env.workers.first
   const entryOf = (wanted: string) =>
@@ -39,5 +39,5 @@ it('a log entry of a tool has the agent and the tenant of the run', async () => 
   const noted = { level: 'INFO', message: 'noted', tool: 'note', agent: 'clerk', tenant: 'acme' }
   // The runtime of the SDK writes log entries a moment later.
   await expect.poll(() => entryOf('noted')).toMatchObject({ ...noted, workflowId: run.workflowId })
-  expect(worker.log).not.toContain('ada')
+  expect(worker.log).not.toContain('ada-lovelace')
 })

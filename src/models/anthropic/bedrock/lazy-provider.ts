@@ -20,7 +20,7 @@ export function createLazyBedrockProvider(options: BedrockProviderOptions): Mode
     } catch (thrown) {
       if (!hasErrorCode(thrown, 'ERR_MODULE_NOT_FOUND')) throw thrown
       throw new PtcError('MODEL_PROVIDER_MISSING', 'models on Amazon Bedrock need package @anthropic-ai/bedrock-sdk', {
-        hint: 'Install it beside durable-ptc: npm install @anthropic-ai/bedrock-sdk.',
+        hint: 'Install it with durable-ptc: npm install @anthropic-ai/bedrock-sdk.',
         cause: thrown,
       })
     }

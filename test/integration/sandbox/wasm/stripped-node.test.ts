@@ -40,7 +40,7 @@ test('a stripped Node can reach no network, file, process, worker or native bind
 
 const attackScript = (port: number) => `
 import fs from 'node:fs'
-import { stripNode } from '../../../../runner/wasm/strip-node.mjs'
+import { stripNode } from './strip-node.mjs'
 const modules = { net: await import('node:net'), http: await import('node:http'), dgram: await import('node:dgram'),
   dns: await import('node:dns'), workers: await import('node:worker_threads'), inspector: await import('node:inspector'),
   child: await import('node:child_process'), module: await import('node:module') }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { tool } from '../../../test/support/tools.js'
-import { parseConfig } from '../../config/parse-config.js'
+import { createRegistry } from '../registry.js'
 import { configuredTools } from './tool-source.js'
 
 const [first, second, third] = ['first', 'second', 'third'].map((name) => tool(name, () => null))
@@ -8,10 +8,9 @@ const [first, second, third] = ['first', 'second', 'third'].map((name) => tool(n
 it('a configuration has its tools, and those of the sources among them, in order', () => {
   const tools = [first, { list: () => [second] }, third]
   expect(configuredTools(tools).list()).toEqual([first, second, third])
-  expect(parseConfig({ tools }, 'ptc.config.ts').registry.names).toEqual(['first', 'second', 'third'])
 })
 
 it('a configuration refuses two tools of one name, also from a source', () => {
   const tools = [first, { list: () => [first] }]
-  expect(() => parseConfig({ tools }, 'ptc.config.ts')).toThrow('two tools are named first')
+  expect(() => createRegistry(configuredTools(tools).list())).toThrow('two tools are named first')
 })

@@ -131,13 +131,28 @@ export function createRegistry(
   return registry
 }
 
+/** The members of a tool that are not in its `ToolConfig`. The compiler refuses a list without one of them. */
+const unrecorded: Readonly<Record<Exclude<keyof Tool, keyof ToolConfig>, true>> = {
+  description: true,
+  input: true,
+  output: true,
+  inputSchema: true,
+  outputSchema: true,
+  documentsDefaults: true,
+  offeredTo: true,
+  approvalRule: true,
+  rememberAs: true,
+  compensate: true,
+  credentials: true,
+  inputExamples: true,
+  summarize: true,
+  run: true,
+}
+
 /** The part of a tool that a workflow needs. */
 function toToolConfig(tool: Tool): ToolConfig {
-  const { description, input, output, inputSchema, outputSchema, documentsDefaults, offeredTo, ...others } = tool
-  // oxlint-disable-next-line typescript/unbound-method -- the functions are left out, nothing calls them
-  const { approvalRule, rememberAs, compensate, credentials, inputExamples, summarize, run, ...config } = others
-  // A new member of a tool that is not in `ToolConfig` must be left out here.
-  return config satisfies { readonly [Key in Exclude<keyof typeof config, keyof ToolConfig>]: never }
+  const members = Object.entries(tool).filter(([name]) => !Object.hasOwn(unrecorded, name))
+  return Object.fromEntries(members) as unknown as ToolConfig
 }
 
 /** A worker with this package must never take the arguments of a remote activity for the call of another tool. */

@@ -3,9 +3,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { cacheDirectory } from '../../platform/cache-directory.js'
-import type { StoreSettings } from '../../values/option.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
-import { parseStore } from '../../values/option.js'
+import { parseStore, type StoreSettings } from '../../values/option.js'
 import { makeFolder } from '../../platform/make-folder.js'
 
 /** The settings that read-only commands need from a configuration. */

@@ -1,17 +1,19 @@
-import { defineSignal, defineUpdate, setHandler } from '@temporalio/workflow'
-import { type CompleteCallInput, maxDeciderLength } from '../../common/calls/deferred-calls.js'
+import { defineQuery, defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow'
+import { approvalKey } from '../../common/calls/approvals.js'
+import { signCall } from '../../common/calls/call-identity.js'
+import { type CompleteCallInput, maxDeciderLength, type WorkflowWaits } from '../../common/calls/deferred-calls.js'
 import type { SlotAnswer } from '../../common/calls/tool-slots.js'
-import { completeCallUpdate, slotAnswerSignal } from '../../common/names.js'
+import { completeCallUpdate, slotAnswerSignal, waitsQuery } from '../../common/names.js'
 import { failWorkflowOnError, rejection } from '../temporal/failures.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 import { noLongerWaiting } from './completion-outcome.js'
 import type { Completions } from './completions.js'
 import type { RunCalls } from './run-calls.js'
 import { releaseSlot } from './tool-slots.js'
-import { handleWaitsQuery } from './waits-query.js'
 
 const completeCall = defineUpdate<void, [CompleteCallInput]>(completeCallUpdate)
 const slotAnswer = defineSignal<[SlotAnswer]>(slotAnswerSignal)
+const waits = defineQuery<WorkflowWaits>(waitsQuery)
 
 /**
  * Handles the messages for calls: the update that completes a call, the answers of limiters, and the query for waits.
@@ -29,7 +31,7 @@ export function handleCallMessages(runs: () => Iterable<RunCalls>): void {
     find(input).validate(input)
   }
   setHandler(completeCall, (input) => failWorkflowOnError(async () => find(input).complete(input)), { validator })
-  handleWaitsQuery(runs)
+  setHandler(waits, () => waitsOf([...runs()]))
   handleSignal(slotAnswer, (input) => {
     const { key, limiter, answer } = input
     const isKnown = [...runs()].some(({ toolSlots }) => toolSlots.answer(input))
@@ -50,4 +52,32 @@ function assertCompleteCallInput(input: unknown): asserts input is CompleteCallI
   const hasDecider = by === undefined || (typeof by === 'string' && by.length <= maxDeciderLength)
   if (!isComplete || !hasResult || !hasDecider)
     throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)
+}
+
+/** Returns what the runs of this workflow wait for from outside. */
+function waitsOf(open: readonly RunCalls[]): WorkflowWaits {
+  const [paused] = open.flatMap(({ run: { budget } }) => {
+    const { paused: pause } = budget.status
+    return pause ? [budget.pauseAt(pause.item, { ...pause })] : []
+  })
+  const [servedRun] = open.flatMap(({ run: { progress } }) => progress.servedRun ?? [])
+  return {
+    firstExecutionRunId: workflowInfo().firstExecutionRunId,
+    calls: open.flatMap(callsToDecide),
+    ...(paused && { paused }),
+    helpers: open.flatMap(({ run: { progress } }) => [...progress.helpers]),
+    ...(servedRun !== undefined && { servedRun }),
+  }
+}
+
+/** Returns the calls that wait for a person or a program to decide on them, with the data for their tokens. */
+function callsToDecide({ run, toDecide }: RunCalls): WorkflowWaits['calls'] {
+  return [...toDecide].flatMap(({ wait, position, idempotencyKey: key, described }) => {
+    if (!wait || !('since' in wait)) return []
+    const { for: type, since, expiresAt } = wait
+    const { tool, summary, arguments: args } = described
+    const idempotencyKey = type === 'approval' ? approvalKey(key) : key
+    const signature = signCall(run.config.completionSecret ?? '', idempotencyKey)
+    return [{ type, tool, summary, arguments: args, position, since, expiresAt, idempotencyKey, signature }]
+  })
 }

@@ -2,12 +2,14 @@
  * The calls of one run: what all of them share, and their state for the next execution of the continue-as-new chain.
  */
 
+import type { CallPosition } from '../../common/calls/calls.js'
 import type { CompensationsState } from '../../common/calls/compensation.js'
+import type { DescribedCall } from '../../common/session/steps.js'
+import type { CallWait } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { Semaphore } from '../temporal/semaphore.js'
 import { Compensations } from './compensation/compensations.js'
 import { Completions, type CompletionsState } from './completions.js'
-import type { RunCall } from './run-call.js'
 import { RememberedApprovals } from './remembered-approvals.js'
 import { Borrowers } from './subagent/borrowers.js'
 import { ToolSlots } from './tool-slots.js'
@@ -22,6 +24,15 @@ export interface RunCallsState {
   readonly completions?: CompletionsState
   readonly approvals?: readonly string[]
   readonly compensations?: CompensationsState
+}
+
+/** The parts of a `RunCall` that say what it waits for. */
+interface CallInProgress {
+  readonly idempotencyKey: string
+  readonly position: CallPosition
+  readonly described: DescribedCall
+  /** Undefined while the activity of the call is in progress. */
+  readonly wait: CallWait | undefined
 }
 
 /** The calls of a run; see the header. */
@@ -40,7 +51,7 @@ export class RunCalls {
   /** The calls that are compensated if the work is not finished. */
   readonly compensations: Compensations
   /** The calls that wait for a decision, an answer or a result from outside. */
-  readonly toDecide = new Set<RunCall>()
+  readonly toDecide = new Set<CallInProgress>()
   /** The sub-agents that use the session of the run. */
   readonly borrowers = new Borrowers()
 

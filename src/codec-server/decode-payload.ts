@@ -21,8 +21,8 @@ export interface DecodeOptions {
 }
 
 /**
- * What one request may cost (invariant 2): the author of the payloads chose their JSON and their references. `bytes` and `values` are
- * loaded from the value store.
+ * What one request may cost (invariant 2): the author of the payloads chose their JSON and their references. `bytes`
+ * and `values` are loaded from the value store.
  */
 interface Allowance {
   bytes: number
@@ -34,9 +34,9 @@ interface Allowance {
 const maxDepth = 1_000
 
 /**
- * A payload in a form that a person can read (invariant 1): loaded from the value store, decrypted, and with the values that its JSON
- * refers to. Returned unchanged when no step applies, when the store does not have the value, or when the key is
- * unknown.
+ * A payload in a form that a person can read (invariant 1): loaded from the value store, decrypted, and with the values
+ * that its JSON refers to. Returned unchanged when no step applies, when the store does not have the value, or when the
+ * key is unknown.
  */
 export async function decodePayload(payload: Payload, options: DecodeOptions): Promise<Payload> {
   try {

@@ -4,7 +4,8 @@
  * Boundary: knows no Temporal and no sandbox, and only the documentation of tools. `anthropic/` (the Messages API, also
  * on Bedrock) and `ai-sdk/` (every other vendor) implement `ModelProvider`; `http/` has their shared code. A
  * conversation has the shape of the Messages API, and `ai-sdk/` translates it. `request/` makes a request that each API
- * accepts, `reply/` a reply that the engine can rely on; `prompt/` is what the model reads, `facts/` prices and windows.
+ * accepts, `reply/` a reply that the engine can rely on; `prompt/` is what the model reads, `facts/` prices and
+ * windows.
  *
  * Invariants:
  * 1. A call is exactly one attempt. Temporal retries. (A request that a server refuses for its form is not an attempt.)

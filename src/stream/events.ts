@@ -45,8 +45,8 @@ export interface RunEnd {
 }
 
 /**
- * An event of the live stream of a run. docs/reference/events.md describes each event. An event of the stream itself has
- * one word.
+ * An event of the live stream of a run. docs/reference/events.md describes each event. An event of the stream itself
+ * has one word.
  */
 export type StreamEvent =
   | WithFields<Exclude<StreamData, { readonly type: 'step.failed' }>>

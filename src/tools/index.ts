@@ -1,8 +1,8 @@
 /*
  * Tools: definition, validation of arguments and results, execution of one attempt, and documentation for the model.
  *
- * Boundary: knows no Temporal, sandbox or model. Folder `validation/` has limits and schemas; `src/languages` renders the
- * stubs of tools.
+ * Boundary: knows no Temporal, sandbox or model. Folder `validation/` has limits and schemas; `src/languages` renders
+ * the stubs of tools.
  *
  * Invariants:
  * 1. A tool and a registry are immutable.

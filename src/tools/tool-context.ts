@@ -59,8 +59,8 @@ export interface ToolContext {
 /** Second argument of a deferred tool's `run`. */
 export interface DeferredToolContext extends ToolContext {
   /**
-   * Completes this call: `ptc.completeCall(token, value)`, `ptc answer TOKEN --result JSON`. The same in every attempt. Its
-   * holder can complete this call, and no other.
+   * Completes this call: `ptc.completeCall(token, value)`, `ptc answer TOKEN --result JSON`. The same in every attempt.
+   * Its holder can complete this call, and no other.
    */
   readonly completionToken: string
 }

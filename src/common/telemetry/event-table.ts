@@ -5,8 +5,8 @@
  * publishes events; src/stream and src/audit store them. docs/reference/events.md has the same table.
  *
  * Invariants:
- * 1. A name is `noun.verb`. The verb is `started`, `completed` or `failed`; where none of these fits, it is another past
- *    participle. A piece of a text is a `delta`, and a text that the next one replaces is a `preview`.
+ * 1. A name is `noun.verb`. The verb is `started`, `completed` or `failed`; where none of these fits, it is another
+ *    past participle. A piece of a text is a `delta`, and a text that the next one replaces is a `preview`.
  * 2. One fact has one name. The live stream and the audit log do not name it differently.
  * 3. What only one sink gets is in the member with the name of this sink. The audit log gets digests, and the live
  *    stream gets texts.

@@ -16,8 +16,8 @@ import { messageIdOf, UiMessageStream } from './ui-message-stream.js'
  * the messages in a body, only the last one is read.
  *
  * The id of the user's message is the id of the conversation's message, so a repeated request is not worked on again
- * and gets the same parts. Each response has `finish` and `[DONE]`, unless its client leaves or the server ends: then the
- * front end resumes, and gets the parts from the beginning.
+ * and gets the same parts. Each response has `finish` and `[DONE]`, unless its client leaves or the server ends: then
+ * the front end resumes, and gets the parts from the beginning.
  */
 
 /** The front end sends all messages of its chat. */

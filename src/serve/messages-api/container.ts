@@ -6,8 +6,8 @@ import type { MessagesRequest } from './request.js'
 
 /*
  * The id of a container is the name of its conversation. It is random, so that clients can't guess each other's ids
- * (invariant 2), and ends with digests of the initial data of the conversation: a server compares a request with them and needs no
- * state.
+ * (invariant 2), and ends with digests of the initial data of the conversation: a server compares a request with them
+ * and needs no state.
  */
 
 /** Milliseconds without a message after which a container is closed. */

@@ -77,7 +77,8 @@ export function ignoredFields({
 
 /**
  * The names of thinking that is lost: a response has none, so that the messages of a client lack it. With a budget, a
- * model can't continue after tool uses without it, and does not think then. The conversation of a container has kept it.
+ * model can't continue after tool uses without it, and does not think then. The conversation of a container has kept
+ * it.
  */
 export function ignoredThinking(
   thinking: { readonly type: string; readonly display?: unknown } | null | undefined,

@@ -89,5 +89,7 @@ it('the responses API has its own server tools, whose calls are sent back unchan
   await provider.turn({ ...request, messages: [...request.messages, { role: 'assistant', content }] }, options)
   const [first, second] = server.requests.map(({ body }) => body)
   expect(first).toMatchObject({ tools: [{ name: 'add' }, ...serverTools] })
-  expect(second).toMatchObject({ input: [{ role: 'user' }, item, { role: 'assistant', content: [{ text: 'Found.' }] }] })
+  expect(second).toMatchObject({
+    input: [{ role: 'user' }, item, { role: 'assistant', content: [{ text: 'Found.' }] }],
+  })
 })

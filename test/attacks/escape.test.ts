@@ -221,7 +221,10 @@ for folder in ("/proc/pressure", "/sys/module", "/sys/fs/ext4", "/sys/devices/vi
     const answers = await probe(`
 for path in ${pythonList(paths)}: print(attempt(lambda: os.close(os.open(path, os.O_WRONLY))))
 print(attempt(os.stat, "${rootOfInit}"))
-roots = {os.stat(f"/proc/{each}/root").st_dev for each in os.listdir("/proc") if each.isdigit() and each != "1"}
+def root_of(process):
+    try: return os.stat(f"/proc/{process}/root").st_dev
+    except (FileNotFoundError, ProcessLookupError): return None  # the process has ended
+roots = {root_of(each) for each in os.listdir("/proc") if each.isdigit() and each != "1"} - {None}
 print(len(roots) == 1 and os.stat("/").st_dev in roots)
 print(attempt(os.mknod, "/tmp/device", 0o60600, os.makedev(8, 0)), attempt(os.mknod, "/tmp/memory", 0o20600, os.makedev(1, 1)))
 `)

@@ -71,7 +71,7 @@ export class AttackEnvironment {
   /** Runs an attack whose program must complete; returns the printed lines. */
   async probe(source: string, limits: Partial<Limits> = {}): Promise<readonly string[]> {
     const { outcome } = await this.attack(source, { ...probeLimits, ...limits })
-    expect(outcome).toMatchObject({ status: 'ok' })
+    expect(outcome, JSON.stringify(outcome)).toMatchObject({ status: 'ok' })
     return outcome.output.trimEnd().split('\n')
   }
 

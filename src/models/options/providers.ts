@@ -1,12 +1,9 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import { defaultModel } from '../../models/facts/prices.js'
-import { type ModelNames, parseModelNames } from '../../models/facts/model-name.js'
-import type { OpenAIApi } from '../../models/ai-sdk/options.js'
-import type { ModelProvider } from '../../models/provider.js'
-
-export { fetchThroughProxy } from '../../models/http/proxy-fetch.js'
-export { defaultProvider } from '../../models/facts/model-name.js'
+import { defaultModel } from '../facts/prices.js'
+import { type ModelNames, parseModelNames } from '../facts/model-name.js'
+import type { OpenAIApi } from '../ai-sdk/options.js'
+import type { ModelProvider } from '../provider.js'
 
 /** The address of a provider's models, or your own provider. */
 export type ProviderOption =

@@ -36,11 +36,6 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1_024 / 1_024).toFixed(1)} MB`
 }
 
-/** 1234567 -> "1,234,567", in every locale. */
-export function formatNumber(value: number): string {
-  return value.toLocaleString('en-US')
-}
-
 function twoUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit} ${small}${smallUnit}`
 }

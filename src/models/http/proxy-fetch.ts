@@ -4,7 +4,8 @@ import { hasErrorCode } from '../../common/system-error.js'
 /** Variables in small letters count, too, as in other programs. */
 const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
 
-let proxied: Promise<typeof fetch> | undefined
+/** The agent reads the variables when it is made. */
+let proxied: { readonly variables: string; readonly fetch: Promise<typeof fetch> } | undefined
 
 /**
  * The `fetch` for requests to models. Node's own ignores the variables for proxies (`HTTPS_PROXY`, `HTTP_PROXY`,
@@ -12,7 +13,9 @@ let proxied: Promise<typeof fetch> | undefined
  */
 export const fetchThroughProxy: typeof fetch = async (...request) => {
   if (proxyVariables.every((name) => !process.env[name])) return fetch(...request)
-  return (await (proxied ??= loadProxiedFetch()))(...request)
+  const variables = JSON.stringify([...proxyVariables, 'NO_PROXY', 'no_proxy'].map((name) => process.env[name]))
+  if (proxied?.variables !== variables) proxied = { variables, fetch: loadProxiedFetch() }
+  return (await proxied.fetch)(...request)
 }
 
 /** @throws PtcError CONFIG_INVALID without the package, which is optional */

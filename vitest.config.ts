@@ -23,8 +23,8 @@ function project(name: string, include: string, { isolate = true, exclude = [] a
   return { test: { ...patience, env, name, isolate, include: [include], exclude } }
 }
 
-/** Unit tests that replace modules. */
-const replacing = 'src/workflows/**/*.test.ts'
+/** Unit tests that replace modules, or install the runtime of Temporal's SDK, which a process has once. */
+const isolated = '{src/workflows/**/*,src/worker/uncaught-errors}.test.ts'
 
 /** Tests of whole runs, on workers in the process of the test. */
 const runs = 'test/{integration,slow}/runs/**/*.test.ts'
@@ -84,8 +84,8 @@ export default defineConfig({
       reportOnFailure: true,
     },
     projects: [
-      project('unit', '{src,scripts}/**/*.test.ts', { isolate: false, exclude: [replacing] }),
-      project('unit-isolated', replacing),
+      project('unit', '{src,scripts}/**/*.test.ts', { isolate: false, exclude: [isolated] }),
+      project('unit-isolated', isolated),
       ...['integration', 'attacks'].map((name) => project(name, `test/${name}/**/*.test.ts`, { isolate: false })),
       ...['slow', 'chaos', 'live'].map((name) => project(name, `test/${name}/**/*.test.ts`)),
       inMode('always-replay', [runs, workerProcesses]),

@@ -1,4 +1,5 @@
 import type { AuditCallInput, ToolActivityInput } from '../common/calls/calls.js'
+import { defined } from '../common/defined.js'
 import { failpoint } from '../common/failpoint.js'
 import type { BudgetPause } from '../common/budget/budget.js'
 import { requesterOf } from '../common/run/requester.js'
@@ -12,7 +13,7 @@ import { loadArguments } from './tool-call/prepare-arguments.js'
 export function announcePause(sinks: EventSinks) {
   return ({ item, amount, since }: BudgetPause): Promise<void> =>
     runActivity((scope) => {
-      const event = { type: 'budget.spent', item, ...(amount !== undefined && { amount }) } as const
+      const event = { type: 'budget.spent', item, ...defined({ amount }) } as const
       return new Observer(sinks, scope, { unit: `pause/${since}` }).publish(event)
     })
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { defined } from '../common/defined.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import { type TaskMode, taskModes } from '../common/agent/task-modes.js'
@@ -74,11 +75,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     agents: Object.freeze([...agents]),
     sandbox,
     model,
-    settings: {
-      ...(temperature !== undefined && { temperature }),
-      ...(thinking !== undefined && { thinking }),
-      ...(effort !== undefined && { effort }),
-    },
+    settings: defined({ temperature, thinking, effort }),
     serverTools,
     mode,
     doneCheck: typeof doneCheck === 'object' ? doneCheck.name : doneCheck,

@@ -1,5 +1,6 @@
 import { Client, type ClientPlugin, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
+import { defined } from '../common/defined.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { ClientConnectConfig } from '@temporalio/envconfig'
 
@@ -32,11 +33,9 @@ export async function connectClient(
       address,
       // The SDK sets this option without its prefix. With gRPC's default of 4 MiB, a large history can't be read.
       channelArgs: { 'grpc.max_receive_message_length': maxReceiveBytes },
-      ...(tls === undefined ? {} : { tls }),
-      ...(apiKey === undefined ? {} : { apiKey }),
-      ...(metadata === undefined ? {} : { metadata }),
+      ...defined({ tls, apiKey, metadata }),
     })
-    return new Client({ connection, namespace, plugins: [...plugins], ...(dataConverter && { dataConverter }) })
+    return new Client({ connection, namespace, plugins: [...plugins], ...defined({ dataConverter }) })
   } catch (cause) {
     throw new PtcError('TEMPORAL_UNREACHABLE', `Temporal at ${address} does not respond: ${messageOf(cause)}`, {
       hint: 'Start it, or correct TEMPORAL_ADDRESS.',

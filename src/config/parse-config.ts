@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { modelSettingFields, parseModelSettings } from './options/model-settings.js'
@@ -228,7 +229,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       model: {
         ...models,
         maxTokens: model.maxTokens,
-        ...(model.contextWindow !== undefined && { contextWindow: model.contextWindow }),
+        ...defined({ contextWindow: model.contextWindow }),
         ...settings,
         ...serverTools,
       },
@@ -238,7 +239,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       providerSearch: true,
       documentedTools: model.documentedTools,
       ...(mode !== 'answer' && { mode }),
-      ...(budget && { budget }),
+      ...defined({ budget }),
       ...(hook && { isRedacted: true }),
       ...(audit && { isAudited: true }),
       limits: configuredLimits,

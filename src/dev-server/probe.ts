@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { Connection } from '@temporalio/client'
 import type { ClientConnectConfig } from '@temporalio/envconfig'
+import { defined } from '../common/defined.js'
 
 /** Options of both `Connection.connect` and `NativeConnection.connect`. */
 export type TemporalConnectionOptions = ClientConnectConfig['connectionOptions']
@@ -18,10 +19,7 @@ export async function probeNamespace(
   const deadline = Date.now() + timeoutMs
   const { address, tls, apiKey, metadata } = connectionOptions
   const connection = await Connection.connect({
-    ...(address === undefined ? {} : { address }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ address, tls, apiKey, metadata }),
     connectTimeout: timeoutMs,
   })
   try {

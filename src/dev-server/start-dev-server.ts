@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { defined } from '../common/defined.js'
 import { PtcError } from '../common/errors.js'
 import type { EnvironmentVariables } from '../platform/cache-directory.js'
 import { withFileLock } from './file-lock.js'
@@ -109,7 +110,7 @@ async function start(options: DevServerOptions): Promise<TemporalServer> {
       pid,
       address,
       namespace,
-      ...(uiUrl === undefined ? {} : { uiUrl }),
+      ...defined({ uiUrl }),
     })
   }
   return {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { waitingCalls } from '../client/calls/waiting-calls.js'
 import type { PtcClient, WaitOfRun } from '../client/index.js'
 import { decodeCompletionToken } from '../common/calls/completion-token.js'
+import { defined } from '../common/defined.js'
 import type { JsonValue } from '../common/json/json.js'
 import { callActivityId } from '../common/names.js'
 import { conversationNameOf } from './conversations.js'
@@ -34,7 +35,7 @@ function toBodies(ptc: PtcClient, wait: WaitOfRun): readonly unknown[] {
   const conversation = conversationNameOf(ptc, run)
   return waitingCalls([wait]).map(({ position, ...call }) => ({
     run,
-    ...(conversation !== undefined && { conversation }),
+    ...defined({ conversation }),
     call: callActivityId(position),
     ...call,
   }))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Conversation, ConversationAnswer } from '../client/index.js'
 import { parseMessages } from '../client/conversations/conversation-options.js'
 import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
+import { defined } from '../common/defined.js'
 import { PtcError } from '../common/errors.js'
 import { attachmentLimits, mediaTypes } from '../common/conversation/attachments.js'
 import { maxContextBytes } from '../common/run/runs.js'
@@ -45,11 +46,7 @@ const sendBody = z.strictObject({
 async function sendMessage(exchange: Exchange): Promise<Reply> {
   const { ptc, params, url, signal } = exchange
   const { text, agent, session, context, ...options } = await readBody(exchange, sendBody, maxMessageBytes)
-  const started = {
-    ...(agent !== undefined && { agent }),
-    ...(session !== undefined && { session }),
-    ...(context && { context }),
-  }
+  const started = defined({ agent, session, context })
   const conversation = ptc.conversation(nameOf(params), started)
   const { id } = await whenAccepted(signal, conversation.send(text, options))
   if (url.searchParams.has('wait')) return { body: await publicAnswer(conversation.answer(id, { signal })) }
@@ -105,7 +102,7 @@ async function streamConversation({ ptc, params, url, request, response, signal 
   }
   // An unknown conversation is an error of the request, not of the stream.
   await requireStarted(ptc, conversation)
-  const events = ptc.handle(conversation.workflowId).stream({ ...(from !== undefined && { from }), signal })
+  const events = ptc.handle(conversation.workflowId).stream({ ...defined({ from }), signal })
   await sendEvents(events, new EventStream(response, signal))
 }
 

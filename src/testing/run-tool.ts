@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { toolCall } from '../activities/index.js'
 import type { Caller } from '../common/calls/calls.js'
 import { digestJson } from '../common/calls/call-identity.js'
+import { defined } from '../common/defined.js'
 import type { Externalizable } from '../common/json/external-value.js'
 import type { JsonObject } from '../common/json/json.js'
 import { defaultLimits, type Limits } from '../common/run/limits.js'
@@ -96,8 +97,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       idempotencyKey,
       arguments: (await values.externalize(args, signal)) as JsonObject,
       limits,
-      ...(options.context && { context: options.context }),
-      ...(options.agent !== undefined && { agent: options.agent }),
+      ...defined({ context: options.context, agent: options.agent }),
       inputDigest: digestJson(tool.inputSchema),
       ...(tool.deferred && { deferred: { firstExecutionRunId: 'run-tool', signature: 'run-tool' } }),
     }

@@ -7,6 +7,7 @@ import type { DataConverter } from '@temporalio/common'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { createDataConverter, createPtcClient, type PtcClient, type StartOptions } from '../client/index.js'
 import { DisposableStack } from '../common/async/disposable-stack.js'
+import { defined } from '../common/defined.js'
 import { PtcError } from '../common/errors.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
 import type { PtcConfig } from '../config/define-config.js'
@@ -103,7 +104,7 @@ export async function createTestEnvironment(options: TestEnvironmentOptions = {}
     const client = createPtcClient({
       client: temporal.client,
       taskQueue,
-      ...(config.stream && { stream: config.stream }),
+      ...defined({ stream: config.stream }),
     })
     let closed: Promise<void> | undefined
     const close = (): Promise<void> => (closed ??= stack[Symbol.asyncDispose]())

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Effect, Execution } from '../common/calls/calls.js'
+import { defined } from '../common/defined.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import { digestJson } from '../common/calls/call-identity.js'
@@ -99,7 +100,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     inputDigest: digestJson(input.json),
     ...(input.documentsDefaults && { documentsDefaults: true as const }),
     effect: definition.effect,
-    ...(remote && { remote }),
+    ...defined({ remote }),
     run: definition.run?.bind(definition) ?? runsElsewhere(name),
     ...(Object.assign({}, ...Object.values(options).map((read) => read(basis))) as ReadOptions),
   })

@@ -12,6 +12,7 @@
 
 import { CancelledFailure, ContinueAsNew } from '@temporalio/workflow'
 import { problemOfAttachments } from '../common/conversation/attachments.js'
+import { defined } from '../common/defined.js'
 import type { AgentInput, AgentResult, RunCounts, SubagentInput, ContinuedAgentInput } from '../common/run/runs.js'
 import { continueAsNew } from './run/continue-as-new.js'
 import { recordSummary, recordOutcome } from './run/memo.js'
@@ -67,8 +68,8 @@ async function answerQuestion(
   const turns = new AgentTurns(calls, {
     state,
     continueAsNew: async (turnsState, isUpgraded) => {
-      const next: AgentState = { ...runState(calls), ...turnsState, ...(plan.state && { plan: plan.state }) }
-      const kept = { ...(lease && { lease }), ...(callKey !== undefined && { callKey }) }
+      const next: AgentState = { ...runState(calls), ...turnsState, ...defined({ plan: plan.state }) }
+      const kept = defined({ lease, callKey })
       await continueAsNew<typeof agent>(run, [kept, next], isUpgraded)
     },
   })
@@ -91,5 +92,5 @@ async function answerQuestion(
   )
   recordOutcome(outcome.status)
   const compensation = compensations.report
-  return { ...outcome, ...run.counts, ...(compensation && { compensation }) }
+  return { ...outcome, ...run.counts, ...defined({ compensation }) }
 }

@@ -12,6 +12,7 @@
  *    carried over, because the journal has it.
  */
 
+import { defined } from '../common/defined.js'
 import type { ProgramInput, ProgramResult } from '../common/run/runs.js'
 import { type CellRun, toCellOutcome } from './cell/cell-result.js'
 import { ContinueAsNewPolicy, continueAsNew } from './run/continue-as-new.js'
@@ -80,5 +81,5 @@ async function runProgram(calls: RunCalls, from: ProgramState | string): Promise
   )
   recordOutcome(outcome.status)
   const compensation = compensations.report
-  return { outcome, ...run.counts, ...(compensation && { compensation }) }
+  return { outcome, ...run.counts, ...defined({ compensation }) }
 }

@@ -4,6 +4,7 @@
  */
 
 import { workflowInfo } from '@temporalio/workflow'
+import { defined } from '../common/defined.js'
 import { memoKeys } from '../common/names.js'
 import type { RunConfig } from '../common/run/run-config.js'
 import { type RunConfigInput, type RunKind, zeroCounts } from '../common/run/runs.js'
@@ -35,7 +36,7 @@ export async function startRun({ kind, options = {}, state, session, callKey }: 
   const data = state ?? { config: await loadRunConfig(options) }
   const { workflowId, firstExecutionRunId } = workflowInfo()
   const namespace = namespaceOf(data.config)
-  const identity = { namespace, workflowId, firstExecutionRunId, ...(callKey !== undefined && { callKey }) }
+  const identity = { namespace, workflowId, firstExecutionRunId, ...defined({ callKey }) }
   const run = new Run(kind, identity, data, lostSummary())
   if (kind === 'program' || kind === 'session') run.requireSandbox()
   const calls = new RunCalls(run, state?.calls)

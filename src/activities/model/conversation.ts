@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import type { ValueLog } from '../../common/json/value-log.js'
 import {
   type AssistantBlock,
@@ -85,7 +86,7 @@ function toPlain(block: TextBlock | ToolUseBlock, isHosted: boolean): TextBlock 
     id,
     name,
     input,
-    ...(problem !== undefined && { input_problem: problem }),
+    ...defined({ input_problem: problem }),
     ...(isHosted && caller && { caller }),
   }
 }

@@ -1,4 +1,5 @@
 import { doneCheckArguments } from '../../agents/index.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { Externalizable } from '../../common/json/external-value.js'
@@ -84,8 +85,7 @@ export function modelTurn(parts: ModelParts) {
         calls,
         history: extendedHistory,
         conversationBytes: utf8Length(JSON.stringify(withoutMedia)),
-        ...(answer && { answer }),
-        ...(textCall !== undefined && { textCall }),
+        ...defined({ answer, textCall }),
       }
     })
 }
@@ -156,7 +156,7 @@ async function externalizePlainBlock(block: AssistantBlock, externalize: Externa
 async function externalizeHostedBlock(block: AssistantBlock, externalize: Externalize): Promise<AssistantBlock> {
   if (isToolUseBlock(block) && codeCallerOf(block) !== undefined) {
     const { type, id, name, input, caller } = block
-    return { type, id, name, input: (await externalize(input)) as JsonObject, ...(caller && { caller }) }
+    return { type, id, name, input: (await externalize(input)) as JsonObject, ...defined({ caller }) }
   }
   if (isToolUseBlock(block)) return externalizeBlock(block, externalize)
   const { type, id, name, input, tool_use_id: useId, content } = block as UnknownBlock

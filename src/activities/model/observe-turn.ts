@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { executeCodeTool } from '../../common/names.js'
 import { isTextBlock, isToolUseBlock, type ModelReply } from '../../common/agent/messages.js'
@@ -43,8 +44,7 @@ export function observeTurn<Result extends { readonly reply: ModelReply }>(
         model: model.name,
         messages: history?.length ?? 0,
         committedTurns,
-        ...(message !== undefined && { message }),
-        ...(planStep !== undefined && { planStep }),
+        ...defined({ message, planStep }),
       },
       completed: ({ reply: { content, model: answered, stopReason } }) => [
         ...(hasDelta ? [] : content.flatMap(wholeBlock).map(toEvent)),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { activityInfo } from '@temporalio/activity'
+import { defined } from '../../common/defined.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
@@ -29,7 +30,7 @@ export function loadRunConfig(
       const workflow = { workflowType, workflowId: workflowExecution?.workflowId }
       const { config, tools, toolSetOrigin, instructions, outputSchema } = resolveRun(configuration, options, workflow)
       const { agentName: agent, model } = config
-      const started = { type: 'run.started', model: model.name, ...(agent !== undefined && { agent }) } as const
+      const started = { type: 'run.started', model: model.name, ...defined({ agent }) } as const
       await new Observer({ stream }, scope, { unit: 'run' }).publish(started)
       const { input } = options
       const [toolSet, searchAttributes] = await Promise.all([

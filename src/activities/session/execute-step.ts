@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { type ValueRef, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type {
@@ -38,7 +39,7 @@ export function executeStep(parts: StepExecutor & { readonly followUps: FollowUp
       const runTools = await loadRunTools(registry, tools, values, scope.signal)
       const describeOptions = { ...runTools, values, limits, signal: scope.signal }
       const signatures = await loadSignatures(tools, registry, values, scope.signal)
-      const attachOptions: AttachOptions = { limits, ...(signatures && { tools: signatures }) }
+      const attachOptions: AttachOptions = { limits, ...defined({ tools: signatures }) }
       const sendStep = createStepSender({ host, registry, values }, session, attachOptions, scope)
       const rebuild = { host, session, attachOptions, describeOptions, scope, sendStep }
       const failure = recorded && (await rebuildSession(rebuild, recorded))

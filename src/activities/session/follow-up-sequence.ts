@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { log } from '@temporalio/activity'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
+import { defined } from '../../common/defined.js'
 import { isExternal, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { Limits } from '../../common/run/limits.js'
@@ -179,7 +180,7 @@ export class FollowUpSequence {
     const { allowance, limits: stepLimits } = this.#request
     const { workflowId, runId } = this.#scope
     const { turn, cell, toolUseId, firstExecutionRunId, resultBytes, agent, context: runContext = {} } = allowance
-    const position = { turn, cell, index, ...(toolUseId !== undefined && { toolUseId }) }
+    const position = { turn, cell, index, ...defined({ toolUseId }) }
     const idempotencyKey = deriveIdempotencyKey({ namespace, workflowId, firstExecutionRunId }, position, digest)
     const call = { tool, caller: 'code_execution', position, idempotencyKey, arguments: args } as const
     // The call is not monitored: the event-loop watchdog would confuse the tool with the tool of the activity.

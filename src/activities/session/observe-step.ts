@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../common/defined.js'
 import type { SessionRef } from '../../common/session/session.js'
 import type { DescribedStepResult, LocalCallAllowance, Step, StepResult } from '../../common/session/steps.js'
 import type { RunEvent } from '../../common/telemetry/event-table.js'
@@ -40,7 +41,7 @@ export async function observeStep(
   { execute, describe }: StepWork,
 ): Promise<DescribedStepResult> {
   const cell = localCalls?.cell ?? (input.type === 'cell' ? input.cell : undefined)
-  const fields = { ...(localCalls && { turn: localCalls.turn }), ...(cell !== undefined && { cell }) }
+  const fields = defined({ turn: localCalls?.turn, cell })
   const audit = () => ({ session: id, epoch, step: number })
 
   async function describeCode() {

@@ -1,5 +1,6 @@
 import { getClient } from '@temporalio/activity'
 import type { Workflow } from '@temporalio/common'
+import { defined } from '../../common/defined.js'
 import { failpoint } from '../../common/failpoint.js'
 import { memoKeys, workflowNames } from '../../common/names.js'
 import { metrics } from '../../common/telemetry/metrics.js'
@@ -32,7 +33,7 @@ export function openSession({ host, registry, values, hostQueueOf }: SandboxPart
     runActivity(async ({ workflowId, runId, signal }) => {
       failpoint('open.begins')
       const signatures = await loadSignatures(tools, registry, values, signal)
-      const spec = { workflowId, runId, limits, ...(signatures && { tools: signatures }) }
+      const spec = { workflowId, runId, limits, ...defined({ tools: signatures }) }
       const opened = await host.open(session, spec, signal)
       const { backend } = opened.session
       metrics.add('ptc_session_opens_total', 1, { backend, reason })

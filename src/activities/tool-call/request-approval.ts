@@ -6,6 +6,7 @@ import {
   type RequestApprovalResult,
 } from '../../common/calls/approvals.js'
 import { rejectOnUncaught, runWork } from '../../common/async/uncaught-errors.js'
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { ApprovalRequest } from '../../config/options/approvals.js'
@@ -57,7 +58,7 @@ export function requestApproval({ registry, values, onApprovalRequest, ...sinks 
       failpoint('approval.requested')
       const observer = new Observer(sinks, scope, { unit: `approval/${input.idempotencyKey}` })
       await observer.publish({ type: 'approval.requested', ...callFields(input), summary })
-      return { isNeeded: true, ...(rememberAs !== undefined && { rememberAs }) }
+      return { isNeeded: true, ...defined({ rememberAs }) }
     })
 }
 

@@ -1,4 +1,5 @@
 import { activityInfo, log } from '@temporalio/activity'
+import { defined } from '../../common/defined.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
@@ -58,7 +59,7 @@ function toolContext(
   let details = heartbeatDetails
   let milestone: string | undefined
   const send = (): void => {
-    const said = { details, ...(milestone !== undefined && { milestone }) }
+    const said = { details, ...defined({ milestone }) }
     report({ ...describe(attempt), ...said, unregisteredAttempts } satisfies AttemptReport)
   }
   const heartbeat = (newDetails: unknown = details): void => {

@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { defaultLimits } from '../../common/run/limits.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import type { BackendCheck, SandboxBackend } from '../../sandbox/backend.js'
@@ -14,12 +15,7 @@ export async function checkSandboxes(config: Pick<ResolvedConfig, 'sandbox'> | u
   const { image, runtime } = config?.sandbox.docker ?? {}
   const definition = config?.sandbox.customBackend
   const [docker, wasm, custom] = await Promise.all([
-    inspectBackend('Docker sandbox', () =>
-      createDockerBackend({
-        ...(image === undefined ? {} : { image }),
-        ...(runtime === undefined ? {} : { runtime }),
-      }),
-    ),
+    inspectBackend('Docker sandbox', () => createDockerBackend(defined({ image, runtime }))),
     inspectBackend('Embedded sandbox', () => createWasmBackend({ warm: 0 })),
     definition &&
       inspectBackend(`Sandbox ${definition.name}`, () =>

@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import { messageOf } from '../../common/errors.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import { isAtLeast } from '../../common/versions.js'
@@ -36,9 +37,7 @@ async function checkServer(server: TemporalServer): Promise<readonly Check[]> {
   const connection = await Connection.connect({
     address,
     connectTimeout: timeoutMs,
-    ...(tls === undefined ? {} : { tls }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ tls, apiKey, metadata }),
   })
   try {
     return [await checkVersion(connection, server), await checkSearchAttributes(connection, server)]

@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 
 /** The result of one check. */
@@ -20,7 +21,7 @@ export function warning(name: string, message: string, remedy: string): Check {
 
 export function failed(name: string, thrown: unknown): Check {
   const remedy = PtcError.isInstance(thrown) ? thrown.hint : undefined
-  return { name, status: 'error', message: messageOf(thrown), ...(remedy === undefined ? {} : { remedy }) }
+  return { name, status: 'error', message: messageOf(thrown), ...defined({ remedy }) }
 }
 
 /** Milliseconds for each check. A check that waits for another process has shorter limits of its own. */

@@ -4,6 +4,7 @@ import { createPtcClient, type PtcClient } from '../../client/client.js'
 import { connectClient } from '../../client/connect.js'
 import { requireWorkers } from '../../client/workers/task-queue.js'
 import { raceWithSignal } from '../../common/async/abort.js'
+import { defined } from '../../common/defined.js'
 import { messageOf, type PtcError } from '../../common/errors.js'
 import type { Role } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
@@ -143,7 +144,7 @@ export class Environment implements AsyncDisposable {
     this.client = client
     this.values = values
     const { taskQueue, config } = project
-    const configured = config && { redact: config.redact, ...(config.stream && { stream: config.stream }) }
+    const configured = config && { redact: config.redact, ...defined({ stream: config.stream }) }
     this.ptc = createPtcClient({ client, taskQueue, values, ...configured })
     this.unexpectedExit =
       worker === undefined ? server.unexpectedExit : Promise.race([server.unexpectedExit, worker.unexpectedExit])

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CodecServer } from '../../codec-server/index.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { resolveTemporal, startDevServer, type TemporalServer } from '../../dev-server/index.js'
 import { printStep } from '../process/stdio.js'
@@ -61,8 +62,7 @@ export async function resolveServerWithUi(
       stateDirectory: project.statePath,
       ui: true,
       uiCodecEndpoint: codecServer.url,
-      ...(port === undefined ? {} : { port }),
-      ...(uiPort === undefined ? {} : { uiPort }),
+      ...defined({ port, uiPort }),
       onProgress: printStep,
       signal,
     })

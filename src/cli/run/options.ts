@@ -1,5 +1,6 @@
 import { readAttachments } from '../../client/start/read-attachments.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { ModelSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
@@ -21,14 +22,7 @@ export function chosenAgent(
   options: AgentOptions,
 ): Pick<AgentInput, 'agent' | 'model' | 'session' | keyof ModelSettings> {
   const { agent, model, session, temperature, thinking, effort } = options
-  return {
-    ...(agent !== undefined && { agent }),
-    ...(model !== undefined && { model }),
-    ...(session !== undefined && { session }),
-    ...(temperature !== undefined && { temperature }),
-    ...(thinking !== undefined && { thinking }),
-    ...(effort !== undefined && { effort }),
-  }
+  return defined({ agent, model, session, temperature, thinking, effort })
 }
 
 /** Options of a run that replace those of the configuration. */
@@ -67,7 +61,7 @@ export async function readAttachedFiles(files: readonly string[] = []): Promise<
   return attachments.map((each) => {
     if ('value' in each) return each
     const { base64, mediaType, name } = each
-    return { data: base64, mediaType, ...(name !== undefined && { name }) }
+    return { data: base64, mediaType, ...defined({ name }) }
   })
 }
 
@@ -83,9 +77,7 @@ export async function readOverrides({
   ...data
 }: OverrideOptions & { readonly sandbox: BackendChoice | undefined }): Promise<Overrides> {
   return {
-    ...(sandbox !== undefined && { sandbox }),
-    ...(tools && { tools }),
-    ...(limits && { limits }),
+    ...defined({ sandbox, tools, limits }),
     ...(await readRunData(data)),
   }
 }

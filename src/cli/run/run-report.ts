@@ -1,4 +1,5 @@
 import type { CellOutcome } from '../../common/calls/outcomes.js'
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { type AgentResult, zeroUsage, type RunCounts } from '../../common/run/runs.js'
@@ -41,17 +42,15 @@ export function runReport(tree: RunTree, error: PtcError | undefined): RunReport
     runId,
     status,
     answer,
-    ...(output !== undefined && { output }),
-    ...(plan && { plan }),
+    ...defined({ output, plan }),
     turns,
     cells,
     toolCalls,
     usage,
     costUsd,
-    ...(subagents && { subagents }),
+    ...defined({ subagents }),
     durationMs: Math.max(0, (endedAt ?? Date.now()) - startedAt),
-    ...(compensation && { compensation }),
-    ...(reportedError === undefined ? {} : { error: reportedError }),
+    ...defined({ compensation, error: reportedError }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { PtcClient } from '../../client/index.js'
@@ -112,7 +113,7 @@ export class WaitPrompt {
   }
 
   async #ask(prompt: string, signal: AbortSignal, prefill?: string): Promise<string> {
-    const answer = await this.#terminal.askLine(prompt, { signal, ...(prefill !== undefined && { prefill }) })
+    const answer = await this.#terminal.askLine(prompt, { signal, ...defined({ prefill }) })
     if (answer.type === 'line') return answer.text.trim()
     if (!signal.aborted) {
       this.#isClosed = true

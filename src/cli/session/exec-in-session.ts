@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { programRoles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import { checkName } from '../../client/start/check-name.js'
@@ -96,7 +97,7 @@ export async function executeWithProgress(
       prompt?.update(tree)
     },
     ...data,
-    ...(sandbox === undefined ? {} : { sandbox }),
+    ...defined({ sandbox }),
   })
   const leaveMessage = `the code ${environment.howWorkContinues} in session ${session}; \`ptc sessions close ${session}\` stops it`
   try {

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { isApprovalKey } from '../../common/calls/approvals.js'
 import { decodeCompletionToken } from '../../common/calls/completion-token.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { checkKeys } from '../start/check-input.js'
@@ -30,7 +31,7 @@ export async function approveCall(client: Client, token: string, options: Approv
   checkKeys('the options', options, ['arguments', 'remember', 'by'])
   const { arguments: args, remember = false, ...by } = options
   assertApprovalToken(token)
-  const value = { approved: true, ...(args && { arguments: args }), ...(remember && { remember }) }
+  const value = { approved: true, ...defined({ arguments: args }), ...(remember && { remember }) }
   await completeCall(client, token, { type: 'value', value }, by)
 }
 

@@ -14,6 +14,7 @@ import type {
 } from '../../common/conversation/conversation.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
 import { withAbortListener } from '../../common/async/abort.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { conversationMessages, memoKeys, workflowNames } from '../../common/names.js'
 import { type Redact, unredacted } from '../../common/text/redact.js'
@@ -175,10 +176,10 @@ export function createConversation(
       text,
       ...(attachments.length > 0 && { attachments }),
       ...(steer && { steer }),
-      ...(messages && { messages }),
+      ...defined({ messages }),
       ...(agent && { agent }),
       ...(session && { session }),
-      ...(context && { context }),
+      ...defined({ context }),
     }
     const update = { updateId: id, args: [message] as [SendInput], waitForStage: WorkflowUpdateStage.ACCEPTED } as const
     checkInlineSize(Buffer.byteLength(JSON.stringify(message)), client.options.loadedDataConverter)

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { workflowNames } from '../../common/names.js'
 import {
@@ -76,7 +77,7 @@ export async function listRuns(client: Client, taskQueue: string, options: ListO
     (since === undefined || startedAt >= since)
   const from = since?.getTime()
   try {
-    return await findNewest(client, conditions, { limit, isWanted, ...(from !== undefined && { from }) })
+    return await findNewest(client, conditions, { limit, isWanted, ...defined({ from }) })
   } catch (thrown) {
     throw listError(thrown)
   }

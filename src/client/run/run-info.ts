@@ -1,4 +1,5 @@
 import type { Client, WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { type Requester, requesterOf } from '../../common/run/requester.js'
 import { type ActiveStatus, activeStatuses, type SearchAttributeName } from '../../common/run/search-attributes.js'
@@ -98,7 +99,7 @@ export function runInfo(info: Omit<WorkflowExecutionInfo, 'raw'>): RunInfo {
     ...(typeof notCompensated === 'string' && { notCompensated }),
     taskQueue,
     ...(typeof agent === 'string' && { agent }),
-    ...(requester && { requester }),
+    ...defined({ requester }),
     ...(typeof costUsd === 'number' && { costUsd }),
     summary: typeof summary === 'string' ? summary : '',
     startedAt: parseStartedAt(memo?.[memoKeys.startedAt]) ?? startTime,

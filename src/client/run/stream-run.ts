@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { withDerivedSignal } from '../../common/async/abort.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import {
   EntryCodec,
@@ -91,7 +92,7 @@ async function waitForEnd(client: Client, execution: WorkflowExecution, signal: 
     failure = thrown
   }
   const { status, outcome } = await fetchRunInfo(client, execution)
-  if (failure === undefined) return { status, ...(outcome !== undefined && { outcome }) }
+  if (failure === undefined) return { status, ...defined({ outcome }) }
   const error = runError(failure, workflowId)
   // Only the request failed, not the run.
   if (status === 'running') throw error

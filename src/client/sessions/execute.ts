@@ -10,6 +10,7 @@ import {
 } from '@temporalio/client'
 import { withAbortListener } from '../../common/async/abort.js'
 import { digestJson } from '../../common/calls/call-identity.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
 import type { ProgramInput } from '../../common/run/runs.js'
@@ -92,15 +93,12 @@ export async function executeInSession(
   checkSource(source)
   if (input !== undefined) checkSize(source, input, client.options.loadedDataConverter)
   const reliedOn = {
-    ...(sandbox !== undefined && { sandbox }),
-    ...(context && { context }),
+    ...defined({ sandbox, context }),
     ...(input !== undefined && { inputDigest: digestJson(input) }),
   }
   const overrides = {
     ...reliedOn,
-    ...(limits && { limits }),
-    ...(tools && { tools }),
-    ...(input !== undefined && { input }),
+    ...defined({ limits, tools, input }),
   }
   const updateId = randomUUID()
   const sessionInput: SessionInput = { name, startedByUpdateId: updateId, ...overrides }

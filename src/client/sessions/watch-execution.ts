@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import { type HistoryEvent, type RunTree, RunTreeBuilder } from '../run-tree/index.js'
 import type { Unserved } from '../workers/unserved.js'
 import { toEventId } from '../temporal/event.js'
@@ -68,7 +69,7 @@ async function eventsSince(
       namespace,
       execution: { workflowId, runId },
       maximumPageSize: pageSize,
-      ...(nextPageToken === undefined ? {} : { nextPageToken }),
+      ...defined({ nextPageToken }),
     })
     for (const event of page.history?.events ?? []) {
       if (toEventId(event.eventId) <= lastEvent) return found.toReversed()

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import {
   type Attachment,
@@ -59,7 +60,7 @@ async function readOne(attachment: Attachment, number: number): Promise<ReadAtta
   const problem = problemOfSize(mediaType, bytes.length)
   if (problem !== undefined) throw fail(problem)
   const shortName = name === undefined ? undefined : takeStart(name, attachmentLimits.nameCharacters)
-  return { mediaType, base64, bytes: bytes.length, ...(shortName !== undefined && { name: shortName }) }
+  return { mediaType, base64, bytes: bytes.length, ...defined({ name: shortName }) }
 }
 
 async function readBytes(file: string, fail: (problem: string) => PtcError): Promise<Buffer> {

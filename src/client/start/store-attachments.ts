@@ -9,6 +9,7 @@
  */
 
 import type { Client } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject } from '../../common/json/json.js'
@@ -87,7 +88,7 @@ export async function withStoredAttachments<Input extends AgentInput | ProgramIn
 }
 
 async function put(values: Values, { mediaType, base64, name }: ReadAttachment): Promise<StoredAttachment> {
-  return { mediaType, value: await putText(values, base64), ...(name !== undefined && { name }) }
+  return { mediaType, value: await putText(values, base64), ...defined({ name }) }
 }
 
 /** @param base64 contains no character that JSON escapes */

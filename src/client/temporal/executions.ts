@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { closeEventFilter } from '../api-enums.js'
 import type { HistoryEvent } from './event.js'
@@ -45,7 +46,7 @@ export async function nextRunId(client: Client, execution: ExecutionRef): Promis
   const { workflowId, runId } = execution
   const request = {
     namespace: options.namespace,
-    execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
+    execution: { workflowId, ...defined({ runId }) },
   }
   const { history } = await retryRequest(
     client,

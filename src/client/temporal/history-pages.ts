@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import type { HistoryEvent } from './event.js'
 import { retryRequest } from './retry.js'
 
@@ -77,10 +78,9 @@ function requestPage(
   const { workflowService, options } = client
   const request = {
     namespace: options.namespace,
-    execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
+    execution: { workflowId, ...defined({ runId }) },
     waitNewEvent: follow,
-    ...(pageSize === undefined ? {} : { maximumPageSize: pageSize }),
-    ...(nextPageToken === undefined ? {} : { nextPageToken }),
+    ...defined({ maximumPageSize: pageSize, nextPageToken }),
   }
   const fetchPage = () => workflowService.getWorkflowExecutionHistory(request)
   return retryRequest(client, fetchPage, { workflowId, signal })

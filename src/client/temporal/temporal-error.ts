@@ -1,5 +1,6 @@
 import { ExternalStorageNotConfiguredError } from '@temporalio/common'
 import { isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { isEncryptionError, notDecrypted } from './encrypted-payloads.js'
 
@@ -61,7 +62,7 @@ export function temporalError(thrown: unknown, action: string, workflowId?: stri
   if (PtcError.isInstance(thrown)) return thrown
   if (isEncryptionError(thrown)) return notDecrypted()
   const error = (code: PtcError['code'], message: string, hint?: string): PtcError =>
-    new PtcError(code, message, { cause: thrown, ...(hint === undefined ? {} : { hint }) })
+    new PtcError(code, message, { cause: thrown, ...defined({ hint }) })
   const code = grpcCode(thrown)
   if (workflowId !== undefined && (thrown instanceof WorkflowNotFoundError || code === grpcCodes.notFound)) {
     return error('TEMPORAL_NOT_FOUND', `there is no run ${workflowId}`, '`ptc list` shows the runs there are.')

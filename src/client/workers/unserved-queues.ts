@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { defined } from '../../common/defined.js'
 import { activityNames, backendOfQueue, type Role, roleQueue, roles } from '../../common/names.js'
 import { pendingStates } from '../api-enums.js'
 import { type WorkflowDescription, toMilliseconds } from '../temporal/event.js'
@@ -43,7 +44,7 @@ export async function findUnservedQueues(
       if (!isUnserved(queue)) return []
       const role = waitingType === undefined ? roleOf(taskQueue, type, workflowQueue) : undefined
       const sandbox = role === 'sandbox' ? backendOfQueue(workflowQueue, taskQueue) : undefined
-      const waits = { ...(sandbox !== undefined && { sandbox }), ...(waitingType !== undefined && { waitingType }) }
+      const waits = defined({ sandbox, waitingType })
       return [{ ...toUnservedQueue(queue, role), ...waits }]
     }),
   )
@@ -147,7 +148,7 @@ function findWaitingQueues({ raw, taskQueue: workflowQueue }: WorkflowDescriptio
         roleOf(taskQueue, 'activity', workflowQueue) === undefined && !isEngineActivity(activityType?.name)
       const waitingType = isOfTool ? (activityType?.name ?? undefined) : undefined
       const waitingSince = toMilliseconds(scheduledTime)
-      add({ taskQueue, type: 'activity', waitingSince, ...(waitingType !== undefined && { waitingType }) })
+      add({ taskQueue, type: 'activity', waitingSince, ...defined({ waitingType }) })
     }
   }
   return [...found.values()]

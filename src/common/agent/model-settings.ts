@@ -1,3 +1,4 @@
+import { defined } from '../defined.js'
 import type { JsonObject } from '../json/json.js'
 
 /** Thinking of a model before its reply: the model decides, no thinking, or up to a number of tokens. */
@@ -52,9 +53,7 @@ export function overrideSettings<Base extends ModelSettings>(base: Base, overrid
     ...rest,
     ...(keepsTemperature && { temperature: baseTemperature }),
     ...(keepsThinking && { thinking: baseThinking }),
-    ...(temperature !== undefined && { temperature }),
-    ...(thinking !== undefined && { thinking }),
-    ...(effort !== undefined && { effort }),
+    ...defined({ temperature, thinking, effort }),
   }
   // Both members are optional in every Base.
   return merged as unknown as Base

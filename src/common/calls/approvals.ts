@@ -1,3 +1,4 @@
+import { defined } from '../defined.js'
 import type { CallerIdentity, ToolCallInput } from './calls.js'
 import type { DeferredInput } from './deferred-calls.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json.js'
@@ -51,5 +52,5 @@ export function parseApproval(value: JsonValue): Approval | undefined {
   const { approved, arguments: args, remember, ...others } = value
   if (approved !== true || (remember !== undefined && remember !== true)) return undefined
   if ((args !== undefined && !isJsonObject(args)) || Object.keys(others).length > 0) return undefined
-  return { approved, ...(args && { arguments: args }), ...(remember && { remember }) }
+  return { approved, ...defined({ arguments: args }), ...(remember && { remember }) }
 }

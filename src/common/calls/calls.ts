@@ -1,3 +1,4 @@
+import { defined } from '../defined.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { DeferredInput } from './deferred-calls.js'
 import type { JsonObject } from '../json/json.js'
@@ -76,7 +77,7 @@ export function callerIdentity({
   readonly agentName?: string
   readonly context?: JsonObject
 }): CallerIdentity {
-  return { ...(agentName !== undefined && { agent: agentName }), ...(context && { context }) }
+  return defined({ agent: agentName, context })
 }
 
 /** The limits of a run for one call. */

@@ -3,6 +3,7 @@
  * workflow.
  */
 
+import { defined } from '../defined.js'
 import { type ExternalValue, isExternal, refOf } from '../json/external-value.js'
 import type { JsonValue } from '../json/json.js'
 import type { MediaBlock, PendingBlock } from '../agent/messages.js'
@@ -120,5 +121,5 @@ function mediaBlock(attachment: Attachment): readonly MediaBlock[] {
   const { mediaType, value, name } = attachment
   const source = { type: 'base64', media_type: mediaType, data: value } as const
   if (mediaType !== 'application/pdf') return [{ type: 'image', source }]
-  return [{ type: 'document', source, ...(name !== undefined && { title: name }) }]
+  return [{ type: 'document', source, ...defined({ title: name }) }]
 }

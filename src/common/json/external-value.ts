@@ -7,6 +7,7 @@
  * 3. A reference is content-addressed: it is never stale.
  */
 
+import { defined } from '../defined.js'
 import type { JsonObject, JsonValue } from './json.js'
 
 /** Reference to a value in the value store. */
@@ -42,7 +43,7 @@ export function isExternal(value: JsonValue): value is ExternalValue {
 
 /** The external value of a reference. The preview comes first, because the Temporal UI shows the beginning. */
 export function externalValue({ sha256, bytes, preview, stored }: ValueRef): ExternalValue {
-  return { [externalValueKey]: { preview, bytes, sha256, ...(stored && { stored }) } }
+  return { [externalValueKey]: { preview, bytes, sha256, ...defined({ stored }) } }
 }
 
 /** Maximum characters of a preview. */

@@ -1,3 +1,4 @@
+import { defined } from '../defined.js'
 import type { JsonObject } from '../json/json.js'
 import { toKeyword } from './search-attributes.js'
 
@@ -12,5 +13,5 @@ export function requesterOf(context: JsonObject | undefined): Requester | undefi
   const user = toKeyword(context?.['user'])
   const tenant = toKeyword(context?.['tenant'])
   if (user === undefined && tenant === undefined) return undefined
-  return { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) }
+  return defined({ user, tenant })
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { efforts, type ModelSettings, problemOfSettings, type Thinking } from '../../common/agent/model-settings.js'
+import { defined } from '../../common/defined.js'
 
 const thinking: z.ZodType<Thinking> = z.union(
   [z.enum(['adaptive', 'off']), z.strictObject({ budgetTokens: z.int().min(1_024) })],
@@ -29,11 +30,7 @@ export function parseModelSettings(
   const { error, data } = schema.safeParse(value)
   if (error) return fail(z.prettifyError(error))
   const { temperature, thinking: mode, effort } = data
-  const settings: ModelSettings = {
-    ...(temperature !== undefined && { temperature }),
-    ...(mode !== undefined && { thinking: mode }),
-    ...(effort !== undefined && { effort }),
-  }
+  const settings: ModelSettings = defined({ temperature, thinking: mode, effort })
   const problem = problemOfSettings(settings, maxTokens)
   return problem === undefined ? settings : fail(problem)
 }

@@ -1,5 +1,6 @@
 import { type Agent, type Agents, toolNamesOf } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/budget/budget.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { budgetWithin } from '../../common/budget/leases.js'
@@ -93,12 +94,11 @@ export function resolveRun(
       model: withContextWindows(models, model),
       backend,
       limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
-      ...(agent && { agentName: agent.name }),
+      ...defined({ agentName: agent?.name }),
       ...task,
-      ...(budget && { budget }),
+      ...defined({ budget }),
       ...(isPlain && { isPlain }),
-      ...(context && { context }),
-      ...(sessionOwner && { sessionOwner }),
+      ...defined({ context, sessionOwner }),
     },
     tools,
     toolSetOrigin: clientTools
@@ -214,9 +214,7 @@ function modelOf(
   const model = {
     ...overrideSettings(overrideSettings(named, agent?.settings ?? {}), options),
     ...(agent?.serverTools && { serverTools: agent.serverTools }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(toolChoice && { toolChoice }),
-    ...(stopSequences && { stopSequences }),
+    ...defined({ maxTokens, toolChoice, stopSequences }),
   }
   const problem = problemOfSettings(model, model.maxTokens)
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)

@@ -6,6 +6,7 @@ import type {
   LanguageModelV3Message,
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { isTextBlock, isToolUseBlock, type Message, type UserBlock } from '../../common/agent/messages.js'
 import type { ToolChoice } from '../../common/agent/model-settings.js'
@@ -33,7 +34,7 @@ export function toCallOptions(request: ModelRequest, form: RequestForm): Languag
   const names = toolNamesIn(messages)
   return {
     maxOutputTokens: maxTokens,
-    ...(temperature !== undefined && { temperature }),
+    ...defined({ temperature }),
     ...(stopSequences && { stopSequences: [...stopSequences] }),
     ...(tools.length > 0 && { tools: tools.map(toTool) }),
     ...(toolChoice && tools.length > 0 && { toolChoice: toChoice(toolChoice) }),

@@ -6,6 +6,7 @@ import type {
   LanguageModelV3ToolResultPart,
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider'
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { type AssistantBlock, isTextBlock, isToolUseBlock, type UnknownBlock } from '../../common/agent/messages.js'
 
@@ -42,7 +43,7 @@ export function isVendorBlock({ type }: { readonly type: string }): boolean {
 export function toVendorBlock({ parts, options, ...asked }: VendorBlock): readonly UnknownBlock[] {
   const isPlain = parts.every((part) => Object.keys(part).length === 1)
   if (isPlain && options === undefined) return []
-  return [{ type: blockType, ...asked, parts, ...(options && { options }) } as unknown as UnknownBlock]
+  return [{ type: blockType, ...asked, parts, ...defined({ options }) } as unknown as UnknownBlock]
 }
 
 /** The message of a reply with everything that this model of this provider wrote. Undefined for replies of others. */
@@ -67,7 +68,7 @@ export function messageOf(
   })
   const isComplete = texts.next().done && uses.next().done
   if (!isComplete) return undefined
-  return { role: 'assistant', content: parts, ...(block.options && { providerOptions: block.options }) }
+  return { role: 'assistant', content: parts, ...defined({ providerOptions: block.options }) }
 }
 
 export function toCall(use: { readonly id: string; readonly name: string; readonly input: JsonObject }) {

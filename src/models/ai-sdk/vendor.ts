@@ -1,4 +1,5 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import type { AiSdkProviderOptions } from './options.js'
@@ -55,8 +56,7 @@ function packagedVendor({ baseURL, keyVariable, settings }: AiSdkProviderOptions
         name,
         {
           ...settings,
-          ...(baseURL !== undefined && { baseURL }),
-          ...(apiKey !== undefined && { apiKey }),
+          ...defined({ baseURL, apiKey }),
           fetch: send,
         },
         id,

@@ -1,6 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { MessageCountTokensParams } from '@anthropic-ai/sdk/resources/messages'
 import type { Usage } from '../../common/agent/messages.js'
+import { defined } from '../../common/defined.js'
 import { createCallRunner } from '../http/call-runner.js'
 import type { CallTimer } from '../http/call-timer.js'
 import type { ProviderTimeouts } from '../http/endpoint-options.js'
@@ -131,11 +132,13 @@ function countedParams(params: MessagesParams): MessageCountTokensParams & Pick<
   return {
     model,
     messages,
-    ...(system !== undefined && { system }),
-    ...(tools && { tools }),
-    ...(thinking && { thinking }),
-    ...(toolChoice && { tool_choice: toolChoice }),
-    ...(output && { output_config: output }),
-    ...(management && { context_management: management }),
+    ...defined({
+      system,
+      tools,
+      thinking,
+      tool_choice: toolChoice,
+      output_config: output,
+      context_management: management,
+    }),
   }
 }

@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { defined } from '../../common/defined.js'
 import { checkKey } from '../http/api-key.js'
 import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
 import { fetchThroughProxy } from '../http/proxy-fetch.js'
@@ -21,9 +22,7 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
   // With a variable, the SDK must not find another key.
   const apiKey = options.apiKey ?? (keyVariable === undefined ? undefined : namedKey || 'none')
   const client = new Anthropic({
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(baseURL === undefined ? {} : { baseURL }),
-    ...(logger === undefined ? {} : { logger }),
+    ...defined({ apiKey, baseURL, logger }),
     fetch: fetchThroughProxy,
     // Only Temporal retries: nested retries would multiply, and those of the SDK would be invisible.
     maxRetries: 0,

@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import {
@@ -117,9 +118,9 @@ export class ReplyBuilder {
       model: this.#model,
       content: withoutBlankText(content),
       stopReason,
-      ...(this.#stopSequence !== undefined && { stopSequence: this.#stopSequence }),
+      ...defined({ stopSequence: this.#stopSequence }),
       usage: this.#usage,
-      ...(this.#container && { container: this.#container }),
+      ...defined({ container: this.#container }),
       ...(this.#contextEdits.length > 0 && { contextEdits: this.#contextEdits }),
     }
   }

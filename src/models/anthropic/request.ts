@@ -9,6 +9,7 @@ import type {
   ToolUnion,
 } from '@anthropic-ai/sdk/resources/messages'
 import type { BetaContextManagementConfig } from '@anthropic-ai/sdk/resources/beta/messages'
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { codeCallerOf, codeExecutionTool, codeExecutionType } from '../../common/agent/hosted-code.js'
 import { isToolUseBlock, type Message } from '../../common/agent/messages.js'
@@ -64,8 +65,7 @@ export function toParams(
   return {
     model,
     max_tokens: maxTokens,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(sentThinking && { thinking: sentThinking }),
+    ...defined({ temperature, thinking: sentThinking }),
     ...(effort === undefined ? {} : { output_config: { effort } }),
     ...(stopSequences && { stop_sequences: [...stopSequences] }),
     ...(toolChoice && sentTools.length > 0 && { tool_choice: toToolChoice(toolChoice) }),

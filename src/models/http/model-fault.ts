@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { mentionsSecret, redact } from './redact.js'
 import { retryAfterMsOf } from './retry-after.js'
@@ -50,7 +51,7 @@ export function toModelError(fault: ModelFault, thrown: unknown, { secrets }: Er
     hint: fault.hint,
     // The workflow's history records message and stack of a cause.
     ...(mentionsSecret(thrown, secrets) ? {} : { cause: thrown }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   })
 }
 

@@ -1,4 +1,5 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
+import { defined } from '../../common/defined.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits, type Limits } from '../../common/run/limits.js'
@@ -141,7 +142,7 @@ export class SessionHarness {
     const waited = now - this.#lastResultAt
     this.#lastResultAt = now
     const options = { attempt, signal: AbortSignal.timeout(timeoutMs), onOutput: () => undefined, readValue }
-    const step = { number, now, waited, input, ...(recorded === undefined ? {} : { recorded }) }
+    const step = { number, now, waited, input, ...defined({ recorded }) }
     return this.host.executeStep(this.session, step, this.sessionSpec, options)
   }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../common/defined.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { Step, StepInput } from '../../common/session/steps.js'
 import { externalValue, refOf, type ValueRef } from '../../common/json/external-value.js'
@@ -25,7 +26,7 @@ export function stepMessage(step: RunnerStep, fence: Fence): StepMessage {
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32)
   if (content.type === 'restore') return { ...content, fence, digest }
   const { now, waited, recorded } = step
-  const optional = { ...(waited === undefined ? {} : { waited }), ...(recorded === undefined ? {} : { recorded }) }
+  const optional = defined({ waited, recorded })
   return { ...content, now, ...optional, fence, digest }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import type { StepResult, StepTimes } from '../../common/session/steps.js'
 import type { StepMessage, StepResponse } from './messages.js'
 
@@ -14,8 +15,7 @@ export function toStepResult(message: StepResponse, request: StepMessage): StepR
   const executedAt = earlierTimes(message, request)
   const sharedFields = {
     output,
-    ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }),
-    ...(executedAt && { executedAt }),
+    ...defined({ interruptedAfterMs, executedAt }),
   }
   switch (message.type) {
     case 'completed':
@@ -44,5 +44,5 @@ function earlierTimes(
   request: StepMessage,
 ): StepTimes | undefined {
   if (request.type === 'restore' || now === undefined || now === request.now) return undefined
-  return { now, ...(waited === undefined ? {} : { waited }) }
+  return { now, ...defined({ waited }) }
 }

@@ -18,6 +18,7 @@
  */
 import { digestJson } from '../../common/calls/call-identity.js'
 import { raceWithSignal } from '../../common/async/abort.js'
+import { defined } from '../../common/defined.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/run/limits.js'
@@ -88,12 +89,7 @@ export class SessionHost {
     const id = this.#sandboxId(session)
     const { tools, ...spec } = sessionSpec
     const connection = await backend.open({ ...id, ...spec }, signal)
-    const driver = this.#createDriver(
-      connection,
-      session,
-      { limits: sessionSpec.limits, ...(tools && { tools }) },
-      false,
-    )
+    const driver = this.#createDriver(connection, session, { limits: sessionSpec.limits, ...defined({ tools }) }, false)
     const previousDriver = await this.#connections.get(sessionKey(session))?.driver
     await previousDriver?.detach()
     this.#setConnection(sessionKey(session), { type: 'connected', driver })

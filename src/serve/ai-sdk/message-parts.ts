@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { type Attachment, mediaTypes } from '../../common/conversation/attachments.js'
 import { describeProblems, shortArray } from '../router.js'
@@ -36,7 +37,7 @@ export function messageOfParts(parts: readonly unknown[]): {
   const attachments = data.flatMap((part): readonly Attachment[] => {
     if (part.type === 'text') return []
     const { mediaType, filename: name, url } = part
-    return [{ data: url.slice(url.indexOf(',') + 1), mediaType, ...(name !== undefined && { name }) }]
+    return [{ data: url.slice(url.indexOf(',') + 1), mediaType, ...defined({ name }) }]
   })
   return { text: texts.join('\n'), attachments }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ConversationOptions } from '../../client/index.js'
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { type ClientTool, clientToolLimits } from '../../common/calls/client-tools.js'
 import type { ModelSettings, Thinking, ToolChoice } from '../../common/agent/model-settings.js'
@@ -141,7 +142,7 @@ export function parseRequest(body: unknown): MessagesRequest {
       maxTokens: request.max_tokens,
       ...(!tools.code && { isPlain: true }),
       ...settingsOf(request),
-      ...(outputSchema && { outputSchema }),
+      ...defined({ outputSchema }),
       ...(choice && !noTools && { toolChoice: choice }),
       ...(stopSequences && stopSequences.length > 0 && { stopSequences }),
     },

@@ -1,6 +1,7 @@
 import { rejectOnAbort } from '../../common/async/abort.js'
 import { runWork } from '../../common/async/uncaught-errors.js'
 import type { ToolCallInput } from '../../common/calls/calls.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { Limits } from '../../common/run/limits.js'
@@ -132,7 +133,7 @@ export async function runAttempt(
         credential: (name: string) => credentialOf(tool, values, name),
         caller,
         attempt,
-        ...(completionToken !== undefined && { completionToken }),
+        ...defined({ completionToken }),
         run: callingRun,
         // Calls of local tools share the object.
         context: structuredClone(runContext),

@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import type { ToolLog } from '../tool-context.js'
 
@@ -37,7 +38,7 @@ export class Redactor {
     if (this.#forms.length === 0) return error
     const redacted = new PtcError(code, this.text(message), {
       ...(hint !== undefined && { hint: this.text(hint) }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...defined({ retryAfterMs }),
     })
     if (stack !== undefined) redacted.stack = this.text(stack)
     return redacted
@@ -74,7 +75,7 @@ export class Redactor {
         name,
         message,
         stack,
-        ...(cause !== undefined && { cause }),
+        ...defined({ cause }),
       }
       const redacted = this.#any(members, seen)
       return redacted === members ? value : redacted

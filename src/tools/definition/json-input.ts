@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../common/defined.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { withoutInherited } from '../validation/inherited-members.js'
 import { fromJsonSchema } from '../validation/json-schema.js'
@@ -114,7 +115,7 @@ function describeArguments(root: JsonObject): JsonObject {
     properties: Object.fromEntries([...shown, ...unknown]),
     ...(required.length > 0 && { required }),
     additionalProperties,
-    ...($defs !== undefined && { $defs }),
+    ...defined({ $defs }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Effect } from '../../common/calls/calls.js'
 import type { RemoteTarget } from '../../common/calls/tool-config.js'
+import { defined } from '../../common/defined.js'
 import type { InvalidError } from './invalid-tool.js'
 import { parseOption } from './invalid-tool.js'
 import { milliseconds, taskQueueName, typeName } from './options.js'
@@ -52,9 +53,9 @@ export function parseRemoteTarget(definition: TargetDefinition, invalid: Invalid
       return Object.freeze({
         kind,
         type,
-        ...(taskQueue !== undefined && { taskQueue }),
+        ...defined({ taskQueue }),
         scheduleToStartMs: scheduleToStartTimeout ?? defaultScheduleToStartMs,
-        ...(heartbeatTimeout !== undefined && { heartbeatMs: heartbeatTimeout }),
+        ...defined({ heartbeatMs: heartbeatTimeout }),
         ...(passesCall && { passCall: true as const }),
       })
     }
@@ -67,7 +68,7 @@ export function parseRemoteTarget(definition: TargetDefinition, invalid: Invalid
       return Object.freeze({
         kind,
         type,
-        ...(taskQueue !== undefined && { taskQueue }),
+        ...defined({ taskQueue }),
         ...(passesCall && { passCall: true as const }),
       })
     }

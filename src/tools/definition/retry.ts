@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../common/defined.js'
 import type { OptionBasis } from './option-basis.js'
 import type { Tool } from '../tool.js'
 import { parseOption } from './invalid-tool.js'
@@ -56,11 +57,6 @@ export function parseRetry({
   if (Object.keys(intervals).length === 0) return { attempts }
   return {
     attempts,
-    retry: Object.freeze({
-      ...(initialMs !== undefined && { initialMs }),
-      ...(backoffCoefficient !== undefined && { backoffCoefficient }),
-      ...(maximumMs !== undefined && { maximumMs }),
-      ...(nonRetryableErrorTypes !== undefined && { nonRetryableErrorTypes }),
-    }),
+    retry: Object.freeze(defined({ initialMs, backoffCoefficient, maximumMs, nonRetryableErrorTypes })),
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { RecordedToolSource, ToolSet, ToolSetId } from '../../common/run/run-config.js'
@@ -47,8 +48,7 @@ export async function recordToolSet(
     digest: registry.digest,
     documentation,
     signatures,
-    ...(outputSchemas && { outputSchemas }),
-    ...(names && { names }),
+    ...defined({ outputSchemas, names }),
     ...(source && { source: { kind: source.kind, definition: await externalize(source.definition) } }),
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../common/defined.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { inheritedNamesOf } from './inherited-members.js'
 import { mapSchemas, normalizeSchema } from './schema-document.js'
@@ -104,7 +105,7 @@ function toZodDialect({ appliesDefaults, checksFormats }: Annotations): (schema:
     if (conditions.length === 0) return rest
     // Each part becomes its own schema, because zod ignores the neighbours of some keywords.
     const { $defs, ...own } = rest
-    return { allOf: [own, ...conditions], ...($defs !== undefined && { $defs }) }
+    return { allOf: [own, ...conditions], ...defined({ $defs }) }
   }
   return convert
 }
@@ -132,7 +133,7 @@ function withTypes(schema: JsonObject): JsonObject {
   const added = missing.map((name): [string, JsonValue] => [String(name), value])
   return {
     ...schema,
-    ...(implied !== undefined && { type: implied }),
+    ...defined({ type: implied }),
     ...(isSized && !hasItems && { items: {} }),
     ...(added.length > 0 && { properties: { ...known, ...Object.fromEntries(added) } }),
   }
@@ -144,7 +145,7 @@ function withoutStructuredChoices(schema: JsonObject): JsonObject {
   const allowed = Array.isArray(choices) ? choices : constant === undefined ? [] : [constant]
   if (!allowed.some((choice) => typeof choice === 'object' && choice !== null)) return schema
   const { $defs, ...own } = rest
-  return { allOf: [own, { anyOf: allowed.map(schemaOfValue) }], ...($defs !== undefined && { $defs }) }
+  return { allOf: [own, { anyOf: allowed.map(schemaOfValue) }], ...defined({ $defs }) }
 }
 
 /** A schema that accepts only this value. */

@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 
 /** 32 bytes, or their base64 (`openssl rand -base64 32`). */
@@ -78,7 +79,7 @@ export function keyUnavailable(id: string, reason: string, cause?: unknown): Ptc
     `there is no encryption key ${JSON.stringify(id)} here: ${reason}`,
     {
       hint: 'Give this process the key: `encryption` of its configuration finds keys by their id.',
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ cause }),
     },
   )
 }

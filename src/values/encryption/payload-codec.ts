@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Payload, PayloadCodec } from '@temporalio/common'
 import proto from '@temporalio/proto'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import type { EncryptionKey, KeyRing } from './key-ring.js'
@@ -98,6 +99,6 @@ export function decryptPayload({ data }: Payload, { id, bytes }: EncryptionKey):
 export function decryptionFailed(what: string, keyId: string, cause?: unknown): PtcError {
   return new PtcError('DECRYPTION_FAILED', `${what} can't be decrypted with the key ${JSON.stringify(keyId)}`, {
     hint: 'It was changed, or encrypted with another key of this id. A new key needs a new id.',
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   })
 }

@@ -1,4 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 
 /** Errors that pass although they have the status of a permanent error: clocks and tokens are renewed. */
@@ -24,7 +25,7 @@ export function isConflict(thrown: unknown): boolean {
 export function toS3StoreError(thrown: unknown, store: string): PtcError {
   if (PtcError.isInstance(thrown)) return thrown
   const createError = (code: PtcError['code'], message: string, hint?: string): PtcError =>
-    new PtcError(code, message, { cause: thrown, ...(hint === undefined ? {} : { hint }) })
+    new PtcError(code, message, { cause: thrown, ...defined({ hint }) })
   const detail = describeError(thrown)
   if (thrown instanceof Error && thrown.name === 'CredentialsProviderError') {
     return createError('VALUE_STORE_REFUSED', `there are no credentials for ${store}: ${detail}`, credentialsHint)

@@ -8,6 +8,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
+import { defined } from '../../common/defined.js'
 import { verifyContent, corruptError, isKey, missingError, assertKey } from '../content.js'
 import { isConflict, isNotFound, toS3StoreError } from './s3-store-errors.js'
 import type { S3StoreSettings } from '../option.js'
@@ -39,8 +40,7 @@ export class S3Store implements ValueStore {
       // better.
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: idleTimeout },
-      ...(region === undefined ? {} : { region }),
-      ...(endpoint === undefined ? {} : { endpoint }),
+      ...defined({ region, endpoint }),
     })
   }
 

@@ -12,6 +12,7 @@ import type {
   WorkerPlugin,
 } from '@temporalio/worker'
 import { toFailure } from '../../activities/failures.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { type Role, roles as allRoles } from '../../common/names.js'
 import { extendDataConverter } from '../../values/data-converter.js'
@@ -182,7 +183,7 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   #extendConverter(dataConverter: DataConverter | undefined, toError?: (thrown: unknown) => unknown): DataConverter {
     const { values, encryption: keys } = this.#options.config
     const open = () => (this.#store ??= openStore(values.store, keys))
-    return extendDataConverter(dataConverter, { open, keys, ...(toError && { toError }) })
+    return extendDataConverter(dataConverter, { open, keys, ...defined({ toError }) })
   }
 
   async #closeStore(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker'
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { tenantOf } from '../../common/run/search-attributes.js'
 
@@ -26,9 +27,5 @@ function attributesOf(input: unknown): Record<string, string> {
   if (typeof input !== 'object' || input === null || !('idempotencyKey' in input)) return {}
   const { tool, agent, context } = input as { tool?: string; agent?: string; context?: JsonObject }
   const tenant = tenantOf(context === undefined ? {} : { context })
-  return {
-    ...(tool !== undefined && { tool }),
-    ...(agent !== undefined && { agent }),
-    ...(tenant !== undefined && { tenant }),
-  }
+  return defined({ tool, agent, tenant })
 }

@@ -6,6 +6,7 @@ import {
   toolCall,
   workflowActivities,
 } from '../../activities/index.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, isReservedQueue, type Role, roleQueue, sandboxQueue, toolQueue } from '../../common/names.js'
 import type { BackendName } from '../../common/run/run-config.js'
@@ -73,7 +74,7 @@ function queuesOfTools(taskQueue: string, registry: ToolRegistry): readonly Engi
       })
     }
     if (isReservedQueue(taskQueue, name)) continue
-    queues.set(name, { ...activityQueue('tools', name), ...(tool.rate && { maxPerSecond: tool.rate.perSecond }) })
+    queues.set(name, { ...activityQueue('tools', name), ...defined({ maxPerSecond: tool.rate?.perSecond }) })
   }
   return [...queues.values()]
 }

@@ -1,5 +1,6 @@
 import type { DataConverter } from '@temporalio/common'
 import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/worker'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { activityNames } from '../../common/names.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
@@ -51,7 +52,7 @@ export function addEngine(
     ...(hasBuildId(options) ? {} : { workerDeploymentOptions: workerDeploymentOptions() }),
     ...options,
     ...shared(options, engine),
-    ...(queue && { taskQueue: queue.name }),
+    ...defined({ taskQueue: queue?.name }),
     // Only workflows and tools are versioned: see roleWorkerOptions.
     ...(queue && queue.kind !== 'main' && { workerDeploymentOptions: workerDeploymentOptions() }),
     ...(queue?.hasActivities && { activities: { ...options.activities, ...queue.activities } }),
@@ -63,7 +64,7 @@ export function addEngine(
 function limitsOf({ kind, maxPerSecond }: EngineQueue) {
   return {
     ...((kind === 'main' || kind === 'tools') && { maxConcurrentActivityTaskExecutions }),
-    ...(maxPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: maxPerSecond }),
+    ...defined({ maxTaskQueueActivitiesPerSecond: maxPerSecond }),
   }
 }
 
@@ -86,10 +87,12 @@ export function roleWorkerOptions(options: WorkerOptions, engine: EngineOptions)
   const { namespace, identity } = options
   return {
     ...defaults(engine.config),
-    ...(options.shutdownGraceTime !== undefined && { shutdownGraceTime: options.shutdownGraceTime }),
-    ...(options.shutdownForceTime !== undefined && { shutdownForceTime: options.shutdownForceTime }),
-    ...(namespace !== undefined && { namespace }),
-    ...(identity !== undefined && { identity }),
+    ...defined({
+      shutdownGraceTime: options.shutdownGraceTime,
+      shutdownForceTime: options.shutdownForceTime,
+      namespace,
+      identity,
+    }),
     ...shared(options, engine),
     // Temporal allows 100 task queues in a deployment version, and each host has one.
     workerDeploymentOptions: workerDeploymentOptions(),

@@ -1,4 +1,5 @@
 import { hostedBackend } from '../../common/agent/hosted-code.js'
+import { defined } from '../../common/defined.js'
 import type { BuiltInBackend } from '../../common/run/run-config.js'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
@@ -80,8 +81,7 @@ async function createDocker(
 ): Promise<DockerBackend | undefined> {
   const { image, runtime } = sandbox.docker
   const docker = createDockerBackend({
-    ...(image === undefined ? {} : { image }),
-    ...(runtime === undefined ? {} : { runtime }),
+    ...defined({ image, runtime }),
     warm: sandbox.docker.warm ?? warm,
     namespace: owner,
     limits: runConfig.limits,

@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import { createLazyAiSdkProvider } from '../../models/ai-sdk/options.js'
 import type { AnthropicProviderOptions } from '../../models/anthropic/options.js'
 import { createLazyAnthropicProvider } from '../../models/anthropic/lazy-provider.js'
@@ -39,7 +40,7 @@ function createProvider(
 ): ModelProvider {
   if (isModelProvider(option)) return option
   const { kind, baseURL } = option
-  const endpoint = { ...timeouts, ...(baseURL !== undefined && { baseURL }) }
+  const endpoint = { ...timeouts, ...defined({ baseURL }) }
   switch (kind) {
     case 'anthropic':
       return createLazyAnthropicProvider({ ...endpoint, ...keyOf(option), ...modelApi })
@@ -49,7 +50,7 @@ function createProvider(
       return createLazyAiSdkProvider({ name, ...settings, ...endpoint, ...keyOf({ apiKey }) })
     }
     case 'bedrock':
-      return createLazyBedrockProvider({ ...endpoint, ...(option.region !== undefined && { region: option.region }) })
+      return createLazyBedrockProvider({ ...endpoint, ...defined({ region: option.region }) })
   }
 }
 

@@ -25,6 +25,7 @@ import {
   Runtime,
 } from '@temporalio/worker'
 import { setActivityChannel } from '../../activities/activity-channel.js'
+import { defined } from '../../common/defined.js'
 import { messageOf } from '../../common/errors.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { activityNames } from '../../common/names.js'
@@ -118,12 +119,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
       encryptionKey,
       log: target === false ? undefined : (target ?? process.stderr.fd),
       logFormat,
-      connectionOptions: {
-        ...(address === undefined ? {} : { address }),
-        ...(tls === undefined ? {} : { tls }),
-        ...(apiKey === undefined ? {} : { apiKey }),
-        ...(metadata === undefined ? {} : { metadata }),
-      },
+      connectionOptions: defined({ address, tls, apiKey, metadata }),
     }
     // Starts without the Node options of this process: they may load modules that the thread must not have.
     this.#thread = new Worker(entry, { workerData, transferList: [port2], execArgv: [], resourceLimits })

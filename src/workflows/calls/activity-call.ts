@@ -19,6 +19,7 @@ import {
   outcomeUnknown,
   toCallStatus,
 } from '../../common/calls/outcomes.js'
+import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
@@ -43,7 +44,7 @@ export async function callActivity(call: AdmittedCall): Promise<CallOutcome> {
   // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
   const mayFollow = effect !== 'once' && concurrency === undefined && approval === undefined
   const followUp = mayFollow ? call.followUp : undefined
-  const result = await scheduleToolActivity(call, { ...toolInput(call), ...(followUp && { followUp: followUp.input }) })
+  const result = await scheduleToolActivity(call, { ...toolInput(call), ...defined({ followUp: followUp?.input }) })
   // Without a follow-up, the result of the activity is the bare result of the call.
   const { value, followUps } = followUp ? (result as unknown as FollowedCall) : { value: result, followUps: [] }
   call.run.addStoredBytes((refOf(value)?.bytes ?? 0) + payloadBytes(followUps))

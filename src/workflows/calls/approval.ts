@@ -18,6 +18,7 @@ import { callDigest, signCall } from '../../common/calls/call-identity.js'
 import { callerIdentity } from '../../common/calls/calls.js'
 import { describeReport, noCompensations } from '../../common/calls/compensation.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { defined } from '../../common/defined.js'
 import { approvalActivityId } from '../../common/names.js'
 import { requestApproval } from '../temporal/activities.js'
 import { denied } from './admission.js'
@@ -92,7 +93,7 @@ async function waitForDecision(call: AdmittedCall, waitingCall: WaitingCall): Pr
   }
   if (outcome.status !== 'ok') return outcome
   const { arguments: args, remember } = parseApproval(outcome.value) ?? {}
-  waitingCall.approved = { ...(args && { arguments: args }) }
+  waitingCall.approved = defined({ arguments: args })
   waiting.apply(waitingCall, { type: 'proceed' })
   if (!remember) return undefined
   const { name } = call.tool

@@ -1,5 +1,6 @@
 import type { Priority, RetryPolicy } from '@temporalio/common'
 import { lostWorkerRetries } from '../../common/calls/calls.js'
+import { defined } from '../../common/defined.js'
 import { notRetriedInputErrors } from '../../common/errors.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { utf8Length } from '../../common/text/text.js'
@@ -40,7 +41,7 @@ export function retryPolicyOf(
   return {
     initialInterval: initialMs,
     maximumInterval: maximumMs,
-    ...(backoffCoefficient !== undefined && { backoffCoefficient }),
+    ...defined({ backoffCoefficient }),
     maximumAttempts: remote && effect === 'once' ? 1 : maximumAttempts,
     nonRetryableErrorTypes: [...types, ...notRetriedInputErrors],
   }

@@ -2,6 +2,7 @@ import type { ApplicationFailure } from '@temporalio/workflow'
 import { parseApproval } from '../../common/calls/approvals.js'
 import type { ToolCallInput } from '../../common/calls/calls.js'
 import type { DeferredResult } from '../../common/calls/deferred-calls.js'
+import { defined } from '../../common/defined.js'
 import { refOf } from '../../common/json/external-value.js'
 import { clientToolRole, type Role } from '../../common/names.js'
 import { formatDuration } from '../../common/text/format.js'
@@ -30,7 +31,7 @@ export async function completedOutcome(
   if (isApproval) return approvalOutcome(config, { tool, position }, result)
   if (result.type === 'failure') return { status: 'tool_error', message: result.message }
   const { digest, names, outputSchemas } = config.toolSet
-  const tools = { digest, ...(names && { names }), ...(outputSchemas !== undefined && { outputSchemas }) }
+  const tools = { digest, ...defined({ names, outputSchemas }) }
   const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
   const value = await checkToolResult(input, config.timeouts, resultRole(config))
   run.addStoredBytes(refOf(value)?.bytes ?? 0)

@@ -21,6 +21,7 @@ import { signCall } from '../../common/calls/call-identity.js'
 import type { AuditCallInput } from '../../common/calls/calls.js'
 import type { CompleteCallInput } from '../../common/calls/deferred-calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { defined } from '../../common/defined.js'
 import type { Run } from '../run/run.js'
 import { auditCallEvent } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
@@ -128,7 +129,7 @@ export class Completions {
         type: 'call.decided',
         decision,
         digest,
-        ...(by !== undefined && { by }),
+        ...defined({ by }),
       })
     } catch (thrown) {
       this.#deciding.delete(call)
@@ -167,7 +168,7 @@ export class Completions {
   ): Promise<void> {
     const { isAudited, context, timeouts } = this.#run.config
     if (!isAudited) return
-    const call = { tool, caller, position, idempotencyKey, ...(context && { context }) }
+    const call = { tool, caller, position, idempotencyKey, ...defined({ context }) }
     await auditCallEvent({ ...call, event }, timeouts, resultRole(this.#run.config))
   }
 

@@ -3,6 +3,7 @@ import { approvalKey } from '../../common/calls/approvals.js'
 import { signCall } from '../../common/calls/call-identity.js'
 import { type CompleteCallInput, maxDeciderLength, type WorkflowWaits } from '../../common/calls/deferred-calls.js'
 import type { SlotAnswer } from '../../common/calls/tool-slots.js'
+import { defined } from '../../common/defined.js'
 import { completeCallUpdate, slotAnswerSignal, waitsQuery } from '../../common/names.js'
 import { failWorkflowOnError, rejection } from '../temporal/failures.js'
 import { handleSignal } from '../temporal/handle-signal.js'
@@ -64,9 +65,9 @@ function waitsOf(open: readonly RunCalls[]): WorkflowWaits {
   return {
     firstExecutionRunId: workflowInfo().firstExecutionRunId,
     calls: open.flatMap(callsToDecide),
-    ...(paused && { paused }),
+    ...defined({ paused }),
     helpers: open.flatMap(({ run: { progress } }) => [...progress.helpers]),
-    ...(servedRun !== undefined && { servedRun }),
+    ...defined({ servedRun }),
   }
 }
 

@@ -4,6 +4,7 @@
 
 import type { CallPosition } from '../../common/calls/calls.js'
 import type { CompensationsState } from '../../common/calls/compensation.js'
+import { defined } from '../../common/defined.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import type { CallWait } from '../run/progress.js'
 import type { Run } from '../run/run.js'
@@ -72,9 +73,9 @@ export class RunCalls {
     const [approvals, compensations] = [this.approvals.state, this.compensations.state]
     return {
       ...(waiting.length > 0 && { waiting }),
-      ...(completions && { completions }),
+      ...defined({ completions }),
       ...(approvals.length > 0 && { approvals }),
-      ...(compensations && { compensations }),
+      ...defined({ compensations }),
     }
   }
 

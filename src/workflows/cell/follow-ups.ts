@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import type { DescribedCall, LocalCallAllowance } from '../../common/session/steps.js'
 import { executionOfCalls } from '../../common/calls/call-identity.js'
 import { callerIdentity } from '../../common/calls/calls.js'
@@ -15,8 +16,7 @@ export function localCallAllowance(runtime: CodeRuntime, cell: CellState): Local
   const { resultBytes } = run.config.limits
   const maxCalls = maxLocalCalls(runtime, cell)
   const { toolUseId } = cell
-  const identity =
-    maxCalls === 0 ? {} : { ...callerIdentity(run.config), ...(toolUseId !== undefined && { toolUseId }) }
+  const identity = maxCalls === 0 ? {} : { ...callerIdentity(run.config), ...defined({ toolUseId }) }
   return { maxCalls, turn: cell.turn, cell: cell.number, firstExecutionRunId, resultBytes, ...identity }
 }
 

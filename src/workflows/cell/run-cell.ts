@@ -19,6 +19,7 @@
  *    the cell, and its calls do not start.
  */
 
+import { defined } from '../../common/defined.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { CallOutcome, CellEnd } from '../../common/calls/outcomes.js'
 import type { DescribedStepResult, StepOutcome } from '../../common/session/steps.js'
@@ -65,7 +66,7 @@ export async function runCell(
   const cell: CellState = {
     number: run.counts.cells,
     turn: run.counts.turns,
-    ...(toolUseId !== undefined && { toolUseId }),
+    ...defined({ toolUseId }),
     deadline: Date.now() + cellTotalSeconds * 1_000,
     wakeAt: null,
     waitsForAll: false,
@@ -197,7 +198,7 @@ async function runToCompletion(
       const followUp = prepareFollowUp(runtime, cell, calls, outputLimit())
       for (const call of calls) {
         const { turn, number, toolUseId } = cell
-        const where = { turn, cell: number, ...(toolUseId !== undefined && { toolUseId }) }
+        const where = { turn, cell: number, ...defined({ toolUseId }) }
         const local = session.outcomeOf(call.index)
         const made = { call, ...where }
         if (local) pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, made), local))

@@ -37,6 +37,7 @@ import {
   type ProviderMessage,
   type SendInput,
 } from '../../common/conversation/conversation.js'
+import { defined } from '../../common/defined.js'
 import { zeroCounts } from '../../common/run/runs.js'
 import { compensateMessage } from '../calls/compensation/compensate-unfinished.js'
 import { showProgress } from '../run/progress.js'
@@ -281,7 +282,7 @@ export class Conversation {
     if (note !== undefined) messages.addPending([{ type: 'text', text: note }])
     const isTakenBack = before !== undefined && takenBackStatuses.includes(outcome.status) && messages.restore(before)
     this.#messages.answer(
-      { ...outcome, ...(report && { compensation: report }), isTakenBack },
+      { ...outcome, ...defined({ compensation: report }), isTakenBack },
       run.counts,
       this.#input.startedByMessage,
     )

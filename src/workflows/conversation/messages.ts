@@ -5,6 +5,7 @@ import {
   type MessageStatus,
   type SendInput,
 } from '../../common/conversation/conversation.js'
+import { defined } from '../../common/defined.js'
 import type { RunCounts } from '../../common/run/runs.js'
 import { utf8Length } from '../../common/text/text.js'
 
@@ -96,7 +97,7 @@ export class Messages {
 
   accept(id: string, { text, steer = false, attachments, messages }: SendInput): void {
     const accepted = this.#state.accepted + 1
-    const more = { ...(attachments && { attachments }), ...(messages && { messages }) }
+    const more = defined({ attachments, messages })
     const message: QueuedMessage = { id, number: accepted, text, steer, ...more }
     this.#state = { ...this.#state, accepted, queue: [...this.#state.queue, message] }
   }

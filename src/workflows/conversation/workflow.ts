@@ -10,6 +10,7 @@ import type {
   ResetInput,
   SendInput,
 } from '../../common/conversation/conversation.js'
+import { defined } from '../../common/defined.js'
 import { conversationMessages } from '../../common/names.js'
 import { handleBudget } from '../run/budget.js'
 import { registerInspectQuery, withRuntime } from '../cell/code-runtime.js'
@@ -57,10 +58,7 @@ export async function conversation(input: ConversationInput, state?: Conversatio
     const next: ConversationInput = {
       name,
       startedByMessage,
-      ...(input.agent !== undefined && { agent: input.agent }),
-      ...(input.session !== undefined && { session: input.session }),
-      ...(input.context && { context: input.context }),
-      ...(closeAfterMs !== undefined && { closeAfterMs }),
+      ...defined({ agent: input.agent, session: input.session, context: input.context, closeAfterMs }),
     }
     const calls = await instance.failMessagesWith(() => startRun({ kind: 'conversation', options, state }))
     const { run, compensations } = calls

@@ -24,6 +24,7 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow'
+import { defined } from '../../common/defined.js'
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/run/runs.js'
@@ -151,7 +152,7 @@ export class NamedSession {
    */
   async executeServedCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
     const { id, context, sandbox } = cell
-    this.#admit({ context, ...(sandbox !== undefined && { sandbox }) })
+    this.#admit({ context, ...defined({ sandbox }) })
     return this.#enqueue(async (runtime) => {
       const ended = this.#interruptedBeforeStart.delete(id)
         ? { end: interruptedBeforeStart, output: '', toolCalls: 0 }

@@ -11,6 +11,7 @@ import {
   spentItem,
   usedAmounts,
 } from '../../common/budget/budget.js'
+import { defined } from '../../common/defined.js'
 import { budgetMessage } from '../../common/names.js'
 import { addLeases, decideLease } from '../../common/budget/leases.js'
 import type { RunCounts } from '../../common/run/runs.js'
@@ -59,7 +60,7 @@ export class RunBudget {
     // After a raise the waiting run has not noticed it yet; another item may be spent.
     const { spent } = this
     const paused = spent === undefined || !this.#paused ? null : { ...this.#paused, item: spent }
-    return { ...(this.#budget && { budget: this.#budget }), used: this.#used, paused }
+    return { ...defined({ budget: this.#budget }), used: this.#used, paused }
   }
 
   /** The item of the budget that is spent; undefined while every item has something left. */

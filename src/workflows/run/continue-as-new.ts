@@ -8,6 +8,7 @@ import {
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow'
+import { defined } from '../../common/defined.js'
 import { memoKeys } from '../../common/names.js'
 import type { Semaphore } from '../temporal/semaphore.js'
 import type { Run } from './run.js'
@@ -105,7 +106,7 @@ export function continueAsNew<Type extends Workflow>(
   const { memo, startTime } = workflowInfo()
   const startedAt = { [memoKeys.startedAt]: startTime.toISOString() }
   const typedSearchAttributes = continuedSearchAttributes(run)
-  const kept = { memo: { ...startedAt, ...memo }, ...(typedSearchAttributes && { typedSearchAttributes }) }
+  const kept = { memo: { ...startedAt, ...memo }, ...defined({ typedSearchAttributes }) }
   return makeContinueAsNewFunc<Type>({ ...kept, ...options })(...args)
 }
 

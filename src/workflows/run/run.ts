@@ -13,6 +13,7 @@ import type { RunIdentity } from '../../common/calls/call-identity.js'
 import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { addSubagentCounts } from '../../common/budget/leases.js'
 import type { ModelReply } from '../../common/agent/messages.js'
+import { defined } from '../../common/defined.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import { addUsage, type RunCounts, type RunKind, zeroCounts } from '../../common/run/runs.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
@@ -71,7 +72,7 @@ export class Run {
 
   get state(): RunDataState {
     const budget = this.budget.state
-    return { config: this.#config, counts: this.#counts, storedBytes: this.#storedBytes, ...(budget && { budget }) }
+    return { config: this.#config, counts: this.#counts, storedBytes: this.#storedBytes, ...defined({ budget }) }
   }
 
   /** True when Anthropic executes the code of the run. */

@@ -16,6 +16,7 @@
  *    steps are used again.
  */
 
+import { defined } from '../../common/defined.js'
 import type { ValueLog } from '../../common/json/value-log.js'
 import type { SessionSnapshot } from '../../common/session/snapshots.js'
 import type {
@@ -144,19 +145,19 @@ export class Journal {
     if (input.type === 'cell') {
       this.#cellStart = { log: this.#log, latest: this.#latest.length, cells: this.#cells }
     }
-    return { number: this.length + 1, now, ...(waited === undefined ? {} : { waited }), input }
+    return { number: this.length + 1, now, ...defined({ waited }), input }
   }
 
   /** Records a step with its result, and with the times at which the sandbox executed it. */
   record({ input, now, waited }: Step, stepResult: ExecuteStepResult): void {
     const { executedAt } = 'executedAt' in stepResult ? stepResult : { executedAt: undefined }
-    const times = executedAt ?? { now, ...(waited === undefined ? {} : { waited }) }
+    const times = executedAt ?? { now, ...defined({ waited }) }
     const result: RecordedStep['result'] =
       stepResult.type === 'suspended'
         ? { type: 'suspended', calls: stepResult.calls.map(recordedCall) }
         : { type: 'ended' }
     const { interruptedAfterMs } = 'interruptedAfterMs' in stepResult ? stepResult : { interruptedAfterMs: undefined }
-    const step = { ...times, input, result, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
+    const step = { ...times, input, result, ...defined({ interruptedAfterMs }) }
     this.#latest.push(step)
     this.#latestBytes += jsonBytes(step)
     if (input.type === 'cell') this.#cells += 1

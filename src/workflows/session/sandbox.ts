@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
+import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
 import { pickStepLimits } from '../../common/run/limits.js'
 import { requesterOf } from '../../common/run/requester.js'
@@ -127,7 +128,7 @@ export class Sandbox {
       tools: this.#tools(hasStubs),
       limits,
       ...input,
-      ...(requester && { requester }),
+      ...defined({ requester }),
     }
     this.#run.addStoredBytes(payloadBytes(request))
     try {
@@ -217,7 +218,7 @@ export class Sandbox {
    */
   #tools(hasStubs: boolean): SessionTools {
     const { digest, signatures, names, source } = this.#config.toolSet
-    const id = { digest, ...(names && { names }), ...(source && { source }) }
+    const id = { digest, ...defined({ names, source }) }
     return { ...id, ...(hasStubs ? {} : { signatures }) }
   }
 

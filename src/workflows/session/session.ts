@@ -1,6 +1,7 @@
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
 import { digestJson } from '../../common/calls/call-identity.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { defined } from '../../common/defined.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { Step, StepActivityResult, StepInput, StepOutcome } from '../../common/session/steps.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
@@ -216,7 +217,7 @@ export class Session {
     return {
       sandbox,
       startedAt: this.#startedAt,
-      ...(this.#lastResultAt === undefined ? {} : { lastResultAt: this.#lastResultAt }),
+      ...defined({ lastResultAt: this.#lastResultAt }),
       journal,
       snapshots: this.#snapshots.state,
       ...(this.#followUps.steps.length === 0 ? {} : { followUps: this.#followUps.steps }),
@@ -259,7 +260,7 @@ export class Session {
       if (rebuilt.type !== 'rebuilt') return rebuilt
     }
     const summary = isResumed ? `resume the session: ${describeStep(step)}` : describeStep(step)
-    const request = { step, outputLimit, ...(localCalls && { localCalls }) }
+    const request = { step, outputLimit, ...defined({ localCalls }) }
     const send = () => this.#sandbox.executeStep(request, summary)
     const startedAt = Date.now()
     const isStop = step.input.type === 'stop'

@@ -24,6 +24,7 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow'
+import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { Externalizable } from '../../common/json/external-value.js'
 import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common/names.js'
@@ -116,7 +117,7 @@ export class SharedSession {
   /** Read between two cells, or while the owner has a cell. */
   get state(): SharedSessionState {
     return {
-      ...(this.#ownerRunId !== undefined && { ownerRunId: this.#ownerRunId }),
+      ...defined({ ownerRunId: this.#ownerRunId }),
       ...(this.#cell && { cell: { toolUseId: this.#cell.toolUseId, id: this.#cell.id } }),
     }
   }
@@ -215,8 +216,7 @@ export class SharedSession {
       startedByUpdateId: cellId,
       limits: config.limits,
       ...(config.toolSet.names && { tools: config.tools.filter(isNoSubagent).map((tool) => tool.name) }),
-      ...(config.context && { context: config.context }),
-      ...(sandbox !== undefined && { sandbox }),
+      ...defined({ context: config.context, sandbox }),
     }
     return startSession({ workflowId: namedSessionId(taskQueue, name), taskQueue, session }, config.timeouts)
   }

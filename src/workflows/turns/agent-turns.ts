@@ -20,6 +20,7 @@
 import { workflowInfo } from '@temporalio/workflow'
 import { isToolUseBlock, type PendingBlock } from '../../common/agent/messages.js'
 import type { ModelTurnResult } from '../../common/agent/model-turn.js'
+import { defined } from '../../common/defined.js'
 import { type AgentStatus, replyText } from '../../common/run/runs.js'
 import { type CodeRuntime, dropCell, interruptCell, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
@@ -308,7 +309,7 @@ export class AgentTurns {
       conversation: this.messages.state,
       pendingToolUses: this.#pendingToolUses,
       suspendedCell,
-      ...(shared && { sharedSession: shared.state }),
+      ...defined({ sharedSession: shared?.state }),
     }
     const isBetweenTurns = suspendedCell === null && shared?.hasCell !== true
     await continueAsNew(state, isBetweenTurns && workflowInfo().targetWorkerDeploymentVersionChanged)

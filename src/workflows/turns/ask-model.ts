@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/agent/model-turn.js'
+import { defined } from '../../common/defined.js'
 import type { ModelId } from '../../common/run/run-config.js'
 import type { Run } from '../run/run.js'
 import { modelTurn } from '../temporal/model-activities.js'
@@ -19,7 +20,7 @@ export function askModel(
 ): Promise<ModelTurnResult> {
   const { timeouts, model } = run.config
   const { fallbacks = [], provider, name, contextWindow, ...settings } = model
-  const first: ModelId = { provider, name, ...(contextWindow !== undefined && { contextWindow }) }
+  const first: ModelId = { provider, name, ...defined({ contextWindow }) }
   const chain = [first, ...fallbacks]
 
   async function ask(position: number): Promise<ModelTurnResult> {

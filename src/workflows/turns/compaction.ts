@@ -1,5 +1,6 @@
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 import type { CompactionInput, CompactionResult } from '../../common/agent/model-turn.js'
+import { defined } from '../../common/defined.js'
 import { showProgress } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { compactMessages } from '../temporal/model-activities.js'
@@ -80,7 +81,7 @@ export class Compaction {
     const { history: _, ...next } = turnRequest(this.#run, this.#messages.state, undefined)
     const input: CompactionInput = {
       turn: counts.turns + 1,
-      ...(message !== undefined && { message }),
+      ...defined({ message }),
       model: config.model,
       history,
       tokens,

@@ -14,6 +14,7 @@
  * 4. The state does not grow with the conversation: the earlier messages are in the value store.
  */
 
+import { defined } from '../../common/defined.js'
 import type { ValueLog } from '../../common/json/value-log.js'
 import { type Attachment, messageBlocks } from '../../common/conversation/attachments.js'
 import type { PendingBlock } from '../../common/agent/messages.js'
@@ -95,7 +96,7 @@ export class MessageHistory {
   addMessage({ text, attachments, id }: UserMessage): void {
     const counted = { maxTokens: this.#defaultMaxTokens, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
     const { hosted } = this.#state
-    const reset = { ...(id !== undefined && { message: id }), ...(hosted && { hosted: { ...hosted, freeTurns: 0 } }) }
+    const reset = { ...defined({ message: id }), ...(hosted && { hosted: { ...hosted, freeTurns: 0 } }) }
     this.#state = { ...this.#state, ...counted, ...reset }
     this.addPending(messageBlocks(text, attachments))
   }

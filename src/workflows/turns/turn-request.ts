@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
+import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { ModelTurnInput, SharedSession } from '../../common/agent/model-turn.js'
 import { requesterOf } from '../../common/run/requester.js'
@@ -25,13 +26,10 @@ export function turnRequest(
   const { instructions, outputSchema, isPlain, mode, doneCheck, input, sessionOwner } = config
   const { compaction, readMore, model } = config
   const agent = {
-    ...(instructions !== undefined && { instructions }),
-    ...(outputSchema && { outputSchema }),
+    ...defined({ instructions, outputSchema }),
     ...(isPlain && { isPlain }),
     ...(mode && { mode }),
-    ...(doneCheck !== undefined && { doneCheck }),
-    ...(planStep !== undefined && { planStep }),
-    ...(input && { inputDescription: input.description }),
+    ...defined({ doneCheck, planStep, inputDescription: input?.description }),
     ...(sessionOwner && { sharedSession: sharedSessionOf(sessionOwner) }),
   }
   // A model that has only one turn needs nothing that helps later turns.
@@ -45,7 +43,7 @@ export function turnRequest(
   const requester = requesterOf(config.context)
   const code = isHosted && { hosted: hostedTurn(hosted) }
   const ofMessage = message !== undefined && { message }
-  const asked = { history, committedTurns, pending, ...ofMessage, ...(requester && { requester }), ...code }
+  const asked = { history, committedTurns, pending, ...ofMessage, ...defined({ requester }), ...code }
   const { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes } = config.limits
   const limits = { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes }
   return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }

@@ -17,6 +17,7 @@
  * 5. A failure of the model is a result. The messages then have only phase 1.
  */
 import { activityInfo } from '@temporalio/activity'
+import { defined } from '../../../common/defined.js'
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
 import { estimateCharacters, estimateTokens } from '../../../common/agent/context-window.js'
@@ -55,14 +56,14 @@ export function compactMessages(parts: ModelParts) {
   return (input: CompactionInput): Promise<CompactionResult> =>
     runActivity((scope) => {
       const { turn, message, tokens: tokensBefore } = input
-      const fields = { turn, ...(message !== undefined && { message }), tokensBefore }
+      const fields = { turn, ...defined({ message }), tokensBefore }
       // A turn can have several compactions: the provider may refuse the messages of the first one.
       const unit = `compaction/${turn}/${activityInfo().activityId}`
       return new Observer(parts, scope, { unit }).observe(
         {
           started: { type: 'compaction.started', ...fields },
           completed: ({ tokens: tokensAfter, shortened, summarized, problem }) => {
-            const counts = { tokensAfter, shortened, summarized, ...(problem !== undefined && { problem }) }
+            const counts = { tokensAfter, shortened, summarized, ...defined({ problem }) }
             return [{ type: 'compaction.completed', ...fields, ...counts }]
           },
           failed: (thrown) => ({ type: 'compaction.failed', ...fields, code: codeOf(thrown, scope) }),
@@ -164,7 +165,7 @@ async function summarize(
   { signal, report, attempt }: ActivityScope,
 ): Promise<Summary> {
   const { name, maxTokens, temperature, provider } = model
-  const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
+  const settings = { maxTokens, ...defined({ temperature }) }
   // This assumes fewer characters per token than usual, so that the request always fits.
   const maxCharacters = Math.max(minTranscriptCharacters, 2 * (targetTokens - maxTokens))
   const request: ModelRequest = { model: name, ...settings, ...summaryRequest(early, maxCharacters) }

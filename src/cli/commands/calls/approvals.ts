@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import type { WaitOfRun } from '../../../client/index.js'
+import { defined } from '../../../common/defined.js'
 import { PtcError } from '../../../common/errors.js'
 import type { Environment } from '../../environment/environment.js'
 import { withEnvironment } from '../../environment/with-environment.js'
@@ -68,8 +69,7 @@ function toJson({ run, wait }: WaitOfRun): object {
   const expires = wait.type !== 'budget' && { expiresAt: new Date(wait.expiresAt).toISOString() }
   return {
     run: workflowId,
-    ...(agent !== undefined && { agent }),
-    ...(requester && { requester }),
+    ...defined({ agent, requester }),
     ...wait,
     since: new Date(wait.since).toISOString(),
     ...expires,

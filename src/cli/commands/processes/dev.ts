@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { Command, Option } from 'commander'
+import { defined } from '../../../common/defined.js'
 import type { LogLevel } from '../../../worker/index.js'
 import type { TemporalServer } from '../../../dev-server/index.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
@@ -60,7 +61,7 @@ async function runDev(options: Options): Promise<void> {
     printStatus(`${displayPath(path)} changed: restart \`ptc dev\` to use it`),
   )
   try {
-    const ports = { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) }
+    const ports = defined({ port, uiPort })
     const server = await resolveServerWithUi(project, { ...ports, signal })
     const worker = await startWorkerProcess({ config: file, sandbox, logLevel }, signal).catch(async (thrown) => {
       await server.close()

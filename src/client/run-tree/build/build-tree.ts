@@ -1,3 +1,4 @@
+import { defined } from '../../../common/defined.js'
 import { addUsage, zeroCounts, type RunCounts } from '../../../common/run/runs.js'
 import type { BudgetPause } from '../../../common/budget/budget.js'
 import { requesterOf } from '../../../common/run/requester.js'
@@ -81,7 +82,7 @@ export function buildTree(
     failure: end ? end.failure : taskFailure,
     unserved: [],
     waitsFor: end ? [] : waitsOf(turns, paused),
-    ...(requester && { requester }),
+    ...defined({ requester }),
     turns,
     compactions: run.compactions.map((record) => compactionNode(record, context.isRunEnded)),
     totals: countsOf(agent ?? program) ?? countNodes(turns, run.compactions, carriedState?.counts ?? zeroCounts),
@@ -146,7 +147,7 @@ function compactionNode(record: ActivityRecord, isRunEnded: boolean): Compaction
   const result = resultOf(record, 'compaction')
   if (result === undefined) return { ...base, status: 'failed', failure: unreadableReply }
   const { tokens: tokensAfter, shortened, summarized, problem } = result
-  return { ...base, status: 'ok', tokensAfter, shortened, summarized, ...(problem !== undefined && { problem }) }
+  return { ...base, status: 'ok', tokensAfter, shortened, summarized, ...defined({ problem }) }
 }
 
 const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' } as const
@@ -158,7 +159,7 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
   const printed = output.map((piece) => context.fetched.text(piece)).join('')
   return {
     number,
-    ...(toolUseId !== undefined && { toolUse: toolUseId }),
+    ...defined({ toolUse: toolUseId }),
     code: context.fetched.text(code),
     codeRef: parseRef(code),
     startedAt,
@@ -204,7 +205,7 @@ function callNodes(calls: ReadonlyMap<number, CallDraft>, context: CallContext, 
 function countsOf(counts: RunCounts | undefined): RunCounts | undefined {
   if (!counts) return undefined
   const { turns, cells, toolCalls, usage, costUsd, subagents } = counts
-  return { turns, cells, toolCalls, usage, costUsd, ...(subagents && { subagents }) }
+  return { turns, cells, toolCalls, usage, costUsd, ...defined({ subagents }) }
 }
 
 /** @param earlierCounts counts of the executions that the server no longer has */

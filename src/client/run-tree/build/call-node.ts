@@ -1,6 +1,7 @@
 import { approvalKey, isApprovalKey } from '../../../common/calls/approvals.js'
 import { toolUseCaller } from '../../../common/agent/hosted-code.js'
 import { isLostWorkerFailure, toCallStatus } from '../../../common/calls/outcomes.js'
+import { defined } from '../../../common/defined.js'
 import { type CallDraft, isDeferred, resultOf } from './draft.js'
 import type { DecisionInput } from '../history/activity-payloads.js'
 import type { ActivityRecord } from '../history/activity-record.js'
@@ -58,8 +59,8 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     summary: described?.summary ?? activity?.summary ?? tool,
     arguments: context.fetched.arguments(input?.arguments ?? described?.arguments ?? {}),
     caller: call.cell === 0 ? 'direct' : 'code_execution',
-    ...toolUseCaller({ ...(codeUse !== undefined && { toolUseId: codeUse }) }),
-    ...(call.toolUseId !== undefined && { toolUse: call.toolUseId }),
+    ...toolUseCaller(defined({ toolUseId: codeUse })),
+    ...defined({ toolUse: call.toolUseId }),
     position: { turn: call.turn, cell: call.cell, index: call.index },
     idempotencyKey: input?.idempotencyKey,
     ...(activity?.workflowId !== undefined && { workflowId: activity.workflowId }),
@@ -72,7 +73,7 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     blocked: activity?.blockedNote,
     status,
     deferred,
-    ...(approval && { approval }),
+    ...defined({ approval }),
     ...(call.decision && { decision: decisionOf(call, call.decision) }),
     ...(open?.progress !== undefined && { progress: open.progress }),
     ...(status === 'waiting' && !activity && !approval && context.limitedTools.has(tool) && { waitsForSlot: true }),
@@ -91,7 +92,7 @@ function attemptsOf(
 ): Pick<CallNode, 'maxAttempts' | 'nextAttemptAt'> {
   if (!open) return {}
   const { nextAttemptAt } = open
-  return { ...(maxAttempts !== undefined && { maxAttempts }), ...(nextAttemptAt !== undefined && { nextAttemptAt }) }
+  return defined({ maxAttempts, nextAttemptAt })
 }
 
 function decisionOf({ described, approval }: CallDraft, record: DecisionInput): CallDecision {
@@ -102,7 +103,7 @@ function decisionOf({ described, approval }: CallDraft, record: DecisionInput): 
   const isReplaced = result.type === 'value' && isApproval && result.replacesArguments
   return {
     decision: isApproval ? (isPositive ? 'approved' : 'denied') : isPositive ? 'completed' : 'failed',
-    ...(by !== undefined && { by }),
+    ...defined({ by }),
     at,
     ...(isReplaced && asked && { replacedArguments: asked }),
     ...(result.type === 'value' && result.remembers && { remembered: true }),

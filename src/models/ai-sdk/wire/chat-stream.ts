@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../../common/defined.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json/json.js'
 import { eventIndex, eventText as text, parseEvent } from '../../http/event-data.js'
 import { invalidReply } from '../../reply/invalid-reply.js'
@@ -123,7 +124,7 @@ export class ChatStream implements EventStream {
     return {
       ...withoutNull({ ...extras, annotations: annotations ?? null, audio: audio ?? null }),
       role: 'assistant',
-      ...(said !== undefined && { content: said }),
+      ...defined({ content: said }),
       ...(refused && { refusal: refused }),
       ...(calls.length > 0 && { tool_calls: calls }),
     }

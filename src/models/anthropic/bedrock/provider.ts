@@ -1,4 +1,5 @@
 import { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk'
+import { defined } from '../../../common/defined.js'
 import { createMessagesProvider } from '../messages-provider.js'
 import { checkBaseURL, resolveTimeouts } from '../../http/endpoint-options.js'
 import { fetchThroughProxy } from '../../http/proxy-fetch.js'
@@ -18,8 +19,7 @@ export function createBedrockProvider(options: BedrockProviderOptions = {}): Mod
   const { region, baseURL } = options
   const timeouts = resolveTimeouts(options)
   const client = new AnthropicBedrock({
-    ...(region === undefined ? {} : { awsRegion: region }),
-    ...(baseURL === undefined ? {} : { baseURL }),
+    ...defined({ awsRegion: region, baseURL }),
     fetch: fetchThroughProxy,
     // Only Temporal retries.
     maxRetries: 0,

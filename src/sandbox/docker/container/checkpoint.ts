@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { defined } from '../../../common/defined.js'
 import { PtcError } from '../../../common/errors.js'
 import { waitForExit } from '../connection/container-exit.js'
 import { withTimeout } from '../engine/with-timeout.js'
@@ -114,7 +115,7 @@ function checkpointRequest(engine: DockerEngine, { method, path, query = {}, bod
     engine.dial({
       path: `/containers/${path}?`,
       method,
-      options: { _query: query, ...(body === undefined ? {} : { _body: body }) },
+      options: { _query: query, ...defined({ _body: body }) },
       allowEmpty: true,
       statusCodes: { 200: true, 201: true, 204: true },
       abortSignal,

@@ -1,3 +1,4 @@
+import { defined } from '../../../common/defined.js'
 import type { Limits } from '../../../common/run/limits.js'
 
 interface ContainerCreateInput {
@@ -158,7 +159,7 @@ export function containerCreateOptions(input: ContainerCreateInput) {
       Mounts: [],
       Devices: [],
       PublishAllPorts: false,
-      ...(runtime === undefined ? {} : { Runtime: runtime }),
+      ...defined({ Runtime: runtime }),
     },
   }
 }

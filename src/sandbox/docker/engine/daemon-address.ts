@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { DockerOptions } from 'dockerode'
 import { z } from 'zod'
+import { defined } from '../../../common/defined.js'
 import { messageOf, PtcError } from '../../../common/errors.js'
 import { hasErrorCode } from '../../../common/system-error.js'
 import { decodeText } from '../../../common/text/decode-text.js'
@@ -102,7 +103,7 @@ function readCertificates(folder: string): Pick<DockerOptions, 'ca' | 'cert' | '
   }
   const [ca, cert, key] = [read('ca.pem'), read('cert.pem'), read('key.pem')]
   if (!ca && !cert && !key) return undefined
-  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+  return defined({ ca, cert, key })
 }
 
 function refuseSsh(host: string, source: string): void {

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
+import { defined } from '../../../common/defined.js'
 import { PtcError, messageOf } from '../../../common/errors.js'
 import { environmentVariable } from '../../../platform/environment-variable.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
@@ -43,8 +44,8 @@ export async function buildImage(
         t: tag,
         dockerfile,
         labels: { [runnerDigestLabel]: source.digest },
-        buildargs: { RUNNER_DIGEST: source.digest, ...(base === undefined ? {} : { BASE: base }) },
-        ...(network === undefined ? {} : { networkmode: network }),
+        buildargs: { RUNNER_DIGEST: source.digest, ...defined({ BASE: base }) },
+        ...defined({ networkmode: network }),
         rm: true,
         forcerm: true,
         abortSignal,

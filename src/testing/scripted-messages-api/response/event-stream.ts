@@ -1,3 +1,4 @@
+import { defined } from '../../../common/defined.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import type { ReplyBlock } from './reply-block.js'
 import type { Reply } from './build-reply.js'
@@ -89,14 +90,14 @@ function messageDelta(reply: Reply): StreamEvent {
     stop_reason: reply.stopReason,
     stop_sequence: reply.stopSequence,
     stop_details: reply.stopDetails,
-    ...(container === undefined ? {} : { container }),
+    ...defined({ container }),
   }
   // Cumulative usage, without the fields that only message_start has.
   const { cache_creation: _creation, service_tier: _tier, inference_geo: _geo, ...totals } = usage
   return event('message_delta', {
     delta,
     usage: totals,
-    ...(contextManagement && { context_management: contextManagement }),
+    ...defined({ context_management: contextManagement }),
   })
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../common/defined.js'
 import type { JsonObject } from '../../../common/json/json.js'
 import { toContentBlock } from './reply-block.js'
 import type { Reply } from './build-reply.js'
@@ -18,7 +19,6 @@ export function message(reply: Reply): JsonObject {
     stop_sequence: reply.stopSequence,
     stop_details: reply.stopDetails,
     usage: reply.usage,
-    ...(reply.contextManagement && { context_management: reply.contextManagement }),
-    ...(reply.container === undefined ? {} : { container: reply.container }),
+    ...defined({ context_management: reply.contextManagement, container: reply.container }),
   }
 }

@@ -28,6 +28,7 @@ import {
   scheduleActivity,
 } from '@temporalio/workflow'
 import type { AuditCallInput } from '../../../common/calls/calls.js'
+import { defined } from '../../../common/defined.js'
 import type { FloatMask } from '../../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { callActivityId, callWorkflowId, memoKeys } from '../../../common/names.js'
@@ -109,7 +110,7 @@ async function report(call: RunCall, event: AuditCallInput['event']): Promise<vo
   const { isAudited, context, timeouts } = call.run.config
   if (!isAudited) return
   const { arguments: _, ...identity } = call.input
-  await auditCallEvent({ ...identity, ...(context && { context }), event }, timeouts)
+  await auditCallEvent({ ...identity, ...defined({ context }), event }, timeouts)
 }
 
 function throwCancellation(thrown: unknown): void {
@@ -146,7 +147,7 @@ async function checkedOutcome(
   try {
     const checked = await (isLarge(call) || bytes <= inlineBytes ? check() : call.calls.largeCalls.run(check))
     call.run.addStoredBytes(refOf(checked)?.bytes ?? 0)
-    return { status: 'ok', value: checked, ...(floats !== undefined && { floats }) }
+    return { status: 'ok', value: checked, ...defined({ floats }) }
   } catch (thrown) {
     return toResultOutcome(thrown, tool)
   }
@@ -159,7 +160,7 @@ async function argumentsFor({ run, described, position }: RunCall, { remote }: R
   const { digest, documentation } = run.config.toolSet
   const { tool, arguments: args } = described
   const input = { tool, position, arguments: args, tools: { digest, documentation } }
-  return prepareArguments({ ...input, ...(nexusEndpoint !== undefined && { nexusEndpoint }) }, run.config.timeouts)
+  return prepareArguments({ ...input, ...defined({ nexusEndpoint }) }, run.config.timeouts)
 }
 
 function schedule(call: RunCall, tool: RemoteToolConfig, args: JsonObject): Promise<RawValue | undefined> {
@@ -182,12 +183,12 @@ function scheduleRemoteActivity(
 ): Promise<RawValue | undefined> {
   const { taskQueue, heartbeatMs } = remote
   const options: ActivityOptions = {
-    ...(taskQueue !== undefined && { taskQueue }),
+    ...defined({ taskQueue }),
     activityId: callActivityId(call.position),
     summary: toTemporalSummary(call.described.summary),
     scheduleToStartTimeout: remote.scheduleToStartMs,
     startToCloseTimeout: tool.timeoutMs,
-    ...(heartbeatMs !== undefined && { heartbeatTimeout: heartbeatMs }),
+    ...defined({ heartbeatTimeout: heartbeatMs }),
     cancellationType: 'TRY_CANCEL',
     ...priorityOf(call.run, tool),
     retry: retryPolicyOf(tool, tool.attempts),
@@ -208,7 +209,7 @@ function executeRemoteWorkflow(
     // After a reset, the repeated call has the same workflow id.
     workflowId: callWorkflowId(tool.name, idempotencyKey),
     workflowIdReusePolicy: tool.effect === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
-    ...(taskQueue !== undefined && { taskQueue }),
+    ...defined({ taskQueue }),
     workflowExecutionTimeout: tool.timeoutMs,
     parentClosePolicy: 'REQUEST_CANCEL',
     cancellationType: 'TRY_CANCEL',

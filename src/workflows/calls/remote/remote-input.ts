@@ -1,6 +1,7 @@
 import { RawValue } from '@temporalio/common'
 import { workflowInfo } from '@temporalio/workflow'
 import type { RemoteCall } from '../../../common/calls/calls.js'
+import { defined } from '../../../common/defined.js'
 import { type FloatMask, stringifyFloats } from '../../../common/json/floats.js'
 import type { JsonObject } from '../../../common/json/json.js'
 import type { RunCall } from '../run-call.js'
@@ -18,8 +19,8 @@ export function withFloats(value: JsonObject, floats: FloatMask | undefined): un
 export function remoteCallOf({ run, input: { tool, caller, idempotencyKey } }: RunCall): RemoteCall {
   const { agentName: agent, context } = run.config
   const { namespace, workflowId } = run.identity
-  const callingRun = { namespace, workflowId, runId: workflowInfo().runId, ...(agent !== undefined && { agent }) }
-  return { idempotencyKey, tool, caller, run: callingRun, ...(context && { context }) }
+  const callingRun = { namespace, workflowId, runId: workflowInfo().runId, ...defined({ agent }) }
+  return { idempotencyKey, tool, caller, run: callingRun, ...defined({ context }) }
 }
 
 /**

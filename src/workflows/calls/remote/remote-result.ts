@@ -1,4 +1,5 @@
 import type { Payload } from '@temporalio/common'
+import { defined } from '../../../common/defined.js'
 import { type FloatMask, floatMaskOf } from '../../../common/json/floats.js'
 import type { JsonValue } from '../../../common/json/json.js'
 
@@ -27,7 +28,7 @@ export function readRemoteResult(payload: Payload | undefined): RemoteResult {
     const text = decodeUtf8(payload.data)
     const value = JSON.parse(text) as JsonValue
     const floats = floatMaskOf(text)
-    return { status: 'read', value, bytes: payload.data?.length ?? 0, ...(floats !== undefined && { floats }) }
+    return { status: 'read', value, bytes: payload.data?.length ?? 0, ...defined({ floats }) }
   } catch {
     return { status: 'unreadable', reason: 'its result is not JSON' }
   }

@@ -17,6 +17,7 @@
 
 import { startChild } from '@temporalio/workflow'
 import type { CallOutcome } from '../../../common/calls/outcomes.js'
+import { defined } from '../../../common/defined.js'
 import type { JsonValue, JsonObject } from '../../../common/json/json.js'
 import { callWorkflowId, memoKeys, workflowNames } from '../../../common/names.js'
 import type { SubagentTarget } from '../../../common/calls/tool-config.js'
@@ -55,7 +56,7 @@ export async function runSubagent(
     question: task,
     agent: agent.name,
     sandbox: backend,
-    ...(context && { context }),
+    ...defined({ context }),
     ...(agent.sharesSandbox && ownerOf(run, key)),
     lease: { key, amounts: lease.amounts },
     callKey: key,

@@ -1,5 +1,6 @@
 import type { CallOutcome } from '../../../common/calls/outcomes.js'
 import { codeCallerOf } from '../../../common/agent/hosted-code.js'
+import { defined } from '../../../common/defined.js'
 import { refOf } from '../../../common/json/external-value.js'
 import type { PendingBlock, ToolUseBlock } from '../../../common/agent/messages.js'
 import type { DescribedCall } from '../../../common/session/steps.js'
@@ -37,7 +38,7 @@ export async function executeHostedCall(
   let result: PendingBlock | undefined
   const { turns: turn } = counts
   const toolUseId = codeCallerOf(use)
-  const where = { turn, cell, index, ...(toolUseId !== undefined && { toolUseId }) }
+  const where = { turn, cell, index, ...defined({ toolUseId }) }
   const onOutcome = (outcome: CallOutcome) => (result = finish(limitResult(outcome)))
   const requested = { call: { ...call, index }, caller: 'code_execution', position: where, onOutcome } as const
   const outcome = await executeCall(new RunCall(calls, requested))

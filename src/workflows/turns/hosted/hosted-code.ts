@@ -23,6 +23,7 @@ import {
   serverToolUses,
 } from '../../../common/agent/hosted-code.js'
 import type { CodeContainer, ModelReply, PendingBlock, ToolUseBlock } from '../../../common/agent/messages.js'
+import { defined } from '../../../common/defined.js'
 
 /** A server tool use that has no result yet. */
 interface OpenUse extends ServerToolUse {
@@ -71,7 +72,7 @@ export function afterReply(
   })
   const latest = reply.container ?? container
   const stillOpen = [...open, ...begun].filter(({ id }) => !ended.has(id))
-  return { state: { ...(latest && { container: latest }), open: stillOpen, freeTurns }, cells }
+  return { state: { ...defined({ container: latest }), open: stillOpen, freeTurns }, cells }
 }
 
 /** Numbers the calls of code among these tool uses, by tool_use id. */
@@ -109,5 +110,5 @@ export function loseContainer({ open, freeTurns }: HostedCodeState, reason: Lost
 
 /** Returns the part of the argument of activity `model.turn` about hosted code. */
 export function hostedTurn({ container, lost }: HostedCodeState): HostedTurn {
-  return { ...(container && { container }), ...(lost && { lost }) }
+  return defined({ container, lost })
 }

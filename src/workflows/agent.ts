@@ -25,8 +25,7 @@ import type { RunCalls } from './calls/run-calls.js'
 import { type RunState, runState, startRun } from './start-run.js'
 import { PlanRun, type PlanState } from './turns/plan/plan-run.js'
 import { reportUsage } from './calls/subagent/usage-report.js'
-import { AgentTurns } from './turns/agent-turns.js'
-import type { AgentTurnsState } from './turns/agent-turns-state.js'
+import { AgentTurns, type AgentTurnsState } from './turns/agent-turns.js'
 import type { UserMessage } from './turns/message-history.js'
 
 /** The state for the next execution of the continue-as-new chain. */

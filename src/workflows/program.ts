@@ -52,15 +52,14 @@ export async function program(...[input, state]: ProgramArguments): Promise<Prog
 async function runProgram(calls: RunCalls, from: ProgramState | string): Promise<ProgramResult> {
   const { run, slots, compensations } = calls
   const policy = new ContinueAsNewPolicy(slots, run.config.limits.historyEvents)
-  const tryContinueAsNew = async (cell: CellState): Promise<void> => {
+  const attempt = async (cell: CellState): Promise<void> => {
     if (!(await policy.attempt())) return
     const codeRuntime = await serializeRuntime(runtime)
     await continueAsNew<typeof program>(run, [{}, { ...runState(calls), codeRuntime, cell }])
   }
   const runtime = createCodeRuntime(calls, {
     hasMoreCells: false,
-    isContinueAsNewDue: () => policy.isDue,
-    continueAsNewIfDue: (cell) => (policy.isDue ? tryContinueAsNew(cell) : undefined),
+    continuation: { isDue: () => policy.isDue, attempt },
     state: typeof from === 'string' ? undefined : from.codeRuntime,
   })
   registerInspectQuery(runtime)

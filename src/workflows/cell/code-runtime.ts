@@ -42,6 +42,13 @@ export interface CellState {
   readonly waitedBefore: number
 }
 
+/** Continues the run as new while a cell waits. */
+interface Continuation {
+  readonly isDue: () => boolean
+  /** Returns when calls in progress take too long. */
+  readonly attempt: (cell: CellState) => Promise<void>
+}
+
 /** The parts that the cells of a run share: one session, and the calls that are pending in it. */
 export interface CodeRuntime {
   readonly run: Run
@@ -53,7 +60,7 @@ export interface CodeRuntime {
   /** The only tools that the code may call. Undefined: all tools of the run. */
   readonly allowedTools: ReadonlySet<string> | undefined
   /** Called before the session ends. */
-  readonly beforeClose: (() => Promise<void>)[]
+  readonly beforeClose: (() => Promise<void> | undefined)[]
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
   /** False for a program: its only cell needs no snapshot. */
@@ -63,10 +70,8 @@ export interface CodeRuntime {
   /** Maximum characters of a cell's output that its reader gets. */
   readonly outputCharacters: number
   readonly outputReader: OutputReader
-  /** Called while a cell waits. Continues the run as new when that is due, and then never returns. */
-  readonly continueAsNewIfDue: (cell: CellState) => Promise<void> | undefined
-  /** True when {@link continueAsNewIfDue} has something to do. */
-  readonly isContinueAsNewDue: () => boolean
+  /** Undefined: the run does not continue as new. */
+  readonly continuation: Continuation | undefined
   /** Whether a cell runs, and when the last one ended, in milliseconds since the epoch. */
   readonly usage: { isBusy: boolean; lastUsedAt: number }
 }
@@ -87,8 +92,7 @@ interface CodeRuntimeOptions {
   /** Default: a caller. */
   readonly outputReader?: OutputReader
   /** Default: the run does not continue as new. */
-  readonly continueAsNewIfDue?: CodeRuntime['continueAsNewIfDue']
-  readonly isContinueAsNewDue?: CodeRuntime['isContinueAsNewDue']
+  readonly continuation?: Continuation
   readonly state?: CodeRuntimeState | undefined
 }
 
@@ -108,8 +112,7 @@ export function createCodeRuntime(calls: RunCalls, options: CodeRuntimeOptions =
     idleMs,
     outputCharacters,
     outputReader: options.outputReader ?? 'caller',
-    continueAsNewIfDue: options.continueAsNewIfDue ?? (() => undefined),
-    isContinueAsNewDue: options.isContinueAsNewDue ?? (() => false),
+    continuation: options.continuation,
     usage: { isBusy: false, lastUsedAt: Date.now() },
   }
 }
@@ -224,7 +227,7 @@ type WaitResult =
  * @throws what a call threw: the cancellation of the run
  */
 export async function waitForResultsOrTimer(
-  { run, calls, session, pendingCalls, timer, isContinueAsNewDue }: CodeRuntime,
+  { run, calls, session, pendingCalls, timer, continuation }: CodeRuntime,
   { number: cell, wakeAt, deadline: deadlineBefore, waitsForAll, waitedBefore }: CellState,
 ): Promise<WaitResult> {
   const { waiting, completions } = calls
@@ -252,7 +255,7 @@ export async function waitForResultsOrTimer(
   showWait()
   const isOver = () => pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested
   // The program gets no step for each result, so only this check notices that the history grows.
-  const isHistoryLong = () => waitsForAll && isContinueAsNewDue()
+  const isHistoryLong = () => waitsForAll && continuation?.isDue() === true
   const mustReturn = () => isOver() || isHistoryLong()
   // No promise is made when the results have arrived: follow-up steps bring many results at once.
   if (!mustReturn()) {

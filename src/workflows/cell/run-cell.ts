@@ -159,7 +159,7 @@ async function runToCompletion(
   state: CellState,
   executeFirstStep: ExecuteFirstStep | undefined,
 ): Promise<CellRun> {
-  const { run, session, pendingCalls, continueAsNewIfDue, outputCharacters, outputReader } = runtime
+  const { run, session, pendingCalls, continuation, outputCharacters, outputReader } = runtime
   const { limits } = run.config
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
   const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
@@ -205,8 +205,9 @@ async function runToCompletion(
         else pendingCalls.start(made, (onOutcome) => createCall(runtime, made, onOutcome, followUp))
       }
     }
-    const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
-    if (continuing) await continuing // awaiting undefined would cost a promise for each call
+    // An await without need would cost a promise for each call.
+    if (continuation?.isDue())
+      await continuation.attempt({ ...cell, output: { parts: output.parts, length: output.length } })
     const wait = await waitForResultsOrTimer(runtime, cell)
     if (wait.type === 'continue_as_new_due') {
       result = undefined

@@ -8,10 +8,10 @@ import { pluralize, toTemporalSummary } from '../../common/text/text.js'
 import { countStoredBytes, externalBytes } from '../run/stored-bytes.js'
 import type { Run } from '../run/run.js'
 import { appendJournal } from '../temporal/activities.js'
+import { Interruption } from '../temporal/interruption.js'
 import { metrics } from '../temporal/metrics.js'
 import { describeStep } from './describe-step.js'
 import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
-import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
 import { lossCause, Sandbox, type SerializedSandbox } from './sandbox.js'
 import { Snapshots, type SnapshotPolicyState } from './snapshots.js'
@@ -264,7 +264,7 @@ export class Session {
     const send = () => this.#sandbox.executeStep(request, summary)
     const startedAt = Date.now()
     const isStop = step.input.type === 'stop'
-    const result = await (isStop ? send() : this.interruption.run(send, () => this.#sandbox.interrupt(step.number)))
+    const result = await (isStop ? send() : this.interruption.runStep(send, () => this.#sandbox.interrupt(step.number)))
     this.#snapshots.addStepTime(Date.now() - startedAt)
     return result
   }
@@ -280,7 +280,7 @@ export class Session {
   }
 
   async #rebuild(note: string): Promise<StepActivityResult> {
-    if (!(await this.interruption.runUntilRequested(() => this.#sandbox.open()))) {
+    if ((await this.interruption.runCancellable(() => this.#sandbox.open())) === 'interrupted') {
       return { type: 'lost', cause: 'interrupted', reason: interruptedBeforeStart }
     }
     const { length, steps: recorded, stepsToRepeat } = this.#journal

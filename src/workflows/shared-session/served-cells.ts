@@ -123,8 +123,7 @@ export async function runServedCell(
     allowedTools: isLimited ? new Set(tools) : undefined,
     outputCharacters,
     outputReader: 'model',
-    continueAsNewIfDue: () => undefined,
-    isContinueAsNewDue: () => false,
+    continuation: undefined,
   }
   run.progress.servedRun = requester
   try {

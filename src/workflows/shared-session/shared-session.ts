@@ -64,22 +64,27 @@ type Cell = { -readonly [Key in keyof PendingCell]: PendingCell[Key] } & { resul
 
 const cellReply = defineSignal<[CellReply]>(cellReplySignal)
 
+/** Continues the run as new while the owner has a cell. */
+interface Continuation {
+  readonly isDue: () => boolean
+  /** Returns when calls in progress take too long. */
+  readonly attempt: () => Promise<void>
+}
+
 /**
  * Returns the session of another workflow that executes the cells of a run; undefined for a run that has its own
  * session.
  *
- * @param continueAsNew continues the run as new, unless calls in progress take too long
  * @param state of the same run in the execution before this one
  */
-export function sharedSessionOf(
+export function openSharedSession(
   run: Run,
-  isContinueAsNewDue: () => boolean,
-  continueAsNew: () => Promise<void>,
-  state: SharedSessionState | undefined,
+  continuation: Continuation,
+  state?: SharedSessionState,
 ): SharedSession | undefined {
   const { sessionOwner } = run.config
   if (!sessionOwner) return undefined
-  const session = new SharedSession(run, sessionOwner, { isDue: isContinueAsNewDue, attempt: continueAsNew }, state)
+  const session = new SharedSession(run, sessionOwner, continuation, state)
   handleSignal(cellReply, (reply) => session.receive(reply))
   return session
 }
@@ -90,21 +95,16 @@ export class SharedSession {
   readonly #owner: SessionOwner
   /** Name of the session in texts for people and the model. */
   readonly #name: string
-  readonly #continueAsNew: { readonly isDue: () => boolean; readonly attempt: () => Promise<void> }
+  readonly #continuation: Continuation
   #ownerRunId: string | undefined
   #cell: Cell | undefined
   #isInterrupted = false
 
-  constructor(
-    run: Run,
-    owner: SessionOwner,
-    continueAsNew: { readonly isDue: () => boolean; readonly attempt: () => Promise<void> },
-    state: SharedSessionState = {},
-  ) {
+  constructor(run: Run, owner: SessionOwner, continuation: Continuation, state: SharedSessionState = {}) {
     this.#run = run
     this.#owner = owner
     this.#name = ownerName(owner)
-    this.#continueAsNew = continueAsNew
+    this.#continuation = continuation
     this.#ownerRunId = state.ownerRunId
     this.#cell = state.cell && { ...state.cell }
   }
@@ -235,10 +235,10 @@ export class SharedSession {
   async #pollResult(cell: Cell): Promise<CellResult> {
     const isAnswered = () => cell.result !== undefined
     for (let checkMs = firstCheckMs; ; checkMs = Math.min(2 * checkMs, maxCheckMs)) {
-      const mustReturn = () => isAnswered() || this.#continueAsNew.isDue()
+      const mustReturn = () => isAnswered() || this.#continuation.isDue()
       const isOver = await condition(mustReturn, checkMs, { summary: `ask ${this.#name} whether the code has ended` })
       if (cell.result) return cell.result
-      if (isOver) await this.#continueAsNew.attempt()
+      if (isOver) await this.#continuation.attempt()
       else if (!(await this.#send({ type: 'check', id: cell.id, requester: workflowInfo().workflowId })))
         return (cell.result ??= lost(`${this.#name} ended before the code had ended`))
     }

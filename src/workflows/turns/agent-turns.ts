@@ -22,14 +22,26 @@ import { isToolUseBlock, type PendingBlock } from '../../common/agent/messages.j
 import type { ModelTurnResult } from '../../common/agent/model-turn.js'
 import { defined } from '../../common/defined.js'
 import { type AgentStatus, replyText } from '../../common/run/runs.js'
-import { type CodeRuntime, dropCell, interruptCell, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
+import { sharesSandbox } from '../../common/calls/tool-config.js'
+import {
+  type CellState,
+  type CodeRuntime,
+  type CodeRuntimeState,
+  createCodeRuntime,
+  dropCell,
+  interruptCell,
+  scheduleIdlePark,
+  serializeRuntime,
+} from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import type { RunCalls } from '../calls/run-calls.js'
-import type { SharedSession } from '../shared-session/shared-session.js'
+import { BorrowedCells } from '../shared-session/borrowed-cells.js'
+import { serveCells } from '../shared-session/served-cells.js'
+import { openSharedSession, type SharedSession, type SharedSessionState } from '../shared-session/shared-session.js'
 import { showProgress } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { ContinueAsNewPolicy } from '../run/continue-as-new.js'
-import type { AgentTurnsOptions, AgentTurnsState } from './agent-turns-state.js'
+import { Interruption } from '../temporal/interruption.js'
 import { type AnswerOutcome, outcomeOfResults } from './answer-outcome.js'
 import { askModel } from './ask-model.js'
 import { checkDone } from './check-done.js'
@@ -37,13 +49,36 @@ import { Compaction } from './compaction.js'
 import { executeToolUses, type PendingToolUses, rejectSubmissions, type SuspendedCell } from './execute-tool-uses.js'
 import { HostedTurns } from './hosted/hosted-turns.js'
 import { interpretReply } from './interpret-reply.js'
-import { MessageHistory } from './message-history.js'
+import { MessageHistory, type MessageHistoryState } from './message-history.js'
 import { toolResult } from './tool-result.js'
 import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
-import { createTurnsRuntime } from './turns-runtime.js'
-import { TurnInterruption } from './turn-interruption.js'
 import { isContainerExpired, isContextTooLong, turnRequest } from './turn-request.js'
 import { waitForBudget } from '../run/wait-for-budget.js'
+
+/** The state for the next execution of the continue-as-new chain. */
+export interface AgentTurnsState {
+  readonly codeRuntime: CodeRuntimeState
+  readonly conversation: MessageHistoryState
+  /** The tool uses in progress; null between turns. */
+  readonly pendingToolUses: PendingToolUses | null
+  /** The cell that waits; null when no cell waits. */
+  readonly suspendedCell: SuspendedCell | null
+  /** Absent: the run has its own session. */
+  readonly sharedSession?: SharedSessionState
+}
+
+interface AgentTurnsOptions {
+  /** The state of the same run in the execution before this one. */
+  readonly state?: AgentTurnsState | undefined
+  /**
+   * Continues the workflow as new with this state, and then never returns.
+   *
+   * @param isUpgraded the next execution runs on the version of the worker deployment that new runs get
+   */
+  readonly continueAsNew: (state: AgentTurnsState, isUpgraded: boolean) => Promise<void>
+  /** Called when the next execution is about to begin, and when it does not begin after all. */
+  readonly onContinuing?: (isContinuing: boolean) => void
+}
 
 /** The turns of one run; see the header. */
 export class AgentTurns {
@@ -57,7 +92,7 @@ export class AgentTurns {
   readonly #continueAsNewPolicy: ContinueAsNewPolicy
   #pendingToolUses: PendingToolUses | null
   #suspendedCell: SuspendedCell | null
-  readonly #interruption = new TurnInterruption()
+  readonly #interruption = new Interruption()
   readonly #compaction: Compaction
   readonly #hosted: HostedTurns
 
@@ -74,12 +109,19 @@ export class AgentTurns {
     this.#suspendedCell = state?.suspendedCell ?? null
     this.#hosted = new HostedTurns(run, this.messages)
     this.#compaction = new Compaction(run, this.messages, this.#interruption)
-    const { runtime, shared } = createTurnsRuntime(calls, state, this.#continueAsNewPolicy, {
-      inCell: (cell) => this.continueAsNewIfDue({ toolUseId: this.#pendingToolUses?.currentCell ?? '', cell }),
-      inSharedCell: () => this.#tryContinueAsNew(null),
+    const isDue = () => this.isContinueAsNewDue
+    const inCell = (cell: CellState) =>
+      this.#tryContinueAsNew({ toolUseId: this.#pendingToolUses?.currentCell ?? '', cell })
+    this.codeRuntime = createCodeRuntime(calls, {
+      idleMs: run.config.timeouts.idleMs,
+      outputReader: 'model',
+      continuation: { isDue, attempt: inCell },
+      state: state?.codeRuntime,
     })
-    this.codeRuntime = runtime
-    this.#shared = shared
+    const inSharedCell = () => this.#tryContinueAsNew(null)
+    this.#shared = openSharedSession(run, { isDue, attempt: inSharedCell }, state?.sharedSession)
+    if (this.#shared) this.codeRuntime.beforeClose.push(() => this.#shared?.abandon())
+    else if (run.config.tools.some(sharesSandbox)) serveCells(new BorrowedCells(this.codeRuntime))
   }
 
   /**
@@ -149,7 +191,7 @@ export class AgentTurns {
     const pending = this.#pendingToolUses
     if (!pending) return
     const { toolUses, results, currentCell } = pending
-    this.#interruption.cancelWork()
+    this.#interruption.stopWork()
     if (currentCell !== undefined && results[currentCell] === undefined)
       await (this.#shared ? this.#shared.abandon() : dropCell(this.codeRuntime))
     this.#endToolUses(toolUses.map((use) => results[use.id] ?? toolResult(use, problem, true)))
@@ -251,9 +293,8 @@ export class AgentTurns {
     const request = turnRequest(this.#run, state, stage.type === 'step' ? stage.id : undefined)
     const summary = this.messages.summary(counts.turns)
     try {
-      return await this.#interruption.run(() => askModel(this.#run, request, state.maxTokens, summary))
+      return await this.#interruption.runCancellable(() => askModel(this.#run, request, state.maxTokens, summary))
     } catch (thrown) {
-      if (this.#interruption.hasCaused(thrown)) return 'interrupted'
       if (isContextTooLong(thrown)) return 'context_full'
       if (isContainerExpired(thrown)) {
         this.#hosted.loseContainer()
@@ -280,13 +321,10 @@ export class AgentTurns {
     this.#pendingToolUses = pending
     const suspended = this.#suspendedCell ?? undefined
     this.#suspendedCell = null
-    const isRequested = () => this.#interruption.isRequested
-    const interruption = { isRequested, directCalls: this.#interruption.beginWork() }
     const { history } = this.messages.state
-    const context = { runtime: this.codeRuntime, shared: this.#shared, interruption, history }
+    const context = { runtime: this.codeRuntime, shared: this.#shared, interruption: this.#interruption, history }
     const results = await executeToolUses(context, pending, suspended)
     this.#endToolUses(results)
-    this.#interruption.endWork()
     return results
   }
 

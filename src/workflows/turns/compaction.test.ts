@@ -4,9 +4,9 @@ import type { RunConfig } from '../../common/run/run-config.js'
 import type { CompactionInput, CompactionResult, ModelTurnResult } from '../../common/agent/model-turn.js'
 import { zeroUsage } from '../../common/run/runs.js'
 import { testRun } from '../../../test/support/workflow/test-run.js'
+import type { Interruption } from '../temporal/interruption.js'
 import { Compaction } from './compaction.js'
 import { MessageHistory } from './message-history.js'
-import type { TurnInterruption } from './turn-interruption.js'
 
 const activity = vi.hoisted(() => ({ inputs: [] as unknown[], run: (): unknown => undefined }))
 vi.mock('../temporal/model-activities.js', () => ({
@@ -37,9 +37,8 @@ const compacted = (tokens: number, change: Partial<CompactionResult> = {}): Comp
 
 const interruption = {
   isRequested: false,
-  run: (work: () => Promise<unknown>) => work(),
-  hasCaused: () => false,
-} as unknown as TurnInterruption
+  runCancellable: (work: () => Promise<unknown>) => work(),
+} as unknown as Interruption
 
 /** A run after a turn with this number of tokens, in a window of 1,000. */
 const recorded = {

@@ -3,9 +3,9 @@ import type { CompactionInput, CompactionResult } from '../../common/agent/model
 import { defined } from '../../common/defined.js'
 import { showProgress } from '../run/progress.js'
 import type { Run } from '../run/run.js'
+import type { Interruption } from '../temporal/interruption.js'
 import { compactMessages } from '../temporal/model-activities.js'
 import type { MessageHistory } from './message-history.js'
-import type { TurnInterruption } from './turn-interruption.js'
 import { targetShare, turnRequest } from './turn-request.js'
 
 /** Share of the target for the latest messages, which a summary does not replace. */
@@ -24,9 +24,9 @@ const forcedShare = 3 / 4
 export class Compaction {
   readonly #run: Run
   readonly #messages: MessageHistory
-  readonly #interruption: TurnInterruption
+  readonly #interruption: Interruption
 
-  constructor(run: Run, messages: MessageHistory, interruption: TurnInterruption) {
+  constructor(run: Run, messages: MessageHistory, interruption: Interruption) {
     this.#run = run
     this.#messages = messages
     this.#interruption = interruption
@@ -109,9 +109,8 @@ export class Compaction {
   async #requestCompaction(input: CompactionInput): Promise<CompactionResult | 'interrupted' | undefined> {
     const { timeouts } = this.#run.config
     try {
-      return await this.#interruption.run(() => compactMessages(input, timeouts))
+      return await this.#interruption.runCancellable(() => compactMessages(input, timeouts))
     } catch (thrown) {
-      if (this.#interruption.hasCaused(thrown)) return 'interrupted'
       if (thrown instanceof ActivityFailure && !isCancellation(thrown)) return undefined
       throw thrown
     }

@@ -1,4 +1,3 @@
-import { CancellationScope, isCancellation } from '@temporalio/workflow'
 import { codeCallerOf } from '../../common/agent/hosted-code.js'
 import type { PendingBlock, ToolUseBlock } from '../../common/agent/messages.js'
 import { executeCodeTool, readMoreTool, searchToolsTool, taskTools } from '../../common/names.js'
@@ -14,6 +13,7 @@ import type { ValueLog } from '../../common/json/value-log.js'
 import { showProgress } from '../run/progress.js'
 import type { EngineToolResult } from '../../common/agent/model-turn.js'
 import { hasToolSearch } from '../../common/run/run-config.js'
+import type { Interruption } from '../temporal/interruption.js'
 import { readMore, searchTools } from '../temporal/model-activities.js'
 import type { SharedSession } from '../shared-session/shared-session.js'
 import { documentedToolSet } from './turn-request.js'
@@ -50,20 +50,13 @@ export function rejectSubmissions(uses: readonly ToolUseBlock[], problem: string
   return Object.fromEntries(submissions.map((use) => [use.id, toolResult(use, problem, true)]))
 }
 
-/** The interruption of the tool uses. The session interrupts the cell in progress. */
-interface ToolUseInterruption {
-  /** While it returns true, no other cell starts. */
-  readonly isRequested: () => boolean
-  /** Ends the direct calls when it is cancelled. */
-  readonly directCalls: CancellationScope
-}
-
 /** What the execution of tool uses needs, apart from the tool uses. */
 interface ToolUseContext {
   readonly runtime: CodeRuntime
   /** The session of another workflow that executes the code. Undefined: the session of the runtime does. */
   readonly shared: SharedSession | undefined
-  readonly interruption: ToolUseInterruption
+  /** Ends the direct calls, and lets no other cell start. The session interrupts the cell in progress. */
+  readonly interruption: Interruption
   /** The messages with the results that `read_more` reads. */
   readonly history: ValueLog | null
 }
@@ -87,7 +80,7 @@ export async function executeToolUses(
   const executeCells = async (): Promise<void> => {
     for (const use of toolUses.filter(isCell)) {
       results[use.id] ??= await queue.run(async () => {
-        if (interruption.isRequested()) return toolResult(use, notStarted, true)
+        if (interruption.isRequested) return toolResult(use, notStarted, true)
         pending.currentCell = use.id
         return executeCode(context, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
       })
@@ -97,7 +90,8 @@ export async function executeToolUses(
     if (isCell(use) || results[use.id]) return
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
     const work = requestEngineTool(context, use) ?? (() => executeToolCall(context, pending, use, position + 1, record))
-    results[use.id] = await runInterruptible(interruption, work, () => record(toolResult(use, interrupted, true)))
+    const block = await interruption.runCancellable(work)
+    results[use.id] = block === 'interrupted' ? record(toolResult(use, interrupted, true)) : block
   }
   if (!toolUses.some(isCell)) showProgress(run, { type: 'direct_calls' })
   await Promise.all([executeCells(), ...toolUses.map(executeOther)])
@@ -106,20 +100,6 @@ export async function executeToolUses(
 
 const notStarted = '[stopped] a person interrupted the work before this code started'
 const interrupted = '[stopped] a person interrupted the work during this call; its effect may have happened'
-
-async function runInterruptible<Result>(
-  { directCalls, isRequested }: ToolUseInterruption,
-  work: () => Promise<Result>,
-  onInterrupt: () => Result,
-): Promise<Result> {
-  try {
-    return await directCalls.run(work)
-  } catch (thrown) {
-    if (isCancellation(thrown) && isRequested() && !CancellationScope.current().consideredCancelled)
-      return onInterrupt()
-    throw thrown
-  }
-}
 
 async function executeCode(
   { runtime, shared }: ToolUseContext,

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/run/runs.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
-import { executeCell } from '../cell/execute-cell.js'
+import { runCellToOutcome } from '../cell/run-cell.js'
 import { closeEmbeddedRun, openEmbeddedRun } from '../start-run.js'
 
 /** Options of a session of a workflow. `input` is variable `input_data` of its code. */
@@ -49,7 +49,7 @@ class EmbeddedSession implements WorkflowSession {
     try {
       return await this.#runtime.queue.run(() => {
         if (this.#closing) throw closedFailure()
-        return executeCell(this.#cells, this.#runtime, source)
+        return runCellToOutcome(this.#cells, this.#runtime, source)
       })
     } catch (thrown) {
       throw isCancellation(thrown) && this.#closing ? closedFailure() : thrown

@@ -28,7 +28,6 @@ import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { toTemporalSummary } from '../../common/text/text.js'
 import { payloadBytes } from '../run/stored-bytes.js'
 import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
-import { isCompensable } from './compensation/compensation.js'
 import type { AdmittedCall } from './run-call.js'
 
 /** Failures of an attempt that was lost with its worker. They are not retried for `effect: 'once'`. */
@@ -75,7 +74,7 @@ export function scheduleToolActivity(call: AdmittedCall, input: ToolActivityInpu
     startToCloseTimeout: tool.timeoutMs + timeoutMarginMs,
     heartbeatTimeout: run.config.timeouts.heartbeatMs,
     // A call must have ended before it is compensated.
-    cancellationType: isCompensable(call) ? 'WAIT_CANCELLATION_COMPLETED' : 'TRY_CANCEL',
+    cancellationType: call.isCompensable ? 'WAIT_CANCELLATION_COMPLETED' : 'TRY_CANCEL',
     ...priorityOf(run, tool),
     // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
     retry: retryPolicyOf(

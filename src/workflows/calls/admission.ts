@@ -1,7 +1,6 @@
 import type { Caller } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { pluralize, takeStart } from '../../common/text/text.js'
-import { isCompensable } from './compensation/compensation.js'
 import type { AdmittedCall, RunCall, Stage } from './run-call.js'
 
 /**
@@ -33,7 +32,7 @@ export function refusalOf(call: AdmittedCall): CallOutcome | undefined {
   if (run.callsLeft <= 0) return denied(`the run has used up its ${callsPerRun} tool calls`)
   if ((tool.deferred || tool.approval) && calls.waiting.size >= deferredCalls)
     return denied(`a run may have ${pluralize(deferredCalls, 'deferred call')} at once`)
-  if (isCompensable(call) && calls.compensations.size >= compensations)
+  if (call.isCompensable && calls.compensations.size >= compensations)
     return denied(`a run may have ${pluralize(compensations, 'call')} that can be compensated`)
   if (run.isStorageExhausted) return denied(`the run has used up the ${storedBytes} bytes it may store`)
   return undefined

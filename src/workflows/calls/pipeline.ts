@@ -17,7 +17,6 @@ import { sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.j
 import { callActivity, failureOutcome } from './activity-call.js'
 import { admission, count, refusalOf, unknownTool } from './admission.js'
 import { approval } from './approval.js'
-import { compensation } from './compensation/compensation.js'
 import { callDeferredTool } from './deferred-call.js'
 import { callRemoteTool } from './remote/remote-call.js'
 import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
@@ -43,6 +42,20 @@ const failure: Stage = async (call, next) => {
     return await next(call)
   } catch (thrown) {
     return failureOutcome(thrown, call.tool)
+  }
+}
+
+/** Records a call that may have to be compensated: with its result, or when a failure leaves its effect unknown. */
+const compensation: Stage = async (call, next) => {
+  if (!call.isCompensable) return next(call)
+  const inProgress = call.calls.compensations.begin({ ...call.input, summary: call.described.summary })
+  try {
+    const outcome = await next(call)
+    inProgress.succeed(outcome.status === 'ok' ? outcome.value : null)
+    return outcome
+  } catch (thrown) {
+    inProgress.fail(thrown)
+    throw thrown
   }
 }
 

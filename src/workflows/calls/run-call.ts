@@ -71,6 +71,15 @@ export class RunCall {
     return this.#wait
   }
 
+  /**
+   * True when the call may have to be compensated. Named sessions and workflows of users compensate no calls, because
+   * they have no result that says whether their work is finished.
+   */
+  get isCompensable(): boolean {
+    const { kind } = this.run
+    return this.tool?.compensates === true && kind !== 'session' && kind !== 'embedded'
+  }
+
   /** The call, for activities. */
   get input(): ToolCallInput {
     const { caller, position, idempotencyKey } = this

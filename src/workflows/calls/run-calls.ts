@@ -12,7 +12,6 @@ import { Semaphore } from '../temporal/semaphore.js'
 import { Compensations } from './compensation/compensations.js'
 import { Completions, type CompletionsState } from './completions.js'
 import { RememberedApprovals } from './remembered-approvals.js'
-import { Borrowers } from './subagent/borrowers.js'
 import { ToolSlots } from './tool-slots.js'
 import { WaitingCalls, type WaitingCallState } from './waiting-calls.js'
 
@@ -53,8 +52,13 @@ export class RunCalls {
   readonly compensations: Compensations
   /** The calls that wait for a decision, an answer or a result from outside. */
   readonly toDecide = new Set<CallInProgress>()
-  /** The sub-agents that use the session of the run. */
-  readonly borrowers = new Borrowers()
+  /**
+   * The sub-agents that use the session of the run, by the idempotency keys of their calls. The run does not continue as
+   * new while there is one: the call of a sub-agent holds no slot of the run.
+   */
+  readonly borrowers = new Set<string>()
+  /** Called when a sub-agent no longer uses the session. */
+  onReturn: (key: string) => void = () => undefined
 
   /** @param state of the same run in the execution before this one */
   constructor(run: Run, state: RunCallsState = {}) {

@@ -82,23 +82,13 @@ export interface CodeRuntimeState {
   readonly pendingCalls: PendingCallsState
 }
 
-interface CodeRuntimeOptions {
-  /** Default: true. */
-  readonly hasMoreCells?: boolean
-  /** Default: the sandbox is not parked between cells. */
-  readonly idleMs?: number
-  /** Default: `limits.outputCharacters`, as for a model. */
-  readonly outputCharacters?: number
-  /** Default: a caller. */
-  readonly outputReader?: OutputReader
-  /** Default: the run does not continue as new. */
-  readonly continuation?: Continuation
-  readonly state?: CodeRuntimeState | undefined
-}
+/** Default: the cells of a caller, without parking between them, in a run that does not continue as new. */
+type CodeRuntimeOptions = Partial<
+  Pick<CodeRuntime, 'hasMoreCells' | 'idleMs' | 'outputCharacters' | 'outputReader' | 'continuation'>
+> & { readonly state?: CodeRuntimeState | undefined }
 
-export function createCodeRuntime(calls: RunCalls, options: CodeRuntimeOptions = {}): CodeRuntime {
+export function createCodeRuntime(calls: RunCalls, { state, ...options }: CodeRuntimeOptions): CodeRuntime {
   const { run } = calls
-  const { idleMs = null, hasMoreCells = true, outputCharacters = run.config.limits.outputCharacters, state } = options
   return {
     run,
     calls,
@@ -108,12 +98,13 @@ export function createCodeRuntime(calls: RunCalls, options: CodeRuntimeOptions =
     allowedTools: undefined,
     beforeClose: [],
     timer: new DurableTimer(),
-    hasMoreCells,
-    idleMs,
-    outputCharacters,
-    outputReader: options.outputReader ?? 'caller',
-    continuation: options.continuation,
+    hasMoreCells: true,
+    idleMs: null,
+    outputCharacters: run.config.limits.outputCharacters,
+    outputReader: 'caller',
+    continuation: undefined,
     usage: { isBusy: false, lastUsedAt: Date.now() },
+    ...options,
   }
 }
 

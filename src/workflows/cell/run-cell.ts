@@ -19,9 +19,10 @@
  *    the cell, and its calls do not start.
  */
 
+import { type CancellationScope, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
 import { executeCodeTool } from '../../common/names.js'
-import type { CallOutcome, CellEnd } from '../../common/calls/outcomes.js'
+import type { CallOutcome, CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedStepResult, StepOutcome } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
@@ -31,6 +32,7 @@ import { type FollowUp, RunCall } from '../calls/run-call.js'
 import {
   cellEndOf,
   type CellRun,
+  toCellOutcome,
   interruptedMessage,
   sourceTooLarge,
   totalTimeExceeded,
@@ -38,7 +40,7 @@ import {
   storageExceeded,
   tooManyWakes,
 } from './cell-result.js'
-import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
+import { type CellState, dropCell, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import type { CellCall, PendingCalls } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
@@ -85,6 +87,30 @@ export async function runCell(
     const input = { type: 'cell', cell: cell.number, source, ...guest } as const
     return runtime.session.executeStep(input, { outputLimit, localCalls })
   })
+}
+
+/**
+ * Runs a cell of a session. The caller gets the outcome with the whole output.
+ *
+ * @param scope ends the cell when it is cancelled
+ * @throws CancelledFailure, and failures of the engine
+ */
+export function runCellToOutcome(scope: CancellationScope, runtime: CodeRuntime, source: string): Promise<CellOutcome> {
+  return runOrDrop(scope, runtime, async () => toCellOutcome(await runCell(runtime, source), runtime.run))
+}
+
+/** Runs a cell as {@link runCellToOutcome}. When the engine fails, the next cell starts from the state before it. */
+export async function runOrDrop<Result>(
+  scope: CancellationScope,
+  runtime: CodeRuntime,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await scope.run(run)
+  } catch (thrown) {
+    if (!isCancellation(thrown)) await dropCell(runtime)
+    throw thrown
+  }
 }
 
 function traceCell(

@@ -40,7 +40,7 @@ import type { ExecuteCell } from '../../common/session/shared-cells.js'
 import { pluralize, utf8Length } from '../../common/text/text.js'
 import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
-import { executeCell } from '../cell/execute-cell.js'
+import { runCellToOutcome } from '../cell/run-cell.js'
 import { showProgress } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { startRun } from '../start-run.js'
@@ -251,7 +251,7 @@ export class NamedSession {
     const { toolCalls } = run.counts
     const outcome: CellOutcome = this.#interruptedBeforeStart.delete(id)
       ? { ...interruptedBeforeStart, output: '' }
-      : await this.#runCell(id, run, () => executeCell(this.#cells, runtime, source))
+      : await this.#runCell(id, run, () => runCellToOutcome(this.#cells, runtime, source))
     return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }
   }
 

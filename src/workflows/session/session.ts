@@ -10,11 +10,10 @@ import type { Run } from '../run/run.js'
 import { appendJournal } from '../temporal/activities.js'
 import { Interruption } from '../temporal/interruption.js'
 import { metrics } from '../temporal/metrics.js'
-import { describeStep } from './describe-step.js'
 import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
 import { Journal, type JournalState } from './journal.js'
 import { lossCause, Sandbox, type SerializedSandbox } from './sandbox.js'
-import { Snapshots, type SnapshotPolicyState } from './snapshots.js'
+import { Snapshots, type SnapshotsState } from './snapshots.js'
 
 /**
  * Sandboxes that may be ahead of this run in a row at one step. A worker that dies during a rebuild leaves one. Only
@@ -41,7 +40,7 @@ export interface SessionState {
   /** Time of the latest result of a step, by the same clock; absent before the first result. */
   readonly lastResultAt?: number
   readonly journal: JournalState
-  readonly snapshots: SnapshotPolicyState
+  readonly snapshots: SnapshotsState
   /** Absent when there are none. */
   readonly followUps?: readonly QueuedStep[]
 }
@@ -308,3 +307,12 @@ function withoutCodeRun(result: DivergedResult): DivergedResult {
 }
 
 type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>
+
+/** Returns the summary of the activity of a step. */
+function describeStep({ input }: Step): string {
+  if (input.type === 'cell') return `run cell ${input.cell}`
+  if (input.type === 'stop') return 'stop the cell'
+  return input.results.length === 0
+    ? 'continue: a timer is due'
+    : `continue with ${pluralize(input.results.length, 'result')}`
+}

@@ -1,51 +1,77 @@
 import { describe, expect, it } from 'vitest'
-import { SnapshotPolicy } from './snapshots.js'
+import type { RunConfig } from '../../common/run/run-config.js'
+import type { Journal } from './journal.js'
+import { Snapshots } from './snapshots.js'
 
-const config = { everySteps: 50, everyMs: 20_000, maxBytes: 1_000, timeoutSeconds: 5 }
-const after = (all: number, repeated = all) => ({ all, repeated })
+const snapshots = { everySteps: 50, everyMs: 20_000, maxBytes: 1_000, timeoutSeconds: 5 }
 
-describe('SnapshotPolicy', () => {
+/** Snapshots of a session whose steps the test counts. */
+function snapshotsOf(storedBytes = 1e6, config: Partial<Pick<RunConfig, 'snapshots'>> = { snapshots }) {
+  const steps = { all: 0, repeated: 0 }
+  const journal = {
+    get length() {
+      return steps.all
+    },
+    get stepsToRepeat() {
+      return { steps: steps.repeated, cells: 0 }
+    },
+  } as Journal
+  const recorded = { ...config, limits: { storedBytes }, timeouts: {} } as RunConfig
+  const open = (state?: Snapshots['state']) => new Snapshots(recorded, journal, state)
+  const isDueAfter = (session: Snapshots, all: number, repeated = all): boolean => {
+    Object.assign(steps, { all, repeated })
+    return session.isDue
+  }
+  return { open, isDueAfter }
+}
+
+describe('Snapshots', () => {
   it('no snapshot is due without a configuration', () => {
-    const policy = new SnapshotPolicy(undefined, 1e6)
-    policy.addStepTime(1e9)
-    expect(policy.configIfDue(after(1e6))).toBeUndefined()
+    const { open, isDueAfter } = snapshotsOf(1e6, {})
+    const session = open()
+    session.addStepTime(1e9)
+    expect(isDueAfter(session, 1e6)).toBe(false)
   })
 
   it('a snapshot is due when a rebuild would repeat many steps, or steps that took long', () => {
-    const policy = new SnapshotPolicy(config, 1e6)
-    expect(policy.configIfDue(after(49))).toBeUndefined()
-    expect(policy.configIfDue(after(50))).toBe(config)
-    policy.addStepTime(20_000)
-    expect(policy.configIfDue(after(1))).toBe(config)
-    expect(policy.configIfDue(after(70, 0))).toBeUndefined()
+    const { open, isDueAfter } = snapshotsOf()
+    const session = open()
+    expect(isDueAfter(session, 49)).toBe(false)
+    expect(isDueAfter(session, 50)).toBe(true)
+    session.addStepTime(20_000)
+    expect(isDueAfter(session, 1)).toBe(true)
+    expect(isDueAfter(session, 70, 0)).toBe(false)
   })
 
   it('the steps until the next snapshot count from the latest stored snapshot', () => {
-    const policy = new SnapshotPolicy(config, 1e6)
-    policy.addStepTime(20_000)
-    policy.recordStored(1_000)
-    expect(policy.configIfDue(after(60, 10))).toBeUndefined()
-    expect(policy.configIfDue(after(100, 50))).toBe(config)
+    const { open, isDueAfter } = snapshotsOf()
+    const session = open()
+    session.addStepTime(20_000)
+    session.recordStored(1_000)
+    expect(isDueAfter(session, 60, 10)).toBe(false)
+    expect(isDueAfter(session, 100, 50)).toBe(true)
   })
 
   it('the distance between snapshots doubles after each failure, also in the next execution of the chain', () => {
-    let policy = new SnapshotPolicy(config, 1e6)
+    const { open, isDueAfter } = snapshotsOf()
+    let session = open()
     const tried: number[] = []
     for (let all = 1; all <= 1_000; all += 1) {
-      if (policy.configIfDue(after(all)) === undefined) continue
+      if (!isDueAfter(session, all)) continue
       tried.push(all)
-      policy.recordFailure(after(all))
-      policy = new SnapshotPolicy(config, 1e6, policy.state)
+      session.recordFailure()
+      session = open(session.state)
     }
     expect(tried).toEqual([50, 100, 200, 400, 800])
   })
 
   it('no snapshot is due beyond the limit of bytes, also in the next execution of the chain', () => {
-    const policy = new SnapshotPolicy(config, 2_000)
-    policy.recordStored(1_000)
-    expect(policy.configIfDue(after(50))).toBe(config)
-    policy.recordStored(1_000)
-    expect(policy.configIfDue(after(50))).toBeUndefined()
-    expect(new SnapshotPolicy(config, 2_000, policy.state).configIfDue(after(50))).toBeUndefined()
+    const { open, isDueAfter } = snapshotsOf(2_000)
+    const session = open()
+    session.recordStored(1_000)
+    expect(isDueAfter(session, 50)).toBe(true)
+    session.recordStored(1_000)
+    expect(isDueAfter(session, 50)).toBe(false)
+    expect(isDueAfter(open(session.state), 50)).toBe(false)
   })
 })

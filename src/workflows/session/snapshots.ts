@@ -6,7 +6,7 @@ import { snapshotSession } from '../temporal/activities.js'
 import type { Journal } from './journal.js'
 
 /** The snapshots of a session for the next execution of the continue-as-new chain. */
-export interface SnapshotPolicyState {
+export interface SnapshotsState {
   /** Milliseconds that the steps since the latest snapshot took. */
   readonly ms: number
   /** Number of steps that the session must have before the next attempt. */
@@ -15,85 +15,26 @@ export interface SnapshotPolicyState {
   readonly storedBytes: number
 }
 
-/** Steps of a session, and how many of them a rebuild would repeat. */
-interface StepCounts {
-  readonly all: number
-  readonly repeated: number
-}
-
-/** Decides when a snapshot is due: when a rebuild without it would take long. */
-export class SnapshotPolicy {
-  readonly #config: SnapshotConfig | undefined
-  readonly #maxStoredBytes: number
-  #ms: number
-  #notBefore: number
-  #storedBytes: number
-
-  /**
-   * @param config undefined: snapshots are off
-   * @param maxStoredBytes bytes of all snapshots of the session; afterwards no snapshot is due, and rebuilds take
-   *   longer
-   */
-  constructor(
-    config: SnapshotConfig | undefined,
-    maxStoredBytes: number,
-    state: SnapshotPolicyState = { ms: 0, notBefore: 0, storedBytes: 0 },
-  ) {
-    this.#config = config
-    this.#maxStoredBytes = maxStoredBytes
-    this.#ms = state.ms
-    this.#notBefore = state.notBefore
-    this.#storedBytes = state.storedBytes
-  }
-
-  get state(): SnapshotPolicyState {
-    return { ms: this.#ms, notBefore: this.#notBefore, storedBytes: this.#storedBytes }
-  }
-
-  addStepTime(ms: number): void {
-    this.#ms += ms
-  }
-
-  /** Returns the configuration if a snapshot is due now. */
-  configIfDue({ all, repeated }: StepCounts): SnapshotConfig | undefined {
-    const config = this.#config
-    if (config === undefined || repeated === 0 || all < this.#notBefore) return undefined
-    if (this.#storedBytes >= this.#maxStoredBytes) return undefined
-    return repeated >= config.everySteps || this.#ms >= config.everyMs ? config : undefined
-  }
-
-  /** @param bytes of the snapshot that was stored */
-  recordStored(bytes: number): void {
-    this.#storedBytes += bytes
-    this.#ms = 0
-    this.#notBefore = 0
-  }
-
-  /**
-   * Called when no snapshot was stored, or when it could not be restored. The next attempt is due after twice as many
-   * steps.
-   */
-  recordFailure({ all, repeated }: StepCounts): void {
-    this.#notBefore = all + Math.max(repeated, 1)
-  }
-}
-
 /** Takes the snapshots of a session, in the background. A snapshot that fails does not fail the session. */
 export class Snapshots {
-  readonly #config: RunConfig
+  readonly #config: Pick<RunConfig, 'snapshots' | 'limits' | 'timeouts'>
   readonly #journal: Journal
-  readonly #policy: SnapshotPolicy
+  #state: SnapshotsState
   #current: { readonly done: Promise<void>; readonly scope: CancellationScope } | undefined
 
   /** @param state of the same session in the execution before this one */
-  constructor(config: RunConfig, journal: Journal, state?: SnapshotPolicyState) {
+  constructor(
+    config: Pick<RunConfig, 'snapshots' | 'limits' | 'timeouts'>,
+    journal: Journal,
+    state: SnapshotsState = { ms: 0, notBefore: 0, storedBytes: 0 },
+  ) {
     this.#config = config
     this.#journal = journal
-    this.#policy = new SnapshotPolicy(config.snapshots, config.limits.storedBytes, state)
+    this.#state = state
   }
 
-  get state(): SnapshotPolicyState {
-    return this.#policy.state
+  get state(): SnapshotsState {
+    return this.#state
   }
 
   /** Resolves when the snapshot in progress has ended or failed; undefined when none is in progress. Never rejects. */
@@ -103,13 +44,13 @@ export class Snapshots {
 
   /** @param ms duration of a step */
   addStepTime(ms: number): void {
-    this.#policy.addStepTime(ms)
+    this.#state = { ...this.#state, ms: this.#state.ms + ms }
   }
 
   /** Starts a snapshot if one is due. Called between two cells. */
   startIfDue(session: SessionRef, hostQueue: string): void {
-    const config = this.#policy.configIfDue(this.#stepCounts)
-    if (config === undefined || this.#current !== undefined) return
+    const config = this.#config.snapshots
+    if (!config || !this.isDue || this.#current) return
     const scope = new CancellationScope()
     this.#current = { done: this.#settle(scope, () => this.#take(config, session, hostQueue)), scope }
   }
@@ -118,13 +59,30 @@ export class Snapshots {
     this.#current?.scope.cancel()
   }
 
-  /** Called when no snapshot was stored, or when it could not be restored. */
-  recordFailure(): void {
-    this.#policy.recordFailure(this.#stepCounts)
+  /**
+   * True when a rebuild without a snapshot would take long. After `limits.storedBytes` bytes of snapshots, none is due,
+   * and rebuilds take longer.
+   */
+  get isDue(): boolean {
+    const { snapshots: config, limits } = this.#config
+    const { ms, notBefore, storedBytes } = this.#state
+    const { length, stepsToRepeat } = this.#journal
+    if (!config || stepsToRepeat.steps === 0 || length < notBefore || storedBytes >= limits.storedBytes) return false
+    return stepsToRepeat.steps >= config.everySteps || ms >= config.everyMs
   }
 
-  get #stepCounts(): StepCounts {
-    return { all: this.#journal.length, repeated: this.#journal.stepsToRepeat.steps }
+  /** @param bytes of the snapshot that was stored */
+  recordStored(bytes: number): void {
+    this.#state = { ms: 0, notBefore: 0, storedBytes: this.#state.storedBytes + bytes }
+  }
+
+  /**
+   * Called when no snapshot was stored, or when it could not be restored. The next attempt is due after twice as many
+   * steps.
+   */
+  recordFailure(): void {
+    const { length, stepsToRepeat } = this.#journal
+    this.#state = { ...this.#state, notBefore: length + Math.max(stepsToRepeat.steps, 1) }
   }
 
   async #settle(scope: CancellationScope, take: () => Promise<void>): Promise<void> {
@@ -143,6 +101,6 @@ export class Snapshots {
     const result = await snapshotSession(input, hostQueue, this.#config.timeouts)
     if (result.type === 'skipped') return this.recordFailure()
     this.#journal.setSnapshot(result.state, position)
-    this.#policy.recordStored(result.state.bytes)
+    this.recordStored(result.state.bytes)
   }
 }

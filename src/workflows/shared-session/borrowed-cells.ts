@@ -34,9 +34,9 @@ export class BorrowedCells implements CellOwner {
   constructor(runtime: CodeRuntime) {
     this.#runtime = runtime
     runtime.beforeClose.push(async () => this.#close())
-    runtime.calls.borrowers.onReturn((key) => {
+    runtime.calls.onReturn = (key) => {
       for (const [id, cell] of this.#cells) if (cell.key === key) this.interrupt(id)
-    })
+    }
   }
 
   /**

@@ -18,8 +18,7 @@ import { CancellationScope, defineSignal, getExternalWorkflowHandle } from '@tem
 import { cellMessageSignal, cellReplySignal } from '../../common/names.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import type { CodeRuntime } from '../cell/code-runtime.js'
-import { runOrDrop } from '../cell/execute-cell.js'
-import { runCell } from '../cell/run-cell.js'
+import { runCell, runOrDrop } from '../cell/run-cell.js'
 import { failureOf } from '../temporal/failures.js'
 import { handleSignal } from '../temporal/handle-signal.js'
 

@@ -103,7 +103,7 @@ export class AgentTurns {
     this.#calls = calls
     this.#options = options
     this.messages = new MessageHistory(run.config.model.maxTokens, state?.conversation)
-    const isHeld = () => borrowers.arePresent
+    const isHeld = () => borrowers.size > 0
     this.#continueAsNewPolicy = new ContinueAsNewPolicy(slots, run.config.limits.historyEvents, isHeld)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.#suspendedCell = state?.suspendedCell ?? null

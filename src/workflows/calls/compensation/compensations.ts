@@ -3,8 +3,7 @@
  * is not finished.
  *
  * Owns: the calls in the order of their completion, from the start of a call until it is compensated or its work is
- * finished, and the report. `compensation.ts` is the stage of the calls, `compensate-call.ts` schedules one
- * compensation, `compensate-unfinished.ts` decides which endings of a run count as unfinished work.
+ * finished, and the report. `compensate-unfinished.ts` decides which endings of a run count as unfinished work.
  * Boundary: arguments and results of the calls are not interpreted.
  *
  * Invariants:
@@ -17,9 +16,20 @@
  *    before the run continues as new.
  */
 
-import { ActivityFailure, ApplicationFailure, CancellationScope, condition, upsertMemo } from '@temporalio/workflow'
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  scheduleActivity,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow'
+import { callerIdentity, lostWorkerRetries } from '../../../common/calls/calls.js'
 import {
   type CompensableCall,
+  type CompensateInput,
+  compensationAttempts,
   type CompensationFailure,
   type CompensationReport,
   type CompensationsState,
@@ -28,14 +38,20 @@ import {
   type StoredCalls,
 } from '../../../common/calls/compensation.js'
 import type { ErrorCode } from '../../../common/errors.js'
-import { memoKeys } from '../../../common/names.js'
+import {
+  callActivityId,
+  compensationActivity,
+  compensationActivityId,
+  memoKeys,
+  toolQueue,
+} from '../../../common/names.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
-import { toOneLine, utf8Length } from '../../../common/text/text.js'
-import { showProgress } from '../../run/progress.js'
+import { toOneLine, toTemporalSummary, utf8Length } from '../../../common/text/text.js'
+import { showCall, showProgress } from '../../run/progress.js'
 import type { Run } from '../../run/run.js'
 import { loadCalls, storeCalls } from '../../temporal/activities.js'
 import { Semaphore } from '../../temporal/semaphore.js'
-import { compensateCall } from './compensate-call.js'
+import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from '../call-options.js'
 
 /**
  * Maximum bytes of calls that continue-as-new carries over. Above this limit, the calls are moved to the value store.
@@ -205,4 +221,41 @@ function toBatches(calls: readonly CompensableCall[]): readonly (readonly Compen
     bytes += callBytes
   }
   return batches
+}
+
+/**
+ * Compensates one call.
+ *
+ * @returns why the effect of the call is still there; undefined when it was compensated
+ */
+async function compensateCall(run: Run, call: CompensableCall): Promise<CompensationFailure | undefined> {
+  const { tool: name, position, idempotencyKey } = call
+  const summary = `compensate ${call.summary}`
+  const closeCall = showCall(run, compensationActivityId(position), summary)
+  try {
+    await scheduleCompensation(run, call, toTemporalSummary(summary))
+    return undefined
+  } catch (thrown) {
+    if (!(thrown instanceof ActivityFailure)) throw thrown
+    const message = toOneLine(thrown.cause?.message ?? thrown.message)
+    return { tool: name, call: callActivityId(position), idempotencyKey, message }
+  } finally {
+    closeCall()
+  }
+}
+
+async function scheduleCompensation(run: Run, call: CompensableCall, summary: string): Promise<void> {
+  const tool = run.tools.get(call.tool)
+  // The tools of a run do not change, so this does not happen.
+  if (!tool) return
+  const input: CompensateInput = { ...call, ...callerIdentity(run.config) }
+  await scheduleActivity(compensationActivity(tool.name), [input], {
+    taskQueue: toolQueue(workflowInfo().taskQueue, tool),
+    activityId: compensationActivityId(call.position),
+    summary,
+    startToCloseTimeout: tool.timeoutMs + timeoutMarginMs,
+    heartbeatTimeout: run.config.timeouts.heartbeatMs,
+    ...priorityOf(run, tool),
+    retry: retryPolicyOf(tool, compensationAttempts(tool.attempts) + lostWorkerRetries + attemptsWithoutTool),
+  })
 }

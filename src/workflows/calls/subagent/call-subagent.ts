@@ -88,7 +88,7 @@ export async function runSubagent(
     if (!isStarted) run.budget.closeLease(key)
     return failed(toRemoteOutcome(thrown, tool))
   } finally {
-    borrowers.remove(key)
+    if (borrowers.delete(key)) call.calls.onReturn(key)
     run.progress.helpers.delete(helper)
   }
 }

@@ -23,7 +23,7 @@ import { type CancellationScope, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { CallOutcome, CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
-import type { DescribedStepResult, StepOutcome } from '../../common/session/steps.js'
+import type { DescribedCall, DescribedStepResult, StepInput } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
@@ -41,7 +41,7 @@ import {
   tooManyWakes,
 } from './cell-result.js'
 import { type CellState, dropCell, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
-import type { CellCall, PendingCalls } from './pending-calls.js'
+import type { CellCall } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
@@ -81,12 +81,7 @@ export async function runCell(
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.
   const guest = allowedTools && { guest: true as const }
-  return traceCell(runtime, cell, (outputLimit) => {
-    showProgress(run, { type: 'cell', cell: cell.number })
-    const localCalls = localCallAllowance(runtime, cell)
-    const input = { type: 'cell', cell: cell.number, source, ...guest } as const
-    return runtime.session.executeStep(input, { outputLimit, localCalls })
-  })
+  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...guest })
 }
 
 /**
@@ -113,16 +108,25 @@ export async function runOrDrop<Result>(
   }
 }
 
-function traceCell(
-  runtime: CodeRuntime,
-  cell: CellState,
-  executeFirstStep: ExecuteFirstStep | undefined,
-): Promise<CellRun> {
+/** Continues a cell that waited in an earlier execution of the continue-as-new chain. */
+export function resumeCell(runtime: CodeRuntime, cell: CellState): Promise<CellRun> {
+  return traceCell(runtime, cell)
+}
+
+/** @param first the first step; undefined for a cell that waits */
+function traceCell(runtime: CodeRuntime, cell: CellState, first?: StepInput): Promise<CellRun> {
+  const { usage } = runtime
   const span = toolSpan(executeCodeTool, { 'ptc.turn': cell.turn, 'ptc.cell': cell.number })
   return withSpan(span, async (setAttributes) => {
-    const ended = await markBusy(runtime, () => runToCompletion(runtime, cell, executeFirstStep))
-    setAttributes({ 'ptc.cell.status': ended.end.status })
-    return ended
+    usage.isBusy = true
+    try {
+      const ended = await runToCompletion(runtime, cell, first)
+      setAttributes({ 'ptc.cell.status': ended.end.status })
+      return ended
+    } finally {
+      usage.isBusy = false
+      usage.lastUsedAt = Date.now()
+    }
   })
 }
 
@@ -135,21 +139,6 @@ function refuseCell(end: CellEnd): CellRun {
 function recordEnd({ status }: CellEnd, milliseconds: number): void {
   metrics.add('ptc_cells_total', 1, { status })
   metrics.observe('ptc_cell_latency_milliseconds', milliseconds, {})
-}
-
-/** Continues a cell that waited in an earlier execution of the continue-as-new chain. */
-export function resumeCell(runtime: CodeRuntime, cell: CellState): Promise<CellRun> {
-  return traceCell(runtime, cell, undefined)
-}
-
-async function markBusy<Result>({ usage }: CodeRuntime, work: () => Promise<Result>): Promise<Result> {
-  usage.isBusy = true
-  try {
-    return await work()
-  } finally {
-    usage.isBusy = false
-    usage.lastUsedAt = Date.now()
-  }
 }
 
 /** Starts the calls that were pending in the execution before this one. Deferred calls that waited keep waiting. */
@@ -178,13 +167,7 @@ function createCall(
  */
 const minimumOutputCharacters = 1_000
 
-type ExecuteFirstStep = (outputLimit: number) => Promise<StepOutcome>
-
-async function runToCompletion(
-  runtime: CodeRuntime,
-  state: CellState,
-  executeFirstStep: ExecuteFirstStep | undefined,
-): Promise<CellRun> {
+async function runToCompletion(runtime: CodeRuntime, state: CellState, first: StepInput | undefined): Promise<CellRun> {
   const { run, session, pendingCalls, continuation, outputCharacters, outputReader } = runtime
   const { limits } = run.config
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
@@ -194,71 +177,72 @@ async function runToCompletion(
     recordEnd(end, Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000))
     return { end, output: output.text }
   }
+  const stop = async (status: StopStatus, reason: string) => finish(await stopCell(runtime, { status, reason, output }))
   let cell = state
-  let { openingMs } = session
-  let result = await executeFirstStep?.(outputLimit())
-  for (;;) {
-    // The code must not lose time because no worker had the backend.
-    cell = { ...cell, deadline: cell.deadline + session.openingMs - openingMs }
-    ;({ openingMs } = session)
-    if (result) {
+  for (let input = first; ;) {
+    if (input) {
+      showProgress(run, { type: 'cell', cell: cell.number })
+      const { openingMs } = session
+      const limit = { outputLimit: outputLimit(), localCalls: localCallAllowance(runtime, cell) }
+      const result = await session.executeStep(input, limit)
+      // The code must not lose time because no worker had the backend.
+      cell = { ...cell, deadline: cell.deadline + session.openingMs - openingMs }
       if ('output' in result) output.add(result.output)
       if (result.type !== 'suspended') return finish(cellEndOf(result, pendingCalls))
       const { calls, wakeInMs, waitsForAll = false } = result
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
       cell = { ...cell, calls: cell.calls + calls.length, wakeAt, waitsForAll }
-      const violation =
-        calls.length > 0 && run.isStorageExhausted
-          ? storageExceeded(limits.storedBytes, false)
-          : invalidSuspension(result, pendingCalls, cell.calls > limits.callsPerCell ? limits.callsPerCell : null)
+      const violation = violationOf(runtime, cell, result)
       if (violation) {
         // Apart from exceeded storage, only code that took over the runner causes a violation.
-        const isIndexForged = pendingCalls.reuseEarlierIndices(result.calls)
+        const isIndexForged = pendingCalls.reuseEarlierIndices(calls)
         if (isIndexForged) pendingCalls.clear()
         else pendingCalls.dropCell()
         await (isIndexForged ? session.dropAll() : session.dropCell())
         return finish(violation)
       }
-      if (session.interruption.isRequested)
-        return finish(await stopCell(runtime, 'stopped', interruptedMessage, output))
-      const followUp = prepareFollowUp(runtime, cell, calls, outputLimit())
-      for (const call of calls) {
-        const { turn, number, toolUseId } = cell
-        const where = { turn, cell: number, ...defined({ toolUseId }) }
-        const local = session.outcomeOf(call.index)
-        const made = { call, ...where }
-        if (local) pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, made), local))
-        else pendingCalls.start(made, (onOutcome) => createCall(runtime, made, onOutcome, followUp))
-      }
+      if (session.interruption.isRequested) return stop('stopped', interruptedMessage)
+      startCalls(runtime, cell, calls, outputLimit())
     }
     // An await without need would cost a promise for each call.
     if (continuation?.isDue())
       await continuation.attempt({ ...cell, output: { parts: output.parts, length: output.length } })
     const wait = await waitForResultsOrTimer(runtime, cell)
-    if (wait.type === 'continue_as_new_due') {
-      result = undefined
-      continue
+    input = undefined
+    switch (wait.type) {
+      case 'continue_as_new_due':
+        break
+      case 'overdue':
+        return stop('timed_out', totalTimeExceeded(limits.cellTotalSeconds))
+      case 'interrupted':
+        return stop('stopped', interruptedMessage)
+      case 'results':
+        if (wait.results.length === 0) cell = { ...cell, wakes: cell.wakes + 1 }
+        if (cell.wakes > limits.wakesPerCell) return stop('limit_exceeded', tooManyWakes(limits.wakesPerCell))
+        input = wait
     }
-    if (wait.type === 'overdue') {
-      return finish(await stopCell(runtime, 'timed_out', totalTimeExceeded(limits.cellTotalSeconds), output))
-    }
-    if (wait.type === 'interrupted') return finish(await stopCell(runtime, 'stopped', interruptedMessage, output))
-    if (wait.results.length === 0) cell = { ...cell, wakes: cell.wakes + 1 }
-    if (cell.wakes > limits.wakesPerCell) {
-      return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(limits.wakesPerCell), output))
-    }
-    showProgress(run, { type: 'cell', cell: cell.number })
-    const localCalls = localCallAllowance(runtime, cell)
-    result = await session.executeStep(wait, { outputLimit: outputLimit(), localCalls })
   }
 }
+
+/** Starts the calls of a step, except those that a worker has made already. */
+function startCalls(runtime: CodeRuntime, cell: CellState, calls: readonly DescribedCall[], outputLimit: number): void {
+  const { session, pendingCalls } = runtime
+  const { turn, number, toolUseId } = cell
+  const followUp = prepareFollowUp(runtime, cell, calls, outputLimit)
+  for (const call of calls) {
+    const made = { call, turn, cell: number, ...defined({ toolUseId }) }
+    const local = session.outcomeOf(call.index)
+    if (local) pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, made), local))
+    else pendingCalls.start(made, (onOutcome) => createCall(runtime, made, onOutcome, followUp))
+  }
+}
+
+type StopStatus = 'timed_out' | 'limit_exceeded' | 'stopped'
 
 /** Stops a cell that waits. The variables stay if the code ends when it is cancelled. */
 async function stopCell(
   runtime: CodeRuntime,
-  status: 'timed_out' | 'limit_exceeded' | 'stopped',
-  reason: string,
-  output: OutputBuffer,
+  { status, reason, output }: { readonly status: StopStatus; readonly reason: string; readonly output: OutputBuffer },
 ): Promise<CellEnd> {
   const limit = { outputLimit: minimumOutputCharacters }
   const result = await runtime.session.executeStep({ type: 'stop', reason }, limit)
@@ -281,12 +265,14 @@ async function stopCell(
 }
 
 /** Returns how an invalid suspension ends the cell; undefined for a valid one. */
-function invalidSuspension(
+function violationOf(
+  { run, pendingCalls }: CodeRuntime,
+  cell: CellState,
   { calls, wakeInMs }: Extract<DescribedStepResult, { type: 'suspended' }>,
-  pendingCalls: PendingCalls,
-  callLimit: number | null,
 ): CellEnd | undefined {
-  if (callLimit !== null) return tooManyCalls(callLimit)
+  const { callsPerCell, storedBytes } = run.config.limits
+  if (calls.length > 0 && run.isStorageExhausted) return storageExceeded(storedBytes, false)
+  if (cell.calls > callsPerCell) return tooManyCalls(callsPerCell)
   if (!pendingCalls.haveNewIndices(calls))
     return { status: 'lost', error: 'the sandbox reported a call with an invalid index' }
   if (calls.length === 0 && pendingCalls.size === 0 && wakeInMs === null) {

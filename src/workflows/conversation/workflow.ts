@@ -17,11 +17,10 @@ import { registerInspectQuery, withRuntime } from '../cell/code-runtime.js'
 import { compensateUnfinished } from '../calls/compensation/compensate-unfinished.js'
 import { continueAsNew } from '../run/continue-as-new.js'
 import { startRun } from '../start-run.js'
-import { failWorkflowOnError } from '../temporal/failures.js'
+import { failWorkflowOnError, handleSignal } from '../temporal/failures.js'
 import { recordSummary } from '../run/memo.js'
 import { publishEnd } from '../run/search-attributes.js'
 import { Conversation, type ConversationState } from './conversation.js'
-import { handleSignal } from '../temporal/handle-signal.js'
 
 const send = defineUpdate<AnswerResult, [SendInput]>(conversationMessages.send)
 const answer = defineUpdate<AnswerResult, [AnswerRequest]>(conversationMessages.answer)

@@ -19,9 +19,8 @@ import type {
 } from '../../common/session/session.js'
 import { serveCells } from '../shared-session/served-cells.js'
 import { recordSummary } from '../run/memo.js'
-import { failWorkflowOnError } from '../temporal/failures.js'
+import { failWorkflowOnError, handleSignal } from '../temporal/failures.js'
 import { type Execution, NamedSession } from './named-session.js'
-import { handleSignal } from '../temporal/handle-signal.js'
 
 const execute = defineUpdate<ExecuteResult, [ExecuteInput]>(sessionMessages.execute)
 const interrupt = defineSignal<[InterruptSignalInput]>(sessionMessages.interrupt)

@@ -19,8 +19,7 @@ import { cellMessageSignal, cellReplySignal } from '../../common/names.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import type { CodeRuntime } from '../cell/code-runtime.js'
 import { runCell, runOrDrop } from '../cell/run-cell.js'
-import { failureOf } from '../temporal/failures.js'
-import { handleSignal } from '../temporal/handle-signal.js'
+import { failureOf, handleSignal } from '../temporal/failures.js'
 
 /** Executes the cells of other runs, in order. */
 export interface CellOwner {

@@ -36,7 +36,7 @@ import type { Run } from '../run/run.js'
 import { startSession } from '../temporal/activities.js'
 import { type CellText, cellText, ownerName } from './cell-text.js'
 import { notStarted } from './borrowed-cells.js'
-import { handleSignal } from '../temporal/handle-signal.js'
+import { handleSignal } from '../temporal/failures.js'
 
 const firstCheckMs = 10_000
 const maxCheckMs = 30 * 60_000

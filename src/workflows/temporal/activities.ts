@@ -14,7 +14,7 @@
  * 4. The options depend only on the input and on the recorded configuration of the run.
  */
 
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow'
+import { type ActivityOptions, ApplicationFailure, workflowInfo } from '@temporalio/workflow'
 import type { BudgetPause } from '../../common/budget/budget.js'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { ProviderMessage } from '../../common/conversation/conversation.js'
@@ -96,6 +96,17 @@ export function openSession(
   })
 }
 
+/** Options of an activity that the host of a session executes. */
+function hostOptions(hostQueue: string, { hostMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {
+  return {
+    taskQueue: hostQueue,
+    scheduleToStartTimeout: hostMs,
+    heartbeatTimeout: heartbeatMs,
+    retry: defaultRetry,
+    summary,
+  }
+}
+
 /** Executes one step, or a rebuild, on the host of the session. */
 export function executeStep(
   input: ExecuteStepInput,
@@ -104,15 +115,11 @@ export function executeStep(
   summary: string,
 ): Promise<StepActivityResult> {
   return scheduleEngineActivity(activityNames.executeStep, input, {
-    taskQueue: hostQueue,
-    scheduleToStartTimeout: timeouts.hostMs,
+    ...hostOptions(hostQueue, timeouts, summary),
     startToCloseTimeout:
       (1 + (input.cellsToRepeat ?? 0)) * input.limits.cellSeconds * 1_000 +
       stepMarginMs +
       (input.recorded?.snapshot ? snapshotRestoreMs : 0),
-    heartbeatTimeout: timeouts.heartbeatMs,
-    retry: defaultRetry,
-    summary,
   })
 }
 
@@ -233,24 +240,18 @@ export function announcePause(pause: BudgetPause, timeouts: Timeouts): Promise<v
 }
 
 /** Requests a slot of a tool with a concurrency limit. The answer is a signal. */
-export function requestSlot(input: RequestSlotInput, { heartbeatMs }: Timeouts): Promise<void> {
+export function requestSlot(input: RequestSlotInput, timeouts: Timeouts): Promise<void> {
   return scheduleEngineActivity(activityNames.requestSlot, input, {
-    ...onRoleQueue('workflow'),
+    ...valueOptions(timeouts, `request a slot of ${input.tool}`),
     startToCloseTimeout: '1m',
-    heartbeatTimeout: heartbeatMs,
-    retry: defaultRetry,
-    summary: `request a slot of ${input.tool}`,
   })
 }
 
 /** Starts a named session, unless it runs. Returns its run id. */
-export function startSession(input: StartSessionInput, { heartbeatMs }: Timeouts): Promise<string> {
+export function startSession(input: StartSessionInput, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.startSession, input, {
-    ...onRoleQueue('workflow'),
+    ...valueOptions(timeouts, `start session ${input.session.name}, unless it runs`),
     startToCloseTimeout: '1m',
-    heartbeatTimeout: heartbeatMs,
-    retry: defaultRetry,
-    summary: `start session ${input.session.name}, unless it runs`,
   })
 }
 
@@ -271,12 +272,9 @@ export function interruptSession(input: InterruptInput, hostQueue: string, { hea
 /** Keeps the sandbox of a session as a checkpoint on its host. Returns false when the host removed the sandbox. */
 export function parkSession(session: SessionRef, hostQueue: string, timeouts: Timeouts): Promise<boolean> {
   return scheduleEngineActivity(activityNames.parkSession, session, {
-    taskQueue: hostQueue,
-    scheduleToStartTimeout: timeouts.hostMs,
+    ...hostOptions(hostQueue, timeouts, 'park the session'),
     startToCloseTimeout: timeouts.openMs,
-    heartbeatTimeout: timeouts.heartbeatMs,
     retry: { ...defaultRetry, maximumAttempts: 3 },
-    summary: 'park the session',
   })
 }
 
@@ -286,12 +284,9 @@ export function parkSession(session: SessionRef, hostQueue: string, timeouts: Ti
  */
 export function snapshotSession(input: SnapshotInput, hostQueue: string, timeouts: Timeouts): Promise<SnapshotResult> {
   return scheduleEngineActivity(activityNames.snapshotSession, input, {
-    taskQueue: hostQueue,
-    scheduleToStartTimeout: timeouts.hostMs,
+    ...hostOptions(hostQueue, timeouts, `snapshot after ${pluralize(input.step, 'step')}`),
     startToCloseTimeout: input.timeoutSeconds * 1_000 + stepMarginMs,
-    heartbeatTimeout: timeouts.heartbeatMs,
     retry: { ...defaultRetry, maximumAttempts: 2 },
-    summary: `snapshot after ${pluralize(input.step, 'step')}`,
   })
 }
 
@@ -303,11 +298,8 @@ export function closeSession(
   summary: string,
 ): Promise<void> {
   return scheduleEngineActivity(activityNames.closeSession, session, {
-    taskQueue: hostQueue,
-    scheduleToStartTimeout: timeouts.hostMs,
+    ...hostOptions(hostQueue, timeouts, summary),
     startToCloseTimeout: '30s',
-    heartbeatTimeout: timeouts.heartbeatMs,
     retry: { ...defaultRetry, maximumAttempts: 3 },
-    summary,
   })
 }

@@ -3,6 +3,8 @@ import {
   ApplicationFailure,
   ChildWorkflowFailure,
   ContinueAsNew,
+  setHandler,
+  type SignalDefinition,
   TemporalFailure,
   TimeoutFailure,
 } from '@temporalio/workflow'
@@ -34,4 +36,25 @@ export function failureOf(thrown: unknown): { readonly code: string; readonly me
   const message = cause instanceof Error ? cause.message : String(cause)
   if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'INTERNAL', message }
   return { code: cause instanceof TimeoutFailure ? 'RUN_TIMED_OUT' : 'INTERNAL', message }
+}
+
+/**
+ * Handles a signal. Any client may send one, with any content, and the server delivers it again with each workflow
+ * task: an error of the handler would fail all of them. So a signal is dropped when its handler can't read it.
+ */
+export function handleSignal<Args extends unknown[]>(
+  definition: SignalDefinition<Args>,
+  handler: (...args: Args) => void | Promise<void>,
+): void {
+  setHandler(definition, (...args: Args) => {
+    try {
+      return handler(...args)?.catch(dropUnreadable)
+    } catch (thrown) {
+      return dropUnreadable(thrown)
+    }
+  })
+}
+
+function dropUnreadable(thrown: unknown): void {
+  if (thrown instanceof TemporalFailure) throw thrown
 }

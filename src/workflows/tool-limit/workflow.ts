@@ -1,9 +1,8 @@
 import { condition, defineSignal, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow'
 import { toolLimitMessages } from '../../common/names.js'
 import type { SlotRelease, SlotRequest, ToolLimitInput } from '../../common/calls/tool-slots.js'
-import { failWorkflowOnError } from '../temporal/failures.js'
+import { failWorkflowOnError, handleSignal } from '../temporal/failures.js'
 import { ToolLimit } from './tool-limit.js'
-import { handleSignal } from '../temporal/handle-signal.js'
 
 const request = defineSignal<[SlotRequest]>(toolLimitMessages.request)
 const release = defineSignal<[SlotRelease]>(toolLimitMessages.release)

@@ -2,7 +2,7 @@ import { CancellationScope, defineSignal, getExternalWorkflowHandle, workflowInf
 import { subagentUsageSignal } from '../../../common/names.js'
 import { type BudgetLease, type RunCounts, zeroCounts } from '../../../common/run/runs.js'
 import type { Run } from '../../run/run.js'
-import { handleSignal } from '../../temporal/handle-signal.js'
+import { handleSignal } from '../../temporal/failures.js'
 
 /** The usage of a sub-agent that ended without a result. */
 interface UsageReport {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readRemoteResult } from './remote-result.js'
+import { readRemoteResult } from './remote-payloads.js'
 
 const payload = (encoding: string | undefined, data: string) => ({
   metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },

@@ -1,4 +1,4 @@
-import type { SharedSession } from '../common/agent/model-turn.js'
+import type { SharedSessionOwner } from '../common/agent/model-turn.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { Limits } from '../common/run/limits.js'
 
@@ -51,7 +51,7 @@ export interface Environment {
   /** Describes the data that came with the question. Undefined: there is none. */
   readonly inputDescription?: string | undefined
   /** The session whose variables code also sees. */
-  readonly sharedSession?: SharedSession | undefined
+  readonly sharedSession?: SharedSessionOwner | undefined
 }
 
 export interface ToolsOptions {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Effect, Execution } from '../common/calls/calls.js'
+import type { Effect, ToolExecution } from '../common/calls/calls.js'
 import { defined } from '../common/defined.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
@@ -45,7 +45,7 @@ import type {
 import { checkToolName } from './tool-name.js'
 
 const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
-const executions = ['activity', 'local'] as const satisfies readonly Execution[]
+const executions = ['activity', 'local'] as const satisfies readonly ToolExecution[]
 const defaultTimeoutMs = 60_000
 const maxExampleBytes = 16 * 1024
 

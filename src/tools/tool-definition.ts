@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Caller, Effect, Execution } from '../common/calls/calls.js'
+import type { Caller, Effect, ToolExecution } from '../common/calls/calls.js'
 import type { ToolPriority, ToolRate } from '../common/calls/tool-config.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { Duration } from '../common/text/duration.js'
@@ -78,7 +78,7 @@ export interface ToolDefinition<
    * tool, a call costs a fraction of an activity, and is read again if that worker dies within about half a second. A
    * call that takes longer, or fails, is repeated as an activity. Default `'activity'`.
    */
-  readonly execution?: Execution
+  readonly execution?: ToolExecution
   /** A task queue for the calls of this tool. Workers with role `tools` that have the tool poll it. */
   readonly taskQueue?: string
   /** Maximum calls per second over all runs and workers. The tool gets its own task queue. */

@@ -24,7 +24,7 @@ from .program import fork, hints, tools
 from .program.cell import CellNamespace, compile_cell, format_error, is_async
 from .program.cell_timer import CellTimer
 from .program.event_loop import Loop, LoopPolicy, set_event_loop_policy
-from .program.guest import Guest
+from .program.restricted_cell import RestrictedCell
 from .program.output import OutputCapture
 from .program.suspension import CLEANUP_TIMEOUT, Suspension
 from .protocol.channel import Channel
@@ -50,7 +50,7 @@ class Session:
         self.calls_in_cell = 0
         self.calls_allowed = True  # False while a snapshot is made or read
         self.suspension = Suspension(self)
-        self.guest = Guest(self)
+        self.restricted_cell = RestrictedCell(self)
         self.process_started = time.time()
         self.builtins = {}  # before any cell ran
         self.modules = frozenset()  # names of the modules that were loaded before any cell ran
@@ -100,14 +100,14 @@ class Session:
         self.calls_in_cell = self.clock.reads = 0
         self.suspension.begin_cell()
         self.context = self.context.copy()  # a task that is left over from the last cell can't have entered the copy
-        self.guest.begin_cell(frame["cell"], frame.get("guest", False))
+        self.restricted_cell.begin_cell(frame["cell"], frame.get("restricted", False))
         self.output.begin_cell()
         self.timer.reset(self.limits["cell_seconds"])
         self.hints.begin_cell()
         result = self._run_cell(frame)
         self.hints.end_cell()
         fork.exit_child(result)
-        self.guest.end_cell()
+        self.restricted_cell.end_cell()
         self.suspension.finish()
         try:
             self.send_result(result, self.hints.text(len(self.pending_calls)))
@@ -231,7 +231,7 @@ class Session:
         loop = get_running_loop()
         if not is_program_thread() or not isinstance(loop, Loop):
             raise RuntimeError(hints.WRONG_LOOP_ERROR.format(tool=tool))
-        self.guest.check_call(tool)
+        self.restricted_cell.check_call(tool)
         self.call_index += 1
         future = loop.create_future()
         index = self.call_index

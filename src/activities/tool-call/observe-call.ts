@@ -1,5 +1,5 @@
 import { callDigest } from '../../common/calls/call-identity.js'
-import type { ToolCallInput } from '../../common/calls/calls.js'
+import type { CallIdentity, ToolCallInput } from '../../common/calls/calls.js'
 import { type CallStatus, toCallStatus } from '../../common/calls/outcomes.js'
 import { PtcError } from '../../common/errors.js'
 import { toolUseCaller } from '../../common/agent/hosted-code.js'
@@ -8,8 +8,6 @@ import { metrics } from '../../common/telemetry/metrics.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
 import { takeStart } from '../../common/text/text.js'
 import { type EventOrigin, type EventSinks, Observer } from '../observe.js'
-
-type CallIdentity = Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>
 
 /** Returns the fields of a call in its events. */
 export function callFields({ tool, caller, position, idempotencyKey }: CallIdentity) {

@@ -15,7 +15,7 @@ import type { ValueLog } from '../json/value-log.js'
 export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'
 
 /** The session that a run shares with others: a named session, or that of the agent that started it. */
-export type SharedSession = { readonly type: 'named'; readonly name: string } | { readonly type: 'parent' }
+export type SharedSessionOwner = { readonly type: 'named'; readonly name: string } | { readonly type: 'parent' }
 
 /** The limits in the prompt of the model, and the limits of its tool uses. Every turn has them in the history. */
 export type TurnLimits = Pick<
@@ -40,7 +40,7 @@ export interface ModelTurnInput {
   /** Describes the data of the run for its code; absent without data. */
   readonly inputDescription?: string
   /** The shared session in which the code runs. Absent: the run has its own sandbox. */
-  readonly sharedSession?: SharedSession
+  readonly sharedSession?: SharedSessionOwner
   /** True when the messages may be compacted; absent: never. */
   readonly isCompacted?: true
   /** Has the meaning of the same member of `RunConfig`. */

@@ -24,7 +24,7 @@ export type Effect =
 export const lostWorkerRetries = 5
 
 /** How a call is executed. */
-export type Execution =
+export type ToolExecution =
   /** As an activity: recorded before and after. */
   | 'activity'
   /** By the worker of the sandbox, only for `effect: 'read'`: recorded together with the next step of the code. */
@@ -48,13 +48,17 @@ export interface CallPosition {
   readonly toolUseId?: string
 }
 
-/** The input of a tool for one call. */
-export interface ToolCallInput {
+/** The parts of a call that identify it. */
+export interface CallIdentity {
   readonly tool: string
   readonly caller: Caller
   readonly position: CallPosition
-  /** Identity of the call, derived in the workflow by `deriveIdempotencyKey`. */
+  /** Derived in the workflow by `deriveIdempotencyKey`. */
   readonly idempotencyKey: string
+}
+
+/** The input of a tool for one call. */
+export interface ToolCallInput extends CallIdentity {
   readonly arguments: JsonObject
 }
 

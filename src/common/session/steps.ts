@@ -61,7 +61,7 @@ export type StepInput =
        * True for code of another run that has fewer tools than the session: the sandbox ends its tasks and timers with
        * the cell.
        */
-      readonly guest?: true
+      readonly restricted?: true
     }
   /** Delivers results. Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }

@@ -1,5 +1,5 @@
 import { searchToolsTool } from '../../common/names.js'
-import type { SharedSession } from '../../common/agent/model-turn.js'
+import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
 import type { Environment, EnvironmentLimits, ToolsOptions } from '../language.js'
 
 export function describeEnvironment(
@@ -24,7 +24,7 @@ need to see.
 ${inputRule}${sharedRule}`
 }
 
-function describeShared(session: SharedSession): string {
+function describeShared(session: SharedSessionOwner): string {
   const others =
     session.type === 'named'
       ? `The sandbox is session ${session.name}, which others use, too`

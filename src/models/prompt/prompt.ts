@@ -2,7 +2,7 @@ import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { Limits } from '../../common/run/limits.js'
-import type { SharedSession } from '../../common/agent/model-turn.js'
+import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import { codeTool } from './code-tool.js'
@@ -27,7 +27,7 @@ export interface PromptOptions {
   /** Describes the data in `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
   /** The session whose variables code also sees. Undefined: the run has its own sandbox. */
-  readonly sharedSession?: SharedSession | undefined
+  readonly sharedSession?: SharedSessionOwner | undefined
   /** Each code tool has only one line, and the model searches their documentation. */
   readonly toolSearch?: boolean | undefined
   /** The provider searches direct tools, if it supports that. */

@@ -76,7 +76,7 @@ export class SessionHarness {
   async runCell(
     source: string,
     handleCall: ToolHandler = echoTool,
-    options: { readonly guest?: true } = {},
+    options: { readonly restricted?: true } = {},
   ): Promise<CellRun> {
     const stepResults = [await this.startCell(source, options)]
     for (;;) {
@@ -94,7 +94,7 @@ export class SessionHarness {
   }
 
   /** Starts the next cell: its first step. */
-  startCell(source: string, options: { readonly guest?: true } = {}): Promise<StepResult> {
+  startCell(source: string, options: { readonly restricted?: true } = {}): Promise<StepResult> {
     this.cell += 1
     return this.executeStep({ type: 'cell', cell: this.cell, source, ...options })
   }

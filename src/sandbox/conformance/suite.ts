@@ -8,7 +8,7 @@
 import { asyncioCases } from './cases/asyncio-cases.js'
 import { callCases } from './cases/call-cases.js'
 import { cellCases } from './cases/cell-cases.js'
-import { guestCases } from './cases/guest-cases.js'
+import { restrictedCellCases } from './cases/restricted-cell-cases.js'
 import { lifecycleCases } from './cases/lifecycle-cases.js'
 import { limitCases } from './cases/limit-cases.js'
 import { pythonCases } from './cases/python-cases.js'
@@ -50,7 +50,7 @@ const groups: readonly (readonly [name: string, cases: readonly CaseDefinition[]
   ['asyncio', asyncioCases],
   ['event loop', threadCases],
   ['cells', cellCases],
-  ['cells of a guest', guestCases],
+  ['restricted cells', restrictedCellCases],
   ['Python', pythonCases],
   ['Python', streamCases],
   ['Python', valueCases],

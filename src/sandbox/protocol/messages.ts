@@ -103,7 +103,7 @@ export type HostMessage =
        * The runner ends the tasks and timers of the code with the cell: later cells may have tools that this cell does
        * not have.
        */
-      readonly guest?: true
+      readonly restricted?: true
     } & StepDigest &
       StepRequestFields &
       ({ readonly source: string } | { readonly ref: string }))

@@ -18,7 +18,8 @@ import { maxDurationOf } from './call-options.js'
 import { handleCallMessages } from './messages.js'
 import type { RunCalls } from './run-calls.js'
 import { ToolSlots } from './tool-slots.js'
-import { type CallIdentity, WaitingCalls, type WaitingCallState } from './waiting-calls.js'
+import { WaitingCalls, type WaitingCallState } from './waiting-calls.js'
+import type { CallIdentity } from '../../common/calls/calls.js'
 
 vi.mock('@temporalio/workflow', async (importOriginal) => {
   const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')

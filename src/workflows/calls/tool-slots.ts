@@ -22,6 +22,7 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow'
+import type { CallIdentity } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { SlotAnswer, SlotRelease } from '../../common/calls/tool-slots.js'
 import { toolLimitId, toolLimitMessages } from '../../common/names.js'
@@ -33,7 +34,7 @@ import { DurableTimer } from '../temporal/durable-timer.js'
 import { Semaphore } from '../temporal/semaphore.js'
 import { maxDurationOf } from './call-options.js'
 import type { CallState } from './call-state.js'
-import type { CallIdentity, WaitingCall, WaitingCalls } from './waiting-calls.js'
+import type { WaitingCall, WaitingCalls } from './waiting-calls.js'
 
 const repeatRequestMs = 5 * 60_000
 

@@ -10,13 +10,10 @@
  */
 
 import { condition } from '@temporalio/workflow'
-import type { ToolCallInput } from '../../common/calls/calls.js'
+import type { CallIdentity } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { type CallEvent, type CallState, transition, type Wait } from './call-state.js'
-
-/** The parts of a call that identify it. */
-export type CallIdentity = Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>
 
 /** A call that waits, for the next execution of the continue-as-new chain. */
 export interface WaitingCallState extends CallIdentity {

@@ -80,8 +80,8 @@ export async function runCell(
   runtime.pendingCalls.beginCell()
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.
-  const guest = allowedTools && { guest: true as const }
-  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...guest })
+  const restricted = allowedTools && { restricted: true as const }
+  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...restricted })
 }
 
 /**

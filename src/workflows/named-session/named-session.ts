@@ -55,7 +55,7 @@ const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
 
 /** An execution, from the update of a client or a cell of another run. */
-export interface Execution {
+export interface ExecutionRequest {
   /** The id of the update of the execution, or of the cell of a run. */
   readonly id: string
   /** True when the execution started the session. */
@@ -141,7 +141,7 @@ export class NamedSession {
    *
    * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine
    */
-  execute({ source }: ExecuteInput, execution: Execution): Promise<ExecuteResult> {
+  execute({ source }: ExecuteInput, execution: ExecutionRequest): Promise<ExecuteResult> {
     return this.#enqueue((runtime) => this.#executeNow(runtime, source, execution))
   }
 
@@ -246,7 +246,7 @@ export class NamedSession {
     return this.#runtime
   }
 
-  async #executeNow(runtime: CodeRuntime, source: string, { id, isNew }: Execution): Promise<ExecuteResult> {
+  async #executeNow(runtime: CodeRuntime, source: string, { id, isNew }: ExecutionRequest): Promise<ExecuteResult> {
     const { run } = runtime
     const { toolCalls } = run.counts
     const outcome: CellOutcome = this.#interruptedBeforeStart.delete(id)

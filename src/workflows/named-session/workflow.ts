@@ -20,7 +20,7 @@ import type {
 import { serveCells } from '../shared-session/served-cells.js'
 import { recordSummary } from '../run/memo.js'
 import { failWorkflowOnError, handleSignal } from '../temporal/failures.js'
-import { type Execution, NamedSession } from './named-session.js'
+import { type ExecutionRequest, NamedSession } from './named-session.js'
 
 const execute = defineUpdate<ExecuteResult, [ExecuteInput]>(sessionMessages.execute)
 const interrupt = defineSignal<[InterruptSignalInput]>(sessionMessages.interrupt)
@@ -41,7 +41,7 @@ export async function session({
     recordSummary(`session ${name}`)
     const namedSession = new NamedSession(name, options, inputDigest)
     // The handlers are set before the first await, because the first update arrives with the start.
-    const execution = (): Execution => {
+    const execution = (): ExecutionRequest => {
       const { id = '' } = currentUpdateInfo() ?? {}
       return { id, isNew: id === startedByUpdateId }
     }

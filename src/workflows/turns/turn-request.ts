@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
-import type { ModelTurnInput, SharedSession } from '../../common/agent/model-turn.js'
+import type { ModelTurnInput, SharedSessionOwner } from '../../common/agent/model-turn.js'
 import { requesterOf } from '../../common/run/requester.js'
 import { hasProviderSearch, hasToolSearch, type RunConfig } from '../../common/run/run-config.js'
 import type { SessionOwner } from '../../common/run/session-owner.js'
@@ -30,7 +30,7 @@ export function turnRequest(
     ...(isPlain && { isPlain }),
     ...(mode && { mode }),
     ...defined({ doneCheck, planStep, inputDescription: input?.description }),
-    ...(sessionOwner && { sharedSession: sharedSessionOf(sessionOwner) }),
+    ...(sessionOwner && { sharedSession: describedOwner(sessionOwner) }),
   }
   // A model that has only one turn needs nothing that helps later turns.
   const context = mode !== 'single-turn' && {
@@ -49,7 +49,7 @@ export function turnRequest(
   return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
 }
 
-function sharedSessionOf(owner: SessionOwner): SharedSession {
+function describedOwner(owner: SessionOwner): SharedSessionOwner {
   return owner.type === 'named' ? { type: owner.type, name: owner.name } : { type: owner.type }
 }
 

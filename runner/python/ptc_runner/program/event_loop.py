@@ -151,12 +151,12 @@ class Loop(asyncio.BaseEventLoop if EMBEDDED else asyncio.SelectorEventLoop):
 
     def _new_task(self, _, coroutine, **options):
         task = Task(coroutine, loop=self, **options)
-        self.session.guest.adopt(task, current_task(self))
+        self.session.restricted_cell.adopt(task, current_task(self))
         return task
 
     def call_soon_threadsafe(self, callback, *arguments, context=None):
         if is_other_thread():
-            context = self.session.guest.context_of_thread(context)
+            context = self.session.restricted_cell.context_of_thread(context)
         return super().call_soon_threadsafe(callback, *arguments, context=context)
 
     def create_future(self):

@@ -32,7 +32,7 @@ IGNORED_ATTRIBUTES = frozenset(
     _strptime._regex_cache uuid._last_timestamp uuid._node warnings.filters _warnings.filters _py_warnings.filters
     warnings.onceregistry _warnings._onceregistry _py_warnings.onceregistry *._handle *._cast_addr *._memmove_addr
     *._memset_addr *._string_at_addr *._wstring_at_addr *._memoryview_at_addr logging._startTime
-    ptc_runner.process._program_thread ptc_runner.program.guest.thread_objects threading._main_thread threading._active
+    ptc_runner.process._program_thread ptc_runner.program.restricted_cell.thread_objects threading._main_thread threading._active
     _frozen_importlib._module_locks _frozen_importlib._blocking_on
     """.split()
 )

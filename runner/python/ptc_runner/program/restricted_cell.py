@@ -1,7 +1,7 @@
-"""Ends the work that the cell of a guest leaves behind: a later cell may have tools that the guest does not have.
+"""Ends the work that a restricted cell leaves behind: a later cell may have tools that this cell does not have.
 
-A guest is another run, with fewer tools, that executes a cell in the session. The host checks each call against the
-tools of the current cell, so a task of the guest must not make a call in a later cell. The work that is left behind:
+A restricted cell is that of another run, with fewer tools. The host checks each call against the tools of the current
+cell, so a task of a restricted cell must not make a call in a later cell. The work that is left behind:
 
 | left behind                                 | with the cell                                              |
 |---------------------------------------------|------------------------------------------------------------|
@@ -11,8 +11,8 @@ tools of the current cell, so a task of the guest must not make a call in a late
 | threads                                     | continue; their callbacks in the loop can't call tools     |
 | variables, patched functions, handlers      | stay: all code of a session shares one interpreter         |
 
-So this prevents accidents and simple misuse. It is not a security boundary: code of the guest can change functions
-that a later cell calls, and its threads can start other threads.
+So this prevents accidents and simple misuse. It is not a security boundary: code of a restricted cell can change
+functions that a later cell calls, and its threads can start other threads.
 """
 
 from _thread import get_ident
@@ -28,28 +28,29 @@ from .event_loop import running_threads
 
 ENDED = 0  # not the number of a cell
 
-# The number of the guest's cell; None in later cells of others; unset in new threads.
-_guest_cell = ContextVar("guest_cell")
+# The number of the restricted cell; None in later cells of others; unset in new threads.
+_restricted_cell = ContextVar("restricted_cell")
 
 
-class Guest:
-    """The cell of a guest, and the remaining work of earlier guests."""
+class RestrictedCell:
+    """The restricted cell that runs, and the remaining work of earlier ones."""
 
     def __init__(self, session):
         self.session = session
-        self.cell = None  # while the cell of a guest runs, its number
+        self.cell = None  # while a restricted cell runs, its number
         self.ended_tasks = WeakSet()
-        self.own_tasks = WeakSet()  # while the cell of a guest runs: the tasks of the session
+        self.own_tasks = WeakSet()  # while a restricted cell runs: the tasks of the session
         self.threads = {}  # identifier -> reference to the thread, or None
         self.before = None
 
-    def begin_cell(self, number, is_guest):
-        self.cell = number if is_guest else None
-        if is_guest or _guest_cell in self.session.context:  # programs without guests see no variable in their contexts
-            self.session.context.run(_guest_cell.set, self.cell)
+    def begin_cell(self, number, is_restricted):
+        self.cell = number if is_restricted else None
+        # Programs without restricted cells see no variable in their contexts.
+        if is_restricted or _restricted_cell in self.session.context:
+            self.session.context.run(_restricted_cell.set, self.cell)
         live = set(running_threads())
         self.threads = {number: thread for number, thread in self.threads.items() if number in live}
-        if is_guest:
+        if is_restricted:
             loop = self.session.loop
             self.own_tasks = WeakSet(all_tasks(loop))
             self.before = _handles(loop), live
@@ -77,13 +78,13 @@ class Guest:
             handle.cancel()
 
     def check_call(self, tool):
-        """Raises ToolDenied in code of a guest after the end of its cell."""
-        if current_task() in self.ended_tasks or _guest_cell.get(None) not in (None, self.cell):
+        """Raises ToolDenied in code of a restricted cell after the end of the cell."""
+        if current_task() in self.ended_tasks or _restricted_cell.get(None) not in (None, self.cell):
             message = f"{tool}() was called by code that another agent has left behind: its cell has ended"
             raise ToolDenied(message, tool, "denied")
 
     def adopt(self, task, creator):
-        """Assigns a new task to the guest or the session to which its creator belongs."""
+        """Assigns a new task to the restricted cell or the session to which its creator belongs."""
         if creator in self.ended_tasks:
             self.ended_tasks.add(task)
         elif creator in self.own_tasks:
@@ -107,8 +108,8 @@ class Guest:
         if reference is not None and reference() is not thread_objects.get(number):  # another thread has the number now
             return context
         context = (context or copy_context()).copy()
-        if _guest_cell not in context:  # `to_thread` in a later cell has set it
-            context.run(_guest_cell.set, ENDED)
+        if _restricted_cell not in context:  # `to_thread` in a later cell has set it
+            context.run(_restricted_cell.set, ENDED)
         return context
 
 

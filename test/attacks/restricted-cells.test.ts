@@ -9,14 +9,14 @@ import { uniqueName } from '../support/temporal/shared-server.js'
 import { RecordedCalls } from './support/recorded-calls.js'
 
 const about = { instructions: 'You are an agent of a test.', description: 'An agent of a test.' }
-const guest = defineAgent({ name: 'guest', ...about, tools: ['echo'], sandbox: 'parent' })
-const chief = defineAgent({ name: 'chief', ...about, agents: [guest] })
+const helper = defineAgent({ name: 'helper', ...about, tools: ['echo'], sandbox: 'parent' })
+const chief = defineAgent({ name: 'chief', ...about, agents: [helper] })
 
-/** Code of a guest that, after its cell, tries to call tools that it does not have. */
+/** Code of a restricted cell that, after its end, tries to call tools that it does not have. */
 const left = `
 import contextvars
 try:
-    await secret(by="guest")
+    await secret(by="helper")
 except ToolDenied:
     print("denied")
 loop, free = asyncio.get_running_loop(), contextvars.Context
@@ -47,7 +47,7 @@ try:
     threading.Thread(target=thread, daemon=True).start()
 except RuntimeError: # no threads
     done.set()
-print(await echo(by="guest"))
+print(await echo(by="helper"))
 unsent = asyncio.ensure_future(secret(by="unsent"))`
 
 const later = `
@@ -66,12 +66,12 @@ const attack = (backend: Backend): void => {
     env = await TestEnvironment.start({
       backend,
       tools: [calls.tool('echo'), calls.tool('secret')],
-      agents: [guest, chief, defineAgent({ name: 'visitor', ...about, tools: ['echo'] })],
+      agents: [helper, chief, defineAgent({ name: 'visitor', ...about, tools: ['echo'] })],
       script: {
         conversations: [
           {
             match: { firstUserText: { equals: 'go' } },
-            turns: [turn(code('x = 1')), turn(call('guest', { task: 'leave' })), turn(code(later)), turn(text('done'))],
+            turns: [turn(code('x = 1')), turn(call('helper', { task: 'leave' })), turn(code(later)), turn(text('done'))],
           },
           { match: { firstUserText: { equals: 'leave' } }, turns },
           { match: { firstUserText: { equals: 'visit' } }, turns },
@@ -84,7 +84,7 @@ const attack = (backend: Backend): void => {
   afterAll(() => end())
 
   const executed = [
-    { name: 'echo', input: { by: 'guest' } },
+    { name: 'echo', input: { by: 'helper' } },
     { name: 'secret', input: { by: 'owner' } },
   ]
 
@@ -105,5 +105,5 @@ const attack = (backend: Backend): void => {
   })
 }
 
-describeDocker('hostile code of a guest, in a container', () => attack('docker'))
-describe('hostile code of a guest, in the embedded sandbox', () => attack('wasm'))
+describeDocker('hostile code of a restricted cell, in a container', () => attack('docker'))
+describe('hostile code of a restricted cell, in the embedded sandbox', () => attack('wasm'))

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { expectResult } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
-const guest = { guest: true } as const
+const restricted = { restricted: true } as const
 
-/** Cells of another run with fewer tools: see `program/guest.py` of the runner. */
-export const guestCases: readonly CaseDefinition[] = [
+/** Cells of another run with fewer tools: see `program/restricted_cell.py` of the runner. */
+export const restrictedCellCases: readonly CaseDefinition[] = [
   {
     name: 'end their tasks, timers and unsent calls, and leave those of the session',
     async run(context) {
@@ -42,7 +42,7 @@ for where in {}, {"context": contextvars.Context()}:
     loop.call_later(0.1, lambda: left.append(asyncio.ensure_future(get("timer"))), **where)
     loop.call_soon(lambda: loop.call_soon(lambda: loop.call_soon(lambda: left.append(asyncio.ensure_future(get("soon"))))), **where)
 print(await get("its own"))`
-      const cell = await harness.runCell(left, undefined, guest)
+      const cell = await harness.runCell(left, undefined, restricted)
       assert.match(expectResult(cell.finalResult, 'completed').output, /its own/)
       const later = await harness.runCell('await asyncio.sleep(3)\nprint(await mine)')
       assert.deepEqual(
@@ -70,7 +70,7 @@ async def tick():
 task = asyncio.ensure_future(tick())
 await asyncio.sleep(0)`)
       for (const seconds of [1, 2, 3, 4])
-        await harness.runCell(`await asyncio.sleep(${seconds}.2)\nprint(await get(1))`, undefined, guest)
+        await harness.runCell(`await asyncio.sleep(${seconds}.2)\nprint(await get(1))`, undefined, restricted)
       const { output } = await harness.runCell('await asyncio.wait([task], timeout=60)\nprint(ticks)')
       assert.equal(output, '[0, 1, 2, 3, 4, 5]\n')
     },
@@ -95,7 +95,7 @@ def wait():
 begin = threading.Event()
 threading.Thread(target=wait).start()
 await asyncio.sleep(0)`
-      expectResult((await harness.runCell(left, undefined, guest)).finalResult, 'completed')
+      expectResult((await harness.runCell(left, undefined, restricted)).finalResult, 'completed')
       const later = await harness.runCell(`
 begin.set()
 await asyncio.to_thread(stopped.wait)

@@ -2,12 +2,8 @@
  * Workflow `agent`: a question, turns of a model with code and tools, an answer.
  *
  * Owns: the life of one run: read the configuration, take the turns, close the session, return the answer.
- * Boundary: `turns/` takes the turns, and works on a plan. The text of the messages never enters the workflow.
- *
- * Invariants:
- * 1. The session is closed in every case but continue-as-new, which hands it to the next execution.
- * 2. The run succeeds with every status of its answer. Only the engine, or its cancellation, can fail it.
- * 3. A sub-agent that ends without a result reports its usage before it ends.
+ * Boundary: every status of the answer is a result; only the engine, or the cancellation of the run, can fail it.
+ * `turns/` takes the turns, and works on a plan. The text of the messages never enters the workflow.
  */
 
 import { CancelledFailure, ContinueAsNew } from '@temporalio/workflow'
@@ -28,7 +24,6 @@ import { reportUsage } from './calls/subagent/usage-report.js'
 import { AgentTurns, type AgentTurnsState } from './turns/agent-turns.js'
 import type { UserMessage } from './turns/message-history.js'
 
-/** The state for the next execution of the continue-as-new chain. */
 export type AgentState = RunState & AgentTurnsState & { readonly plan?: PlanState }
 
 type AgentArguments =

@@ -12,11 +12,13 @@
  *    it (`workflowInfo()`). No file reads another clock, the environment, or a random number.
  * 2. The configuration of a run is read once, by activity `run.config`. Later deployments of tools or limits do not
  *    change a decision.
- * 3. A module keeps no state: the state of a run is reachable from its workflow function. The state that must outlive
- *    continue-as-new is in `AgentState` or `ProgramState`.
- * 4. A workflow throws Temporal's failures only (`temporal/fail-workflow.ts`). A plain error would fail the workflow
- *    task, which Temporal retries without end.
- * 5. A change of a command, or of the order of commands, must replay the histories in `test/histories`.
+ * 3. A module keeps no state: the state of a run is reachable from its workflow function. Each part of a run has a type
+ *    `…State` with its data for the next execution of the continue-as-new chain. The constructor of the part takes that
+ *    of the execution before.
+ * 4. A workflow throws Temporal's failures only. A plain error would fail the workflow task, which Temporal retries
+ *    without end.
+ * 5. A change of a command, or of the order of commands, must replay the histories in `test/histories`
+ *    (`test/integration/replay`).
  */
 
 export { agent } from './agent.js'

@@ -2,14 +2,8 @@
  * Workflow `program`: one cell with tools, and no model.
  *
  * Owns: the order of a program's life: read the configuration, run the cell, close the session, return the outcome.
- * Boundary: `cell/run-cell.ts` runs the cell, as for an agent. The code of a program has the same abilities.
- *
- * Invariants:
- * 1. The run succeeds with every outcome of the cell, also with an error of the code. Only the engine
- *    can fail it.
- * 2. The session is closed in every case but continue-as-new, which hands it to the next execution.
- * 3. A program continues as new only while its cell waits. The next execution resumes that cell; its source is not
- *    carried over, because the journal has it.
+ * Boundary: every outcome of the cell is a result; only the engine can fail the run. `cell/run-cell.ts` runs the cell,
+ * as for an agent. The code of a program has the same abilities.
  */
 
 import { defined } from '../common/defined.js'
@@ -32,7 +26,7 @@ import { compensateUnfinished } from './calls/compensation/compensate-unfinished
 import type { RunCalls } from './calls/run-calls.js'
 import { type RunState, runState, startRun } from './start-run.js'
 
-/** The state for the next execution of the continue-as-new chain. The cell waits. */
+/** The cell waits. Its source is not carried over, because the journal has it. */
 export interface ProgramState extends RunState {
   readonly codeRuntime: CodeRuntimeState
   readonly cell: CellState

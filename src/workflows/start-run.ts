@@ -15,7 +15,6 @@ import { Run, type RunDataState } from './run/run.js'
 import { publishStart } from './run/search-attributes.js'
 import { loadRunConfig } from './temporal/activities.js'
 
-/** A run for the next execution of the continue-as-new chain. */
 export interface RunState extends RunDataState {
   readonly calls: RunCallsState
 }
@@ -33,7 +32,7 @@ interface StartedRun {
 }
 
 export async function startRun({ kind, options = {}, state, session, callKey }: StartedRun): Promise<RunCalls> {
-  const data = state ?? { config: await loadRunConfig(options) }
+  const data = state ?? { config: await loadRunConfig(options) } // invariant 2 of `index.ts`
   const { workflowId, firstExecutionRunId } = workflowInfo()
   const namespace = namespaceOf(data.config)
   const identity = { namespace, workflowId, firstExecutionRunId, ...defined({ callKey }) }
@@ -56,7 +55,7 @@ export function runState(calls: RunCalls): RunState {
 let opened = 0
 
 /** The handlers of this workflow look for a completed call, and for a call that got a slot, in these runs. */
-const openRuns = new Set<RunCalls>()
+const openRuns = new Set<RunCalls>() // invariant 1 of `blocks/index.ts`
 
 /**
  * Opens a run inside a workflow of a user. The run has its own identity.
@@ -74,7 +73,7 @@ export async function openEmbeddedRun(
   // An execution that continues this one as new opens other sessions, so the identity has the run id. A reset keeps
   // this id.
   const { workflowId, originalExecutionRunId } = workflowInfo()
-  const firstExecutionRunId = `${originalExecutionRunId}/${ordinal}`
+  const firstExecutionRunId = `${originalExecutionRunId}/${ordinal}` // invariant 2 of `blocks/index.ts`
   const identity = { namespace: namespaceOf(config), workflowId, firstExecutionRunId }
   const calls = new RunCalls(new Run('embedded', identity, { config, counts: { ...zeroCounts, turns: ordinal } }))
   openRuns.add(calls)

@@ -59,7 +59,7 @@ class EmbeddedSession implements WorkflowSession {
   close(): Promise<void> {
     this.#cells.cancel()
     closeEmbeddedRun(this.#runtime.calls)
-    return (this.#closing ??= closeRuntime(this.#runtime))
+    return (this.#closing ??= closeRuntime(this.#runtime)) // invariant 3 of `index.ts`
   }
 }
 

@@ -34,8 +34,8 @@ async function startApproved(call: AdmittedCall, next: Next): Promise<CallOutcom
   // A call that waits keeps waiting, even when the run has remembered an approval meanwhile.
   if (!known && approvals.has(call.described.digest)) return next(call)
   const waitingCall = known ?? waiting.add(call.input)
-  const failed = known ? undefined : await call.inSlotOfRun(() => request(call, waitingCall))
-  const refused = failed ?? (await waitForDecision(call, waitingCall))
+  const failed = known ? undefined : await call.inSlotOfRun(() => request(call, waitingCall)) // invariant 2
+  const refused = failed ?? (await waitForDecision(call, waitingCall)) // invariant 1
   if (refused) return refused
   const args = waitingCall.approved?.arguments
   if (args) call.useArguments(args)
@@ -97,7 +97,7 @@ async function waitForDecision(call: AdmittedCall, waitingCall: WaitingCall): Pr
   waiting.apply(waitingCall, { type: 'proceed' })
   if (!remember) return undefined
   const { name } = call.tool
-  approvals.remember(args ? callDigest(name, args) : call.described.digest)
+  approvals.remember(args ? callDigest(name, args) : call.described.digest) // invariant 3
   // The key is that of the arguments that the code gave, not of those that replace them.
   if (waitingCall.rememberAs !== undefined && !args) approvals.remember(toolKey(name, waitingCall.rememberAs))
   return undefined

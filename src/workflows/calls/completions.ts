@@ -40,14 +40,12 @@ interface SettledCall {
   readonly digest: string | null
 }
 
-/** The completions for the next execution of the continue-as-new chain. */
 export interface CompletionsState {
   readonly settled: readonly SettledCall[]
   /** Milliseconds during which at least one call waited. */
   readonly waitedMs: number
 }
 
-/** The completions of a run; see the header. */
 export class Completions {
   readonly #run: Run
   readonly #calls: WaitingCalls
@@ -63,7 +61,6 @@ export class Completions {
   #waitingSince: number | undefined
   #isClosed = false
 
-  /** @param state of the same run in the execution before this one */
   constructor(run: Run, calls: WaitingCalls, slots: Semaphore, state?: CompletionsState) {
     this.#run = run
     this.#calls = calls
@@ -88,7 +85,7 @@ export class Completions {
   /** Returns whether this run made the token. */
   hasSigned({ idempotencyKey, signature }: Pick<CompleteCallInput, 'idempotencyKey' | 'signature'>): boolean {
     const { completionSecret } = this.#run.config
-    return completionSecret !== undefined && signCall(completionSecret, idempotencyKey) === signature
+    return completionSecret !== undefined && signCall(completionSecret, idempotencyKey) === signature // invariant 4
   }
 
   /**
@@ -126,6 +123,7 @@ export class Completions {
     try {
       outcome = await completedOutcome(this.#run, call, isApprovalKey(idempotencyKey), result)
       await this.#audit(call, idempotencyKey, {
+        // invariant 6
         type: 'call.decided',
         decision,
         digest,
@@ -143,7 +141,7 @@ export class Completions {
 
   /** Waits until no completion of a call is in progress. */
   async waitWhileDeciding(call: WaitingCall): Promise<void> {
-    while (this.#deciding.has(call)) await condition(() => !this.#deciding.has(call))
+    while (this.#deciding.has(call)) await condition(() => !this.#deciding.has(call)) // invariant 3
   }
 
   /** Stops all calls: from now on no call is completed, and none expires. Idempotent. */
@@ -178,7 +176,7 @@ export class Completions {
 
   #completable({ idempotencyKey }: CompleteCallInput): WaitingCall {
     const settled = this.#settledCall(idempotencyKey)
-    if (settled?.digest === null) throw rejection('CALL_EXPIRED', 'the call has expired')
+    if (settled?.digest === null) throw rejection('CALL_EXPIRED', 'the call has expired') // invariant 2
     if (settled) throw rejection('CALL_COMPLETED', 'the call already has another result')
     const call = this.#find(idempotencyKey)
     if (this.#isClosed || !call) throw noLongerWaiting()
@@ -206,6 +204,7 @@ export class Completions {
     }
     this.#waitedMs = this.waitedMs
     this.#waitingSince = this.#calls.expiring.length === 0 ? undefined : now
+    // Invariant 1.
     const schedule = () => this.#timer.schedule(next, 'expiry of a deferred call', () => this.#onChange())
     if (!this.#isClosed) void this.#timerScope.run(() => Promise.resolve(schedule()))
   }

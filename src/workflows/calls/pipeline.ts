@@ -32,16 +32,16 @@ const slotOfTool: Stage = (call, next) =>
  * A sub-agent that uses the session of the run holds none: the calls of its code need some.
  */
 const slotOfRun: Stage = (call, next) =>
-  sharesSandbox(call.tool) || call.calls.awaitsResult(call)
+  sharesSandbox(call.tool) || call.calls.awaitsResult(call) // invariant 3
     ? next(call)
-    : call.inSlotOfRun(async () => call.record(await next(call)))
+    : call.inSlotOfRun(async () => call.record(await next(call))) // invariant 2
 
 /** Turns the failure of an executor into the outcome of the call. */
 const failure: Stage = async (call, next) => {
   try {
     return await next(call)
   } catch (thrown) {
-    return failureOutcome(thrown, call.tool)
+    return failureOutcome(thrown, call.tool) // invariant 1
   }
 }
 

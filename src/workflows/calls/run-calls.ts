@@ -35,7 +35,6 @@ interface CallInProgress {
   readonly wait: CallWait | undefined
 }
 
-/** The calls of a run; see the header. */
 export class RunCalls {
   readonly run: Run
   /** One slot for each call that has an activity in progress. */
@@ -60,7 +59,6 @@ export class RunCalls {
   /** Called when a sub-agent no longer uses the session. */
   onReturn: (key: string) => void = () => undefined
 
-  /** @param state of the same run in the execution before this one */
   constructor(run: Run, state: RunCallsState = {}) {
     this.run = run
     this.slots = new Semaphore(run.config.limits.callsInFlight)

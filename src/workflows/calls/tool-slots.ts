@@ -48,7 +48,6 @@ interface LimitedCall {
 /** The states of a call with a slot that the limiter has granted, or is about to grant. */
 const holding: readonly CallState['type'][] = ['requested', 'granted', 'announcing', 'result', 'completed', 'returning']
 
-/** The slots of a run; see the header. */
 export class ToolSlots {
   readonly #run: Pick<Run, 'config' | 'tools'>
   readonly #calls: WaitingCalls
@@ -63,7 +62,7 @@ export class ToolSlots {
   constructor(run: Pick<Run, 'config' | 'tools'>, calls: WaitingCalls) {
     this.#run = run
     this.#calls = calls
-    for (const call of calls) if (isReturning(call)) this.#return(call)
+    for (const call of calls) if (isReturning(call)) this.#return(call) // invariant 4
   }
 
   /**
@@ -81,7 +80,7 @@ export class ToolSlots {
     if (holding.includes(call.state.type)) return hold()
     this.#calls.apply(call, { type: 'queue' })
     limited.report({ for: 'slot_of_tool', tool: tool.name })
-    const queue = this.#queues.get(tool.name) ?? new Semaphore(concurrency)
+    const queue = this.#queues.get(tool.name) ?? new Semaphore(concurrency) // invariant 2
     this.#queues.set(tool.name, queue)
     return queue.run(hold)
   }
@@ -118,7 +117,7 @@ export class ToolSlots {
     this.#requests.set(call, () => requestSlot(input, this.#run.config.timeouts))
     try {
       const problem = await this.#waitForSlot(limited, call)
-      if (problem === undefined) return await execute()
+      if (problem === undefined) return await execute() // invariant 1
       return limited.record({ status: 'denied', message: `${tool.name} has no slot free: ${problem}` })
     } finally {
       this.#requests.delete(call)
@@ -150,6 +149,7 @@ export class ToolSlots {
   #scheduleRepeat(): void {
     if (this.#timer.isScheduled) return
     const schedule = () =>
+      // Invariant 3.
       this.#timer.schedule(Date.now() + repeatRequestMs, 'ask for slots again', () => this.#repeatRequests())
     void this.#timerScope.run(() => Promise.resolve(schedule()))
   }

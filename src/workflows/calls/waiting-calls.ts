@@ -15,7 +15,6 @@ import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { type CallEvent, type CallState, transition, type Wait } from './call-state.js'
 
-/** A call that waits, for the next execution of the continue-as-new chain. */
 export interface WaitingCallState extends CallIdentity {
   readonly state: CallState
   /** Set when the call may start: it is approved, perhaps with other arguments, or needs no approval. */
@@ -29,18 +28,17 @@ export type WaitingCall = { -readonly [Key in keyof WaitingCallState]: WaitingCa
 /** A call without an outcome, which expires. */
 type OpenWait = WaitingCall & { readonly state: Wait & { readonly type: 'approval' | 'result' } }
 
-/** The waiting calls of a run; see the header. */
 export class WaitingCalls {
   readonly #calls: Map<string, WaitingCall>
   #onChange: () => void = () => undefined
 
-  /** @param state of the same run in the execution before this one */
   constructor(state: readonly WaitingCallState[] = []) {
     this.#calls = new Map(state.map((call) => [call.idempotencyKey, { ...call }]))
   }
 
   /** Read when no activity of a call is in progress. A queued call has asked no limiter, so it begins again. */
   get state(): readonly WaitingCallState[] {
+    // invariant 2
     return [...this.#calls.values()].flatMap((call) => {
       if (call.state.type !== 'queued' && call.state.type !== 'ready') return [{ ...call }]
       return call.approved ? [{ ...call, state: { type: 'ready' } as const }] : []
@@ -84,7 +82,7 @@ export class WaitingCalls {
   }
 
   apply(call: WaitingCall, event: CallEvent): void {
-    call.state = transition(call.state, event)
+    call.state = transition(call.state, event) // invariant 1
     if (event.type === 'wait' || event.type === 'complete') this.#onChange()
   }
 

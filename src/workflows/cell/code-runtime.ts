@@ -76,7 +76,6 @@ export interface CodeRuntime {
   readonly usage: { isBusy: boolean; lastUsedAt: number }
 }
 
-/** The runtime for the next execution of the continue-as-new chain. */
 export interface CodeRuntimeState {
   readonly session: SessionState
   readonly pendingCalls: PendingCallsState
@@ -94,7 +93,7 @@ export function createCodeRuntime(calls: RunCalls, { state, ...options }: CodeRu
     calls,
     session: new Session(run, state?.session),
     pendingCalls: new PendingCalls(state?.pendingCalls),
-    queue: new Semaphore(1),
+    queue: new Semaphore(1), // invariant 1 of `run-cell.ts`
     allowedTools: undefined,
     beforeClose: [],
     timer: new DurableTimer(),

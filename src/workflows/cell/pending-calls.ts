@@ -11,7 +11,7 @@ const maxStepBytes = 1_250_000
 /** Indices that a runner may skip at once: calls that the code cancelled before the step ended. */
 const maxIndexGap = 100_000
 
-/** The pending calls for the next execution of the continue-as-new chain. No call is in progress. */
+/** No call is in progress. */
 export interface PendingCallsState {
   /** Calls that have not started, and deferred calls that wait, without their arguments. */
   readonly notStarted: readonly CellCall[]
@@ -146,7 +146,7 @@ export class PendingCalls {
   dropCell(): void {
     this.#drop(this.#indicesOfCell())
     const earlier = this.#arrived.filter(({ index }) => !this.#isOfCell(index))
-    this.#arrived = [...this.#lateResults, ...earlier]
+    this.#arrived = [...this.#lateResults, ...earlier] // invariant 3 of `run-cell.ts`
     this.#lastIndex = this.#lastIndexBeforeCell
     this.beginCell()
   }

@@ -103,7 +103,7 @@ export async function runOrDrop<Result>(
   try {
     return await scope.run(run)
   } catch (thrown) {
-    if (!isCancellation(thrown)) await dropCell(runtime)
+    if (!isCancellation(thrown)) await dropCell(runtime) // invariant 4
     throw thrown
   }
 }
@@ -192,7 +192,7 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
       const { calls, wakeInMs, waitsForAll = false } = result
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
       cell = { ...cell, calls: cell.calls + calls.length, wakeAt, waitsForAll }
-      const violation = violationOf(runtime, cell, result)
+      const violation = violationOf(runtime, cell, result) // invariant 6
       if (violation) {
         // Apart from exceeded storage, only code that took over the runner causes a violation.
         const isIndexForged = pendingCalls.reuseEarlierIndices(calls)
@@ -206,7 +206,7 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
     }
     // An await without need would cost a promise for each call.
     if (continuation?.isDue())
-      await continuation.attempt({ ...cell, output: { parts: output.parts, length: output.length } })
+      await continuation.attempt({ ...cell, output: { parts: output.parts, length: output.length } }) // invariant 5
     const wait = await waitForResultsOrTimer(runtime, cell)
     input = undefined
     switch (wait.type) {
@@ -232,7 +232,7 @@ function startCalls(runtime: CodeRuntime, cell: CellState, calls: readonly Descr
   for (const call of calls) {
     const made = { call, turn, cell: number, ...defined({ toolUseId }) }
     const local = session.outcomeOf(call.index)
-    if (local) pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, made), local))
+    if (local) pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, made), local)) // invariant 2
     else pendingCalls.start(made, (onOutcome) => createCall(runtime, made, onOutcome, followUp))
   }
 }

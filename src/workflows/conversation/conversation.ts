@@ -51,7 +51,6 @@ import type { MessageHistoryState } from '../turns/message-history.js'
 import { failureOf, rejection } from '../temporal/failures.js'
 import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage, takenBackStatuses } from './messages.js'
 
-/** The state of a conversation without the state of its turns, for the next execution of the continue-as-new chain. */
 interface OwnState {
   readonly messages: MessagesState
   readonly createdAt: number
@@ -71,7 +70,6 @@ interface ReadyConversation {
 /** A text for the model, in place of an answer. */
 const interruptedNote = '(A person interrupted the work on this message.)'
 
-/** The state of workflow `conversation`; see the header. */
 export class Conversation {
   readonly #input: ConversationInput
   readonly #createdAt: number
@@ -83,7 +81,6 @@ export class Conversation {
   #isClosing: boolean
   #end: { readonly failure: ApplicationFailure | ActivityFailure } | undefined
 
-  /** @param state of the same conversation in the execution before this one */
   constructor(input: ConversationInput, state: ConversationState | undefined) {
     this.#input = input
     this.#createdAt = state?.createdAt ?? Date.now()
@@ -119,7 +116,7 @@ export class Conversation {
     const answer = this.#messages.answerTo(id)
     if (answer) return { type: 'answered', answer }
     if (this.#end) throw this.#end.failure
-    return { type: 'continues' }
+    return { type: 'continues' } // invariant 5
   }
 
   interrupt({ what }: InterruptConversationInput): void {
@@ -214,7 +211,7 @@ export class Conversation {
     } catch (thrown) {
       if (thrown instanceof ContinueAsNew) throw thrown
       const isFailure = thrown instanceof ApplicationFailure || thrown instanceof ActivityFailure
-      this.#end = { failure: isFailure ? thrown : this.#closedFailure() }
+      this.#end = { failure: isFailure ? thrown : this.#closedFailure() } // invariant 2
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
       throw thrown
     }
@@ -229,10 +226,11 @@ export class Conversation {
         publishStatus(run, 'idle')
       }
       const unusedAt = this.#lastUsedAt + (this.#input.closeAfterMs ?? Infinity)
+      // Invariant 4.
       if (!(await waitUntilUsed(() => isWanted() || turns.isContinueAsNewDue, unusedAt))) this.#isClosing = true
       if (this.#isClosing) return undefined
       await turns.continueAsNewIfDue(null, !isFirst)
-      const next = this.#isResetting ? undefined : this.#messages.begin(run.counts)
+      const next = this.#isResetting ? undefined : this.#messages.begin(run.counts) // invariant 1
       if (!next) continue
       publishStatus(run, 'running')
       return next
@@ -258,7 +256,7 @@ export class Conversation {
       await this.#answer(ready, messagesBefore, outcome ?? { status: 'interrupted', answer })
     } catch (thrown) {
       if (isCancellation(thrown) || thrown instanceof ContinueAsNew) throw thrown
-      const error = failureOf(thrown)
+      const error = failureOf(thrown) // invariant 3
       await turns.recover(`[failed] ${error.code}: ${error.message}`)
       await this.#answer(ready, messagesBefore, { status: 'failed', answer: '', error })
     }

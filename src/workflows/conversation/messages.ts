@@ -40,7 +40,6 @@ interface AnsweredMessage {
   readonly answer: ConversationAnswer
 }
 
-/** The messages for the next execution of the continue-as-new chain. */
 export interface MessagesState {
   readonly accepted: number
   readonly queue: readonly QueuedMessage[]
@@ -55,7 +54,6 @@ const keptAnswers = { count: 20, bytes: 200_000 } as const
 export class Messages {
   #state: MessagesState
 
-  /** @param state of the same conversation in the execution before this one */
   constructor(state: MessagesState = { accepted: 0, queue: [], current: null, answers: [] }) {
     this.#state = state
   }

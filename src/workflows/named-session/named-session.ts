@@ -10,10 +10,9 @@
  * Invariants:
  * 1. Executions run one after the other, in the order in which Temporal accepted their updates and signals.
  * 2. An accepted execution has a result: an outcome, or the failure `SESSION_CLOSED`, or a failure of the engine.
- * 3. A rejected update changes nothing.
- * 4. An interrupt stops one execution. It also stops one that is queued, or one with an update that arrives later.
- * 5. The session ends only when it is closed or was idle for `sessions.idleMs`. It then removes its sandbox.
- * 6. A session does not continue as new. It accepts executions until its history reaches half of Temporal's limit. The
+ * 3. An interrupt stops one execution. It also stops one that is queued, or one with an update that arrives later.
+ * 4. The session ends only when it is closed or was idle for `sessions.idleMs`. It then removes its sandbox.
+ * 5. A session does not continue as new. It accepts executions until its history reaches half of Temporal's limit. The
  *    other half is for the accepted executions.
  */
 
@@ -62,7 +61,6 @@ export interface ExecutionRequest {
   readonly isNew: boolean
 }
 
-/** The state of workflow `session`; see the header. */
 export class NamedSession {
   readonly #name: string
   readonly #context: string
@@ -132,6 +130,7 @@ export class NamedSession {
       )
     }
     if (historyLength > historyLimit.events || historySize > historyLimit.bytes) {
+      // invariant 5
       throw rejection('SESSION_FULL', `the history of session ${this.#name} has reached its limit`)
     }
   }
@@ -167,11 +166,12 @@ export class NamedSession {
     try {
       const runtime = await this.#starting
       return await runtime.queue.run(() => {
+        // invariant 1
         if (this.#ended !== undefined) throw this.#closedFailure()
         return execute(runtime)
       })
     } catch (thrown) {
-      throw isCancellation(thrown) ? this.#closedFailure() : thrown
+      throw isCancellation(thrown) ? this.#closedFailure() : thrown // invariant 2
     } finally {
       this.#pending -= 1
       this.#lastUsedAt = Date.now()
@@ -182,7 +182,7 @@ export class NamedSession {
   interrupt({ updateId = this.#currentExecution }: InterruptSignalInput): void {
     if (updateId === undefined) return
     if (updateId === this.#currentExecution) this.#runtime?.session.interruption.request()
-    else this.#interruptedBeforeStart.add(updateId) // it is queued, or its update has not arrived yet
+    else this.#interruptedBeforeStart.add(updateId) // it is queued, or its update has not arrived yet (invariant 3)
   }
 
   /** Cancels all executions. {@link waitUntilEnded} then returns. */
@@ -211,7 +211,7 @@ export class NamedSession {
         summary: 'end the idle session',
       })
       // An execution that arrives with the timer is accepted, and keeps the session.
-      if (!isUsed && this.#pending === 0) this.#ended ??= 'idle'
+      if (!isUsed && this.#pending === 0) this.#ended ??= 'idle' // invariant 4
       ended = this.#ended
     }
     const { cells, toolCalls } = run.counts

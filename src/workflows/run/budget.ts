@@ -17,7 +17,6 @@ import { addLeases, decideLease } from '../../common/budget/leases.js'
 import type { RunCounts } from '../../common/run/runs.js'
 import { failWorkflowOnError, rejection } from '../temporal/failures.js'
 
-/** The budget for the next execution of the continue-as-new chain. */
 export interface RunBudgetState {
   readonly startedAt: number
   /** The current budget. It differs from the configured one after it was raised. */

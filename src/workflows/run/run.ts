@@ -21,7 +21,6 @@ import { rejection } from '../temporal/failures.js'
 import { RunBudget, type RunBudgetState } from './budget.js'
 import { Progress } from './progress.js'
 
-/** The data of a run for the next execution of the continue-as-new chain. */
 export interface RunDataState {
   readonly config: RunConfig
   readonly counts: RunCounts
@@ -31,7 +30,6 @@ export interface RunDataState {
   readonly budget?: RunBudgetState
 }
 
-/** One run; see the header. */
 export class Run {
   /** The engine does not write to the details, the memo and the search attributes of an `embedded` run. */
   readonly kind: RunKind
@@ -95,7 +93,7 @@ export class Run {
     this.#counts = {
       ...counts,
       turns: counts.turns + turns,
-      cells: counts.cells + cells,
+      cells: counts.cells + cells, // invariant 2
       toolCalls: counts.toolCalls + toolCalls,
     }
   }
@@ -123,6 +121,7 @@ export class Run {
   }
 
   useModel(model: RunConfig['model']): void {
+    // invariant 1
     this.#config = { ...this.#config, model }
   }
 

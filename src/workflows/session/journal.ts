@@ -54,7 +54,7 @@ interface Snapshot extends SessionSnapshot {
   readonly cells: number
 }
 
-/** The journal for the next execution of the continue-as-new chain: all steps are in the log. */
+/** All steps are in the log. */
 export interface JournalState {
   readonly log: ValueLog | null
   readonly cells: number
@@ -70,7 +70,6 @@ interface JournalPosition {
   readonly generation: number
 }
 
-/** The recorded steps of a session; see the header. */
 export class Journal {
   #log: ValueLog | null = null
   /** Steps that are not in the log yet. */
@@ -82,7 +81,6 @@ export class Journal {
   /** Incremented when steps are dropped. */
   #generation = 0
 
-  /** @param state of the same journal in the execution before this one */
   constructor(state?: JournalState) {
     if (!state) return
     this.#log = state.log
@@ -117,11 +115,12 @@ export class Journal {
 
   /** Sets the snapshot of a position. Does nothing when steps were dropped since then. */
   setSnapshot(state: ValueRef, { steps, cells, generation }: JournalPosition): void {
-    if (generation === this.#generation) this.#snapshot = { state, steps, cells }
+    if (generation === this.#generation) this.#snapshot = { state, steps, cells } // invariant 5
   }
 
   /** Drops a snapshot that can't be restored. The rebuild then repeats every step. */
   forgetSnapshot(): void {
+    // invariant 4
     this.#snapshot = undefined
   }
 
@@ -145,7 +144,7 @@ export class Journal {
     if (input.type === 'cell') {
       this.#cellStart = { log: this.#log, latest: this.#latest.length, cells: this.#cells }
     }
-    return { number: this.length + 1, now, ...defined({ waited }), input }
+    return { number: this.length + 1, now, ...defined({ waited }), input } // invariant 1
   }
 
   /** Records a step with its result, and with the times at which the sandbox executed it. */
@@ -154,7 +153,7 @@ export class Journal {
     const times = executedAt ?? { now, ...defined({ waited }) }
     const result: RecordedStep['result'] =
       stepResult.type === 'suspended'
-        ? { type: 'suspended', calls: stepResult.calls.map(recordedCall) }
+        ? { type: 'suspended', calls: stepResult.calls.map(recordedCall) } // invariant 2
         : { type: 'ended' }
     const { interruptedAfterMs } = 'interruptedAfterMs' in stepResult ? stepResult : { interruptedAfterMs: undefined }
     const step = { ...times, input, result, ...defined({ interruptedAfterMs }) }
@@ -167,6 +166,7 @@ export class Journal {
   dropCell(): void {
     const { log, latest, cells } = this.#cellStart
     // If the log has grown since the cell started, `externalize` has moved the mark to the end of a batch.
+    // Invariant 3.
     this.#log = log
     this.#latest.length = Math.min(this.#latest.length, latest)
     this.#latestBytes = this.#latest.reduce((sum, step) => sum + jsonBytes(step), 0)

@@ -13,7 +13,6 @@ import { metrics } from '../temporal/metrics.js'
 import { externalBytes, payloadBytes } from '../run/stored-bytes.js'
 import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
 
-/** The state of a session's sandbox for the next execution of the continue-as-new chain. */
 export interface SerializedSandbox {
   readonly ref: SessionRef
   readonly state: SandboxState
@@ -91,6 +90,7 @@ export class Sandbox {
     const hide = showOpening(this.#run, input.session.backend)
     try {
       for (let isDown = false; ; isDown = true) {
+        // invariant 3
         try {
           return await activities.openSession(input, this.#config.timeouts, summary, isDown)
         } catch (thrown) {
@@ -167,7 +167,7 @@ export class Sandbox {
       if (type !== 'parking') await this.#remove(ref, hostQueue, 'park the session')
       metrics.add('ptc_session_parks_total', 1, { result: isKept ? 'checkpointed' : 'removed' })
     })
-    this.#parking = Promise.all([this.#parking, parked])
+    this.#parking = Promise.all([this.#parking, parked]) // invariant 1
   }
 
   /** Removes the sandbox, if there is one; a host that does not answer leaves that to its reaper. */
@@ -253,6 +253,7 @@ const fenced: ErrorCode = 'SANDBOX_FENCED'
 function hostLossReason(thrown: unknown): string | undefined {
   if (!(thrown instanceof ActivityFailure)) return undefined
   const { cause } = thrown
+  // Invariant 2.
   if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
   // All retries failed for minutes, so the daemon of the host is unavailable.
   const code = failureCodeOf(thrown)

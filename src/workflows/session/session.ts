@@ -32,7 +32,6 @@ const maxExitsPerStep = 1
 /** Reason why a step was not executed: it was interrupted while it waited for a sandbox. */
 const interruptedBeforeStart = 'KeyboardInterrupt: the code was stopped while it waited for a sandbox'
 
-/** The state of a session for the next execution of the continue-as-new chain. */
 export interface SessionState {
   readonly sandbox: SerializedSandbox
   /** Start of the session by the workflow's clock, in milliseconds since the epoch. */
@@ -75,7 +74,6 @@ export class Session {
   readonly #followUps: FollowUpQueue
   readonly interruption = new Interruption()
 
-  /** @param state of the same session in the execution before this one */
   constructor(run: Run, state?: SessionState) {
     const { config, identity } = run
     this.#run = run
@@ -137,10 +135,10 @@ export class Session {
         result.type === 'diverged' ||
         (result.cause !== 'gone' && result.cause !== 'exited') ||
         exits > maxExitsPerStep ||
-        losses > maxRebuildsPerStep
+        losses > maxRebuildsPerStep // invariant 4
       if (isHopeless) {
         if (result.type === 'diverged') this.#journal.clear()
-        else this.#journal.dropCell()
+        else this.#journal.dropCell() // invariant 2
         return result.type === 'diverged' && input.type === 'cell' ? withoutCodeRun(result) : result
       }
       losses += 1
@@ -239,7 +237,7 @@ export class Session {
   /** Returns the next step, with its result when a worker has executed it already. */
   #nextStep(input: StepInput): { readonly step: Step; readonly executed: QueuedStep['result'] } {
     const number = this.#journal.length + 1
-    const followUp = this.#followUps.take(number, input)
+    const followUp = this.#followUps.take(number, input) // invariant 1
     if (followUp) {
       const { now, waited, result, tookMs = 0 } = followUp
       if (result) this.#run.addStoredBytes(externalBytes(result))
@@ -247,13 +245,13 @@ export class Session {
       return { step: this.#journal.nextStep(input, now, waited), executed: result }
     }
     const now = Date.now()
-    const waited = this.#lastResultAt === undefined ? undefined : now - this.#lastResultAt
+    const waited = this.#lastResultAt === undefined ? undefined : now - this.#lastResultAt // invariant 5
     return { step: this.#journal.nextStep(input, now - this.#startedAt, waited), executed: undefined }
   }
 
   async #attemptStep(step: Step, { outputLimit, localCalls }: StepLimit): Promise<StepActivityResult> {
     await this.#snapshots.inProgress
-    const isResumed = await this.#sandbox.resume()
+    const isResumed = await this.#sandbox.resume() // invariant 3
     if (!this.#sandbox.isOpen) {
       const rebuilt = await this.#openOrRebuild()
       if (rebuilt.type !== 'rebuilt') return rebuilt

@@ -5,7 +5,6 @@ import type { SessionRef } from '../../common/session/session.js'
 import { snapshotSession } from '../temporal/activities.js'
 import type { Journal } from './journal.js'
 
-/** The snapshots of a session for the next execution of the continue-as-new chain. */
 export interface SnapshotsState {
   /** Milliseconds that the steps since the latest snapshot took. */
   readonly ms: number
@@ -22,7 +21,6 @@ export class Snapshots {
   #state: SnapshotsState
   #current: { readonly done: Promise<void>; readonly scope: CancellationScope } | undefined
 
-  /** @param state of the same session in the execution before this one */
   constructor(
     config: Pick<RunConfig, 'snapshots' | 'limits' | 'timeouts'>,
     journal: Journal,

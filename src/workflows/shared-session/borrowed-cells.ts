@@ -22,7 +22,6 @@ interface BorrowedCell {
   state: 'queued' | 'running' | 'interrupted'
 }
 
-/** The cells of sub-agents; see the header. */
 export class BorrowedCells implements CellOwner {
   readonly #runtime: CodeRuntime
   readonly #cells = new Map<string, BorrowedCell>()
@@ -47,11 +46,12 @@ export class BorrowedCells implements CellOwner {
   async execute(request: ExecuteCell): Promise<CellResult> {
     const { id, key } = request
     const { queue, calls } = this.#runtime
-    if (key === undefined || !calls.borrowers.has(key) || this.#isClosed) throw sessionClosed()
+    if (key === undefined || !calls.borrowers.has(key) || this.#isClosed) throw sessionClosed() // invariant 2
     const cell: BorrowedCell = { key, state: this.#interrupted.has(id) ? 'interrupted' : 'queued' }
     this.#cells.set(id, cell)
     try {
       return await queue.run(async () => {
+        // invariant 1
         if (this.#isClosed) throw sessionClosed()
         if (cell.state === 'interrupted') return notStarted
         cell.state = 'running'

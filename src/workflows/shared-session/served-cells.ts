@@ -42,7 +42,6 @@ export function serveCells(owner: CellOwner): ServedCells {
   return cells
 }
 
-/** The cells of other runs; see the header. */
 class ServedCells {
   readonly #owner: CellOwner
   /** Replies by the id of the cell. Undefined: the cell has not ended, or its reply is no longer kept. */
@@ -57,17 +56,17 @@ class ServedCells {
   async handle(message: CellMessage): Promise<void> {
     const { id } = message
     if (message.type === 'interrupt') return this.#replies.has(id) ? undefined : this.#owner.interrupt(id)
-    if (this.#inProgress.has(id)) return
+    if (this.#inProgress.has(id)) return // invariant 1
     if (message.type === 'check' || this.#replies.has(id))
       return reply(message.requester, { id, result: this.#replies.get(id) ?? unknownCell })
-    this.#interruptAbandoned(message)
+    this.#interruptAbandoned(message) // invariant 4
     this.#inProgress.set(id, message)
     const result = await this.#execute(message)
     this.#inProgress.delete(id)
     this.#replies.set(id, result)
     const [oldest] = [...this.#replies].filter(([, kept]) => kept !== undefined).slice(0, -keptReplies)
     if (oldest) this.#replies.set(oldest[0], undefined)
-    await reply(message.requester, { id, result })
+    await reply(message.requester, { id, result }) // invariant 2
   }
 
   /**
@@ -98,7 +97,7 @@ const unknownCell: CellResult = {
 function reply(requester: string, cellReply: CellReply): Promise<void> {
   const handle = getExternalWorkflowHandle(requester)
   return CancellationScope.nonCancellable(() => handle.signal<[CellReply]>(cellReplySignal, cellReply)).catch(
-    () => undefined, // the run has ended
+    () => undefined, // the run has ended (invariant 3)
   )
 }
 

@@ -52,7 +52,6 @@ interface PendingCell {
   readonly id: string
 }
 
-/** The state for the next execution of the continue-as-new chain. */
 export interface SharedSessionState {
   /** Run id of the named session that executed the latest cell. */
   readonly ownerRunId?: string
@@ -89,7 +88,6 @@ export function openSharedSession(
   return session
 }
 
-/** The session of the owner; see the header. */
 export class SharedSession {
   readonly #run: Run
   readonly #owner: SessionOwner
@@ -158,7 +156,7 @@ export class SharedSession {
     if (!cell || cell.result) return
     cell.result = lost('the run no longer waits for the code')
     this.#cell = undefined
-    await this.#send({ type: 'interrupt', id: cell.id })
+    await this.#send({ type: 'interrupt', id: cell.id }) // invariant 3
   }
 
   #begin(toolUseId: string): Cell {
@@ -174,6 +172,7 @@ export class SharedSession {
     for (let attempt = 1; attempt <= maxEndedOwners; attempt += 1) {
       cell.id = uuid4()
       const isKnown = this.#ownerRunId !== undefined
+      // Invariant 1.
       if (this.#owner.type === 'named') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
       if (cell.result) return cell.result // it was given up
       if (this.#isInterrupted) return notStarted
@@ -235,10 +234,11 @@ export class SharedSession {
   async #pollResult(cell: Cell): Promise<CellResult> {
     const isAnswered = () => cell.result !== undefined
     for (let checkMs = firstCheckMs; ; checkMs = Math.min(2 * checkMs, maxCheckMs)) {
+      // invariant 2
       const mustReturn = () => isAnswered() || this.#continuation.isDue()
       const isOver = await condition(mustReturn, checkMs, { summary: `ask ${this.#name} whether the code has ended` })
       if (cell.result) return cell.result
-      if (isOver) await this.#continuation.attempt()
+      if (isOver) await this.#continuation.attempt() // invariant 4
       else if (!(await this.#send({ type: 'check', id: cell.id, requester: workflowInfo().workflowId })))
         return (cell.result ??= lost(`${this.#name} ended before the code had ended`))
     }

@@ -6,12 +6,10 @@
  * Boundary: one function for each activity. No function keeps state or interprets a result; the callers do.
  *
  * Invariants:
- * 1. Every activity has a start-to-close timeout, and a limit on its attempts. `session.interrupt` alone has no such
- *    limit: its caller cancels it.
- * 2. Every activity has a heartbeat timeout, so that a lost worker is noticed.
- * 3. An activity that a host must execute has a schedule-to-start timeout, so that a lost host is noticed. Again
+ * 1. Every activity has a start-to-close timeout, a heartbeat timeout, and a limit on its attempts. `session.interrupt`
+ *    alone has no such limit: its caller cancels it.
+ * 2. An activity that a host must execute has a schedule-to-start timeout, so that a lost host is noticed. Again
  *    `session.interrupt` is the exception.
- * 4. The options depend only on the input and on the recorded configuration of the run.
  */
 
 import { type ActivityOptions, ApplicationFailure, workflowInfo } from '@temporalio/workflow'
@@ -100,7 +98,7 @@ export function openSession(
 function hostOptions(hostQueue: string, { hostMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {
   return {
     taskQueue: hostQueue,
-    scheduleToStartTimeout: hostMs,
+    scheduleToStartTimeout: hostMs, // invariant 2
     heartbeatTimeout: heartbeatMs,
     retry: defaultRetry,
     summary,
@@ -263,7 +261,7 @@ export function interruptSession(input: InterruptInput, hostQueue: string, { hea
     taskQueue: hostQueue,
     startToCloseTimeout: '30s',
     heartbeatTimeout: heartbeatMs,
-    retry: { initialInterval: '200ms', backoffCoefficient: 1.5, maximumInterval: '5s' },
+    retry: { initialInterval: '200ms', backoffCoefficient: 1.5, maximumInterval: '5s' }, // invariant 1
     cancellationType: 'TRY_CANCEL',
     summary: 'interrupt the code',
   })

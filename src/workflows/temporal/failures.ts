@@ -16,9 +16,8 @@ export function rejection(code: ErrorCode, message: string): ApplicationFailure 
 }
 
 /**
- * Runs the body of a workflow or of an update handler. A plain error would fail the workflow task, which Temporal
- * retries without end. A plain error is a defect of the engine, and this function fails the run with code `INTERNAL`
- * and the message of the error.
+ * Runs the body of a workflow or of an update handler. A plain error is a defect of the engine, and fails the run with
+ * code `INTERNAL` and the message of the error (invariant 4 of `index.ts`).
  */
 export async function failWorkflowOnError<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

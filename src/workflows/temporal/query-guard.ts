@@ -9,7 +9,6 @@
  * Invariants:
  * 1. A query on its own (`directQueryId`) is answered only from a state that a workflow task has produced.
  * 2. No other activation fails: no workflow task, no replay, and no query that comes with a workflow task.
- * 3. The guard adds no command and reads no clock, so it does not change how a history replays.
  *
  * The defect, in sdk-core 1.24 (`history_update.rs`, `workflow_machines.rs`): the server sends a query to the normal
  * task queue when the worker that has the run in its cache does not take it. Such a query brings the whole history,
@@ -59,7 +58,6 @@ import {
 } from '@temporalio/workflow'
 import { queryRefusedMessage } from '../../common/names.js'
 
-/** Refuses queries between workflow tasks; see the header. */
 export class QueryGuard implements WorkflowInternalsInterceptor {
   /** True when a workflow task has produced the state. */
   #isKnown = false
@@ -77,7 +75,8 @@ export class QueryGuard implements WorkflowInternalsInterceptor {
       this.#isKnown = live === undefined || (!this.#hasCancelledActivity && differs(live, this.#live))
       this.#live = live
     } else if (!this.#isKnown && queries.some(({ queryId }) => queryId === directQueryId)) {
-      throw ApplicationFailure.create({ message: queryRefusedMessage, type: 'QueryRefused' })
+      // invariant 2
+      throw ApplicationFailure.create({ message: queryRefusedMessage, type: 'QueryRefused' }) // invariant 1
     }
     next(input)
   }

@@ -36,7 +36,6 @@ const maxCheckMs = 10 * 60_000
 
 type Holder = { -readonly [Key in keyof SlotHolder]: SlotHolder[Key] }
 
-/** The state of workflow `toolLimit`; see the header. */
 export class ToolLimit {
   #slots: number
   /** Key: the idempotency key of the call. */
@@ -45,12 +44,11 @@ export class ToolLimit {
   readonly #timer = new DurableTimer()
   #hasGranted = false
 
-  /** @param state of the execution before this one */
   constructor({ slots, holders, waiting }: ToolLimitState = { slots: 0, holders: [], waiting: [] }) {
     this.#slots = slots
     this.#holders = new Map(holders.map((holder) => [holder.key, { ...holder }]))
     this.#waiting = new Map(waiting.map((request) => [request.key, request]))
-    for (const holder of this.#holders.values()) if (!holder.isDelivered) this.#sendGrant(holder)
+    for (const holder of this.#holders.values()) if (!holder.isDelivered) this.#sendGrant(holder) // invariant 5
     this.#onChange()
   }
 
@@ -73,8 +71,9 @@ export class ToolLimit {
     this.#slots = slots
     const holder = this.#holders.get(key)
     if (holder) {
-      this.#sendGrant(holder) // a run repeats its request after a reset
+      this.#sendGrant(holder) // a run repeats its request after a reset (invariant 2)
     } else if (this.#waiting.size >= maxWaitingForSlot && !this.#waiting.has(key)) {
+      // invariant 4
       this.#send(workflowId, key, 'refused').catch(() => undefined) // the run has ended
     } else {
       this.#waiting.set(key, request)
@@ -93,7 +92,7 @@ export class ToolLimit {
     const now = Date.now()
     for (const { key, until } of this.#holders.values()) if (until <= now) this.#holders.delete(key)
     for (const [key, { workflowId, maxHoldMs }] of this.#waiting) {
-      if (this.#holders.size >= this.#slots) break
+      if (this.#holders.size >= this.#slots) break // invariant 1
       this.#waiting.delete(key)
       const check = { checkAt: now + firstCheckMs, checkIntervalMs: firstCheckMs }
       const holder = { key, workflowId, until: now + maxHoldMs, ...check, isDelivered: false }
@@ -109,7 +108,7 @@ export class ToolLimit {
   /** Repeats the grant of a holder. A run that no longer has the call answers with a release. */
   #check(holder: Holder, now: number): void {
     if (holder.checkAt > now) return
-    holder.checkIntervalMs = Math.min(2 * holder.checkIntervalMs, maxCheckMs)
+    holder.checkIntervalMs = Math.min(2 * holder.checkIntervalMs, maxCheckMs) // invariant 3
     holder.checkAt = now + holder.checkIntervalMs
     this.#sendGrant(holder)
   }

@@ -55,7 +55,6 @@ import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
 import { isContainerExpired, isContextTooLong, turnRequest } from './turn-request.js'
 import { waitForBudget } from '../run/wait-for-budget.js'
 
-/** The state for the next execution of the continue-as-new chain. */
 export interface AgentTurnsState {
   readonly codeRuntime: CodeRuntimeState
   readonly conversation: MessageHistoryState
@@ -80,7 +79,6 @@ interface AgentTurnsOptions {
   readonly onContinuing?: (isContinuing: boolean) => void
 }
 
-/** The turns of one run; see the header. */
 export class AgentTurns {
   readonly codeRuntime: CodeRuntime
   readonly messages: MessageHistory
@@ -155,7 +153,7 @@ export class AgentTurns {
         continue // the summary may have spent the budget
       }
       beforeTurn?.()
-      run.count({ turns: 1 })
+      run.count({ turns: 1 }) // invariant 1
       const outcome = await this.#runTurn(stage)
       if (outcome) return outcome
     }
@@ -194,7 +192,7 @@ export class AgentTurns {
     this.#interruption.stopWork()
     if (currentCell !== undefined && results[currentCell] === undefined)
       await (this.#shared ? this.#shared.abandon() : dropCell(this.codeRuntime))
-    this.#endToolUses(toolUses.map((use) => results[use.id] ?? toolResult(use, problem, true)))
+    this.#endToolUses(toolUses.map((use) => results[use.id] ?? toolResult(use, problem, true))) // invariant 3
   }
 
   get isContinueAsNewDue(): boolean {
@@ -253,7 +251,7 @@ export class AgentTurns {
         this.#commit(turnResult)
         messages.addPending([{ type: 'text', text: goal.promptAfterText ?? '' }])
         return undefined
-      case 'truncated':
+      case 'truncated': // invariant 2
         return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
         // The history keeps code that has run.
@@ -349,7 +347,7 @@ export class AgentTurns {
       suspendedCell,
       ...defined({ sharedSession: shared?.state }),
     }
-    const isBetweenTurns = suspendedCell === null && shared?.hasCell !== true
+    const isBetweenTurns = suspendedCell === null && shared?.hasCell !== true // invariant 4
     await continueAsNew(state, isBetweenTurns && workflowInfo().targetWorkerDeploymentVersionChanged)
   }
 }

@@ -11,7 +11,6 @@
  * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
  * 3. The token limit is doubled at most once for a turn, and a reply that is empty, or a call as text, is prompted
  *    again at most once for a message. Answers that do not match the output schema are counted.
- * 4. The state does not grow with the conversation: the earlier messages are in the value store.
  */
 
 import { defined } from '../../common/defined.js'
@@ -25,7 +24,6 @@ import type { ModelTurnResult } from '../../common/agent/model-turn.js'
 import { type HostedCodeState, noHostedCode } from './hosted/hosted-code.js'
 import { formatCompactNumber } from '../../common/text/text.js'
 
-/** The messages between two turns, also for the next execution of the continue-as-new chain. */
 export interface MessageHistoryState {
   /** The messages before `pending`, in the value store; null before the first turn that was committed. */
   readonly history: ValueLog | null
@@ -67,7 +65,6 @@ export interface UserMessage {
   readonly id?: string
 }
 
-/** The messages of an agent; see the header. */
 export class MessageHistory {
   readonly #defaultMaxTokens: number
   #state: MessageHistoryState
@@ -165,6 +162,7 @@ export class MessageHistory {
 
   /** Makes the turn part of the history. Nothing is pending afterwards. */
   commitTurn({ history }: ModelTurnResult): void {
+    // invariant 1
     const { committedTurns = 0, compaction } = this.#state
     const changed = { committedTurns: committedTurns + 1, ...(compaction && { compaction: ended(compaction) }) }
     this.#state = { ...this.#state, history, pending: [], ...changed }
@@ -172,7 +170,7 @@ export class MessageHistory {
 
   /** Doubles the token limit, to repeat a truncated turn. Returns false when it was doubled already. */
   raiseTokenLimit(): boolean {
-    if (this.#state.maxTokens > this.#defaultMaxTokens) return false
+    if (this.#state.maxTokens > this.#defaultMaxTokens) return false // invariant 3
     this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens * 2 }
     return true
   }
@@ -212,7 +210,7 @@ export class MessageHistory {
 
   /** Adds the results of a turn's tool uses, and resets the token limit. */
   addToolResults(results: readonly PendingBlock[]): void {
-    this.addPending(results)
+    this.addPending(results) // invariant 2
     this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens }
   }
 

@@ -70,7 +70,6 @@ interface CallInProgress {
   fail(thrown: unknown): void
 }
 
-/** The compensations of a run; see the header. */
 export class Compensations {
   #stored: StoredCalls[]
   #latest: CompensableCall[]
@@ -80,7 +79,6 @@ export class Compensations {
   readonly #queue = new Semaphore(1)
   readonly #run: Run
 
-  /** @param state of the same run in the execution before this one */
   constructor(run: Run, state?: CompensationsState) {
     this.#run = run
     this.#stored = [...(state?.stored ?? [])]
@@ -114,7 +112,7 @@ export class Compensations {
       },
       fail: (thrown) => {
         this.#open -= 1
-        if (mayHaveHappened(thrown)) this.#latest.push(call)
+        if (mayHaveHappened(thrown)) this.#latest.push(call) // invariant 1
       },
     }
   }
@@ -128,7 +126,7 @@ export class Compensations {
 
   /** Moves many calls to the value store, before the run continues as new. Called when no call is in progress. */
   async store(): Promise<void> {
-    if (bytesOf(this.#latest) <= inlineLimitBytes) return
+    if (bytesOf(this.#latest) <= inlineLimitBytes) return // invariant 5
     for (const calls of toBatches(this.#latest)) {
       const value = await storeCalls(calls, this.#run.config.timeouts)
       this.#run.addStoredBytes(bytesOf(calls))
@@ -145,7 +143,7 @@ export class Compensations {
 
   /** Compensates the calls that have ended, also when the run or the caller is cancelled. */
   compensateCompleted(): Promise<void> {
-    return CancellationScope.nonCancellable(() => this.#queue.run(() => this.#compensate()))
+    return CancellationScope.nonCancellable(() => this.#queue.run(() => this.#compensate())) // invariant 3
   }
 
   get #recorded(): number {
@@ -157,7 +155,7 @@ export class Compensations {
     let done = 0
     while (this.#recorded > 0) {
       showProgress(this.#run, { type: 'compensating', done, total: Math.max(total, done + this.#recorded) })
-      const call = this.#latest.pop()
+      const call = this.#latest.pop() // invariant 2
       if (call) this.#add(await compensateCall(this.#run, call))
       else await this.#load()
       if (call) done += 1
@@ -237,7 +235,7 @@ async function compensateCall(run: Run, call: CompensableCall): Promise<Compensa
     return undefined
   } catch (thrown) {
     if (!(thrown instanceof ActivityFailure)) throw thrown
-    const message = toOneLine(thrown.cause?.message ?? thrown.message)
+    const message = toOneLine(thrown.cause?.message ?? thrown.message) // invariant 4
     return { tool: name, call: callActivityId(position), idempotencyKey, message }
   } finally {
     closeCall()

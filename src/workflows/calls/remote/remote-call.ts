@@ -74,7 +74,7 @@ export async function callRemoteTool(call: AdmittedCall): Promise<CallOutcome> {
   let status: CallStatus = 'cancelled'
   try {
     const work = () => execute(call, tool)
-    const outcome = await (isLarge(call) ? call.calls.largeCalls.run(work) : work())
+    const outcome = await (isLarge(call) ? call.calls.largeCalls.run(work) : work()) // invariant 2
     status = outcome.status
     return outcome
   } finally {
@@ -92,7 +92,7 @@ async function execute(call: RunCall, tool: RemoteToolConfig): Promise<CallOutco
   let args: JsonObject
   try {
     args = await argumentsFor(call, tool)
-    await report(call, { type: 'call.started', digest: call.described.digest })
+    await report(call, { type: 'call.started', digest: call.described.digest }) // invariant 5
   } catch (thrown) {
     return toPreparationOutcome(thrown)
   }
@@ -142,7 +142,7 @@ async function checkedOutcome(
   const { toolSet, limits, timeouts } = call.run.config
   const { documentation: _, signatures: __, ...tools } = toolSet
   const input = { tool: tool.name, position: call.position, value, tools, resultBytes: limits.resultBytes }
-  const check = () => checkToolResult(input, timeouts)
+  const check = () => checkToolResult(input, timeouts) // invariant 1
   try {
     const checked = await (isLarge(call) || bytes <= inlineBytes ? check() : call.calls.largeCalls.run(check))
     call.run.addStoredBytes(refOf(checked)?.bytes ?? 0)
@@ -185,10 +185,10 @@ function scheduleRemoteActivity(
     ...defined({ taskQueue }),
     activityId: callActivityId(call.position),
     summary: toTemporalSummary(call.described.summary),
-    scheduleToStartTimeout: remote.scheduleToStartMs,
+    scheduleToStartTimeout: remote.scheduleToStartMs, // invariant 3
     startToCloseTimeout: tool.timeoutMs,
     ...defined({ heartbeatTimeout: heartbeatMs }),
-    cancellationType: 'TRY_CANCEL',
+    cancellationType: 'TRY_CANCEL', // invariant 4
     ...priorityOf(call.run, tool),
     retry: retryPolicyOf(tool, tool.attempts),
   }

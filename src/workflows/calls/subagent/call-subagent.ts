@@ -49,7 +49,7 @@ export async function runSubagent(
   const { run, position, idempotencyKey: key } = call
   // The schema of the tool has checked it.
   if (typeof task !== 'string') return failed({ status: 'invalid_arguments', message: 'task must be a text' })
-  const lease = run.budget.lease(key, agent.budget)
+  const lease = run.budget.lease(key, agent.budget) // invariant 2
   if (lease.status === 'refused') return failed({ status: 'denied', message: `${tool.name}: ${lease.reason}` })
   const { context, backend, isRedacted } = run.config
   const input: SubagentInput = {
@@ -65,7 +65,7 @@ export async function runSubagent(
   const texts = describeRun('agent', isRedacted ? call.described.summary : task)
   const { borrowers } = call.calls
   let isStarted = false
-  const helper = { workflowId: callWorkflowId(tool.name, key) }
+  const helper = { workflowId: callWorkflowId(tool.name, key) } // invariant 1
   run.progress.helpers.add(helper)
   if (agent.sharesSandbox && !run.config.sessionOwner) borrowers.add(key)
   try {
@@ -75,7 +75,7 @@ export async function runSubagent(
       ...helper,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       parentClosePolicy: 'REQUEST_CANCEL',
-      cancellationType: 'TRY_CANCEL',
+      cancellationType: 'TRY_CANCEL', // invariant 4
       memo: { ...texts.memo, [memoKeys.call]: { tool: tool.name, position, idempotencyKey: key, isSubagent: true } },
       typedSearchAttributes: searchAttributesForChild(),
       ...priorityOf(run, tool),
@@ -86,7 +86,7 @@ export async function runSubagent(
     return endOf(tool.name, result)
   } catch (thrown) {
     if (!isStarted) run.budget.closeLease(key)
-    return failed(toRemoteOutcome(thrown, tool))
+    return failed(toRemoteOutcome(thrown, tool)) // invariant 3
   } finally {
     if (borrowers.delete(key)) call.calls.onReturn(key)
     run.progress.helpers.delete(helper)

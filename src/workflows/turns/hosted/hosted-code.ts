@@ -33,7 +33,7 @@ interface OpenUse extends ServerToolUse {
   readonly calls: number
 }
 
-/** Hosted code between two turns, also for the next execution of the continue-as-new chain. */
+/** Hosted code between two turns. */
 export interface HostedCodeState {
   readonly container?: CodeContainer
   readonly open: readonly OpenUse[]
@@ -99,16 +99,16 @@ export function numberCalls(
 export function endStaleCode(state: HostedCodeState, pending: readonly PendingBlock[], now: number): HostedCodeState {
   if (state.open.length === 0) return state
   const { expiresAt = null } = state.container ?? {}
-  if (expiresAt !== null && Date.parse(expiresAt) <= now) return loseContainer(state, 'expired')
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) return loseContainer(state, 'expired') // invariant 2
   return pending.some(({ type }) => type !== 'tool_result') ? loseContainer(state, 'message') : state
 }
 
 /** Gives up the container, and the code in it. */
 export function loseContainer({ open, freeTurns }: HostedCodeState, reason: LostCode['reason']): HostedCodeState {
-  return { open: [], freeTurns, lost: { uses: open.map(({ id, name }) => ({ id, name })), reason } }
+  return { open: [], freeTurns, lost: { uses: open.map(({ id, name }) => ({ id, name })), reason } } // invariant 3
 }
 
 /** Returns the part of the argument of activity `model.turn` about hosted code. */
 export function hostedTurn({ container, lost }: HostedCodeState): HostedTurn {
-  return defined({ container, lost })
+  return defined({ container, lost }) // invariant 1
 }

@@ -21,7 +21,6 @@ import type { AnswerOutcome, SubmittedPlan } from '../answer-outcome.js'
 import type { MessageHistoryState } from '../message-history.js'
 import { beginNextStep, describeEnd, describeStep, endStep, newPlan, runningStep } from './plan-steps.js'
 
-/** The plan for the next execution of the continue-as-new chain. */
 export interface PlanState {
   readonly steps: readonly PlanStepResult[]
   /** Id of the tool use that submitted the plan. Its result tells the model what to do next. */
@@ -32,13 +31,11 @@ export interface PlanState {
   readonly turnsBefore: number
 }
 
-/** The work on a question with a plan; see the header. */
 export class PlanRun {
   readonly #run: Run
   readonly #turns: AgentTurns
   #state: PlanState | undefined
 
-  /** @param state of the same run in the execution before this one */
   constructor(run: Run, turns: AgentTurns, state: PlanState | undefined) {
     this.#run = run
     this.#turns = turns
@@ -58,7 +55,7 @@ export class PlanRun {
       this.#begin(planned.submittedPlan)
     }
     for (let state = this.#state; state; state = this.#state) {
-      const step = runningStep(state.steps)
+      const step = runningStep(state.steps) // invariant 3
       const stage = step ? ({ type: 'step', id: step.id } as const) : ({ type: 'answer' } as const)
       const outcome = await this.#turns.runToAnswer(state.turnsBefore + limits.turns, undefined, stage)
       if (!outcome || !step || outcome.status === 'budget_spent') return outcome && { ...outcome, plan: state.steps }
@@ -75,11 +72,11 @@ export class PlanRun {
 
   /** Begins the next step, or else the answer. */
   #beginStage(state: PlanState): void {
-    const steps = beginNextStep(state.steps)
+    const steps = beginNextStep(state.steps) // invariant 2
     const { toolUseId: tool_use_id, messages } = state
     const step = runningStep(steps)
     const content = step ? describeStep(steps, step) : describeEnd(steps)
-    this.#turns.messages.rewind(messages)
+    this.#turns.messages.rewind(messages) // invariant 1
     this.#turns.messages.addToolResults([{ type: 'tool_result', tool_use_id, content }])
     this.#update({ ...state, steps, turnsBefore: this.#run.counts.turns })
   }

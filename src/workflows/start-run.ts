@@ -23,9 +23,7 @@ interface StartedRun {
   readonly kind: Exclude<RunKind, 'embedded'>
   /** Not used with a state, which has the recorded configuration. */
   readonly options?: RunConfigInput
-  /** The state of the same run in the execution before this one. */
   readonly state?: RunState | undefined
-  /** Name of a named session. */
   readonly session?: string
   /** For a sub-agent: the idempotency key of the call that started it. */
   readonly callKey?: string | undefined

@@ -36,7 +36,6 @@ const maxResultBytes = 2 * 1024 * 1024
 /** The run of all calls that have the same options. */
 interface Caller {
   readonly calls: RunCalls
-  /** Number of calls so far. */
   count: number
 }
 

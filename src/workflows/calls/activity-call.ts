@@ -52,7 +52,6 @@ export async function callActivity(call: AdmittedCall): Promise<CallOutcome> {
   return outcome
 }
 
-/** Returns the argument of the activity of a tool. */
 export function toolInput(call: AdmittedCall): ToolActivityInput {
   const { config } = call.run
   const { argumentBytes, resultBytes } = config.limits
@@ -64,7 +63,6 @@ export function toolInput(call: AdmittedCall): ToolActivityInput {
   }
 }
 
-/** @throws ActivityFailure, CancelledFailure */
 export function scheduleToolActivity(call: AdmittedCall, input: ToolActivityInput): Promise<JsonValue> {
   const { run, tool, position } = call
   return scheduleActivity<JsonValue>(tool.name, [input], {

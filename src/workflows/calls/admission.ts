@@ -21,7 +21,6 @@ export const count: Stage = (call, next) => {
   return next(call)
 }
 
-/** Returns why a call must not start; undefined when it may. */
 export function refusalOf(call: AdmittedCall): CallOutcome | undefined {
   const { run, calls, tool, caller, described, allowedTools } = call
   const { callsPerRun, deferredCalls, compensations, storedBytes } = run.config.limits

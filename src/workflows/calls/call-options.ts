@@ -28,7 +28,6 @@ export function maxDurationOf({ attempts, timeoutMs, deferred, remote }: ToolCon
   return (attempts + lostWorkerRetries) * (timeoutMs + timeoutMarginMs + waitMs) + (deferred?.expiresMs ?? 0)
 }
 
-/** The retry policy of a call. */
 export function retryPolicyOf(
   { effect, retry = {}, remote }: ToolConfig,
   maximumAttempts: number,
@@ -59,7 +58,6 @@ export function priorityOf(run: Run, { priority }: ToolConfig): { readonly prior
   return { priority: { ...rest, ...(text !== '' && { fairnessKey: text }) } }
 }
 
-/** Returns the start of a text. The text is untrusted. */
 function truncateToBytes(text: string): string {
   let key = ''
   for (const character of text) {

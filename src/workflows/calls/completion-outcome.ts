@@ -60,7 +60,6 @@ async function approvalOutcome(
   return { status: 'ok', value: { ...approval } as JsonValue }
 }
 
-/** The outcome of a call that has expired. */
 export function expiryOutcome({ tools, approvals }: RunConfig, name: string, isApproval: boolean): CallOutcome {
   if (isApproval) {
     return { status: 'denied', message: `nobody approved ${name} within ${formatDuration(approvals.expiresMs)}` }

@@ -33,7 +33,6 @@ import type { WaitingCall, WaitingCalls } from './waiting-calls.js'
 /** Settled calls that are remembered. A request for an older one is rejected with `CALL_NOT_FOUND`. */
 const maxSettled = 1_000
 
-/** A call that no longer waits. It is kept for late requests. */
 interface SettledCall {
   readonly idempotencyKey: string
   /** Digest of the result; null for an expired call. */
@@ -71,7 +70,6 @@ export class Completions {
     if (calls.expiring.length > 0) this.#onChange()
   }
 
-  /** Is undefined when no call has waited. */
   get state(): CompletionsState | undefined {
     if (this.#settled.length === 0 && this.waitedMs === 0) return undefined
     return { settled: this.#settled, waitedMs: this.waitedMs }
@@ -82,7 +80,6 @@ export class Completions {
     return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince)
   }
 
-  /** Returns whether this run made the token. */
   hasSigned({ idempotencyKey, signature }: Pick<CompleteCallInput, 'idempotencyKey' | 'signature'>): boolean {
     const { completionSecret } = this.#run.config
     return completionSecret !== undefined && signCall(completionSecret, idempotencyKey) === signature // invariant 4
@@ -139,7 +136,6 @@ export class Completions {
     this.#settle(call, idempotencyKey, outcome, digest)
   }
 
-  /** Waits until no completion of a call is in progress. */
   async waitWhileDeciding(call: WaitingCall): Promise<void> {
     while (this.#deciding.has(call)) await condition(() => !this.#deciding.has(call)) // invariant 3
   }

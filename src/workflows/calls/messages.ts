@@ -44,7 +44,6 @@ function isFailure({ message, compensate }: { readonly message: unknown; readonl
   return typeof message === 'string' && (compensate === undefined || compensate === true)
 }
 
-/** @throws ApplicationFailure RUN_INPUT_INVALID */
 function assertCompleteCallInput(input: unknown): asserts input is CompleteCallInput {
   const { idempotencyKey, signature, digest, result, by } = (input ?? {}) as Partial<CompleteCallInput>
   const isComplete = [idempotencyKey, signature, digest].every((part) => typeof part === 'string')
@@ -54,7 +53,6 @@ function assertCompleteCallInput(input: unknown): asserts input is CompleteCallI
     throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)
 }
 
-/** Returns what the runs of this workflow wait for from outside. */
 function waitsOf(open: readonly RunCalls[]): WorkflowWaits {
   const [paused] = open.flatMap(({ run: { budget } }) => {
     const { paused: pause } = budget.status

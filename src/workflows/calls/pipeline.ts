@@ -36,7 +36,6 @@ const slotOfRun: Stage = (call, next) =>
     ? next(call)
     : call.inSlotOfRun(async () => call.record(await next(call))) // invariant 2
 
-/** Turns the failure of an executor into the outcome of the call. */
 const failure: Stage = async (call, next) => {
   try {
     return await next(call)
@@ -66,7 +65,6 @@ function executorOf(tool: ToolConfig): (call: AdmittedCall) => Promise<CallOutco
   return tool.remote ? callRemoteTool : callActivity
 }
 
-/** The stages in their order. */
 const stages: readonly Stage[] = [admission, approval, slotOfTool, slotOfRun, count, failure, compensation]
 
 const pipeline = stages.reduceRight<Next>((next, stage) => (call) => stage(call, next), execute)

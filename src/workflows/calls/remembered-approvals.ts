@@ -1,4 +1,3 @@
-/** The approvals that a run remembers for later calls. */
 export class RememberedApprovals {
   /** Digests of calls that need no approval again, and results of {@link toolKey}, the oldest first. */
   readonly #remembered: Set<string>

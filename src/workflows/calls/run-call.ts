@@ -10,7 +10,6 @@ import type { Run } from '../run/run.js'
 import { publishWait } from '../run/search-attributes.js'
 import type { RunCalls } from './run-calls.js'
 
-/** A call as its caller makes it. */
 export interface RequestedCall {
   readonly call: DescribedCall
   readonly caller: Caller
@@ -80,7 +79,6 @@ export class RunCall {
     return this.tool?.compensates === true && kind !== 'session' && kind !== 'embedded'
   }
 
-  /** The call, for activities. */
   get input(): ToolCallInput {
     const { caller, position, idempotencyKey } = this
     const { tool, arguments: args } = this.#described
@@ -108,7 +106,6 @@ export class RunCall {
     this.#change(wait, wait?.for === 'slot_of_run' ? undefined : showCall(this.run, id, this.#summary, wait))
   }
 
-  /** Called when the call has ended. */
   end(): void {
     this.#change(undefined, undefined)
   }
@@ -147,10 +144,8 @@ export class RunCall {
   }
 }
 
-/** A call of a tool that exists. */
 export type AdmittedCall = RunCall & { readonly tool: ToolConfig }
 
-/** The rest of the pipeline. */
 export type Next = (call: AdmittedCall) => Promise<CallOutcome>
 
 /**

@@ -43,11 +43,8 @@ export class RunCalls {
   readonly largeCalls = new Semaphore(maxLargeCalls)
   readonly waiting: WaitingCalls
   readonly completions: Completions
-  /** The approvals for later calls. */
   readonly approvals: RememberedApprovals
-  /** The slots of tools with a concurrency limit. */
   readonly toolSlots: ToolSlots
-  /** The calls that are compensated if the work is not finished. */
   readonly compensations: Compensations
   /** The calls that wait for a decision, an answer or a result from outside. */
   readonly toDecide = new Set<CallInProgress>()

@@ -53,7 +53,6 @@ export class ToolSlots {
   readonly #calls: WaitingCalls
   /** Limits the requests of each tool. Key: the name of the tool. */
   readonly #queues = new Map<string, Semaphore>()
-  /** Sends the request of a call again. */
   readonly #requests = new Map<WaitingCall, () => Promise<void>>()
   readonly #timer = new DurableTimer()
   /** The scope of the whole run: the cancellation of one call does not cancel the timer. */
@@ -179,7 +178,6 @@ function isReturning({ state }: WaitingCall): boolean {
   return state.type === 'returning'
 }
 
-/** @throws when the limiter does not run */
 export function releaseSlot(limiter: string, key: string): Promise<void> {
   const release: SlotRelease = { key }
   return CancellationScope.nonCancellable(() =>

@@ -25,7 +25,6 @@ export interface WaitingCallState extends CallIdentity {
 
 export type WaitingCall = { -readonly [Key in keyof WaitingCallState]: WaitingCallState[Key] }
 
-/** A call without an outcome, which expires. */
 type OpenWait = WaitingCall & { readonly state: Wait & { readonly type: 'approval' | 'result' } }
 
 export class WaitingCalls {
@@ -72,7 +71,6 @@ export class WaitingCalls {
     return [...this.#calls.values()].filter((call): call is OpenWait => 'expiresAt' in call.state)
   }
 
-  /** Returns the call with this key. Adds it if there is none. */
   add({ tool, caller, position, idempotencyKey }: CallIdentity): WaitingCall {
     const known = this.#calls.get(idempotencyKey)
     if (known) return known
@@ -96,7 +94,6 @@ export class WaitingCalls {
     return outcomeOf(call) ?? { status: 'cancelled', message: 'the call was dropped' }
   }
 
-  /** Forgets a call. */
   remove(call: WaitingCall): void {
     if (!this.has(call)) return
     this.#calls.delete(call.idempotencyKey)
@@ -106,7 +103,6 @@ export class WaitingCalls {
 
 const open: readonly CallState['type'][] = ['asking', 'approval', 'announcing', 'result']
 
-/** Returns the outcome that a call has not taken yet. */
 export function outcomeOf({ state }: WaitingCall): CallOutcome | undefined {
   return 'outcome' in state ? state.outcome : undefined
 }

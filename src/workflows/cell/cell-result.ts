@@ -6,10 +6,8 @@ import { payloadBytes } from '../run/stored-bytes.js'
 import { joinText } from '../temporal/activities.js'
 import type { PendingCalls } from './pending-calls.js'
 
-/** How a cell ended, and what it printed. */
 export interface CellRun {
   readonly end: CellEnd
-  /** Text, or its parts when some of them are external. */
   readonly output: string | TextParts
 }
 
@@ -74,7 +72,6 @@ export function sourceTooLarge(bytes: number, limit: number): CellEnd {
 
 export const interruptedMessage = 'KeyboardInterrupt: the code was stopped while it waited'
 
-/** The end of a cell that was interrupted in the queue. */
 export const interruptedBeforeStart: CellEnd = {
   status: 'stopped',
   error: 'KeyboardInterrupt: the code was stopped before it started',

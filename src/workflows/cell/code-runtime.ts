@@ -27,13 +27,11 @@ export interface CellState {
   readonly turn: number
   /** Id of the tool use that contains the code, for a cell of a model. */
   readonly toolUseId?: string
-  /** When the time limit of the cell ends. */
   readonly deadline: number
   /** When the next timer of the program is due; null without one. */
   readonly wakeAt: number | null
   /** The program continues when it has the results of all its calls, or an error. */
   readonly waitsForAll: boolean
-  /** Number of calls the cell has made. */
   readonly calls: number
   /** Number of times the cell continued without a new result. */
   readonly wakes: number
@@ -45,7 +43,6 @@ export interface CellState {
 /** Continues the run as new while a cell waits. */
 interface Continuation {
   readonly isDue: () => boolean
-  /** Returns when calls in progress take too long. */
   readonly attempt: (cell: CellState) => Promise<void>
 }
 
@@ -59,7 +56,6 @@ export interface CodeRuntime {
   readonly queue: Semaphore
   /** The only tools that the code may call. Undefined: all tools of the run. */
   readonly allowedTools: ReadonlySet<string> | undefined
-  /** Called before the session ends. */
   readonly beforeClose: (() => Promise<void> | undefined)[]
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
@@ -154,7 +150,6 @@ export async function closeRuntime({ session, timer, calls, beforeClose }: CodeR
   await closed
 }
 
-/** Interrupts the cell that runs, as Ctrl-C does. */
 export function interruptCell({ usage, session }: CodeRuntime): void {
   if (usage.isBusy) session.interruption.request()
 }
@@ -205,9 +200,7 @@ type WaitResult =
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
   /** The history is long, while the program waits for many results. */
   | { readonly type: 'continue_as_new_due' }
-  /** The time limit of the cell is over. */
   | { readonly type: 'overdue' }
-  /** A request from outside stops the cell. */
   | { readonly type: 'interrupted' }
 
 /**

@@ -15,21 +15,17 @@ const maxIndexGap = 100_000
 export interface PendingCallsState {
   /** Calls that have not started, and deferred calls that wait, without their arguments. */
   readonly notStarted: readonly CellCall[]
-  /** Results that no step has delivered yet. */
   readonly arrived: readonly DeliveredResult[]
   /** Results that the current cell received for calls of earlier cells. */
   readonly lateResults: readonly DeliveredResult[]
   readonly lastIndex: number
-  /** The last index when the current cell started. */
   readonly lastIndexBeforeCell: number
 }
 
-/** A call with the cell that made it. */
 export interface CellCall {
   readonly call: DescribedCall
   readonly turn: number
   readonly cell: number
-  /** Has the meaning of `CallPosition.toolUseId`. */
   readonly toolUseId?: string
 }
 
@@ -93,7 +89,6 @@ export class PendingCalls {
     return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
-  /** @param create creates the call, which this function starts */
   start(cellCall: CellCall, create: (onOutcome: (outcome: CallOutcome) => void) => RunCall): void {
     const scope = new CancellationScope()
     const { index } = cellCall.call
@@ -103,7 +98,6 @@ export class PendingCalls {
     scope.run(() => executeCall(call)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
-  /** Adds the outcome of a call that a worker has made already. */
   addResult(index: number, outcome: CallOutcome): void {
     this.#lastIndex = Math.max(this.#lastIndex, index)
     this.#arrived.push({ index, outcome })
@@ -202,7 +196,6 @@ export class PendingCalls {
     this.#arrived.push({ index, outcome })
   }
 
-  /** Ignores the failure of a call that was dropped. */
   #fail(index: number, scope: CancellationScope, thrown: unknown): void {
     if (this.#pending.get(index)?.scope === scope) this.#failure ??= { thrown }
   }

@@ -130,7 +130,6 @@ function traceCell(runtime: CodeRuntime, cell: CellState, first?: StepInput): Pr
   })
 }
 
-/** Returns the end of a cell that does not start. */
 function refuseCell(end: CellEnd): CellRun {
   recordEnd(end, 0)
   return { end, output: '' }

@@ -60,14 +60,12 @@ interface OwnState {
 
 export type ConversationState = RunState & AgentTurnsState & OwnState
 
-/** The parts of the conversation that exist once its configuration is recorded. */
 interface ReadyConversation {
   readonly run: Run
   readonly calls: RunCalls
   readonly turns: AgentTurns
 }
 
-/** A text for the model, in place of an answer. */
 const interruptedNote = '(A person interrupted the work on this message.)'
 
 export class Conversation {

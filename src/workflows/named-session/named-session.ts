@@ -50,7 +50,6 @@ import { publishEnd } from '../run/search-attributes.js'
 /** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
 const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 
-/** The options of a new session. */
 type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
 
 /** An execution, from the update of a client or a cell of another run. */
@@ -70,11 +69,9 @@ export class NamedSession {
   readonly #starting: Promise<CodeRuntime>
   /** Undefined before the configuration is read. */
   #runtime: CodeRuntime | undefined
-  /** Number of accepted executions. */
   #accepted = 0
   /** Number of executions that run or are queued. */
   #pending = 0
-  /** The id of the execution in progress. */
   #currentExecution: string | undefined
   /** Executions that were interrupted before their cell started. */
   readonly #interruptedBeforeStart = new Set<string>()
@@ -107,7 +104,6 @@ export class NamedSession {
     this.#admit(reliedOn)
   }
 
-  /** @throws ApplicationFailure when the session does not take an execution */
   #admit({ sandbox, context, inputDigest }: Omit<ExecuteInput, 'source'>): void {
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
     if (context !== undefined && canonicalJson(context) !== this.#context) {
@@ -178,7 +174,6 @@ export class NamedSession {
     }
   }
 
-  /** Stops one execution. The session continues. */
   interrupt({ updateId = this.#currentExecution }: InterruptSignalInput): void {
     if (updateId === undefined) return
     if (updateId === this.#currentExecution) this.#runtime?.session.interruption.request()

@@ -27,7 +27,6 @@ export interface RunBudgetState {
   readonly leases?: Readonly<Record<string, BudgetAmounts>>
 }
 
-/** The lease of a sub-agent, or the reason why the sub-agent gets no lease. */
 type LeaseResult =
   | { readonly status: 'leased'; readonly amounts: BudgetAmounts }
   | { readonly status: 'refused'; readonly reason: string }
@@ -41,7 +40,6 @@ export class RunBudget {
   /** Maps the key of each open lease to its amounts, which count as used. */
   readonly #leases: Map<string, BudgetAmounts>
 
-  /** @param counts returns those of the run now */
   constructor(counts: () => RunCounts, budget: Budget | undefined, state?: RunBudgetState) {
     this.#counts = counts
     this.#startedAt = state?.startedAt ?? Date.now()
@@ -49,7 +47,6 @@ export class RunBudget {
     this.#leases = new Map(Object.entries(state?.leases ?? {}))
   }
 
-  /** Is undefined for a run without a budget. */
   get state(): RunBudgetState | undefined {
     const leases = this.#leases.size > 0 && { leases: Object.fromEntries(this.#leases) }
     return this.#budget && { startedAt: this.#startedAt, budget: this.#budget, ...leases }
@@ -118,7 +115,6 @@ export class RunBudget {
     }
   }
 
-  /** @throws ApplicationFailure RUN_INPUT_INVALID */
   validate(amounts: BudgetChange): void {
     const names: readonly string[] = budgetItems
     for (const [name, amount] of Object.entries(amounts ?? {})) {
@@ -130,7 +126,6 @@ export class RunBudget {
       throw invalid('the cost so far is unknown, because the price of a model is')
   }
 
-  /** Replaces the given amounts. */
   set(amounts: BudgetChange): BudgetStatus {
     const merged = { ...this.#budget, ...amounts }
     this.#budget = Object.fromEntries(Object.entries(merged).filter(([, amount]) => amount !== null))

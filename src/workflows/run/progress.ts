@@ -19,7 +19,6 @@ import { formatCompactNumber, pluralize, toMarkdownCode, truncateEnd } from '../
 export type RunActivity =
   | { readonly type: 'model'; readonly turn: number }
   | { readonly type: 'direct_calls' }
-  /** The messages are being compacted. */
   | { readonly type: 'compaction' }
   | { readonly type: 'cell'; readonly cell: number }
   | {
@@ -27,17 +26,13 @@ export type RunActivity =
       readonly cell: number
       /** When the next timer of the code is due; null without one. */
       readonly wakeAt: number | null
-      /** When the time limit of the cell ends. */
       readonly deadline: number
-      /** The sandbox was released. */
       readonly isParked: boolean
     }
   | { readonly type: 'idle'; readonly until: number }
   /** The work was not finished, and its calls are being compensated. */
   | { readonly type: 'compensating'; readonly done: number; readonly total: number }
-  /** The budget is spent. */
   | { readonly type: 'paused'; readonly reason: string; readonly item: BudgetItem }
-  /** A conversation waits for a message. */
   | { readonly type: 'message' }
 
 /** What a call waits for while it holds no slot of the run. */
@@ -65,7 +60,6 @@ export class Progress {
   since = 0
   /** The steps of a run in mode `plan`. Undefined before there is a plan. */
   plan: readonly PlanStepResult[] | undefined
-  /** The sandbox that is being opened. */
   opening: { readonly backend: BackendChoice; readonly since: number } | undefined
   /** The calls in progress, in the order of their start. Key: the activity id. */
   readonly openCalls = new Map<string, OpenCall>()

@@ -17,7 +17,6 @@ import type { Run } from './run.js'
 
 type SearchAttributePair = ReturnType<WorkflowInfo['typedSearchAttributes']['getAll']>[number]
 
-/** The part of a run that its search attributes show. */
 type PublishedRun = Pick<Run, 'config' | 'counts' | 'kind'>
 
 /**

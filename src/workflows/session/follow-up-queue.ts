@@ -5,7 +5,6 @@ import type { DeliveredResult, FollowUpStep, LocalCallAllowance, StepInput } fro
 /** A follow-up step with all results that it delivers. */
 export type QueuedStep = FollowUpStep & { readonly results: readonly DeliveredResult[] }
 
-/** Limits of the result of a step. */
 export interface StepLimit {
   /** Characters of output that the result may have. */
   readonly outputLimit: number
@@ -27,7 +26,6 @@ export interface PreparedFollowUp {
 export class FollowUpQueue {
   #steps: QueuedStep[]
 
-  /** @param steps of the execution before this one */
   constructor(steps: readonly QueuedStep[] = []) {
     this.#steps = [...steps]
   }

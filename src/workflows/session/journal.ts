@@ -40,7 +40,6 @@ const inlineLimitBytes = 256 * 1024
 /** Characters of a call's summary that are recorded: enough to distinguish the call from others. */
 const recordedSummaryCharacters = 80
 
-/** A place in the journal. */
 interface JournalMark {
   readonly log: ValueLog | null
   /** Number of steps between the log and the mark. */
@@ -63,7 +62,6 @@ export interface JournalState {
   readonly snapshot?: Snapshot
 }
 
-/** The length of the journal at some time. */
 interface JournalPosition {
   readonly steps: number
   readonly cells: number
@@ -72,13 +70,11 @@ interface JournalPosition {
 
 export class Journal {
   #log: ValueLog | null = null
-  /** Steps that are not in the log yet. */
   #latest: RecordedStep[] = []
   #latestBytes = 0
   #cells = 0
   #cellStart: JournalMark = { log: null, latest: 0, cells: 0 }
   #snapshot: Snapshot | undefined
-  /** Incremented when steps are dropped. */
   #generation = 0
 
   constructor(state?: JournalState) {
@@ -105,7 +101,6 @@ export class Journal {
     }
   }
 
-  /** The input of a rebuild. */
   get steps(): RecordedSteps {
     const steps = { log: this.#log, latest: this.#latest }
     if (this.#snapshot === undefined) return steps

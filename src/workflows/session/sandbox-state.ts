@@ -16,7 +16,6 @@ export type SandboxState =
   | { readonly type: 'none' }
   | {
       readonly type: 'open'
-      /** Task queue of the host that holds the sandbox. */
       readonly hostQueue: string
       readonly supportsCheckpoint: boolean
       /** The sandbox has the stubs of the run's tools. */

@@ -62,7 +62,6 @@ export class Sandbox {
     return { state: type === 'none' || type === 'open' ? type : 'parked', backend: this.#ref.backend }
   }
 
-  /** The task queue of the host that holds the sandbox; empty when there is none. */
   get hostQueue(): string {
     return hostQueueOf(this.#state) ?? ''
   }
@@ -145,7 +144,6 @@ export class Sandbox {
     }
   }
 
-  /** Interrupts the code of a step that is in progress. */
   async interrupt(step: number): Promise<void> {
     await activities.interruptSession({ session: this.#ref, step }, this.hostQueue, this.#config.timeouts)
   }
@@ -184,7 +182,6 @@ export class Sandbox {
     await this.discard()
   }
 
-  /** Waits until parking has ended. */
   async serialize(): Promise<SerializedSandbox> {
     await this.#parking
     return { ref: this.#ref, state: this.#state }
@@ -228,7 +225,6 @@ export class Sandbox {
   }
 }
 
-/** Returns the summary of the activity that opens a sandbox. */
 function describeOpen({ epoch, backend }: SessionRef, isParked: boolean): string {
   if (epoch === 1) return backend === 'auto' ? 'open a session' : `open a session (${backend})`
   return `${isParked ? 'resume' : 'rebuild'} the session (${epoch})`
@@ -263,7 +259,6 @@ function hostLossReason(thrown: unknown): string | undefined {
 const unavailable: ErrorCode = 'SANDBOX_UNAVAILABLE'
 const backendDown: ErrorCode = 'SANDBOX_BACKEND_DOWN'
 
-/** The cause of a loss, for the metrics. */
 export function lossCause({
   cause,
   hostUnreachable,

@@ -93,7 +93,6 @@ export class Session {
     return this.#sandbox.openingMs
   }
 
-  /** State and backend of the sandbox, for the inspect query. */
   get sandbox(): Sandbox['status'] {
     return this.#sandbox.status
   }
@@ -145,7 +144,6 @@ export class Session {
     }
   }
 
-  /** Returns the outcome of a call that a worker has made for a follow-up step. */
   outcomeOf(index: number): CallOutcome | undefined {
     return this.#followUps.outcomeOf(index)
   }
@@ -306,7 +304,6 @@ function withoutCodeRun(result: DivergedResult): DivergedResult {
 
 type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>
 
-/** Returns the summary of the activity of a step. */
 function describeStep({ input }: Step): string {
   if (input.type === 'cell') return `run cell ${input.cell}`
   if (input.type === 'stop') return 'stop the cell'

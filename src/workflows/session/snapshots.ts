@@ -10,7 +10,6 @@ export interface SnapshotsState {
   readonly ms: number
   /** Number of steps that the session must have before the next attempt. */
   readonly notBefore: number
-  /** Bytes of all snapshots that were stored. */
   readonly storedBytes: number
 }
 
@@ -40,7 +39,6 @@ export class Snapshots {
     return this.#current?.done
   }
 
-  /** @param ms duration of a step */
   addStepTime(ms: number): void {
     this.#state = { ...this.#state, ms: this.#state.ms + ms }
   }
@@ -69,7 +67,6 @@ export class Snapshots {
     return stepsToRepeat.steps >= config.everySteps || ms >= config.everyMs
   }
 
-  /** @param bytes of the snapshot that was stored */
   recordStored(bytes: number): void {
     this.#state = { ms: 0, notBefore: 0, storedBytes: this.#state.storedBytes + bytes }
   }

@@ -72,7 +72,6 @@ export class BorrowedCells implements CellOwner {
     else cell.state = 'interrupted'
   }
 
-  /** Ends the cells, because the session ends. */
   #close(): void {
     this.#isClosed = true
     this.#scope.cancel()

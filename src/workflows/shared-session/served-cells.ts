@@ -21,7 +21,6 @@ import type { CodeRuntime } from '../cell/code-runtime.js'
 import { runCell, runOrDrop } from '../cell/run-cell.js'
 import { failureOf, handleSignal } from '../temporal/failures.js'
 
-/** Executes the cells of other runs, in order. */
 export interface CellOwner {
   /** @throws ApplicationFailure when the cell is refused; failures of the engine; CancelledFailure */
   execute(cell: ExecuteCell): Promise<CellResult>
@@ -35,7 +34,6 @@ const keptReplies = 20
 
 const cellMessage = defineSignal<[CellMessage]>(cellMessageSignal)
 
-/** Serves the cells of other runs from now on. */
 export function serveCells(owner: CellOwner): ServedCells {
   const cells = new ServedCells(owner)
   handleSignal(cellMessage, (message) => cells.handle(message))
@@ -46,7 +44,6 @@ class ServedCells {
   readonly #owner: CellOwner
   /** Replies by the id of the cell. Undefined: the cell has not ended, or its reply is no longer kept. */
   readonly #replies = new Map<string, CellResult | undefined>()
-  /** Key: the id of the cell. */
   readonly #inProgress = new Map<string, ExecuteCell>()
 
   constructor(owner: CellOwner) {

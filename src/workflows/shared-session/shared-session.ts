@@ -46,7 +46,6 @@ const maxEndedOwners = 5
 /** The pause after the first ended execution; it doubles with each further one. */
 const endedPauseMs = 500
 
-/** A cell that was sent to the owner. */
 interface PendingCell {
   readonly toolUseId: string
   readonly id: string
@@ -66,7 +65,6 @@ const cellReply = defineSignal<[CellReply]>(cellReplySignal)
 /** Continues the run as new while the owner has a cell. */
 interface Continuation {
   readonly isDue: () => boolean
-  /** Returns when calls in progress take too long. */
   readonly attempt: () => Promise<void>
 }
 
@@ -120,7 +118,6 @@ export class SharedSession {
     }
   }
 
-  /** True while the owner has a cell of this run. */
   get hasCell(): boolean {
     return this.#cell !== undefined
   }

@@ -179,7 +179,6 @@ export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
 }
 
-/** Loads an external value. */
 export function loadValue(value: ExternalValue, timeouts: Timeouts): Promise<JsonValue> {
   return scheduleEngineActivity(activityNames.loadValue, value, valueOptions(timeouts, 'load a large result'))
 }
@@ -209,7 +208,6 @@ export function auditCallEvent(input: AuditCallInput, timeouts: Timeouts, role: 
   return scheduleEngineActivity(activityNames.auditCall, input, options)
 }
 
-/** Asks whether a call needs approval, and requests it. */
 export function requestApproval(
   input: RequestApprovalInput,
   timeouts: Timeouts,
@@ -219,7 +217,6 @@ export function requestApproval(
   return scheduleEngineActivity(activityNames.requestApproval, input, { ...options, activityId })
 }
 
-/** Announces a call of a client tool. */
 export function announceClientCall(input: ToolActivityInput, timeouts: Timeouts, summary: string): Promise<JsonValue> {
   const options = valueOptions(timeouts, toTemporalSummary(summary), clientToolRole)
   return scheduleEngineActivity(activityNames.clientCall, input, {

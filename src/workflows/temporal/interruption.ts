@@ -3,7 +3,6 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow'
 /** A request from outside to stop work: the current cell of a session, or the work on a message. */
 export class Interruption {
   #isRequested = false
-  /** Each stops some work in progress. */
   readonly #stops = new Set<() => void>()
 
   get isRequested(): boolean {
@@ -23,7 +22,6 @@ export class Interruption {
     this.#isRequested = false
   }
 
-  /** Stops the work in progress, without a request. */
   stopWork(): void {
     for (const stop of this.#stops) stop()
   }

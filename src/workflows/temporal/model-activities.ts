@@ -23,7 +23,6 @@ export function compactMessages(input: CompactionInput, timeouts: Timeouts): Pro
   return scheduleEngineActivity(activityNames.compactMessages, input, modelOptions(timeouts, summary))
 }
 
-/** Returns the options of an activity that sends a request to the model. */
 function modelOptions({ modelMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {
   return {
     ...onRoleQueue('model'),
@@ -39,7 +38,6 @@ export function readMore(input: ReadMoreInput, timeouts: Timeouts): Promise<Engi
   return scheduleEngineActivity(activityNames.readMore, input, valueOptions(timeouts, 'read more of a result'))
 }
 
-/** Searches the documentation of tools for the model. */
 export function searchTools(input: SearchToolsInput, timeouts: Timeouts): Promise<EngineToolResult> {
   return scheduleEngineActivity(activityNames.searchTools, input, valueOptions(timeouts, 'search the tools'))
 }

@@ -23,7 +23,6 @@ export function valueOptions({ heartbeatMs }: Timeouts, summary: string, role: R
   }
 }
 
-/** The task queue of a role, derived from the task queue of this workflow. */
 export function onRoleQueue(role: Role): { readonly taskQueue: string } {
   return { taskQueue: roleQueue(workflowInfo().taskQueue, role) }
 }

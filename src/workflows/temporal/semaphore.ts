@@ -15,7 +15,6 @@ export class Semaphore {
     this.#count = count
   }
 
-  /** Number of tasks that have a slot. */
   get acquired(): number {
     return this.#acquired
   }

@@ -38,7 +38,6 @@ type Holder = { -readonly [Key in keyof SlotHolder]: SlotHolder[Key] }
 
 export class ToolLimit {
   #slots: number
-  /** Key: the idempotency key of the call. */
   readonly #holders: Map<string, Holder>
   readonly #waiting: Map<string, Omit<SlotRequest, 'slots'>>
   readonly #timer = new DurableTimer()
@@ -61,7 +60,6 @@ export class ToolLimit {
     return this.#holders.size === 0 && this.#waiting.size === 0
   }
 
-  /** True when this execution has granted a slot. */
   get hasGranted(): boolean {
     return this.#hasGranted
   }

@@ -67,7 +67,6 @@ export interface AgentTurnsState {
 }
 
 interface AgentTurnsOptions {
-  /** The state of the same run in the execution before this one. */
   readonly state?: AgentTurnsState | undefined
   /**
    * Continues the workflow as new with this state, and then never returns.

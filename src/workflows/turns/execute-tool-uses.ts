@@ -21,7 +21,6 @@ import { executeHostedCall } from './hosted/execute-hosted-call.js'
 import type { HostedCallPosition } from './hosted/hosted-code.js'
 import { outcomeText, toolResult } from './tool-result.js'
 
-/** The tool uses of a reply in progress. */
 export interface PendingToolUses {
   readonly toolUses: readonly ToolUseBlock[]
   /** Direct calls by tool_use id. */

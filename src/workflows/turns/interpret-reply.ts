@@ -6,7 +6,6 @@ import { type AgentStatus, replyText } from '../../common/run/runs.js'
 import type { PlanStep } from '../../common/agent/task-modes.js'
 import { jsonToText } from '../../common/text/text.js'
 
-/** The action that follows a reply. */
 type ReplyAction =
   /** Execute the tool uses, and send the results with the next turn. */
   | {
@@ -19,13 +18,11 @@ type ReplyAction =
   | { readonly type: 'continue' }
   /** The reply is incomplete, so none of its tool uses may run. Repeat the turn with a higher token limit. */
   | { readonly type: 'truncated' }
-  /** The reply is empty. Repeat the turn with another prompt. */
   | { readonly type: 'prompt_again' }
   /** The text is a call of a tool. Keep the reply and ask for a real call, or end the turns with `failure`. */
   | { readonly type: 'ask_for_call'; readonly prompt: string; readonly failure: string }
   /** The reply is a text, but the turns end with a submission. Keep the reply and ask for a submission. */
   | { readonly type: 'ask_for_answer' }
-  /** The only tool use submits a plan. */
   | { readonly type: 'plan'; readonly steps: readonly PlanStep[]; readonly toolUseId: string }
   /**
    * End the plain run with the unchanged reply. The client executes its calls, so the reply does not enter the history.
@@ -36,7 +33,6 @@ type ReplyAction =
 interface ExpectedAnswer {
   /** True when a text does not end the turns. */
   readonly mustSubmit: boolean
-  /** The submission in the reply. */
   readonly submitted: SubmittedAnswer | undefined
   /** The tool that the whole text of the reply calls. */
   readonly textCall?: string | undefined

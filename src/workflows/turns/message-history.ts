@@ -27,7 +27,6 @@ import { formatCompactNumber } from '../../common/text/text.js'
 export interface MessageHistoryState {
   /** The messages before `pending`, in the value store; null before the first turn that was committed. */
   readonly history: ValueLog | null
-  /** Blocks of the next user message. */
   readonly pending: readonly PendingBlock[]
   /** Output tokens that the next reply may have. */
   readonly maxTokens: number
@@ -57,7 +56,6 @@ export interface MessageHistoryState {
   }
 }
 
-/** A message of a person. */
 export interface UserMessage {
   readonly text: string
   readonly attachments?: readonly Attachment[] | undefined
@@ -214,7 +212,6 @@ export class MessageHistory {
     this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens }
   }
 
-  /** Returns the summary of a turn's activity. */
   summary(turn: number): string {
     const { lastTurnTokens } = this.#state
     return lastTurnTokens === null

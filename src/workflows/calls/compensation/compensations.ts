@@ -75,7 +75,6 @@ export class Compensations {
   #latest: CompensableCall[]
   #report: CompensationReport
   #open = 0
-  /** Compensations run one after the other. */
   readonly #queue = new Semaphore(1)
   readonly #run: Run
 
@@ -102,7 +101,6 @@ export class Compensations {
     return this.#report.compensated + this.#report.failed === 0 ? undefined : this.#report
   }
 
-  /** Called before a call of a tool with a compensation is scheduled. */
   begin(call: CompensableCall): CallInProgress {
     this.#open += 1
     return {

@@ -17,7 +17,6 @@ export interface RemoteToolConfig extends ToolConfig {
   readonly remote: RemoteTarget
 }
 
-/** Characters of a message that another worker has written. */
 const maxMessageCharacters = 2_000
 
 /** Returns the outcome when the arguments could not be prepared: nothing ran. */
@@ -33,7 +32,6 @@ export function toResultOutcome(thrown: unknown, tool: RemoteToolConfig): CallOu
   return { status: toCallStatus(code), message }
 }
 
-/** Returns code and message of the failure of an activity of the engine. */
 function ownFailureOf(thrown: unknown): { readonly code: string; readonly message: string } {
   if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
   const { cause } = thrown
@@ -72,7 +70,6 @@ function innermostKnown(failure: Error): Error {
   return wrappers.has(failure.name) && cause instanceof Error ? innermostKnown(cause) : failure
 }
 
-/** Types of a failure that contain no information. */
 const unnamedTypes = new Set(['', 'Error', 'OperationError'])
 
 function messageOf(cause: Error): string {
@@ -111,7 +108,6 @@ function unlessOnce(
   return tool.effect === 'once' ? outcomeUnknown(tool.name, why) : { status, message: `${tool.name}: ${why}` }
 }
 
-/** Describes what executes the tool, for messages. */
 function whereOf({ remote }: RemoteToolConfig): string {
   switch (remote.kind) {
     case 'activity':

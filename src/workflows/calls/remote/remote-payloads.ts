@@ -15,7 +15,6 @@ export function withFloats(value: JsonObject, floats: FloatMask | undefined): un
   return RawValue.fromPayload({ metadata: { encoding: new TextEncoder().encode('json/plain') }, data })
 }
 
-/** Returns the description of the call that a remote tool gets. */
 export function remoteCallOf({ run, input: { tool, caller, idempotencyKey } }: RunCall): RemoteCall {
   const { agentName: agent, context } = run.config
   const { namespace, workflowId } = run.identity

@@ -6,14 +6,12 @@ import { handleSignal } from '../../temporal/failures.js'
 
 /** The usage of a sub-agent that ended without a result. */
 interface UsageReport {
-  /** Key of the lease of the sub-agent. */
   readonly key: string
   readonly counts: RunCounts
 }
 
 const usageReport = defineSignal<[UsageReport]>(subagentUsageSignal)
 
-/** Settles the leases of sub-agents that failed or were cancelled. */
 export function handleUsageReports(run: Run): void {
   handleSignal(usageReport, ({ key, counts }) => run.settleLease(key, counts))
 }

@@ -25,11 +25,9 @@ import {
 import type { CodeContainer, ModelReply, PendingBlock, ToolUseBlock } from '../../../common/agent/messages.js'
 import { defined } from '../../../common/defined.js'
 
-/** A server tool use that has no result yet. */
 interface OpenUse extends ServerToolUse {
   /** Number of its cell; 0 when it can make no calls. */
   readonly cell: number
-  /** Number of calls that the code has made. */
   readonly calls: number
 }
 

@@ -25,9 +25,7 @@ export interface PlanState {
   readonly steps: readonly PlanStepResult[]
   /** Id of the tool use that submitted the plan. Its result tells the model what to do next. */
   readonly toolUseId: string
-  /** The messages up to this tool use. */
   readonly messages: MessageHistoryState
-  /** Turns of the run before the stage. */
   readonly turnsBefore: number
 }
 
@@ -70,7 +68,6 @@ export class PlanRun {
     this.#beginStage({ steps: newPlan(steps), toolUseId, messages, turnsBefore: 0 })
   }
 
-  /** Begins the next step, or else the answer. */
   #beginStage(state: PlanState): void {
     const steps = beginNextStep(state.steps) // invariant 2
     const { toolUseId: tool_use_id, messages } = state

@@ -25,7 +25,6 @@ export function beginNextStep(steps: readonly PlanStepResult[]): readonly PlanSt
   return settled.map((step) => (step === next ? { ...step, status: 'running' } : step))
 }
 
-/** Ends the step in progress. */
 export function endStep(
   steps: readonly PlanStepResult[],
   { status, answer }: AnswerOutcome,

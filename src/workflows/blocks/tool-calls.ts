@@ -77,25 +77,21 @@ export async function callTool<Type extends ToolType = AnyToolType>(
 }
 
 /** All calls share the configuration that the first call has read. */
-function callerWith(options: ToolCallOptions): Promise<Caller> {
-  const key = canonicalJson(options.context ?? null)
+function callerWith({ context }: ToolCallOptions): Promise<Caller> {
+  const key = canonicalJson(context ?? null)
   const known = callers.get(key)
   if (known) return known
-  const caller = openCaller(options)
-  callers.set(key, caller)
-  caller.catch(() => callers.delete(key))
-  return caller
-}
-
-async function openCaller({ context }: ToolCallOptions): Promise<Caller> {
   // The limits of a run are for code of a model. They do not apply to these calls.
-  const calls = await openEmbeddedRun(context ? { context } : {}, (limits) => ({
+  const opened = openEmbeddedRun(context ? { context } : {}, (limits) => ({
     ...limits,
     callsPerRun: Infinity,
     storedBytes: Infinity,
     resultBytes: Math.min(limits.resultBytes, maxResultBytes),
   }))
-  return { calls, count: 0 }
+  const caller = opened.then((calls) => ({ calls, count: 0 }))
+  callers.set(key, caller)
+  caller.catch(() => callers.delete(key))
+  return caller
 }
 
 /** Removes members that JSON can't represent. */

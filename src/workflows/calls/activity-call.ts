@@ -20,12 +20,12 @@ import {
   toCallStatus,
 } from '../../common/calls/outcomes.js'
 import { defined } from '../../common/defined.js'
-import type { ErrorCode } from '../../common/errors.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { callActivityId, toolQueue } from '../../common/names.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { toTemporalSummary } from '../../common/text/text.js'
+import { hasFailedWith } from '../temporal/failures.js'
 import { payloadBytes } from '../run/stored-bytes.js'
 import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
 import type { AdmittedCall } from './run-call.js'
@@ -95,19 +95,13 @@ export function failureOutcome(thrown: unknown, { name, effect }: ToolConfig): C
     const status = toCallStatus(cause.type ?? '')
     if (status === 'outcome_unknown') return outcomeUnknown(name, cause.message)
     if (status === 'timed_out' && effect === 'once') return outcomeUnknown(name, 'it did not answer in time')
-    if (effect === 'once' && isOutcomeUnknownTo(cause.type ?? '')) return outcomeUnknown(name, cause.message)
+    // The tool threw, or its result was lost. Only a `ToolError` says that the tool had no effect.
+    const isUnknown = hasFailedWith(thrown, 'TOOL_FAILED') || cause.type?.startsWith('VALUE_') === true
+    if (effect === 'once' && isUnknown) return outcomeUnknown(name, cause.message)
     return { status, message: cause.message }
   }
   if (effect === 'once') return outcomeUnknown(name, 'the worker that ran it was lost')
-  if (cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.type === workerLost))
+  if (cause instanceof TimeoutFailure || hasFailedWith(thrown, 'WORKER_LOST'))
     return { status: 'timed_out', message: `${name} was lost with its worker, again and again` }
   return { status: 'tool_error', message: cause?.message ?? thrown.message }
 }
-
-/** True when the tool threw, or its result was lost. Only a `ToolError` says that the tool had no effect. */
-function isOutcomeUnknownTo(code: string): boolean {
-  return code === failed || code.startsWith('VALUE_')
-}
-
-const failed: ErrorCode = 'TOOL_FAILED'
-const workerLost: ErrorCode = 'WORKER_LOST'

@@ -12,15 +12,16 @@
  *    remembers only the name of a tool.
  */
 
-import { ActivityFailure, isCancellation, workflowInfo } from '@temporalio/workflow'
+import { workflowInfo } from '@temporalio/workflow'
 import { approvalKey, parseApproval } from '../../common/calls/approvals.js'
-import { callDigest, signCall } from '../../common/calls/call-identity.js'
+import { callDigest } from '../../common/calls/call-identity.js'
 import { callerIdentity } from '../../common/calls/calls.js'
 import { describeReport, noCompensations } from '../../common/calls/compensation.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { defined } from '../../common/defined.js'
 import { approvalActivityId } from '../../common/names.js'
 import { requestApproval } from '../temporal/activities.js'
+import { activityErrorOf } from '../temporal/failures.js'
 import { denied } from './admission.js'
 import { toolKey } from './remembered-approvals.js'
 import type { AdmittedCall, Next, Stage } from './run-call.js'
@@ -48,7 +49,7 @@ async function request(call: AdmittedCall, waitingCall: WaitingCall): Promise<Ca
   const { config } = run
   const { expiresMs } = config.approvals
   const { firstExecutionRunId } = workflowInfo()
-  const signature = signCall(config.completionSecret ?? '', approvalKey(call.idempotencyKey))
+  const signature = calls.completions.sign(approvalKey(call.idempotencyKey))
   const remembered = calls.approvals.keysOf(call.tool.name)
   const input = {
     ...call.input,
@@ -69,8 +70,8 @@ async function request(call: AdmittedCall, waitingCall: WaitingCall): Promise<Ca
     }
   } catch (thrown) {
     await calls.completions.waitWhileDeciding(waitingCall)
-    if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
-    return outcomeOf(waitingCall) ? undefined : denied(`${call.tool.name}: ${thrown.cause?.message ?? thrown.message}`)
+    const { message } = activityErrorOf(thrown)
+    return outcomeOf(waitingCall) ? undefined : denied(`${call.tool.name}: ${message}`)
   }
   await calls.completions.waitWhileDeciding(waitingCall)
   waitingCall.approved = {}

@@ -81,8 +81,12 @@ export class Completions {
   }
 
   hasSigned({ idempotencyKey, signature }: Pick<CompleteCallInput, 'idempotencyKey' | 'signature'>): boolean {
-    const { completionSecret } = this.#run.config
-    return completionSecret !== undefined && signCall(completionSecret, idempotencyKey) === signature // invariant 4
+    return this.#run.config.completionSecret !== undefined && this.sign(idempotencyKey) === signature // invariant 4
+  }
+
+  /** Returns the signature of the token that completes a call, or decides on its approval. */
+  sign(idempotencyKey: string): string {
+    return signCall(this.#run.config.completionSecret ?? '', idempotencyKey)
   }
 
   /**

@@ -1,5 +1,4 @@
 import { workflowInfo } from '@temporalio/workflow'
-import { signCall } from '../../common/calls/call-identity.js'
 import { isQuestion } from '../../common/calls/deferred-calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { announceClientCall } from '../temporal/activities.js'
@@ -40,7 +39,7 @@ export async function callDeferredTool(call: AdmittedCall): Promise<CallOutcome>
 
 function announce(call: AdmittedCall): Promise<unknown> {
   const { config } = call.run
-  const signature = signCall(config.completionSecret ?? '', call.idempotencyKey)
+  const signature = call.calls.completions.sign(call.idempotencyKey)
   const { firstExecutionRunId } = workflowInfo()
   const input = { ...toolInput(call), deferred: { firstExecutionRunId, signature } }
   return call.tool.isClientTool

@@ -1,6 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow'
 import { approvalKey } from '../../common/calls/approvals.js'
-import { signCall } from '../../common/calls/call-identity.js'
 import { type CompleteCallInput, maxDeciderLength, type WorkflowWaits } from '../../common/calls/deferred-calls.js'
 import type { SlotAnswer } from '../../common/calls/tool-slots.js'
 import { defined } from '../../common/defined.js'
@@ -69,13 +68,13 @@ function waitsOf(open: readonly RunCalls[]): WorkflowWaits {
 }
 
 /** Returns the calls that wait for a person or a program to decide on them, with the data for their tokens. */
-function callsToDecide({ run, toDecide }: RunCalls): WorkflowWaits['calls'] {
+function callsToDecide({ completions, toDecide }: RunCalls): WorkflowWaits['calls'] {
   return [...toDecide].flatMap(({ wait, position, idempotencyKey: key, described }) => {
     if (!wait || !('since' in wait)) return []
     const { for: type, since, expiresAt } = wait
     const { tool, summary, arguments: args } = described
     const idempotencyKey = type === 'approval' ? approvalKey(key) : key
-    const signature = signCall(run.config.completionSecret ?? '', idempotencyKey)
+    const signature = completions.sign(idempotencyKey)
     return [{ type, tool, summary, arguments: args, position, since, expiresAt, idempotencyKey, signature }]
   })
 }

@@ -84,8 +84,8 @@ class TestRun {
   async call(name: string, index: number, digest = name, args: JsonObject = {}): Promise<void> {
     const call: DescribedCall = { tool: name, index, arguments: args, summary: name, digest, refused: null }
     const onOutcome = (outcome: CallOutcome): void => void (this.outcomes[index] = outcome)
-    const requested = { call, caller: 'code_execution', position: positionOf(index), onOutcome } as const
-    void executeCall(new RunCall(this.calls, requested))
+    const requested = { call, caller: 'code_execution', position: positionOf(index) } as const
+    void executeCall(new RunCall(this.calls, requested), onOutcome)
     await settle()
   }
 

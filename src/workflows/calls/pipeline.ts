@@ -72,9 +72,11 @@ const pipeline = stages.reduceRight<Next>((next, stage) => (call) => stage(call,
 /**
  * Executes a call, and records its outcome.
  *
+ * @param onOutcome called once, with the outcome, before the call gives up its slots
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
-export async function executeCall(call: RunCall): Promise<CallOutcome> {
+export async function executeCall(call: RunCall, onOutcome?: (outcome: CallOutcome) => void): Promise<CallOutcome> {
+  call.onOutcome = onOutcome
   try {
     return call.record(isAdmitted(call) ? await pipeline(call) : unknownTool(call))
   } finally {

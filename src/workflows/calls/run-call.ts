@@ -14,8 +14,6 @@ export interface RequestedCall {
   readonly call: DescribedCall
   readonly caller: Caller
   readonly position: CallPosition
-  /** Called once, with the outcome, before the call gives up its slots. Undefined: the result of the call is enough. */
-  readonly onOutcome?: ((outcome: CallOutcome) => void) | undefined
   /** The only tools that the caller may call. Undefined: all tools of the run. */
   readonly allowedTools?: ReadonlySet<string> | undefined
   /** Lets the worker of the call execute the next step of the code. */
@@ -38,14 +36,15 @@ export class RunCall {
   readonly idempotencyKey: string
   readonly allowedTools: ReadonlySet<string> | undefined
   readonly followUp: FollowUp | undefined
-  readonly #onOutcome: ((outcome: CallOutcome) => void) | undefined
+  /** Called once, with the outcome, before the call gives up its slots. */
+  onOutcome: ((outcome: CallOutcome) => void) | undefined
   #described: DescribedCall
   #outcome: CallOutcome | undefined
   #wait: CallWait | undefined
   #hide: (() => void) | undefined
   #freeSlot: (() => void) | undefined
 
-  constructor(calls: RunCalls, { call, caller, position, onOutcome, allowedTools, followUp }: RequestedCall) {
+  constructor(calls: RunCalls, { call, caller, position, allowedTools, followUp }: RequestedCall) {
     this.calls = calls
     this.tool = calls.run.tools.get(call.tool)
     this.caller = caller
@@ -53,7 +52,6 @@ export class RunCall {
     this.idempotencyKey = deriveIdempotencyKey(calls.run.identity, position, call.digest)
     this.allowedTools = allowedTools
     this.followUp = followUp
-    this.#onOutcome = onOutcome
     this.#described = call
   }
 
@@ -95,7 +93,7 @@ export class RunCall {
   record(outcome: CallOutcome): CallOutcome {
     if (this.#outcome === undefined) {
       this.#outcome = outcome
-      this.#onOutcome?.(outcome)
+      this.onOutcome?.(outcome)
     }
     return this.#outcome
   }

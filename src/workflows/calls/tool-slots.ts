@@ -14,14 +14,7 @@
  *    ignores repetitions.
  */
 
-import {
-  ActivityFailure,
-  CancellationScope,
-  condition,
-  getExternalWorkflowHandle,
-  isCancellation,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { CancellationScope, condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow'
 import type { CallIdentity } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { SlotAnswer, SlotRelease } from '../../common/calls/tool-slots.js'
@@ -30,6 +23,7 @@ import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { CallWait } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { requestSlot } from '../temporal/activities.js'
+import { activityErrorOf } from '../temporal/failures.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import { Semaphore } from '../temporal/semaphore.js'
 import { maxDurationOf } from './call-options.js'
@@ -134,8 +128,7 @@ export class ToolSlots {
     try {
       await this.#requests.get(call)?.()
     } catch (thrown) {
-      if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
-      return thrown.cause?.message ?? thrown.message
+      return activityErrorOf(thrown).message
     }
     if (!isAnswered()) {
       this.#scheduleRepeat()

@@ -31,9 +31,10 @@ export function prepareFollowUp(
   outputLimit: number,
 ): PreparedFollowUp | undefined {
   const { run, pendingCalls, session } = runtime
-  const isOnlyCall = calls.length === 1 && pendingCalls.size === 0
-  if (run.config.followUps !== true || !isOnlyCall || cell.wakeAt !== null) return undefined
-  return session.prepareFollowUp(outputLimit, maxLocalCalls(runtime, cell, 1))
+  const [call, ...others] = calls
+  const isOnlyCall = others.length === 0 && pendingCalls.size === 0
+  if (run.config.followUps !== true || !call || !isOnlyCall || cell.wakeAt !== null) return undefined
+  return session.prepareFollowUp(call.index, outputLimit, maxLocalCalls(runtime, cell, 1))
 }
 
 /**

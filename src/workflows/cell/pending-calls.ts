@@ -89,13 +89,14 @@ export class PendingCalls {
     return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
-  start(cellCall: CellCall, create: (onOutcome: (outcome: CallOutcome) => void) => RunCall): void {
+  /** @param call of `cellCall` */
+  start(cellCall: CellCall, call: RunCall): void {
     const scope = new CancellationScope()
     const { index } = cellCall.call
-    const call = create((outcome) => this.#arrive(index, scope, outcome))
     this.#pending.set(index, { cellCall, call, scope })
     this.#lastIndex = Math.max(this.#lastIndex, index)
-    scope.run(() => executeCall(call)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
+    const onOutcome = (outcome: CallOutcome) => this.#arrive(index, scope, outcome)
+    scope.run(() => executeCall(call, onOutcome)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
   addResult(index: number, outcome: CallOutcome): void {

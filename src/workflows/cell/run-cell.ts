@@ -22,13 +22,13 @@
 import { type CancellationScope, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
 import { executeCodeTool } from '../../common/names.js'
-import type { CallOutcome, CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
+import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall, DescribedStepResult, StepInput } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { acceptLocalCall } from '../calls/pipeline.js'
-import { type FollowUp, RunCall } from '../calls/run-call.js'
+import { RunCall } from '../calls/run-call.js'
 import {
   cellEndOf,
   type CellRun,
@@ -142,22 +142,16 @@ function recordEnd({ status }: CellEnd, milliseconds: number): void {
 
 /** Starts the calls that were pending in the execution before this one. Deferred calls that waited keep waiting. */
 export function startPendingCalls(runtime: CodeRuntime, calls: readonly CellCall[]): void {
-  for (const call of calls) runtime.pendingCalls.start(call, (onOutcome) => createCall(runtime, call, onOutcome))
+  for (const call of calls) runtime.pendingCalls.start(call, createCall(runtime, call))
 }
 
 function createCall(
   { calls, allowedTools }: CodeRuntime,
   { call, ...where }: CellCall,
-  onOutcome?: (outcome: CallOutcome) => void,
-  prepared?: PreparedFollowUp,
+  followUp?: PreparedFollowUp,
 ): RunCall {
-  const { index } = call
-  const followUp: FollowUp | undefined = prepared && {
-    input: prepared.input,
-    record: (outcome, steps) => prepared.record({ index, outcome }, steps),
-  }
-  const position = { ...where, index }
-  return new RunCall(calls, { call, caller: 'code_execution', position, onOutcome, allowedTools, followUp })
+  const position = { ...where, index: call.index }
+  return new RunCall(calls, { call, caller: 'code_execution', position, allowedTools, followUp })
 }
 
 /**
@@ -232,7 +226,7 @@ function startCalls(runtime: CodeRuntime, cell: CellState, calls: readonly Descr
     const made = { call, turn, cell: number, ...defined({ toolUseId }) }
     const local = session.outcomeOf(call.index)
     if (local) pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, made), local)) // invariant 2
-    else pendingCalls.start(made, (onOutcome) => createCall(runtime, made, onOutcome, followUp))
+    else pendingCalls.start(made, createCall(runtime, made, followUp))
   }
 }
 

@@ -41,7 +41,6 @@ import { defined } from '../../common/defined.js'
 import { zeroCounts } from '../../common/run/runs.js'
 import { compensateMessage } from '../calls/compensation/compensate-unfinished.js'
 import { showProgress } from '../run/progress.js'
-import type { Run } from '../run/run.js'
 import type { RunCalls } from '../calls/run-calls.js'
 import { type RunState, runState } from '../start-run.js'
 import { storeMessages } from '../temporal/activities.js'
@@ -60,19 +59,14 @@ interface OwnState {
 
 export type ConversationState = RunState & AgentTurnsState & OwnState
 
-interface ReadyConversation {
-  readonly run: Run
-  readonly calls: RunCalls
-  readonly turns: AgentTurns
-}
-
 const interruptedNote = '(A person interrupted the work on this message.)'
 
 export class Conversation {
   readonly #input: ConversationInput
   readonly #createdAt: number
   readonly #messages: Messages
-  #ready: ReadyConversation | undefined
+  /** Undefined before the configuration is recorded. */
+  #turns: AgentTurns | undefined
   #lastUsedAt: number
   #isContinuing = false
   #isResetting = false
@@ -118,18 +112,18 @@ export class Conversation {
   }
 
   interrupt({ what }: InterruptConversationInput): void {
-    if (this.#messages.current) this.#ready?.turns.interrupt(what === 'message')
+    if (this.#messages.current) this.#turns?.interrupt(what === 'message')
   }
 
   close(): void {
     this.#isClosing = true
-    this.#ready?.turns.interrupt(true)
+    this.#turns?.interrupt(true)
   }
 
   /** @throws ApplicationFailure CONVERSATION_BUSY, CONVERSATION_CLOSED, RUN_INPUT_INVALID */
   validateReset(messages: readonly ProviderMessage[]): void {
     if (this.#isClosing) throw this.#closedFailure()
-    if (this.#messages.hasWork || this.#isResetting || !this.#ready)
+    if (this.#messages.hasWork || this.#isResetting || !this.#turns)
       throw rejection('CONVERSATION_BUSY', `conversation ${this.#input.name} works on a message`)
     if (!Array.isArray(messages)) throw rejection('RUN_INPUT_INVALID', 'the messages are no list')
   }
@@ -137,23 +131,23 @@ export class Conversation {
   /** Replaces all messages. The variables of the sandbox stay. */
   async reset(messages: readonly ProviderMessage[]): Promise<void> {
     // The validator has checked that it is ready.
-    if (!this.#ready) return
+    if (!this.#turns) return
     this.#isResetting = true
     try {
-      await this.#replaceMessages(this.#ready, messages)
+      await this.#replaceMessages(this.#turns, messages)
     } finally {
       this.#isResetting = false
     }
   }
 
   status(): ConversationStatus {
-    const counts = this.#ready?.run.counts ?? zeroCounts
+    const counts = this.#turns?.calls.run.counts ?? zeroCounts
     return {
       state: this.#isClosing ? 'closing' : this.#messages.hasWork ? 'working' : 'waiting',
       ...this.#messages.counts,
-      waitingCalls: this.#ready?.calls.waiting.expiring.length ?? 0,
-      contextTokens: this.#ready?.turns.messages.state.lastTurnTokens ?? null,
-      contextWindow: this.#ready?.run.config.model.contextWindow ?? null,
+      waitingCalls: this.#turns?.calls.waiting.expiring.length ?? 0,
+      contextTokens: this.#turns?.messages.state.lastTurnTokens ?? null,
+      contextWindow: this.#turns?.calls.run.config.model.contextWindow ?? null,
       createdAt: this.#createdAt,
       lastUsedAt: this.#lastUsedAt,
       ...counts,
@@ -161,7 +155,7 @@ export class Conversation {
   }
 
   history(): ConversationHistory {
-    const { history, pending } = this.#ready?.turns.messages.state ?? { history: null, pending: [] }
+    const { history, pending } = this.#turns?.messages.state ?? { history: null, pending: [] }
     return { history, pending }
   }
 
@@ -177,25 +171,25 @@ export class Conversation {
       continueAsNew: (turnsState, isUpgraded) =>
         continueAsNew({ ...runState(calls), ...turnsState, ...this.#state }, isUpgraded),
     })
-    this.#ready = { run: calls.run, calls, turns }
+    this.#turns = turns
     return turns
   }
 
   /** Works on messages until the conversation is closed. Called after {@link createTurns}. */
   async runUntilClosed(): Promise<ConversationResult> {
-    if (!this.#ready) throw rejection('INTERNAL', 'the conversation has no turns')
-    const ready = this.#ready
-    const { run, turns } = ready
+    if (!this.#turns) throw rejection('INTERNAL', 'the conversation has no turns')
+    const turns = this.#turns
+    const { run } = turns.calls
     turns.resume()
-    if (this.#input.messages) await this.#replaceMessages(ready, this.#input.messages)
-    if (this.#messages.current) await this.#workOn(ready, undefined)
+    if (this.#input.messages) await this.#replaceMessages(turns, this.#input.messages)
+    if (this.#messages.current) await this.#workOn(turns, undefined)
     for (let isFirst = true; ; isFirst = false) {
-      const next = await this.#nextMessage(ready, isFirst)
+      const next = await this.#nextMessage(turns, isFirst)
       if (!next) {
         this.#end = { failure: this.#closedFailure() }
         return { messages: this.#messages.state.accepted, ...run.counts }
       }
-      await this.#workOn(ready, next)
+      await this.#workOn(turns, next)
     }
   }
 
@@ -216,7 +210,8 @@ export class Conversation {
   }
 
   /** Waits for a message, and takes it from the queue. Returns undefined when the conversation is closed. */
-  async #nextMessage({ run, turns }: ReadyConversation, isFirst: boolean): Promise<QueuedMessage | undefined> {
+  async #nextMessage(turns: AgentTurns, isFirst: boolean): Promise<QueuedMessage | undefined> {
+    const { run } = turns.calls
     const isWanted = () => (this.#messages.hasWork && !this.#isResetting) || this.#isClosing
     for (;;) {
       if (!isWanted()) {
@@ -227,7 +222,7 @@ export class Conversation {
       // Invariant 4.
       if (!(await waitUntilUsed(() => isWanted() || turns.isContinueAsNewDue, unusedAt))) this.#isClosing = true
       if (this.#isClosing) return undefined
-      await turns.continueAsNewIfDue(null, !isFirst)
+      await turns.continueAsNewIfDue(!isFirst)
       const next = this.#isResetting ? undefined : this.#messages.begin(run.counts) // invariant 1
       if (!next) continue
       publishStatus(run, 'running')
@@ -236,8 +231,8 @@ export class Conversation {
   }
 
   /** @param message undefined after continue-as-new: the current one */
-  async #workOn(ready: ReadyConversation, message: QueuedMessage | undefined): Promise<void> {
-    const { run, turns } = ready
+  async #workOn(turns: AgentTurns, message: QueuedMessage | undefined): Promise<void> {
+    const { run } = turns.calls
     // After continue-as-new, turns of the message may be recorded.
     const messagesBefore = message && turns.messages.state
     turns.clearInterruption()
@@ -246,17 +241,17 @@ export class Conversation {
     run.limitCallsAfter(before.toolCalls)
     const turnLimit = before.turns + run.config.limits.turns
     try {
-      if (message?.messages) await this.#replaceMessages(ready, message.messages)
+      if (message?.messages) await this.#replaceMessages(turns, message.messages)
       if (message) turns.messages.addMessage(message)
       const outcome = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
       if (!outcome) turns.messages.addPending([{ type: 'text', text: interruptedNote }])
       const answer = turns.messages.state.lastReplyText
-      await this.#answer(ready, messagesBefore, outcome ?? { status: 'interrupted', answer })
+      await this.#answer(turns, messagesBefore, outcome ?? { status: 'interrupted', answer })
     } catch (thrown) {
       if (isCancellation(thrown) || thrown instanceof ContinueAsNew) throw thrown
       const error = failureOf(thrown) // invariant 3
       await turns.recover(`[failed] ${error.code}: ${error.message}`)
-      await this.#answer(ready, messagesBefore, { status: 'failed', answer: '', error })
+      await this.#answer(turns, messagesBefore, { status: 'failed', answer: '', error })
     }
   }
 
@@ -269,11 +264,11 @@ export class Conversation {
   }
 
   async #answer(
-    { run, calls, turns: { messages } }: ReadyConversation,
+    { calls: { run, compensations }, messages }: AgentTurns,
     before: MessageHistoryState | undefined,
     outcome: Omit<MessageOutcome, 'isTakenBack'>,
   ): Promise<void> {
-    const { report, note } = await compensateMessage(calls.compensations, outcome.status === 'answered')
+    const { report, note } = await compensateMessage(compensations, outcome.status === 'answered')
     if (note !== undefined) messages.addPending([{ type: 'text', text: note }])
     const isTakenBack = before !== undefined && takenBackStatuses.includes(outcome.status) && messages.restore(before)
     this.#messages.answer(
@@ -284,8 +279,11 @@ export class Conversation {
     this.#lastUsedAt = Date.now()
   }
 
-  async #replaceMessages({ run, turns }: ReadyConversation, messages: readonly ProviderMessage[]): Promise<void> {
-    turns.messages.replace(messages.length === 0 ? null : await storeMessages(messages, run.config.timeouts))
+  async #replaceMessages(
+    { calls: { run }, messages: current }: AgentTurns,
+    messages: readonly ProviderMessage[],
+  ): Promise<void> {
+    current.replace(messages.length === 0 ? null : await storeMessages(messages, run.config.timeouts))
   }
 
   get #state(): OwnState {

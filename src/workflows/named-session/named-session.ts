@@ -40,15 +40,13 @@ import { pluralize, utf8Length } from '../../common/text/text.js'
 import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { runCellToOutcome } from '../cell/run-cell.js'
+import { historyLimit } from '../run/continue-as-new.js'
 import { showProgress } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { startRun } from '../start-run.js'
 import { type EndedCell, runServedCell } from '../shared-session/served-cells.js'
 import { rejection } from '../temporal/failures.js'
 import { publishEnd } from '../run/search-attributes.js'
-
-/** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
-const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 
 type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
 

@@ -22,8 +22,8 @@ const firstRetryEvents = 500
  */
 const quiesceMs = 10_000
 
-/** Temporal ends a run at 51,200 events or 50 MB. From here on an attempt waits until no call is in progress. */
-const hardLimit = { events: 25_000, bytes: 25_000_000 } as const
+/** Half of what Temporal allows: it ends a run at 51,200 events or 50 MB. */
+export const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 
 /**
  * Decides when a run continues as new. Activities in progress can't be carried over. So an attempt starts no further
@@ -79,7 +79,8 @@ export class ContinueAsNewPolicy {
     const isIdle = (): boolean => callSlots.acquired === 0 && allHandlersFinished() && !isHeld()
     const isOver = (): boolean => isIdle() || isHeld()
     if (isIdle()) return true
-    const mustContinue = historyLength > hardLimit.events || historySize > hardLimit.bytes
+    // A long history leaves no choice but to wait until no call is in progress.
+    const mustContinue = historyLength > historyLimit.events || historySize > historyLimit.bytes
     if (mustContinue) await condition(isOver)
     else await condition(isOver, quiesceMs, { summary: 'wait for calls, to continue as new' })
     if (isIdle()) return true

@@ -16,7 +16,7 @@ export interface StepLimit {
 export interface PreparedFollowUp {
   readonly input: FollowUpInput
   /** Adds the steps that the worker executed after the call. */
-  readonly record: (result: DeliveredResult, steps: readonly FollowUpStep[]) => void
+  readonly record: (outcome: CallOutcome, steps: readonly FollowUpStep[]) => void
 }
 
 /**

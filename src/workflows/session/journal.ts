@@ -65,63 +65,53 @@ export interface JournalState {
 interface JournalPosition {
   readonly steps: number
   readonly cells: number
+  /** Changes when steps are dropped: their numbers are used again. */
   readonly generation: number
 }
 
+const emptyJournal: JournalState = { log: null, cells: 0, cellStart: { log: null, latest: 0, cells: 0 } }
+
 export class Journal {
-  #log: ValueLog | null = null
+  #state: JournalState
+  /** The steps that are not in the log yet. */
   #latest: RecordedStep[] = []
   #latestBytes = 0
-  #cells = 0
-  #cellStart: JournalMark = { log: null, latest: 0, cells: 0 }
-  #snapshot: Snapshot | undefined
   #generation = 0
 
-  constructor(state?: JournalState) {
-    if (!state) return
-    this.#log = state.log
-    this.#cells = state.cells
-    this.#cellStart = state.cellStart
-    this.#snapshot = state.snapshot
+  constructor(state = emptyJournal) {
+    this.#state = state
   }
 
   get length(): number {
-    return (this.#log?.length ?? 0) + this.#latest.length
+    return (this.#state.log?.length ?? 0) + this.#latest.length
   }
 
   get position(): JournalPosition {
-    return { steps: this.length, cells: this.#cells, generation: this.#generation }
+    return { steps: this.length, cells: this.#state.cells, generation: this.#generation }
   }
 
   /** Number of steps and cells that a rebuild repeats. */
   get stepsToRepeat(): { readonly steps: number; readonly cells: number } {
-    return {
-      steps: this.length - (this.#snapshot?.steps ?? 0),
-      cells: this.#cells - (this.#snapshot?.cells ?? 0),
-    }
+    const { cells, snapshot } = this.#state
+    return { steps: this.length - (snapshot?.steps ?? 0), cells: cells - (snapshot?.cells ?? 0) }
   }
 
   get steps(): RecordedSteps {
-    const steps = { log: this.#log, latest: this.#latest }
-    if (this.#snapshot === undefined) return steps
-    const { state, steps: count } = this.#snapshot
-    return { ...steps, snapshot: { state, steps: count } }
+    const { log, snapshot } = this.#state
+    const steps = { log, latest: this.#latest }
+    return snapshot ? { ...steps, snapshot: { state: snapshot.state, steps: snapshot.steps } } : steps
   }
 
   /** Sets the snapshot of a position. Does nothing when steps were dropped since then. */
   setSnapshot(state: ValueRef, { steps, cells, generation }: JournalPosition): void {
-    if (generation === this.#generation) this.#snapshot = { state, steps, cells } // invariant 5
+    // Invariant 5.
+    if (generation === this.#generation) this.#state = { ...this.#state, snapshot: { state, steps, cells } }
   }
 
-  /** Drops a snapshot that can't be restored. The rebuild then repeats every step. */
+  /** Drops a snapshot that can't be restored. The rebuild then repeats every step (invariant 4). */
   forgetSnapshot(): void {
-    // invariant 4
-    this.#snapshot = undefined
-  }
-
-  /** Changes when steps were dropped: their numbers are used again. */
-  get generation(): number {
-    return this.#generation
+    const { snapshot: _, ...state } = this.#state
+    this.#state = state
   }
 
   /** True when the steps in the workflow should be moved to the log. */
@@ -136,9 +126,8 @@ export class Journal {
    * @param waited milliseconds since the last result; undefined for the first step
    */
   nextStep(input: StepInput, now: number, waited?: number): Step {
-    if (input.type === 'cell') {
-      this.#cellStart = { log: this.#log, latest: this.#latest.length, cells: this.#cells }
-    }
+    const { log, cells } = this.#state
+    if (input.type === 'cell') this.#state = { ...this.#state, cellStart: { log, latest: this.#latest.length, cells } }
     return { number: this.length + 1, now, ...defined({ waited }), input } // invariant 1
   }
 
@@ -154,46 +143,40 @@ export class Journal {
     const step = { ...times, input, result, ...defined({ interruptedAfterMs }) }
     this.#latest.push(step)
     this.#latestBytes += jsonBytes(step)
-    if (input.type === 'cell') this.#cells += 1
+    if (input.type === 'cell') this.#state = { ...this.#state, cells: this.#state.cells + 1 }
   }
 
   /** Drops the current cell, which broke the session: a rebuild must not repeat it. */
   dropCell(): void {
-    const { log, latest, cells } = this.#cellStart
-    // If the log has grown since the cell started, `externalize` has moved the mark to the end of a batch.
-    // Invariant 3.
-    this.#log = log
-    this.#latest.length = Math.min(this.#latest.length, latest)
+    const { cellStart, snapshot } = this.#state
+    // If the log has grown since the cell started, `externalize` has moved the mark to the end of a batch (invariant 3).
+    this.#state = { ...this.#state, log: cellStart.log, cells: cellStart.cells }
+    this.#latest.length = Math.min(this.#latest.length, cellStart.latest)
     this.#latestBytes = this.#latest.reduce((sum, step) => sum + jsonBytes(step), 0)
-    this.#cells = cells
     this.#generation += 1
-    if ((this.#snapshot?.steps ?? 0) > this.length) this.#snapshot = undefined
+    if ((snapshot?.steps ?? 0) > this.length) this.forgetSnapshot()
   }
 
   /** Drops all steps, because the program does not repeat them. */
   clear(): void {
-    this.#log = null
+    this.#state = emptyJournal
     this.#latest = []
     this.#latestBytes = 0
-    this.#cells = 0
-    this.#cellStart = { log: null, latest: 0, cells: 0 }
-    this.#snapshot = undefined
     this.#generation += 1
   }
 
   /** Moves every step to the log. The start of the current cell ends a batch, so that the cell can still be dropped. */
   async externalize(append: AppendToLog): Promise<JournalState> {
     if (this.#latest.length > 0) {
-      const { latest, cells } = this.#cellStart
+      const { latest, cells } = this.#state.cellStart
       const batches = [this.#latest.slice(0, latest), this.#latest.slice(latest)].filter((batch) => batch.length > 0)
-      const logs = await append(this.#log, batches)
-      if (latest > 0) this.#cellStart = { log: logs[0] ?? null, latest: 0, cells }
-      this.#log = logs.at(-1) ?? this.#log
+      const logs = await append(this.#state.log, batches)
+      const cellStart = latest > 0 ? { log: logs[0] ?? null, latest: 0, cells } : this.#state.cellStart
+      this.#state = { ...this.#state, log: logs.at(-1) ?? this.#state.log, cellStart }
       this.#latest = []
       this.#latestBytes = 0
     }
-    const state = { log: this.#log, cells: this.#cells, cellStart: this.#cellStart }
-    return this.#snapshot === undefined ? state : { ...state, snapshot: this.#snapshot }
+    return this.#state
   }
 }
 

@@ -1,6 +1,5 @@
-import { ActivityFailure, ApplicationFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
+import { ActivityFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
-import type { ErrorCode } from '../../common/errors.js'
 import { pickStepLimits } from '../../common/run/limits.js'
 import { requesterOf } from '../../common/run/requester.js'
 import type { BackendChoice, RunConfig } from '../../common/run/run-config.js'
@@ -9,6 +8,7 @@ import type { OpenedSession, OpenInput, SessionRef, SessionTools } from '../../c
 import { showOpening } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import * as activities from '../temporal/activities.js'
+import { hasFailedWith } from '../temporal/failures.js'
 import { metrics } from '../temporal/metrics.js'
 import { externalBytes, payloadBytes } from '../run/stored-bytes.js'
 import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
@@ -93,7 +93,7 @@ export class Sandbox {
         try {
           return await activities.openSession(input, this.#config.timeouts, summary, isDown)
         } catch (thrown) {
-          if (failureCodeOf(thrown) !== backendDown) throw thrown
+          if (!hasFailedWith(thrown, 'SANDBOX_BACKEND_DOWN')) throw thrown
         }
       }
     } finally {
@@ -136,7 +136,8 @@ export class Sandbox {
       if (this.isOpen) this.#apply({ type: 'stepped' })
       return result
     } catch (thrown) {
-      if (isFencedFailure(thrown))
+      // The sandbox has executed later steps: those of a run before a reset, or of a lost attempt.
+      if (hasFailedWith(thrown, 'SANDBOX_FENCED'))
         return { type: 'lost', cause: 'gone', reason: 'the sandbox is ahead of this run', fenced: true }
       const reason = hostLossReason(thrown)
       if (reason === undefined) throw thrown
@@ -230,21 +231,6 @@ function describeOpen({ epoch, backend }: SessionRef, isParked: boolean): string
   return `${isParked ? 'resume' : 'rebuild'} the session (${epoch})`
 }
 
-/**
- * Returns true when the sandbox has executed later steps than this run knows: those of a run before a reset, or of a
- * lost attempt.
- */
-function isFencedFailure(thrown: unknown): boolean {
-  return failureCodeOf(thrown) === fenced
-}
-
-function failureCodeOf(thrown: unknown): string | undefined {
-  if (!(thrown instanceof ActivityFailure) || !(thrown.cause instanceof ApplicationFailure)) return undefined
-  return thrown.cause.type ?? undefined
-}
-
-const fenced: ErrorCode = 'SANDBOX_FENCED'
-
 /** Returns why the host or its sandboxes count as lost; undefined for every other failure. */
 function hostLossReason(thrown: unknown): string | undefined {
   if (!(thrown instanceof ActivityFailure)) return undefined
@@ -252,12 +238,8 @@ function hostLossReason(thrown: unknown): string | undefined {
   // Invariant 2.
   if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
   // All retries failed for minutes, so the daemon of the host is unavailable.
-  const code = failureCodeOf(thrown)
-  return code === unavailable || code === backendDown ? cause?.message : undefined
+  return hasFailedWith(thrown, 'SANDBOX_UNAVAILABLE', 'SANDBOX_BACKEND_DOWN') ? cause?.message : undefined
 }
-
-const unavailable: ErrorCode = 'SANDBOX_UNAVAILABLE'
-const backendDown: ErrorCode = 'SANDBOX_BACKEND_DOWN'
 
 export function lossCause({
   cause,

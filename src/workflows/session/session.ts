@@ -149,14 +149,14 @@ export class Session {
   }
 
   /** Lets the worker of a call execute the next step as well. The program must wait for this call only. */
-  prepareFollowUp(outputLimit: number, maxLocalCalls: number): PreparedFollowUp {
-    const { generation } = this.#journal
+  prepareFollowUp(index: number, outputLimit: number, maxLocalCalls: number): PreparedFollowUp {
+    const { generation } = this.#journal.position
     const step = this.#journal.length + 1
     const now = Date.now() - this.#startedAt
-    const record: PreparedFollowUp['record'] = (result, steps) => {
+    const record: PreparedFollowUp['record'] = (outcome, steps) => {
       // The cell of the call was dropped, so the steps after the call do not count.
-      if (this.#journal.generation !== generation) return
-      this.#followUps.add(steps.map((each) => ({ ...each, results: each.results ?? [result] })))
+      if (this.#journal.position.generation !== generation) return
+      this.#followUps.add(steps.map((each) => ({ ...each, results: each.results ?? [{ index, outcome }] })))
     }
     const { id, epoch } = this.#sandbox.ref
     const input = {

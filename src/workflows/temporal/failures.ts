@@ -3,6 +3,7 @@ import {
   ApplicationFailure,
   ChildWorkflowFailure,
   ContinueAsNew,
+  isCancellation,
   setHandler,
   type SignalDefinition,
   TemporalFailure,
@@ -26,6 +27,24 @@ export async function failWorkflowOnError<Result>(work: () => Promise<Result>): 
     const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: undefined }
     throw ApplicationFailure.create({ message, type: 'INTERNAL', nonRetryable: true, details: [stack ?? null] })
   }
+}
+
+/**
+ * Returns code and message of the error that failed an activity.
+ *
+ * @throws cancellations, and what is not the failure of an activity
+ */
+export function activityErrorOf(thrown: unknown): { readonly code: string; readonly message: string } {
+  if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
+  const { cause } = thrown
+  const code = cause instanceof ApplicationFailure ? (cause.type ?? '') : ''
+  return { code, message: cause?.message ?? thrown.message }
+}
+
+/** Returns whether an activity failed with one of these codes. */
+export function hasFailedWith(thrown: unknown, ...codes: readonly ErrorCode[]): boolean {
+  const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
+  return cause instanceof ApplicationFailure && codes.some((code) => code === cause.type)
 }
 
 /** Returns code and message of the innermost failure, which says what happened. */

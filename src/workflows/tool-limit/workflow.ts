@@ -24,7 +24,11 @@ export async function toolLimit({ tool, state }: ToolLimitInput): Promise<void> 
     handleSignal(release, (input) => limit.release(input))
     for (;;) {
       await condition(() => limit.isIdle || isContinueAsNewDue(limit))
-      if (isContinueAsNewDue(limit)) return continueAsNew({ tool, state: limit.state })
+      if (isContinueAsNewDue(limit)) {
+        const isUpgraded = workflowInfo().targetWorkerDeploymentVersionChanged
+        const options = isUpgraded ? ({ initialVersioningBehavior: 'AUTO_UPGRADE' } as const) : {}
+        return makeContinueAsNewFunc<typeof toolLimit>(options)({ tool, state: limit.state })
+      }
       const isUsed = await condition(() => !limit.isIdle, idleMs, { summary: 'end the idle workflow' })
       if (!isUsed && limit.isIdle) return
     }
@@ -39,10 +43,4 @@ function isContinueAsNewDue({ hasGranted }: ToolLimit): boolean {
   const { historyLength, continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo()
   if (!hasGranted) return false
   return historyLength >= maxEvents || continueAsNewSuggested || targetWorkerDeploymentVersionChanged
-}
-
-function continueAsNew(input: ToolLimitInput): Promise<never> {
-  const isUpgraded = workflowInfo().targetWorkerDeploymentVersionChanged
-  const options = isUpgraded ? ({ initialVersioningBehavior: 'AUTO_UPGRADE' } as const) : {}
-  return makeContinueAsNewFunc<typeof toolLimit>(options)(input)
 }

@@ -39,8 +39,8 @@ import { BorrowedCells } from '../shared-session/borrowed-cells.js'
 import { serveCells } from '../shared-session/served-cells.js'
 import { openSharedSession, type SharedSession, type SharedSessionState } from '../shared-session/shared-session.js'
 import { showProgress } from '../run/progress.js'
-import type { Run } from '../run/run.js'
 import { ContinueAsNewPolicy } from '../run/continue-as-new.js'
+import { hasFailedWith } from '../temporal/failures.js'
 import { Interruption } from '../temporal/interruption.js'
 import { type AnswerOutcome, outcomeOfResults } from './answer-outcome.js'
 import { askModel } from './ask-model.js'
@@ -52,7 +52,7 @@ import { interpretReply } from './interpret-reply.js'
 import { MessageHistory, type MessageHistoryState } from './message-history.js'
 import { toolResult } from './tool-result.js'
 import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
-import { isContainerExpired, isContextTooLong, turnRequest } from './turn-request.js'
+import { turnRequest } from './turn-request.js'
 import { waitForBudget } from '../run/wait-for-budget.js'
 
 export interface AgentTurnsState {
@@ -81,8 +81,7 @@ interface AgentTurnsOptions {
 export class AgentTurns {
   readonly codeRuntime: CodeRuntime
   readonly messages: MessageHistory
-  readonly #run: Run
-  readonly #calls: RunCalls
+  readonly calls: RunCalls
   /** The session of another workflow that executes the code of this run. Undefined: the run has its own session. */
   readonly #shared: SharedSession | undefined
   readonly #options: AgentTurnsOptions
@@ -96,8 +95,7 @@ export class AgentTurns {
   constructor(calls: RunCalls, options: AgentTurnsOptions) {
     const { state } = options
     const { run, slots, borrowers } = calls
-    this.#run = run
-    this.#calls = calls
+    this.calls = calls
     this.#options = options
     this.messages = new MessageHistory(run.config.model.maxTokens, state?.conversation)
     const isHeld = () => borrowers.size > 0
@@ -135,7 +133,7 @@ export class AgentTurns {
     beforeTurn?: () => void,
     stage: TurnStage = { type: 'answer' },
   ): Promise<AnswerOutcome | undefined> {
-    const run = this.#run
+    const { run } = this.calls
     if (this.#pendingToolUses) {
       const results = await this.#executeToolUses(this.#pendingToolUses)
       if (run.config.mode === 'single-turn') return outcomeOfResults(run, results)
@@ -144,8 +142,8 @@ export class AgentTurns {
       if (this.#interruption.isRequested) return undefined
       // An upgrade is not a reason before the first turn: each execution of a run makes progress, even when the server
       // can't upgrade any of them.
-      await this.continueAsNewIfDue(null, !isFirst)
-      if (this.#run.budget.spent && !(await waitForBudget(this.#run, () => this.#interruption.isRequested)))
+      await this.continueAsNewIfDue(!isFirst)
+      if (run.budget.spent && !(await waitForBudget(run, () => this.#interruption.isRequested)))
         return this.#interruption.isRequested ? undefined : this.#endWith('budget_spent')
       if (this.#compaction.isDue) {
         await this.#compaction.run()
@@ -199,25 +197,26 @@ export class AgentTurns {
   }
 
   /**
-   * Continues the run as new if that is due. Returns undefined otherwise, because a promise would delay every call.
+   * Continues the run as new if that is due.
    *
    * @param mayUpgrade a newer version of the worker deployment is a further reason
    */
-  continueAsNewIfDue(suspendedCell: SuspendedCell | null, mayUpgrade = false): Promise<void> | undefined {
+  async continueAsNewIfDue(mayUpgrade: boolean): Promise<void> {
     const { isDue, isUpgradeDue } = this.#continueAsNewPolicy
-    return isDue || (mayUpgrade && isUpgradeDue) ? this.#tryContinueAsNew(suspendedCell) : undefined
+    if (isDue || (mayUpgrade && isUpgradeDue)) await this.#tryContinueAsNew(null)
   }
 
   /** Runs one turn of the model, with the tool uses of its reply. Returns undefined when another turn follows. */
   async #runTurn(stage: TurnStage): Promise<AnswerOutcome | undefined> {
     const { messages } = this
-    const { mode, outputSchema, isPlain } = this.#run.config
-    const goal = turnGoal(this.#run.config, stage)
+    const { run } = this.calls
+    const { mode, outputSchema, isPlain } = run.config
+    const goal = turnGoal(run.config, stage)
     const turnResult = await this.#askModel(stage)
     if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
     if (turnResult === 'context_full') return this.#compactOrEnd(messages.state.lastReplyText)
     const { reply, calls, textCall } = turnResult
-    this.#run.countReply(reply)
+    run.countReply(reply)
     messages.recordReply(turnResult)
     this.#compaction.showUse()
     const action = interpretReply(reply, {
@@ -233,7 +232,7 @@ export class AgentTurns {
         if (status === 'answered') {
           const uses = reply.content.filter(isToolUseBlock)
           const check = calls[uses[0]?.id ?? '']
-          const problem = check && (await checkDone(this.#calls, check))
+          const problem = check && (await checkDone(this.calls, check))
           this.#commit(turnResult)
           messages.addToolResults(uses.map((use) => toolResult(use, problem ?? answerAccepted, problem !== undefined)))
           if (problem !== undefined) return undefined
@@ -271,7 +270,7 @@ export class AgentTurns {
         const rejected = problem === undefined ? {} : rejectSubmissions(uses, problem)
         const pending = { toolUses: uses, calls, results: rejected, ...this.#hosted.numberCalls(uses, calls) }
         const results = await this.#executeToolUses(pending)
-        return mode === 'single-turn' ? outcomeOfResults(this.#run, results) : undefined
+        return mode === 'single-turn' ? outcomeOfResults(run, results) : undefined
       }
     }
   }
@@ -283,17 +282,18 @@ export class AgentTurns {
   }
 
   async #askModel(stage: TurnStage): Promise<ModelTurnResult | 'interrupted' | 'context_full' | 'code_lost'> {
-    const { counts } = this.#run
+    const { run } = this.calls
+    const { turns } = run.counts
     this.#hosted.beforeTurn()
-    showProgress(this.#run, { type: 'model', turn: counts.turns })
+    showProgress(run, { type: 'model', turn: turns })
     const { state } = this.messages
-    const request = turnRequest(this.#run, state, stage.type === 'step' ? stage.id : undefined)
-    const summary = this.messages.summary(counts.turns)
+    const request = turnRequest(run, state, stage.type === 'step' ? stage.id : undefined)
+    const summary = this.messages.summary(turns)
     try {
-      return await this.#interruption.runCancellable(() => askModel(this.#run, request, state.maxTokens, summary))
+      return await this.#interruption.runCancellable(() => askModel(run, request, state.maxTokens, summary))
     } catch (thrown) {
-      if (isContextTooLong(thrown)) return 'context_full'
-      if (isContainerExpired(thrown)) {
+      if (hasFailedWith(thrown, 'MODEL_CONTEXT_TOO_LONG')) return 'context_full'
+      if (hasFailedWith(thrown, 'MODEL_CONTAINER_EXPIRED')) {
         this.#hosted.loseContainer()
         return 'code_lost'
       }

@@ -3,8 +3,8 @@ import type { ModelTurnInput, ModelTurnResult } from '../../common/agent/model-t
 import { defined } from '../../common/defined.js'
 import type { ModelId } from '../../common/run/run-config.js'
 import type { Run } from '../run/run.js'
+import { hasFailedWith } from '../temporal/failures.js'
 import { modelTurn } from '../temporal/model-activities.js'
-import { isContainerExpired } from './turn-request.js'
 
 /**
  * Asks the model of the run for one turn. When the model fails, the next of its fallbacks answers, and the run stays
@@ -46,8 +46,8 @@ export function askModel(
 
 /** Returns true when a provider refused or failed. Failures of the value store or of the workers do not count. */
 function isModelFailure(thrown: unknown): boolean {
-  const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
   // The fallbacks do not have an expired container either.
-  if (isContainerExpired(thrown)) return false
+  if (hasFailedWith(thrown, 'MODEL_CONTAINER_EXPIRED')) return false
+  const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
   return cause instanceof ApplicationFailure && cause.type?.startsWith('MODEL_') === true
 }

@@ -88,7 +88,8 @@ export async function executeToolUses(
   const executeOther = async (use: ToolUseBlock, position: number): Promise<void> => {
     if (isCell(use) || results[use.id]) return
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
-    const work = requestEngineTool(context, use) ?? (() => executeToolCall(context, pending, use, position + 1, record))
+    const work =
+      requestEngineTool(context, use) ?? (() => executeToolCall(context, pending, { use, index: position + 1, record }))
     const block = await interruption.runCancellable(work)
     results[use.id] = block === 'interrupted' ? record(toolResult(use, interrupted, true)) : block
   }
@@ -138,20 +139,26 @@ function requestEngineTool(
   return undefined
 }
 
-/** @param record records the result before the call gives up its slots */
+/** A tool use that calls a tool. */
+interface ToolCallUse {
+  readonly use: ToolUseBlock
+  readonly index: number
+  /** Records the result before the call gives up its slots. */
+  readonly record: (block: PendingBlock) => PendingBlock
+}
+
 async function executeToolCall(
   { runtime: { run, calls } }: ToolUseContext,
   { calls: described, hostedCalls = {} }: PendingToolUses,
-  use: ToolUseBlock,
-  index: number,
-  record: (block: PendingBlock) => PendingBlock,
+  { use, index, record }: ToolCallUse,
 ): Promise<PendingBlock> {
   const call = described[use.id]
-  if (codeCallerOf(use) !== undefined) return executeHostedCall(calls, use, call, hostedCalls[use.id], record)
+  if (codeCallerOf(use) !== undefined)
+    return executeHostedCall(calls, { use, call, position: hostedCalls[use.id], record })
   if (!call) return record(toolResult(use, `there is no tool named ${use.name}`, true))
   const limit = run.config.limits.outputCharacters
   const toBlock = (outcome: CallOutcome) => toolResult(use, outcomeText(outcome, limit), outcome.status !== 'ok')
   const position = { turn: run.counts.turns, cell: 0, index }
   const onOutcome = (outcome: CallOutcome): void => void record(toBlock(outcome))
-  return toBlock(await executeCall(new RunCall(calls, { call, caller: 'direct', position, onOutcome })))
+  return toBlock(await executeCall(new RunCall(calls, { call, caller: 'direct', position }), onOutcome))
 }

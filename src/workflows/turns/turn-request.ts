@@ -1,6 +1,4 @@
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
-import type { ErrorCode } from '../../common/errors.js'
 import type { ModelTurnInput, SharedSessionOwner } from '../../common/agent/model-turn.js'
 import { requesterOf } from '../../common/run/requester.js'
 import { hasProviderSearch, hasToolSearch, type RunConfig } from '../../common/run/run-config.js'
@@ -58,24 +56,3 @@ export function documentedToolSet({ toolSet }: RunConfig): ModelTurnInput['tools
   const { signatures: _, outputSchemas: __, ...tools } = toolSet
   return tools
 }
-
-/**
- * Returns true when the messages no longer fit into the model's context. This ends the turns; other failures fail the
- * run.
- */
-export function isContextTooLong(thrown: unknown): boolean {
-  return codeOf(thrown) === contextTooLong
-}
-
-/** Returns true when the container of hosted code has expired. The turn is then repeated without it. */
-export function isContainerExpired(thrown: unknown): boolean {
-  return codeOf(thrown) === containerExpired
-}
-
-function codeOf(thrown: unknown): string | null | undefined {
-  const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
-  return cause instanceof ApplicationFailure ? cause.type : undefined
-}
-
-const contextTooLong: ErrorCode = 'MODEL_CONTEXT_TOO_LONG'
-const containerExpired: ErrorCode = 'MODEL_CONTAINER_EXPIRED'

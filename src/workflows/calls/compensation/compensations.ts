@@ -18,7 +18,6 @@
 
 import {
   ActivityFailure,
-  ApplicationFailure,
   CancellationScope,
   condition,
   scheduleActivity,
@@ -37,7 +36,6 @@ import {
   noCompensations,
   type StoredCalls,
 } from '../../../common/calls/compensation.js'
-import type { ErrorCode } from '../../../common/errors.js'
 import {
   callActivityId,
   compensationActivity,
@@ -50,6 +48,7 @@ import { toOneLine, toTemporalSummary, utf8Length } from '../../../common/text/t
 import { showCall, showProgress } from '../../run/progress.js'
 import type { Run } from '../../run/run.js'
 import { loadCalls, storeCalls } from '../../temporal/activities.js'
+import { hasFailedWith } from '../../temporal/failures.js'
 import { Semaphore } from '../../temporal/semaphore.js'
 import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from '../call-options.js'
 
@@ -60,9 +59,6 @@ const inlineLimitBytes = 64 * 1024
 
 /** Bytes of one stored value with calls: a compensation loads one at a time. */
 const storedValueBytes = 128 * 1024
-
-/** Error codes of calls that had no effect. After any other failure the outcome of the call is unknown. */
-const nothingHappened: readonly ErrorCode[] = ['TOOL_REFUSED', 'TOOL_INPUT_INVALID', 'TOOL_UNKNOWN', 'TOOL_NOT_ALLOWED']
 
 /** A call in progress. Exactly one of these is called when it ends. */
 interface CallInProgress {
@@ -196,8 +192,7 @@ function describeFailures({ failed, failures }: CompensationReport): string {
 /** Returns false when the call was not scheduled, or when its failure says that it had no effect. */
 function mayHaveHappened(thrown: unknown): boolean {
   if (!(thrown instanceof ActivityFailure)) return false
-  const { cause } = thrown
-  return !(cause instanceof ApplicationFailure && nothingHappened.some((code) => code === cause.type))
+  return !hasFailedWith(thrown, 'TOOL_REFUSED', 'TOOL_INPUT_INVALID', 'TOOL_UNKNOWN', 'TOOL_NOT_ALLOWED')
 }
 
 function bytesOf(calls: readonly CompensableCall[]): number {

@@ -1,5 +1,4 @@
 import {
-  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
@@ -10,6 +9,7 @@ import {
 } from '@temporalio/workflow'
 import { type CallOutcome, outcomeUnknown, toCallStatus } from '../../../common/calls/outcomes.js'
 import { pluralize, truncateMiddle } from '../../../common/text/text.js'
+import { activityErrorOf } from '../../temporal/failures.js'
 import { refusal } from '../call-options.js'
 import type { RemoteTarget, ToolConfig } from '../../../common/calls/tool-config.js'
 
@@ -21,22 +21,15 @@ const maxMessageCharacters = 2_000
 
 /** Returns the outcome when the arguments could not be prepared: nothing ran. */
 export function toPreparationOutcome(thrown: unknown): CallOutcome {
-  const { code, message } = ownFailureOf(thrown)
+  const { code, message } = activityErrorOf(thrown)
   return { status: toCallStatus(code), message }
 }
 
 /** Returns the outcome when the result of a remote tool could not be checked or stored: the tool ran. */
 export function toResultOutcome(thrown: unknown, tool: RemoteToolConfig): CallOutcome {
-  const { code, message } = ownFailureOf(thrown)
+  const { code, message } = activityErrorOf(thrown)
   if (tool.effect === 'once' && code.startsWith('VALUE_')) return outcomeUnknown(tool.name, message)
   return { status: toCallStatus(code), message }
-}
-
-function ownFailureOf(thrown: unknown): { readonly code: string; readonly message: string } {
-  if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
-  const { cause } = thrown
-  const code = cause instanceof ApplicationFailure ? (cause.type ?? '') : ''
-  return { code, message: cause?.message ?? thrown.message }
 }
 
 /**

@@ -16,16 +16,20 @@ import { outcomeText, toolResult } from '../tool-result.js'
  */
 const maxResultBytes = 1024 * 1024
 
+interface HostedCall {
+  readonly use: ToolUseBlock
+  readonly call: DescribedCall | undefined
+  readonly position: HostedCallPosition | undefined
+  readonly record: (block: PendingBlock) => PendingBlock
+}
+
 /**
  * Executes a call of hosted code. The code gets the text of the result. A result over the limit is refused, because
  * half a result would not be valid JSON.
  */
 export async function executeHostedCall(
   calls: RunCalls,
-  use: ToolUseBlock,
-  call: DescribedCall | undefined,
-  position: HostedCallPosition | undefined,
-  record: (block: PendingBlock) => PendingBlock,
+  { use, call, position, record }: HostedCall,
 ): Promise<PendingBlock> {
   const finish = (outcome: CallOutcome): PendingBlock =>
     record(toolResult(use, outcomeText(outcome, maxResultBytes), outcome.status !== 'ok'))
@@ -40,8 +44,8 @@ export async function executeHostedCall(
   const toolUseId = codeCallerOf(use)
   const where = { turn, cell, index, ...defined({ toolUseId }) }
   const onOutcome = (outcome: CallOutcome) => (result = finish(limitResult(outcome)))
-  const requested = { call: { ...call, index }, caller: 'code_execution', position: where, onOutcome } as const
-  const outcome = await executeCall(new RunCall(calls, requested))
+  const requested = { call: { ...call, index }, caller: 'code_execution', position: where } as const
+  const outcome = await executeCall(new RunCall(calls, requested), onOutcome)
   return result ?? finish(outcome)
 }
 

@@ -123,8 +123,8 @@ export class Completions {
     this.#deciding.add(call)
     try {
       outcome = await completedOutcome(this.#run, call, isApprovalKey(idempotencyKey), result)
+      // Invariant 6.
       await this.#audit(call, idempotencyKey, {
-        // invariant 6
         type: 'call.decided',
         decision,
         digest,

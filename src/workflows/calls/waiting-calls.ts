@@ -37,7 +37,7 @@ export class WaitingCalls {
 
   /** Read when no activity of a call is in progress. A queued call has asked no limiter, so it begins again. */
   get state(): readonly WaitingCallState[] {
-    // invariant 2
+    // Invariant 2.
     return [...this.#calls.values()].flatMap((call) => {
       if (call.state.type !== 'queued' && call.state.type !== 'ready') return [{ ...call }]
       return call.approved ? [{ ...call, state: { type: 'ready' } as const }] : []

@@ -124,7 +124,7 @@ export class NamedSession {
       )
     }
     if (historyLength > historyLimit.events || historySize > historyLimit.bytes) {
-      // invariant 5
+      // Invariant 5.
       throw rejection('SESSION_FULL', `the history of session ${this.#name} has reached its limit`)
     }
   }
@@ -160,7 +160,7 @@ export class NamedSession {
     try {
       const runtime = await this.#starting
       return await runtime.queue.run(() => {
-        // invariant 1
+        // Invariant 1.
         if (this.#ended !== undefined) throw this.#closedFailure()
         return execute(runtime)
       })

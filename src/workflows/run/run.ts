@@ -121,7 +121,7 @@ export class Run {
   }
 
   useModel(model: RunConfig['model']): void {
-    // invariant 1
+    // Invariant 1.
     this.#config = { ...this.#config, model }
   }
 

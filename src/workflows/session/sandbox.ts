@@ -89,7 +89,7 @@ export class Sandbox {
     const hide = showOpening(this.#run, input.session.backend)
     try {
       for (let isDown = false; ; isDown = true) {
-        // invariant 3
+        // Invariant 3.
         try {
           return await activities.openSession(input, this.#config.timeouts, summary, isDown)
         } catch (thrown) {

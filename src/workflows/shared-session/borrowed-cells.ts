@@ -15,67 +15,50 @@ import type { CellResult, ExecuteCell } from '../../common/session/shared-cells.
 import { interruptedBeforeStart } from '../cell/cell-result.js'
 import type { CodeRuntime } from '../cell/code-runtime.js'
 import { rejection } from '../temporal/failures.js'
-import { type CellOwner, runServedCell } from './served-cells.js'
+import { runServedCell, serveCells } from './served-cells.js'
 
-interface BorrowedCell {
-  readonly key: string
-  state: 'queued' | 'running' | 'interrupted'
-}
+/** Executes the cells of the sub-agents that use the session of this run, until the session ends. */
+export function serveBorrowedCells(runtime: CodeRuntime): void {
+  const { queue, calls, session } = runtime
+  /** The key of each cell that has arrived and not ended, by the id of the cell. */
+  const keys = new Map<string, string>()
+  /** Ids of cells that were interrupted before their start, perhaps before they arrived. */
+  const interrupted = new Set<string>()
+  const scope = new CancellationScope()
+  let running: string | undefined
+  let isClosed = false
 
-export class BorrowedCells implements CellOwner {
-  readonly #runtime: CodeRuntime
-  readonly #cells = new Map<string, BorrowedCell>()
-  /** Ids of cells that were interrupted before they arrived. */
-  readonly #interrupted = new Set<string>()
-  readonly #scope = new CancellationScope()
-  #isClosed = false
-
-  constructor(runtime: CodeRuntime) {
-    this.#runtime = runtime
-    runtime.beforeClose.push(async () => this.#close())
-    runtime.calls.onReturn = (key) => {
-      for (const [id, cell] of this.#cells) if (cell.key === key) this.interrupt(id)
-    }
+  const interrupt = (id: string): void => {
+    if (id === running) session.interruption.request()
+    else interrupted.add(id)
   }
-
-  /**
-   * Executes a cell of a sub-agent after all earlier cells.
-   *
-   * @throws ApplicationFailure SESSION_CLOSED, failures of the engine, and CancelledFailure
-   */
-  async execute(request: ExecuteCell): Promise<CellResult> {
-    const { id, key } = request
-    const { queue, calls } = this.#runtime
-    if (key === undefined || !calls.borrowers.has(key) || this.#isClosed) throw sessionClosed() // invariant 2
-    const cell: BorrowedCell = { key, state: this.#interrupted.has(id) ? 'interrupted' : 'queued' }
-    this.#cells.set(id, cell)
+  const execute = async (cell: ExecuteCell): Promise<CellResult> => {
+    const { id, key } = cell
+    if (key === undefined || !calls.borrowers.has(key) || isClosed) throw sessionClosed() // invariant 2
+    keys.set(id, key)
     try {
+      // Invariant 1.
       return await queue.run(async () => {
-        // invariant 1
-        if (this.#isClosed) throw sessionClosed()
-        if (cell.state === 'interrupted') return notStarted
-        cell.state = 'running'
-        return { type: 'ended', ...(await runServedCell(this.#scope, this.#runtime, request)), isNew: false }
+        if (isClosed) throw sessionClosed()
+        if (interrupted.has(id)) return notStarted
+        running = id
+        return { type: 'ended', ...(await runServedCell(scope, runtime, cell)), isNew: false }
       })
     } catch (thrown) {
-      throw this.#isClosed ? sessionClosed() : thrown
+      throw isClosed ? sessionClosed() : thrown
     } finally {
-      this.#cells.delete(id)
+      keys.delete(id)
+      if (running === id) running = undefined
     }
   }
-
-  /** Interrupts a cell that runs, is queued, or arrives later. */
-  interrupt(id: string): void {
-    const cell = this.#cells.get(id)
-    if (!cell) this.#interrupted.add(id)
-    else if (cell.state === 'running') this.#runtime.session.interruption.request()
-    else cell.state = 'interrupted'
+  calls.onReturn = (key) => {
+    for (const [id, keyOfCell] of keys) if (keyOfCell === key) interrupt(id)
   }
-
-  #close(): void {
-    this.#isClosed = true
-    this.#scope.cancel()
-  }
+  runtime.beforeClose.push(async () => {
+    isClosed = true
+    scope.cancel()
+  })
+  serveCells({ execute, interrupt })
 }
 
 function sessionClosed(): Error {

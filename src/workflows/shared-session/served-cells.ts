@@ -34,53 +34,39 @@ const keptReplies = 20
 
 const cellMessage = defineSignal<[CellMessage]>(cellMessageSignal)
 
-export function serveCells(owner: CellOwner): ServedCells {
-  const cells = new ServedCells(owner)
-  handleSignal(cellMessage, (message) => cells.handle(message))
-  return cells
+/** Serves the cells of other runs from now on. */
+export function serveCells(owner: CellOwner): void {
+  /** Replies by the id of the cell. Undefined: the cell has not ended, or its reply is no longer kept. */
+  const replies = new Map<string, CellResult | undefined>()
+  const inProgress = new Map<string, ExecuteCell>()
+
+  /** Interrupts a cell from an execution of the run before a reset, or from a terminated one: invariant 4. */
+  const interruptAbandoned = ({ requester, requesterRunId }: ExecuteCell): void => {
+    for (const [id, cell] of inProgress)
+      if (cell.requester === requester && cell.requesterRunId !== requesterRunId) owner.interrupt(id)
+  }
+  handleSignal(cellMessage, async (message) => {
+    const { id } = message
+    if (message.type === 'interrupt') return replies.has(id) ? undefined : owner.interrupt(id)
+    if (inProgress.has(id)) return // invariant 1
+    if (message.type === 'check' || replies.has(id))
+      return reply(message.requester, { id, result: replies.get(id) ?? unknownCell })
+    interruptAbandoned(message)
+    inProgress.set(id, message)
+    const result = await executeFor(owner, message)
+    inProgress.delete(id)
+    replies.set(id, result)
+    const [oldest] = [...replies].filter(([, kept]) => kept !== undefined).slice(0, -keptReplies)
+    if (oldest) replies.set(oldest[0], undefined)
+    await reply(message.requester, { id, result }) // invariant 2
+  })
 }
 
-class ServedCells {
-  readonly #owner: CellOwner
-  /** Replies by the id of the cell. Undefined: the cell has not ended, or its reply is no longer kept. */
-  readonly #replies = new Map<string, CellResult | undefined>()
-  readonly #inProgress = new Map<string, ExecuteCell>()
-
-  constructor(owner: CellOwner) {
-    this.#owner = owner
-  }
-
-  async handle(message: CellMessage): Promise<void> {
-    const { id } = message
-    if (message.type === 'interrupt') return this.#replies.has(id) ? undefined : this.#owner.interrupt(id)
-    if (this.#inProgress.has(id)) return // invariant 1
-    if (message.type === 'check' || this.#replies.has(id))
-      return reply(message.requester, { id, result: this.#replies.get(id) ?? unknownCell })
-    this.#interruptAbandoned(message) // invariant 4
-    this.#inProgress.set(id, message)
-    const result = await this.#execute(message)
-    this.#inProgress.delete(id)
-    this.#replies.set(id, result)
-    const [oldest] = [...this.#replies].filter(([, kept]) => kept !== undefined).slice(0, -keptReplies)
-    if (oldest) this.#replies.set(oldest[0], undefined)
-    await reply(message.requester, { id, result }) // invariant 2
-  }
-
-  /**
-   * Interrupts a cell of the same run from an execution before a reset, or from a terminated execution. A run has one
-   * cell at a time.
-   */
-  #interruptAbandoned({ requester, requesterRunId }: ExecuteCell): void {
-    for (const [id, cell] of this.#inProgress)
-      if (cell.requester === requester && cell.requesterRunId !== requesterRunId) this.#owner.interrupt(id)
-  }
-
-  async #execute(cell: ExecuteCell): Promise<CellResult> {
-    try {
-      return await this.#owner.execute(cell)
-    } catch (thrown) {
-      return { type: 'failed', ...failureOf(thrown) }
-    }
+async function executeFor(owner: CellOwner, cell: ExecuteCell): Promise<CellResult> {
+  try {
+    return await owner.execute(cell)
+  } catch (thrown) {
+    return { type: 'failed', ...failureOf(thrown) }
   }
 }
 

@@ -16,6 +16,7 @@
  */
 
 import {
+  ApplicationFailure,
   CancellationScope,
   condition,
   defineSignal,
@@ -24,6 +25,7 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow'
+import type { TextParts } from '../../common/agent/messages.js'
 import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { Externalizable } from '../../common/json/external-value.js'
@@ -31,10 +33,10 @@ import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { SessionOwner } from '../../common/run/session-owner.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
+import { toToolResultText } from '../cell/cell-result.js'
 import { showProgress } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { startSession } from '../temporal/activities.js'
-import { type CellText, cellText, ownerName } from './cell-text.js'
 import { notStarted } from './borrowed-cells.js'
 import { handleSignal } from '../temporal/failures.js'
 
@@ -231,7 +233,7 @@ export class SharedSession {
   async #pollResult(cell: Cell): Promise<CellResult> {
     const isAnswered = () => cell.result !== undefined
     for (let checkMs = firstCheckMs; ; checkMs = Math.min(2 * checkMs, maxCheckMs)) {
-      // invariant 2
+      // Invariant 2.
       const mustReturn = () => isAnswered() || this.#continuation.isDue()
       const isOver = await condition(mustReturn, checkMs, { summary: `ask ${this.#name} whether the code has ended` })
       if (cell.result) return cell.result
@@ -273,3 +275,41 @@ function lost(message: string): CellResult {
 function isNoSubagent({ remote }: ToolConfig): boolean {
   return remote?.kind !== 'workflow' || remote.agent === undefined
 }
+
+interface CellText {
+  readonly text: string | TextParts
+  readonly isError: boolean
+}
+
+/** Failures that the model reads. Any other failure ends the run, as in a run with its own session. */
+const outcomeCodes: readonly string[] = [
+  'SESSION_CLOSED',
+  'SESSION_EXPIRED',
+  'SESSION_FULL',
+  'RUN_INPUT_INVALID',
+] satisfies readonly ErrorCode[]
+
+function ownerName(owner: SessionOwner): string {
+  return owner.type === 'parent' ? 'the sandbox of the parent' : `session ${owner.name}`
+}
+
+/**
+ * Describes for the model how a cell in the session of another workflow ended.
+ *
+ * @throws ApplicationFailure a failure of the engine
+ */
+function cellText(result: CellResult, owner: SessionOwner): CellText {
+  if (result.type === 'failed') {
+    const { code, message } = result
+    if (!outcomeCodes.includes(code)) throw ApplicationFailure.nonRetryable(message, code)
+    if (code !== 'SESSION_CLOSED') return { text: `[denied] ${message}`, isError: true }
+    return { text: `[lost] ${message}.${owner.type === 'named' ? ` ${variablesLost}` : ''}`, isError: true }
+  }
+  const { text, isError } = toToolResultText(result)
+  if (!result.isNew) return { text, isError }
+  const note = `(${ownerName(owner)} is new: it has no variables of earlier code.)`
+  if (typeof text === 'string') return { text: `${text}\n${note}`, isError }
+  return { text: { ...text, suffix: [text.suffix, note].filter(Boolean).join('\n') }, isError }
+}
+
+const variablesLost = 'Look which variables are left: the next code may start a new session.'

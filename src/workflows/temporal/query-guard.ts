@@ -75,7 +75,7 @@ export class QueryGuard implements WorkflowInternalsInterceptor {
       this.#isKnown = live === undefined || (!this.#hasCancelledActivity && differs(live, this.#live))
       this.#live = live
     } else if (!this.#isKnown && queries.some(({ queryId }) => queryId === directQueryId)) {
-      // invariant 2
+      // Invariant 2.
       throw ApplicationFailure.create({ message: queryRefusedMessage, type: 'QueryRefused' }) // invariant 1
     }
     next(input)

@@ -71,7 +71,7 @@ export class ToolLimit {
     if (holder) {
       this.#sendGrant(holder) // a run repeats its request after a reset (invariant 2)
     } else if (this.#waiting.size >= maxWaitingForSlot && !this.#waiting.has(key)) {
-      // invariant 4
+      // Invariant 4.
       this.#send(workflowId, key, 'refused').catch(() => undefined) // the run has ended
     } else {
       this.#waiting.set(key, request)

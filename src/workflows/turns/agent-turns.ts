@@ -35,8 +35,7 @@ import {
 } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import type { RunCalls } from '../calls/run-calls.js'
-import { BorrowedCells } from '../shared-session/borrowed-cells.js'
-import { serveCells } from '../shared-session/served-cells.js'
+import { serveBorrowedCells } from '../shared-session/borrowed-cells.js'
 import { openSharedSession, type SharedSession, type SharedSessionState } from '../shared-session/shared-session.js'
 import { showProgress } from '../run/progress.js'
 import { ContinueAsNewPolicy } from '../run/continue-as-new.js'
@@ -116,7 +115,7 @@ export class AgentTurns {
     const inSharedCell = () => this.#tryContinueAsNew(null)
     this.#shared = openSharedSession(run, { isDue, attempt: inSharedCell }, state?.sharedSession)
     if (this.#shared) this.codeRuntime.beforeClose.push(() => this.#shared?.abandon())
-    else if (run.config.tools.some(sharesSandbox)) serveCells(new BorrowedCells(this.codeRuntime))
+    else if (run.config.tools.some(sharesSandbox)) serveBorrowedCells(this.codeRuntime)
   }
 
   /**

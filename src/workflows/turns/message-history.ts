@@ -160,7 +160,7 @@ export class MessageHistory {
 
   /** Makes the turn part of the history. Nothing is pending afterwards. */
   commitTurn({ history }: ModelTurnResult): void {
-    // invariant 1
+    // Invariant 1.
     const { committedTurns = 0, compaction } = this.#state
     const changed = { committedTurns: committedTurns + 1, ...(compaction && { compaction: ended(compaction) }) }
     this.#state = { ...this.#state, history, pending: [], ...changed }

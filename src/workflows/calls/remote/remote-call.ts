@@ -33,12 +33,7 @@ import type { FloatMask } from '../../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { callActivityId, callWorkflowId, memoKeys } from '../../../common/names.js'
 import type { CallOutcome, CallStatus } from '../../../common/calls/outcomes.js'
-import type {
-  RemoteActivity,
-  RemoteNexusOperation,
-  RemoteWorkflow,
-  ToolConfig,
-} from '../../../common/calls/tool-config.js'
+import type { RemoteActivity, RemoteNexusOperation, RemoteWorkflow } from '../../../common/calls/tool-config.js'
 import { toTemporalSummary, utf8Length } from '../../../common/text/text.js'
 import { isExternal, refOf } from '../../../common/json/external-value.js'
 import { auditCallEvent, checkToolResult, prepareArguments } from '../../temporal/activities.js'
@@ -58,8 +53,11 @@ const inlineBytes = 4_096
  */
 const rawOutput = { outputType: rawValueTypeInfo }
 
-function isRemote(tool: ToolConfig): tool is RemoteToolConfig {
-  return tool.remote !== undefined
+/** A call of a remote tool. */
+type RemoteToolCall = AdmittedCall & { readonly tool: RemoteToolConfig }
+
+function isRemote(call: AdmittedCall): call is RemoteToolCall {
+  return call.tool.remote !== undefined
 }
 
 /**
@@ -69,11 +67,11 @@ function isRemote(tool: ToolConfig): tool is RemoteToolConfig {
  */
 export async function callRemoteTool(call: AdmittedCall): Promise<CallOutcome> {
   const { tool } = call
-  if (!isRemote(tool)) throw ApplicationFailure.nonRetryable(`${tool.name} is not a remote tool`, 'INTERNAL')
+  if (!isRemote(call)) throw ApplicationFailure.nonRetryable(`${tool.name} is not a remote tool`, 'INTERNAL')
   const startedAt = Date.now()
   let status: CallStatus = 'cancelled'
   try {
-    const work = () => execute(call, tool)
+    const work = () => execute(call)
     const outcome = await (isLarge(call) ? call.calls.largeCalls.run(work) : work()) // invariant 2
     status = outcome.status
     return outcome
@@ -88,15 +86,15 @@ function isLarge({ described }: RunCall): boolean {
   return isExternal(described.arguments)
 }
 
-async function execute(call: RunCall, tool: RemoteToolConfig): Promise<CallOutcome> {
+async function execute(call: RemoteToolCall): Promise<CallOutcome> {
   let args: JsonObject
   try {
-    args = await argumentsFor(call, tool)
+    args = await argumentsFor(call)
     await report(call, { type: 'call.started', digest: call.described.digest }) // invariant 5
   } catch (thrown) {
     return toPreparationOutcome(thrown)
   }
-  const outcome = await executeRemotely(call, tool, args)
+  const outcome = await executeRemotely(call, args)
   // The call has happened, and a failure to report it must not repeat it.
   const { status } = outcome
   const event = status === 'ok' ? ({ type: 'call.completed' } as const) : ({ type: 'call.failed', status } as const)
@@ -116,44 +114,44 @@ function throwCancellation(thrown: unknown): void {
   if (isCancellation(thrown)) throw thrown
 }
 
-async function executeRemotely(call: RunCall, tool: RemoteToolConfig, args: JsonObject): Promise<CallOutcome> {
+async function executeRemotely(call: RemoteToolCall, args: JsonObject): Promise<CallOutcome> {
+  const { tool } = call
   const agent = tool.remote.kind === 'workflow' ? tool.remote.agent : undefined
   if (agent) {
-    const end = await runSubagent(call, tool, agent, args)
+    const end = await runSubagent(call, agent, args)
     if (end.type === 'failed') return end.outcome
-    return checkedOutcome(call, tool, { value: end.value, bytes: utf8Length(JSON.stringify(end.value)) })
+    return checkedOutcome(call, { value: end.value, bytes: utf8Length(JSON.stringify(end.value)) })
   }
   let raw: RawValue | undefined
   try {
-    raw = await schedule(call, tool, args)
+    raw = await schedule(call, args)
   } catch (thrown) {
     return toRemoteOutcome(thrown, tool)
   }
   const result = readRemoteResult(raw?.payload)
   if (result.status === 'unreadable') return { status: 'tool_error', message: `${tool.name}: ${result.reason}` }
-  return checkedOutcome(call, tool, result)
+  return checkedOutcome(call, result)
 }
 
 async function checkedOutcome(
-  call: RunCall,
-  tool: RemoteToolConfig,
+  call: RemoteToolCall,
   { value, bytes, floats }: { readonly value: JsonValue; readonly bytes: number; readonly floats?: FloatMask },
 ): Promise<CallOutcome> {
   const { toolSet, limits, timeouts } = call.run.config
   const { documentation: _, signatures: __, ...tools } = toolSet
-  const input = { tool: tool.name, position: call.position, value, tools, resultBytes: limits.resultBytes }
+  const input = { tool: call.tool.name, position: call.position, value, tools, resultBytes: limits.resultBytes }
   const check = () => checkToolResult(input, timeouts) // invariant 1
   try {
     const checked = await (isLarge(call) || bytes <= inlineBytes ? check() : call.calls.largeCalls.run(check))
     call.run.addStoredBytes(refOf(checked)?.bytes ?? 0)
     return { status: 'ok', value: checked, ...defined({ floats }) }
   } catch (thrown) {
-    return toResultOutcome(thrown, tool)
+    return toResultOutcome(thrown, call.tool)
   }
 }
 
 /** Returns the arguments of a call. Small arguments that were parsed where the call was described need no activity. */
-async function argumentsFor({ run, described, position }: RunCall, { remote }: RemoteToolConfig): Promise<JsonObject> {
+async function argumentsFor({ run, described, position, tool: { remote } }: RemoteToolCall): Promise<JsonObject> {
   const nexusEndpoint = remote.kind === 'nexus' ? remote.endpoint : undefined
   if (described.isParsed && !isExternal(described.arguments) && nexusEndpoint === undefined) return described.arguments
   const { digest, documentation } = run.config.toolSet
@@ -162,24 +160,24 @@ async function argumentsFor({ run, described, position }: RunCall, { remote }: R
   return prepareArguments({ ...input, ...defined({ nexusEndpoint }) }, run.config.timeouts)
 }
 
-function schedule(call: RunCall, tool: RemoteToolConfig, args: JsonObject): Promise<RawValue | undefined> {
-  const { remote } = tool
+function schedule(call: RemoteToolCall, args: JsonObject): Promise<RawValue | undefined> {
+  const { remote } = call.tool
   switch (remote.kind) {
     case 'activity':
-      return scheduleRemoteActivity(call, tool, remote, args)
+      return scheduleRemoteActivity(call, remote, args)
     case 'workflow':
-      return executeRemoteWorkflow(call, tool, remote, args)
+      return executeRemoteWorkflow(call, remote, args)
     case 'nexus':
-      return executeNexusOperation(call, tool, remote, args)
+      return executeNexusOperation(call, remote, args)
   }
 }
 
 function scheduleRemoteActivity(
-  call: RunCall,
-  tool: RemoteToolConfig,
+  call: RemoteToolCall,
   remote: RemoteActivity,
   args: JsonObject,
 ): Promise<RawValue | undefined> {
+  const { tool } = call
   const { taskQueue, heartbeatMs } = remote
   const options: ActivityOptions = {
     ...defined({ taskQueue }),
@@ -196,13 +194,12 @@ function scheduleRemoteActivity(
 }
 
 function executeRemoteWorkflow(
-  call: RunCall,
-  tool: RemoteToolConfig,
+  call: RemoteToolCall,
   remote: RemoteWorkflow,
   args: JsonObject,
 ): Promise<RawValue | undefined> {
   const { taskQueue } = remote
-  const { position, idempotencyKey } = call
+  const { tool, position, idempotencyKey } = call
   return executeChild<() => Promise<RawValue | undefined>>(remote.type, {
     args: inputOf(call, remote, args) as never,
     // After a reset, the repeated call has the same workflow id.
@@ -220,8 +217,7 @@ function executeRemoteWorkflow(
 }
 
 function executeNexusOperation(
-  call: RunCall,
-  tool: RemoteToolConfig,
+  call: RemoteToolCall,
   { endpoint, service, operation, passCall }: RemoteNexusOperation,
   args: JsonObject,
 ): Promise<RawValue | undefined> {
@@ -240,7 +236,7 @@ function executeNexusOperation(
       )
     : withFloats(args, floats)
   return createNexusServiceClient({ endpoint, service: definition }).executeOperation(operation, input, {
-    scheduleToCloseTimeout: tool.timeoutMs,
+    scheduleToCloseTimeout: call.tool.timeoutMs,
     cancellationType: 'TRY_CANCEL',
     summary: toTemporalSummary(summary),
   }) as Promise<RawValue | undefined>

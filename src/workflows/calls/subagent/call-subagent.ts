@@ -28,7 +28,7 @@ import { priorityOf } from '../call-options.js'
 import { type RemoteToolConfig, toRemoteOutcome } from '../remote/remote-outcome.js'
 import type { Run } from '../../run/run.js'
 import { searchAttributesForChild } from '../../run/search-attributes.js'
-import type { RunCall } from '../run-call.js'
+import type { AdmittedCall } from '../run-call.js'
 
 type SubagentEnd =
   | { readonly type: 'answered'; readonly value: JsonValue }
@@ -41,12 +41,11 @@ type SubagentEnd =
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
 export async function runSubagent(
-  call: RunCall,
-  tool: RemoteToolConfig,
+  call: AdmittedCall & { readonly tool: RemoteToolConfig },
   agent: SubagentTarget,
   { task }: JsonObject,
 ): Promise<SubagentEnd> {
-  const { run, position, idempotencyKey: key } = call
+  const { run, tool, position, idempotencyKey: key } = call
   // The schema of the tool has checked it.
   if (typeof task !== 'string') return failed({ status: 'invalid_arguments', message: 'task must be a text' })
   const lease = run.budget.lease(key, agent.budget) // invariant 2

@@ -56,7 +56,7 @@ export interface CodeRuntime {
   readonly queue: Semaphore
   /** The only tools that the code may call. Undefined: all tools of the run. */
   readonly allowedTools: ReadonlySet<string> | undefined
-  readonly beforeClose: (() => Promise<void> | undefined)[]
+  readonly beforeClose: (() => Promise<void>)[]
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
   /** False for a program: its only cell needs no snapshot. */

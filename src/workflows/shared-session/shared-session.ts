@@ -70,24 +70,6 @@ interface Continuation {
   readonly attempt: () => Promise<void>
 }
 
-/**
- * Returns the session of another workflow that executes the cells of a run; undefined for a run that has its own
- * session.
- *
- * @param state of the same run in the execution before this one
- */
-export function openSharedSession(
-  run: Run,
-  continuation: Continuation,
-  state?: SharedSessionState,
-): SharedSession | undefined {
-  const { sessionOwner } = run.config
-  if (!sessionOwner) return undefined
-  const session = new SharedSession(run, sessionOwner, continuation, state)
-  handleSignal(cellReply, (reply) => session.receive(reply))
-  return session
-}
-
 export class SharedSession {
   readonly #run: Run
   readonly #owner: SessionOwner
@@ -105,11 +87,10 @@ export class SharedSession {
     this.#continuation = continuation
     this.#ownerRunId = state.ownerRunId
     this.#cell = state.cell && { ...state.cell }
-  }
-
-  /** Receives a reply. The reply to an earlier cell changes nothing. */
-  receive({ id, result }: CellReply): void {
-    if (this.#cell?.id === id) this.#cell.result ??= result
+    // The reply to an earlier cell changes nothing.
+    handleSignal(cellReply, ({ id, result }) => {
+      if (this.#cell?.id === id) this.#cell.result ??= result
+    })
   }
 
   /** Read between two cells, or while the owner has a cell. */

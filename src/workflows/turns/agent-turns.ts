@@ -36,7 +36,7 @@ import {
 import { startPendingCalls } from '../cell/run-cell.js'
 import type { RunCalls } from '../calls/run-calls.js'
 import { serveBorrowedCells } from '../shared-session/borrowed-cells.js'
-import { openSharedSession, type SharedSession, type SharedSessionState } from '../shared-session/shared-session.js'
+import { SharedSession, type SharedSessionState } from '../shared-session/shared-session.js'
 import { showProgress } from '../run/progress.js'
 import { ContinueAsNewPolicy } from '../run/continue-as-new.js'
 import { hasFailedWith } from '../temporal/failures.js'
@@ -113,9 +113,12 @@ export class AgentTurns {
       state: state?.codeRuntime,
     })
     const inSharedCell = () => this.#tryContinueAsNew(null)
-    this.#shared = openSharedSession(run, { isDue, attempt: inSharedCell }, state?.sharedSession)
-    if (this.#shared) this.codeRuntime.beforeClose.push(() => this.#shared?.abandon())
-    else if (run.config.tools.some(sharesSandbox)) serveBorrowedCells(this.codeRuntime)
+    const { sessionOwner, tools } = run.config
+    const shared =
+      sessionOwner && new SharedSession(run, sessionOwner, { isDue, attempt: inSharedCell }, state?.sharedSession)
+    this.#shared = shared
+    if (shared) this.codeRuntime.beforeClose.push(() => shared.abandon())
+    else if (tools.some(sharesSandbox)) serveBorrowedCells(this.codeRuntime)
   }
 
   /**

@@ -3,7 +3,7 @@ import { defined } from '../common/defined.js'
 import { failpoint } from '../common/failpoint.js'
 import type { BudgetPause } from '../common/budget/budget.js'
 import { requesterOf } from '../common/run/requester.js'
-import { redactSummary, summarizeArguments } from '../tools/calls/summary.js'
+import { summarizeCall } from '../tools/calls/summary.js'
 import { type EventSinks, Observer } from './observe.js'
 import { type ActivityParts, runActivity } from './run-activity.js'
 import { callFields, observeCall } from './tool-call/observe-call.js'
@@ -29,7 +29,7 @@ export function announceClientCall(parts: ActivityParts & EventSinks) {
     runActivity(async (scope) => {
       failpoint('tool.begins')
       const args = await loadArguments(parts.values, call, scope.signal)
-      const summary = redactSummary(parts.registry, call.tool, summarizeArguments(call.tool, args))
+      const summary = summarizeCall(parts.registry, { ...call, arguments: args })
       const observed = { ...call, arguments: args, summary, isDeferred: true }
       const origin = { ...scope, requester: requesterOf(call.context) }
       return observeCall(parts, observed, origin, () => Promise.resolve(null))

@@ -4,7 +4,7 @@ import { refOf } from '../../common/json/external-value.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { formatDuration } from '../../common/text/duration.js'
 import type { ToolRegistry } from '../../tools/registry.js'
-import { redactSummary, summarizeArguments } from '../../tools/calls/summary.js'
+import { summarizeCall } from '../../tools/calls/summary.js'
 
 /** Heartbeat details of a tool call's attempt. The next attempt gets them from the server. */
 const reportSchema = z.object({
@@ -31,9 +31,7 @@ export function describeAttempt(
   registry: Pick<ToolRegistry, 'redact'>,
 ) {
   return {
-    call: refOf(call.arguments)
-      ? call.tool
-      : redactSummary(registry, call.tool, summarizeArguments(call.tool, call.arguments)),
+    call: refOf(call.arguments) ? call.tool : summarizeCall(registry, call),
     attempt: `${attempt} of ${attempts}`,
     timeout: formatDuration(timeoutMs),
   }

@@ -15,7 +15,7 @@ import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/calls/run-tool.js'
-import { redactSummary, summarizeArguments } from '../../tools/calls/summary.js'
+import { redactSummary, summarizeCall } from '../../tools/calls/summary.js'
 import { describeAttempt } from './attempt-report.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
 import type { EventSinks } from '../observe.js'
@@ -107,7 +107,7 @@ function runToolCall(
     const token = deferred && { completionToken: completionTokenOf(call.idempotencyKey, deferred) }
     const limits = { ...configured, ...allowed }
     const loaded = { ...call, arguments: args }
-    const summary = redactSummary(registry, call.tool, summarizeArguments(call.tool, args))
+    const summary = summarizeCall(registry, loaded)
     const observed = { ...loaded, summary, isDeferred: deferred !== undefined }
     const origin = { ...scope, requester: requesterOf(runContext) }
     const result = await observeCall(parts, observed, origin, (publishMilestone) =>

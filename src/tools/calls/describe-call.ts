@@ -10,7 +10,7 @@ import { checkSize, findTool, parseArgumentsNow } from '../validation/check-argu
 import type { Refusal } from '../validation/check-arguments.js'
 import { measureJson } from '../validation/measure-json.js'
 import type { ToolRegistry } from '../registry.js'
-import { redactSummary, summarizeArguments, summarizeInput } from './summary.js'
+import { summarizeCall } from './summary.js'
 
 /** A requested call. Its arguments may be hostile. */
 export interface UncheckedCall {
@@ -36,31 +36,18 @@ export function describeCall(
 ): CallDescription {
   // An asynchronous check or summary of the tool may reject later. No result depends on it.
   const work = { name: `a check or summary of ${takeStart(call.tool, 100)}`, fail: () => false }
-  const description = runWork(work, () => describeUnredacted(registry, limits, call, caller, registryMatchesRun))
-  return { ...description, summary: redactSummary(registry, call.tool, description.summary) }
-}
-
-function describeUnredacted(
-  registry: ToolRegistry,
-  limits: Pick<Limits, 'argumentBytes'>,
-  call: UncheckedCall,
-  caller: Caller,
-  registryMatchesRun: boolean,
-): CallDescription {
-  const sizeRefusal = checkSize(call.arguments, limits)
-  if (sizeRefusal !== undefined) return describeUnread(call.tool, toOutcome(sizeRefusal))
-  const digest = callDigest(call.tool, call.arguments)
-  const defaultSummary = summarizeArguments(call.tool, call.arguments)
-  const found = findTool(registry, call.tool, caller)
-  if (!found.ok)
-    return { summary: defaultSummary, digest, refused: registryMatchesRun ? toOutcome(found.refusal) : null }
-  const input = parseArgumentsNow(found.value, call.arguments)
-  if (input === undefined) return { summary: defaultSummary, digest, refused: null }
-  if (!input.ok)
-    return { summary: defaultSummary, digest, refused: registryMatchesRun ? toOutcome(input.refusal) : null }
-  const summary = summarizeInput(found.value, input.value, call.arguments)
-  const isParsed = found.value.remote !== undefined && registryMatchesRun && isUnchanged(input.value, call.arguments)
-  return { summary, digest, refused: null, ...(isParsed && { isParsed }) }
+  return runWork(work, () => {
+    const sizeRefusal = checkSize(call.arguments, limits)
+    if (sizeRefusal !== undefined) return describeUnread(registry, call.tool, toOutcome(sizeRefusal))
+    const digest = callDigest(call.tool, call.arguments)
+    const found = findTool(registry, call.tool, caller)
+    const input = found.ok ? parseArgumentsNow(found.value, call.arguments) : found
+    const refused = input?.ok === false && registryMatchesRun ? toOutcome(input.refusal) : null
+    const valid = found.ok && input?.ok ? { tool: found.value, input: input.value } : undefined
+    const summary = summarizeCall(registry, call, valid)
+    const isParsed = valid?.tool.remote !== undefined && registryMatchesRun && isUnchanged(valid.input, call.arguments)
+    return { summary, digest, refused, ...(isParsed && { isParsed }) }
+  })
 }
 
 /**
@@ -73,18 +60,17 @@ export function describeUncheckedCall(
   { tool, arguments: args }: UncheckedCall,
 ): CallDescription {
   const message = `The calls that the code made together with this call of ${takeStart(tool, 100)} took too long to check.`
-  const isTooLarge = checkSize(args, limits) !== undefined
-  const unread = describeUnread(tool, { status: 'invalid_arguments', message })
-  const description = isTooLarge ? unread : { ...unread, digest: callDigest(tool, args) }
-  return { ...description, summary: redactSummary(registry, tool, description.summary) }
+  const unread = describeUnread(registry, tool, { status: 'invalid_arguments', message })
+  return checkSize(args, limits) === undefined ? { ...unread, digest: callDigest(tool, args) } : unread
 }
 
 /**
  * Describes a call without traversing its arguments, which may be huge. The call never runs, so its digest may be a
  * constant.
  */
-function describeUnread(tool: string, refused: CallOutcome): CallDescription {
-  return { summary: summarizeArguments(tool, {}), digest: callDigest(tool, { refused: 'arguments' }), refused }
+function describeUnread(registry: ToolRegistry, tool: string, refused: CallOutcome): CallDescription {
+  const summary = summarizeCall(registry, { tool, arguments: {} })
+  return { summary, digest: callDigest(tool, { refused: 'arguments' }), refused }
 }
 
 /** False when the schema has added a default, or transformed an argument. */

@@ -8,22 +8,36 @@ const maxSummaryCharacters = 200
 const maxValueCharacters = 40
 
 /**
- * The tool's own summary of a valid input. The default summary if the tool has none, or its function throws or returns
- * no text.
+ * The summary of a call, in the form that people may see.
+ *
+ * @param valid the tool and its parsed input. Without it, the summary is the default one: the name of the tool and its
+ *   scalar arguments, as in `get_expenses ENG001 Q3`.
  */
-export function summarizeInput(tool: Tool, input: Readonly<Record<string, unknown>>, args: JsonObject): string {
-  try {
-    const custom: unknown = tool.summarize?.(input)
-    const line = typeof custom === 'string' ? oneLine(custom) : ''
-    if (line !== '') return line
-  } catch {
-    // A summary is informational: an error in it must not fail the call.
-  }
-  return summarizeArguments(tool.name, args)
+export function summarizeCall(
+  redactor: { readonly redact: Redact },
+  { tool, arguments: args }: { readonly tool: string; readonly arguments: JsonObject },
+  valid?: ValidInput,
+): string {
+  const summary = (valid && summarizeInput(valid)) ?? summarizeArguments(tool, args)
+  return redactSummary(redactor, tool, summary)
 }
 
-/** The default summary for any call: the tool's name and its scalar arguments, as in `get_expenses ENG001 Q3`. */
-export function summarizeArguments(name: string, args: JsonObject): string {
+interface ValidInput {
+  readonly tool: Tool
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/** The tool's own summary. Undefined if the tool has none, or its function throws or returns no text. */
+function summarizeInput({ tool, input }: ValidInput): string | undefined {
+  try {
+    const custom: unknown = tool.summarize?.(input)
+    return (typeof custom === 'string' && oneLine(custom)) || undefined
+  } catch {
+    return undefined // a summary is informational: an error in it must not fail the call
+  }
+}
+
+function summarizeArguments(name: string, args: JsonObject): string {
   const words = [truncate(name, 64)]
   let length = 0
   for (const key in args) {
@@ -37,7 +51,7 @@ export function summarizeArguments(name: string, args: JsonObject): string {
   return oneLine(words.join(' '))
 }
 
-/** A summary in the form that people may see. */
+/** A text about a call in the form that people may see. */
 export function redactSummary({ redact }: { readonly redact: Redact }, tool: string, summary: string): string {
   return oneLine(redact(summary, { kind: 'arguments', tool }))
 }

@@ -71,7 +71,12 @@ const attack = (backend: Backend): void => {
         conversations: [
           {
             match: { firstUserText: { equals: 'go' } },
-            turns: [turn(code('x = 1')), turn(call('helper', { task: 'leave' })), turn(code(later)), turn(text('done'))],
+            turns: [
+              turn(code('x = 1')),
+              turn(call('helper', { task: 'leave' })),
+              turn(code(later)),
+              turn(text('done')),
+            ],
           },
           { match: { firstUserText: { equals: 'leave' } }, turns },
           { match: { firstUserText: { equals: 'visit' } }, turns },

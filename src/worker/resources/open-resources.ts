@@ -213,7 +213,7 @@ async function openSandboxes(options: ResourceOptions, owner: string): Promise<S
 function startSamplers(options: ResourceOptions, docker: DockerBackend | undefined, owner: string): readonly Sampler[] {
   if (!isMetricsExported()) return []
   return [
-    ...(docker ? [startSampler(usageSampler({ docker, owner }))] : []),
+    ...(docker ? [startSampler('sandboxes', usageSampler({ docker, owner }))] : []),
     ...(options.roles.has('workflow') ? [startRunSampler(options), startQueueSampler(options)] : []),
   ]
 }

@@ -41,7 +41,7 @@ export function startQueueSampler(options: QueueSamplerOptions): Sampler {
     const age = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1e6
     metrics.set('ptc_task_queue_backlog_age_milliseconds', age, labels)
   }
-  return startSampler(async () => {
+  return startSampler('task queues', async () => {
     await Promise.all(queues.map(measure))
   })
 }

@@ -35,7 +35,7 @@ export function startRunSampler({ connection, namespace, taskQueue }: RunSampler
     const failing = await count('TemporalReportedProblems IS NOT NULL')
     metrics.set('ptc_runs_failing', failing, { task_queue: taskQueue })
   }
-  return startSampler(async () => {
+  return startSampler('open runs', async () => {
     await Promise.all([...Object.entries(statusesByLabel).map(countOpen), countFailing()])
   })
 }

@@ -5,7 +5,8 @@ import { roleQueue, roles, sandboxQueue } from '../../common/names.js'
 import { sandboxBackends } from '../../common/run/run-config.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
-import { type Sampler, startSampler } from './sampler.js'
+import type { Repeated } from './repeat.js'
+import { startSampler } from './sampler.js'
 
 const { TaskQueueType } = proto.temporal.api.enums.v1
 
@@ -26,7 +27,7 @@ interface SampledQueue {
  * Samples for how long the oldest task of each role and sandbox backend has waited, and of each tool with its own task
  * queue. The numbers come from Temporal, because a role without a worker reports nothing itself.
  */
-export function startQueueSampler(options: QueueSamplerOptions): Sampler {
+export function startQueueSampler(options: QueueSamplerOptions): Repeated {
   const { connection, namespace } = options
   const queues = sampledQueues(options)
   const measure = async ({ name, type, labels }: SampledQueue): Promise<void> => {

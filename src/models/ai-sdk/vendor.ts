@@ -5,7 +5,7 @@ import { importOptional } from '../http/lazy-provider.js'
 import type { AiSdkProviderOptions } from './options.js'
 
 /** A vendor whose models are called with a package of the AI SDK. */
-export interface Vendor {
+interface Vendor {
   /** The package keeps the members of a message of chat completions that it does not know. */
   readonly keepsExtras: boolean
   /** The system prompt is the `instructions` of the responses API, which stores nothing. */

@@ -14,7 +14,7 @@ import { type MessagesParams, type RequestOptions, toParams } from './request.js
 import { readReply } from './stream.js'
 
 /** A server that speaks the Messages API through a client of Anthropic's SDK. */
-export interface MessagesApi extends RequestOptions {
+interface MessagesApi extends RequestOptions {
   readonly client: Pick<Anthropic, 'baseURL'> & { readonly messages: Pick<Anthropic['messages'], 'create'> }
   readonly timeouts: ProviderTimeouts
   /** Throws a PtcError MODEL_AUTH before a request without a key. */

@@ -2,37 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { defineConfig, defineTool } from 'durable-ptc'
 import { z } from 'zod'
 
-/** A tool without work, so that benchmarks measure the overhead around it. */
-const ping = defineTool({
-  name: 'ping',
+const echo = {
   description: 'Returns its argument.',
   input: z.object({ value: z.number() }),
   output: z.number(),
   effect: 'read',
-  run: ({ value }) => Promise.resolve(value),
-})
+  run: ({ value }: { readonly value: number }) => Promise.resolve(value),
+} as const
+
+/** A tool without work, so that benchmarks measure the overhead around it. */
+const ping = defineTool({ ...echo, name: 'ping' })
 
 /** The same tool with local execution. */
-const look = defineTool({
-  name: 'look',
-  description: 'Returns its argument.',
-  input: z.object({ value: z.number() }),
-  output: z.number(),
-  effect: 'read',
-  execution: 'local',
-  run: ({ value }) => Promise.resolve(value),
-})
+const look = defineTool({ ...echo, name: 'look', execution: 'local' })
 
 /** The same tool with a limit over the whole fleet. */
-const pingSingly = defineTool({
-  name: 'ping_singly',
-  description: 'Returns its argument.',
-  input: z.object({ value: z.number() }),
-  output: z.number(),
-  effect: 'read',
-  concurrency: 1,
-  run: ({ value }) => Promise.resolve(value),
-})
+const pingSingly = defineTool({ ...echo, name: 'ping_singly', concurrency: 1 })
 
 /** A tool that takes 20 ms. */
 const work = defineTool({

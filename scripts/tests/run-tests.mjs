@@ -21,9 +21,8 @@ export function printCountOnExit() {
 /** Unit tests that replace modules have their own project. */
 const unitProjects = ['unit', 'unit-isolated']
 
-/** Arguments for vitest from the command line. Adds these projects when it names none. */
-export function vitestSelection(projects) {
-  const wanted = process.argv.slice(2)
+/** Arguments for vitest: those of the command line, and these projects when it names none. */
+export function vitestSelection(projects, wanted = process.argv.slice(2)) {
   const isNamed = wanted.some((word) => word.startsWith('--project'))
   const names = projects.flatMap((name) => (name === 'unit' ? unitProjects : name))
   return [...(isNamed ? [] : names.flatMap((name) => ['--project', name])), ...wanted]

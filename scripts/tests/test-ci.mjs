@@ -4,10 +4,9 @@
 // whole run.
 import { spawnSync } from 'node:child_process'
 import { build } from '../build.mjs'
-import { modes } from './reports/modes-report.mjs'
 import { vitestSelection, printCountOnExit, runTests } from './run-tests.mjs'
 import { progress, root, setup } from '../setup.mjs'
-import { withReports } from './reports/suite-reports.mjs'
+import { modes, withReports } from './reports/suite-reports.mjs'
 
 /**
  * A shard takes about half a minute. Raise this number, or move long files to test/slow, when CI takes longer than 15

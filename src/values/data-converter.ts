@@ -3,7 +3,7 @@ import type { KeyRing } from './encryption/key-ring.js'
 import { EncryptionCodec } from './encryption/payload-codec.js'
 import { addPayloadStorage, type PayloadStorageOptions } from './payload-storage.js'
 
-export interface ConverterOptions extends Omit<PayloadStorageOptions, 'codec'> {
+interface ConverterOptions extends Omit<PayloadStorageOptions, 'codec'> {
   /** The keys that encrypt payloads. Undefined: payloads are not encrypted. */
   readonly keys: KeyRing | undefined
 }

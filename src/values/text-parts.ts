@@ -82,17 +82,10 @@ async function* pieces(
 
 const neededBy = 'what the model is to read'
 
-/** Returns a block of the next user message, with its external parts loaded. */
+/**
+ * Returns a block of the next user message with its external parts loaded, and these parts if the text was truncated.
+ */
 export async function toUserBlock(
-  values: Pick<Values, 'load' | 'excerpt'>,
-  block: PendingBlock,
-  signal: AbortSignal,
-): Promise<UserBlock> {
-  return (await toCutBlock(values, block, signal)).block
-}
-
-/** Returns the block of {@link toUserBlock}, with the parts of the text if it was truncated. */
-export async function toCutBlock(
   values: Pick<Values, 'load' | 'excerpt'>,
   block: PendingBlock,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import { type ReplayHistoriesIterable, Worker } from '@temporalio/worker'
 import { isolateTimeout, workflowBundle } from './plugin/workflow-bundle.js'
 
 /** The result of replaying one history. */
-export interface ReplayOutcome {
+interface ReplayOutcome {
   readonly workflowId: string
   readonly runId: string
   /** Undefined when the history replays. */

@@ -18,7 +18,7 @@ import type { ModelId } from '../../common/run/run-config.js'
 import { cutNote } from '../../models/prompt/read-more-tool.js'
 import type { Values } from '../../values/values.js'
 import { appendToLog, readLog } from '../../values/value-log.js'
-import { toCutBlock } from '../../values/text-parts.js'
+import { toUserBlock } from '../../values/text-parts.js'
 
 const neededBy = 'the conversation'
 
@@ -45,7 +45,7 @@ export async function loadPending(
   if (pending.length === 0) return []
   const whole = new Map<string, WholeResults[string]>()
   const load = async (pendingBlock: PendingBlock): Promise<UserBlock> => {
-    const { block, whole: parts } = await toCutBlock(values, pendingBlock, signal)
+    const { block, whole: parts } = await toUserBlock(values, pendingBlock, signal)
     if (!readMore || parts === undefined || block.type !== 'tool_result') return block
     whole.set(block.tool_use_id, parts)
     return { ...block, content: `${block.content.trimEnd()}\n${cutNote(block.tool_use_id)}` }

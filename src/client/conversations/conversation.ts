@@ -237,7 +237,9 @@ export function createConversation(
       const log = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
       // The log also has references to truncated results.
       const stored = log.map(({ role, content }) => ({ role, content }))
-      const content = await Promise.all(pending.map((block) => toUserBlock(wholeValues(values), block, never)))
+      const content = await Promise.all(
+        pending.map(async (block) => (await toUserBlock(wholeValues(values), block, never)).block),
+      )
       const messages: readonly ProviderMessage[] =
         content.length === 0 ? stored : [...stored, { role: 'user', content: content.map((each) => ({ ...each })) }]
       // A stored reply may have more members.

@@ -46,6 +46,17 @@ describe('metrics', () => {
     expect(new Set(recorded.map(({ labels }) => labels['model'])).size).toBe(maxLabelValues + 1)
   })
 
+  it('a gauge is the sum of the parts of its owners', () => {
+    const { meter, recorded } = createMeter()
+    const metrics = new Metrics(meter)
+    const [first, second] = [{}, {}]
+    metrics.setPart('ptc_sessions_open', first, 2)
+    metrics.setPart('ptc_sessions_open', second, 3)
+    metrics.setPart('ptc_sessions_open', first, 1)
+    metrics.setPart('ptc_sessions_open', second, 0)
+    expect(recorded.map(({ value }) => value)).toEqual([2, 5, 4, 1])
+  })
+
   it('recording a metric never throws, because a run must not fail because of it', () => {
     const fail = () => {
       throw new Error('the runtime was shut down')

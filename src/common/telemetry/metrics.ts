@@ -4,7 +4,8 @@ import { metricTable } from './metric-table.js'
  * Metrics: the table of all metrics of the engine, and their recording.
  *
  * Owns: names, units, help texts and labels (metric-table.ts). Boundary: a meter (Temporal's `MetricMeter`) records and
- * exports them; the worker sets its runtime's meter, workflow code uses its own.
+ * exports them. All workers of a process use the meter of Temporal's runtime, which exists once per process; workflow
+ * code uses its own.
  *
  * Invariants: 1. Every metric is in the table, and its name has the prefix `ptc_` and its unit. 2. A label has at most
  * {@link maxLabelValues} values in a process; later ones count as `other`. No label has an id of a run, or a tenant.
@@ -16,6 +17,10 @@ type MetricTable = typeof metricTable
 export type MetricName = keyof MetricTable
 
 type NamesOf<Kind> = { [Name in MetricName]: MetricTable[Name]['kind'] extends Kind ? Name : never }[MetricName]
+
+type PlainGauge = {
+  [Name in NamesOf<'gauge'>]: MetricTable[Name]['labels'] extends readonly [] ? Name : never
+}[NamesOf<'gauge'>]
 
 type Labels<Name extends MetricName> = Readonly<Record<MetricTable[Name]['labels'][number], string>>
 
@@ -40,6 +45,8 @@ export class Metrics {
   #meter: Meter | undefined
   readonly #instruments = new Map<MetricName, RecordValue>()
   readonly #labelValues = new Map<string, Set<string>>()
+  /** The parts of gauges that are not 0, by their owners. */
+  readonly #parts = new Map<MetricName, Map<object, number>>()
 
   constructor(meter?: Meter) {
     this.#meter = meter
@@ -60,6 +67,19 @@ export class Metrics {
 
   set<Name extends NamesOf<'gauge'>>(name: Name, value: number, labels: Labels<Name>): void {
     this.#record(name, value, labels)
+  }
+
+  /** Sets the part of one owner in a gauge without labels. The workers of a process share the gauge, and add up. */
+  setPart<Name extends PlainGauge>(name: Name, owner: object, value: number): void {
+    const parts = this.#parts.get(name) ?? new Map<object, number>()
+    this.#parts.set(name, parts)
+    if (value === 0) parts.delete(owner)
+    else parts.set(owner, value)
+    this.#record(
+      name,
+      [...parts.values()].reduce((sum, part) => sum + part, 0),
+      {},
+    )
   }
 
   #record(name: MetricName, value: number, labels: Readonly<Record<string, string>>): void {

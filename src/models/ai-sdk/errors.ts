@@ -14,7 +14,7 @@ import { networkFaultOf } from '../http/network-errors.js'
 import { causesOf } from '../http/redact.js'
 import { ApiError } from './wire/api-error.js'
 
-export interface AiSdkErrorContext extends ErrorContext {
+interface AiSdkErrorContext extends ErrorContext {
   /** The environment variable with the key; undefined for a server without a key. */
   readonly keyVariable: string | undefined
 }

@@ -1,4 +1,4 @@
-import { checkBaseURL, type ProviderTimeouts, resolveTimeouts } from '../http/endpoint-options.js'
+import { checkEndpoint, type ProviderTimeouts } from '../http/endpoint-options.js'
 import { lazyProvider } from '../http/lazy-provider.js'
 import type { ModelProvider } from '../provider.js'
 
@@ -44,7 +44,5 @@ export function createLazyAiSdkProvider(options: AiSdkProviderOptions): ModelPro
 
 /** @throws PtcError CONFIG_INVALID */
 export function checkOptions(options: AiSdkProviderOptions): void {
-  const baseURL = options.baseURL ?? (options.package === undefined ? process.env['OPENAI_BASE_URL'] : undefined)
-  resolveTimeouts(options)
-  if (baseURL !== undefined && baseURL !== '') checkBaseURL(baseURL)
+  checkEndpoint(options, options.package === undefined ? process.env['OPENAI_BASE_URL'] : undefined)
 }

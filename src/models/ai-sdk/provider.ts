@@ -36,11 +36,11 @@ export function createAiSdkProvider(options: AiSdkProviderOptions): ModelProvide
   }
 
   /** Sends the request, again without what the server refuses, and returns its stream. */
-  async function send(asked: ModelRequest, { signal, onActivity }: CallTimer, sent: Exchange[]) {
+  async function send(asked: ModelRequest, { signal, onActivity }: CallTimer, sent: Exchange[], isCount = false) {
     for (;;) {
       const dialect = dialects.get(asked.model) ?? defaultDialect
       const request = { ...asked, maxTokens: Math.min(asked.maxTokens, dialect.maxTokens ?? Infinity) }
-      const exchange = new Exchange({ request, dialect, hasKey, onActivity })
+      const exchange = new Exchange({ request, dialect, isCount, hasKey, onActivity })
       sent.push(exchange)
       const model = await vendor.model(request.model, key, exchange.fetch)
       const called = toCallOptions(request, { provider: name, hasInstructions, toolsInSystemPrompt })
@@ -55,33 +55,55 @@ export function createAiSdkProvider(options: AiSdkProviderOptions): ModelProvide
     }
   }
 
+  /** Runs a call with the timeouts of the vendor, and maps its errors. */
+  function run<Result>(
+    { model }: ModelRequest,
+    signal: AbortSignal,
+    work: (timer: CallTimer, sent: Exchange[]) => Promise<Result>,
+  ): Promise<Result> {
+    const sent: Exchange[] = []
+    return calls.run(
+      signal,
+      (timer) => {
+        if (keyVariable !== undefined) checkKey(key, keyVariable)
+        return work(timer, sent)
+      },
+      (thrown) => {
+        const baseURL = vendor.baseURL ?? 'its own address'
+        const secrets = [...(key ? [key] : []), ...sent.flatMap((exchange) => exchange.secrets)]
+        return modelErrorOf(thrown, { baseURL, model, secrets, keyVariable })
+      },
+    )
+  }
+
   return {
-    turn: (request, { signal, onProgress, onDelta }) => {
-      const sent: Exchange[] = []
-      return calls.run(
-        signal,
-        async (timer) => {
-          if (keyVariable !== undefined) checkKey(key, keyVariable)
-          onProgress({ phase: 'waiting', outputCharacters: 0 })
-          const { stream, exchange } = await send(request, timer, sent)
-          const reply = new ReplyBuilder({ provider: name, model: request.model, keepsExtras })
+    turn: (request, { signal, onProgress, onDelta }) =>
+      run(request, signal, async (timer, sent) => {
+        onProgress({ phase: 'waiting', outputCharacters: 0 })
+        const { stream, exchange } = await send(request, timer, sent)
+        const reply = new ReplyBuilder({ provider: name, model: request.model, keepsExtras })
+        for await (const part of stream) {
+          const delta = reply.add(part)
+          if (part.type.endsWith('-delta')) onProgress(reply.progress)
+          if (delta) onDelta?.(delta)
+        }
+        const { model, ...finished } = reply.finish(exchange.dropped)
+        const requestId = requestIdIn(exchange.headers)
+        // Prices are unknown here, because they differ by server.
+        return { ...finished, model: model ?? request.model, costUsd: null, requestId }
+      }),
+    // Only the responses API counts in the form of its requests.
+    ...(hasInstructions && {
+      countTokens: (request, { signal }) =>
+        run(request, signal, async (timer, sent) => {
+          const { stream } = await send(request, timer, sent, true)
           for await (const part of stream) {
-            const delta = reply.add(part)
-            if (part.type.endsWith('-delta')) onProgress(reply.progress)
-            if (delta) onDelta?.(delta)
+            if (part.type === 'error') throw part.error
+            if (part.type === 'finish') return part.usage.inputTokens.total
           }
-          const { model, ...finished } = reply.finish(exchange.extras)
-          const requestId = requestIdIn(exchange.headers)
-          // Prices are unknown here, because they differ by server.
-          return { ...finished, model: model ?? request.model, costUsd: null, requestId }
-        },
-        (thrown) => {
-          const baseURL = vendor.baseURL ?? 'its own address'
-          const sentKeys = [...(key ? [key] : []), ...sent.flatMap(({ secrets }) => secrets)]
-          return modelErrorOf(thrown, { baseURL, model: request.model, secrets: sentKeys, keyVariable })
-        },
-      )
-    },
+          return undefined
+        }),
+    }),
     close: () => calls.close(),
   }
 }

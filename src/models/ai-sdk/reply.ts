@@ -1,5 +1,6 @@
 import type {
   LanguageModelV3FinishReason,
+  LanguageModelV3Source,
   LanguageModelV3StreamPart,
   LanguageModelV3ToolCall,
   LanguageModelV3Usage,
@@ -7,9 +8,9 @@ import type {
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider'
 import { PtcError } from '../../common/errors.js'
-import { isJsonObject, type JsonObject } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
-import type { ModelReply, StopReason, ToolUseBlock, Usage } from '../../common/agent/messages.js'
+import type { AssistantBlock, ModelReply, StopReason, ToolUseBlock, Usage } from '../../common/agent/messages.js'
 import { CodeDeltas } from '../reply/code-deltas.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
 import { isTruncating, toStopReason } from '../reply/stop-reason.js'
@@ -18,6 +19,7 @@ import { parseToolInput } from '../reply/tool-input.js'
 import { compatible } from './vendor.js'
 import { type KeptPart, toVendorBlock } from './vendor-block.js'
 import { cutReply } from './wire/event-stream.js'
+import type { Exchange } from './wire/exchange.js'
 
 /** The parts of a reply that its stream contains. */
 export type StreamedReply = Pick<ModelReply, 'content' | 'stopReason' | 'usage'> & {
@@ -38,7 +40,12 @@ interface TextDraft {
   readonly type: 'text' | 'reasoning'
   text: string
   metadata: SharedV3ProviderMetadata | undefined
+  /** By their JSON: a source that is cited in several places is listed once. */
+  readonly citations: Map<string, Citation>
 }
+
+/** A source of a text, in the form of the Messages API. No vendor gets it back, so members may be missing. */
+type Citation = JsonObject
 
 /** The input of a tool, which arrives in pieces. */
 interface InputDraft {
@@ -56,6 +63,9 @@ export class ReplyBuilder {
   /** The texts that have not ended, by their type and id, and their positions among the blocks. */
   readonly #open = new Map<string, { readonly draft: TextDraft; readonly block: number }>()
   readonly #inputs = new Map<string, InputDraft>()
+  #lastText: TextDraft | undefined
+  /** The citations that arrived before the first text. */
+  readonly #earlyCitations = new Map<string, Citation>()
   #blocks = 0
   #finish: Extract<LanguageModelV3StreamPart, { type: 'finish' }> | undefined
   #phase: ModelPhase = 'waiting'
@@ -102,6 +112,9 @@ export class ReplyBuilder {
       case 'tool-result':
         if (!part.preliminary) this.#drafts.push(toKeptResult(part))
         return undefined
+      case 'source':
+        this.#cite(toCitation(part))
+        return undefined
       case 'finish':
         this.#finish = part
         return undefined
@@ -113,15 +126,16 @@ export class ReplyBuilder {
   }
 
   /**
-   * @param extras members of a chat completion that the AI SDK drops
+   * @param dropped what the AI SDK drops of a chat completion: members of the message, and annotations
    * @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_SERVER when the server gave up
    */
-  finish(extras: JsonObject): StreamedReply {
+  finish({ extras, annotations }: Exchange['dropped']): StreamedReply {
     if (this.#finish === undefined) throw cutReply()
+    for (const annotation of annotations) this.#cite(annotationCitation(annotation))
     const { finishReason, usage } = this.#finish
     const reason = toReason(finishReason)
     const drafts = this.#drafts.filter((draft) => !isBlankText(draft))
-    const texts = drafts.flatMap((draft) => (isText(draft) ? [{ type: 'text', text: draft.text } as const] : []))
+    const texts = drafts.filter(isText).map(toTextBlock)
     const uses = drafts.flatMap((draft) => (isCall(draft) ? [toToolUse(draft, isTruncating(reason))] : []))
     const { keepsExtras, ...asked } = this.#asked
     const parts = drafts.flatMap((draft): readonly KeptPart[] => {
@@ -160,11 +174,22 @@ export class ReplyBuilder {
   }
 
   #begin(key: string, type: TextDraft['type']) {
-    const draft: TextDraft = { type, text: '', metadata: undefined }
+    const draft: TextDraft = { type, text: '', metadata: undefined, citations: new Map() }
     this.#drafts.push(draft)
+    if (type === 'text') {
+      this.#lastText = draft
+      for (const citation of this.#earlyCitations.values()) this.#cite(citation)
+      this.#earlyCitations.clear()
+    }
     const begun = { draft, block: type === 'text' ? this.#blocks++ : -1 }
     this.#open.set(key, begun)
     return begun
+  }
+
+  /** Adds a source to the last text. */
+  #cite(citation: Citation | undefined): void {
+    const citations = this.#lastText?.citations ?? this.#earlyCitations
+    if (citation) citations.set(JSON.stringify(citation), citation)
   }
 
   #addInput(id: string, added: string): ModelDelta | undefined {
@@ -193,6 +218,27 @@ function isBlankText(draft: Draft): boolean {
 /** Whether a draft is a call that the engine executes. */
 function isCall(draft: Draft): draft is LanguageModelV3ToolCall {
   return draft.type === 'tool-call' && 'input' in draft && !('providerExecuted' in draft && draft.providerExecuted)
+}
+
+function toTextBlock({ text, citations }: TextDraft): AssistantBlock {
+  return citations.size === 0 ? { type: 'text', text } : { type: 'text', text, citations: [...citations.values()] }
+}
+
+function toCitation(source: LanguageModelV3Source): Citation {
+  if (source.sourceType === 'url') return urlCitation(source.url, source.title)
+  const { filename, title } = source
+  return { type: 'search_result_location', source: filename ?? title, title, cited_text: '' }
+}
+
+/** The source in an annotation of a chat completion. Undefined for other values. */
+function annotationCitation(annotation: JsonValue): Citation | undefined {
+  const cited = isJsonObject(annotation) ? annotation['url_citation'] : undefined
+  if (!isJsonObject(cited) || typeof cited['url'] !== 'string') return undefined
+  return urlCitation(cited['url'], cited['title'])
+}
+
+function urlCitation(url: string, title: unknown): Citation {
+  return { type: 'web_search_result_location', url, title: typeof title === 'string' ? title : null, cited_text: '' }
 }
 
 function toToolUse(

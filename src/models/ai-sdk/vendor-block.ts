@@ -46,7 +46,11 @@ export function toVendorBlock({ parts, options, ...asked }: VendorBlock): readon
   return [{ type: blockType, ...asked, parts, ...defined({ options }) } as unknown as UnknownBlock]
 }
 
-/** The message of a reply with everything that this model of this provider wrote. Undefined for replies of others. */
+/**
+ * The message of a reply with everything that this model of this provider wrote. Undefined for replies of others, and
+ * of another model of the same provider: reasoning is encrypted or signed for the model that wrote it, and APIs refuse
+ * that of another model. Its text and its calls are still sent.
+ */
 export function messageOf(
   { provider, model }: Pick<VendorBlock, 'provider' | 'model'>,
   content: readonly AssistantBlock[],

@@ -1,11 +1,11 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
-import { hasErrorCode } from '../../common/system-error.js'
+import { importOptional } from '../http/lazy-provider.js'
 import type { AiSdkProviderOptions } from './options.js'
 
 /** A vendor whose models are called with a package of the AI SDK. */
-export interface Vendor {
+interface Vendor {
   /** The package keeps the members of a message of chat completions that it does not know. */
   readonly keepsExtras: boolean
   /** The system prompt is the `instructions` of the responses API, which stores nothing. */
@@ -67,23 +67,11 @@ function packagedVendor({ baseURL, keyVariable, settings }: AiSdkProviderOptions
 type Create = (settings: object) => { readonly languageModel: (id: string) => LanguageModelV3 }
 
 async function createModel(name: string, settings: object, id: string): Promise<LanguageModelV3> {
-  const exported = await importPackage(name)
+  const exported = await importOptional(name, () => import(name) as Promise<object>)
   const [, create] = Object.entries(exported).find(([each]) => /^create[A-Z]/.test(each)) ?? []
   const model = typeof create === 'function' ? (create as Create)(settings).languageModel(id) : undefined
   if (model?.specificationVersion === 'v3') return model
   throw new PtcError('CONFIG_INVALID', `package ${name} is not a provider for version 6 of the AI SDK`, {
     hint: 'Install a version of the package that depends on version 3 of @ai-sdk/provider.',
   })
-}
-
-async function importPackage(name: string): Promise<object> {
-  try {
-    return (await import(name)) as object
-  } catch (thrown) {
-    if (!hasErrorCode(thrown, 'ERR_MODULE_NOT_FOUND')) throw thrown
-    throw new PtcError('MODEL_PROVIDER_MISSING', `the models of this provider need package ${name}`, {
-      hint: `Install it with durable-ptc: npm install ${name}.`,
-      cause: thrown,
-    })
-  }
 }

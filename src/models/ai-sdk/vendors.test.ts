@@ -167,6 +167,73 @@ it('sends server tools to Gemini as the configuration has them', async () => {
   expect(body['tools']).toEqual([{ functionDeclarations: expect.anything() as JsonObject }, { googleSearch: {} }])
 })
 
+const cited = (url: string, title: string | null) => ({
+  type: 'web_search_result_location',
+  url,
+  title,
+  cited_text: '',
+})
+
+const annotation = (added: object) => ({ type: 'response.output_text.annotation.added', annotation: added })
+const place = { type: 'url_citation', start_index: 0, end_index: 2, url: 'https://a.example', title: 'A' }
+const file = { type: 'file_citation', file_id: 'f1', filename: 'q3.pdf', index: 0 }
+
+it.each([
+  [
+    'google',
+    [
+      { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] } }] },
+      {
+        candidates: [
+          {
+            content: { role: 'model', parts: [{ text: '!' }] },
+            finishReason: 'STOP',
+            groundingMetadata: { groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }] },
+          },
+        ],
+      },
+    ],
+    [cited('https://a.example', 'A')],
+  ],
+  [
+    'xai',
+    [chunk({ content: 'Hi!' }, 'stop', { citations: ['https://a.example'] })],
+    [cited('https://a.example', null)],
+  ],
+  [
+    'azure',
+    [
+      ...(responses as readonly object[])
+        .slice(0, 5)
+        .toSpliced(4, 0, annotation(place), annotation({ ...place, start_index: 1 }), annotation(file)),
+      { type: 'response.output_item.done', output_index: 1, item: items[1] },
+      { type: 'response.completed', response: { output: items.slice(0, 2), usage: null } },
+    ],
+    [
+      cited('https://a.example', 'A'),
+      { type: 'search_result_location', source: 'q3.pdf', title: 'q3.pdf', cited_text: '' },
+    ],
+  ],
+])('the text of a reply of %s has its sources, each once', async (name, events, citations) => {
+  const { reply } = await turnOf(name, {}, events)
+  expect(reply.content.find(({ type }) => type === 'text')).toMatchObject({ citations })
+  const messages: readonly Message[] = [...stubRequest.messages, { role: 'assistant', content: reply.content }]
+  const { body } = await turnOf(name, { messages, model: 'another' })
+  expect(JSON.stringify(body)).not.toContain('a.example')
+})
+
+it('the text of a chat completion has the sources that a compatible server annotates', async () => {
+  const citation = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0 } }
+  const events = [
+    chunk({ content: 'Hi' }),
+    chunk({ annotations: [citation, { type: 'other' }, null] }),
+    chunk({ annotations: [citation] }, 'stop'),
+    '[DONE]',
+  ]
+  const { reply } = await stubbedTurn({ baseURL: 'https://models.example' }, events)
+  expect(reply.content).toEqual([{ type: 'text', text: 'Hi', citations: [cited('https://a.example', 'A')] }])
+})
+
 it('refuses a setting that a model does not take', async () => {
   const options = { name: 'openai', package: '@ai-sdk/openai', keyVariable: 'THE_KEY' }
   vi.stubEnv('THE_KEY', 'secret-key')

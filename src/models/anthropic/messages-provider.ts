@@ -4,7 +4,8 @@ import type { Usage } from '../../common/agent/messages.js'
 import { defined } from '../../common/defined.js'
 import { createCallRunner } from '../http/call-runner.js'
 import type { CallTimer } from '../http/call-timer.js'
-import type { ProviderTimeouts } from '../http/endpoint-options.js'
+import { checkBaseURL, type ProviderTimeouts } from '../http/endpoint-options.js'
+import { fetchThroughProxy } from '../http/proxy-fetch.js'
 import type { ModelProvider, ModelRequest } from '../provider.js'
 import type { ErrorHints } from './api-errors.js'
 import { modelErrorOf } from './errors.js'
@@ -13,7 +14,7 @@ import { type MessagesParams, type RequestOptions, toParams } from './request.js
 import { readReply } from './stream.js'
 
 /** A server that speaks the Messages API through a client of Anthropic's SDK. */
-export interface MessagesApi extends RequestOptions {
+interface MessagesApi extends RequestOptions {
   readonly client: Pick<Anthropic, 'baseURL'> & { readonly messages: Pick<Anthropic['messages'], 'create'> }
   readonly timeouts: ProviderTimeouts
   /** Throws a PtcError MODEL_AUTH before a request without a key. */
@@ -32,9 +33,17 @@ export interface MessagesApi extends RequestOptions {
 
 const contextManagementBeta = 'context-management-2025-06-27'
 
+/** Options of each client of Anthropic's SDK. */
+export function clientOptions({ timeoutMs }: ProviderTimeouts) {
+  // Only Temporal retries: nested retries would multiply, and those of the SDK would be invisible.
+  return { fetch: fetchThroughProxy, maxRetries: 0, timeout: timeoutMs } as const
+}
+
+/** @throws PtcError CONFIG_INVALID for the base URL of the client */
 export function createMessagesProvider(api: MessagesApi): ModelProvider {
   const { client, timeouts, checkKey, countTokens, secrets, costOf, requestIdHeader, hints } = api
   const { hostsCode, managesContext } = api
+  checkBaseURL(client.baseURL)
   const calls = createCallRunner(timeouts)
   const dialects = new Map<string, Dialect>()
 

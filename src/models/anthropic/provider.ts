@@ -1,11 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { defined } from '../../common/defined.js'
 import { checkKey } from '../http/api-key.js'
-import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
-import { fetchThroughProxy } from '../http/proxy-fetch.js'
+import { resolveTimeouts } from '../http/endpoint-options.js'
 import { costOf } from '../facts/prices.js'
 import type { ModelProvider } from '../provider.js'
-import { createMessagesProvider } from './messages-provider.js'
+import { clientOptions, createMessagesProvider } from './messages-provider.js'
 import { type AnthropicProviderOptions, checkApiKey } from './options.js'
 
 /**
@@ -23,12 +22,8 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
   const apiKey = options.apiKey ?? (keyVariable === undefined ? undefined : namedKey || 'none')
   const client = new Anthropic({
     ...defined({ apiKey, baseURL, logger }),
-    fetch: fetchThroughProxy,
-    // Only Temporal retries: nested retries would multiply, and those of the SDK would be invisible.
-    maxRetries: 0,
-    timeout: timeouts.timeoutMs,
+    ...clientOptions(timeouts),
   })
-  checkBaseURL(client.baseURL)
   return createMessagesProvider({
     client,
     timeouts,

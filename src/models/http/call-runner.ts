@@ -3,7 +3,7 @@ import { type CallTimer, startCallTimer } from './call-timer.js'
 import type { ProviderTimeouts } from './endpoint-options.js'
 
 /** The calls of one provider. */
-export interface CallRunner {
+interface CallRunner {
   /**
    * Runs one call with the timeouts of the provider. Rejects with the reason of an aborted signal, or else with the
    * result of `errorOf` for the error.

@@ -38,6 +38,21 @@ export function checkBaseURL(baseURL: string): void {
   if (url.username !== '' || url.password !== '') throw invalid("The model's base URL must not hold credentials.")
 }
 
+/**
+ * Checks options before the package of a provider is loaded.
+ *
+ * @param defaultURL the base URL of the environment, if the options have none
+ * @throws PtcError CONFIG_INVALID
+ */
+export function checkEndpoint(
+  options: Partial<ProviderTimeouts> & { readonly baseURL?: string | undefined },
+  defaultURL: string | undefined,
+): void {
+  resolveTimeouts(options)
+  const baseURL = options.baseURL ?? defaultURL
+  if (baseURL) checkBaseURL(baseURL)
+}
+
 function invalid(message: string): PtcError {
   return new PtcError('CONFIG_INVALID', message)
 }

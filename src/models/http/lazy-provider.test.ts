@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createLazyAiSdkProvider } from '../ai-sdk/options.js'
-import { createLazyAnthropicProvider } from '../anthropic/lazy-provider.js'
-import { createLazyBedrockProvider } from '../anthropic/bedrock/lazy-provider.js'
+import { createLazyAnthropicProvider, createLazyBedrockProvider } from '../anthropic/options.js'
 
 const request = { model: 'm', maxTokens: 1, system: '', tools: [], messages: [] }
 const options = { signal: new AbortController().signal, onProgress: () => undefined }

@@ -1,3 +1,5 @@
+import { PtcError } from '../../common/errors.js'
+import { hasErrorCode } from '../../common/system-error.js'
 import type { ModelProvider } from '../provider.js'
 
 /**
@@ -23,5 +25,22 @@ export function lazyProvider(load: () => Promise<ModelProvider>): ModelProvider 
       closed = true
       await (await loading)?.close()
     },
+  }
+}
+
+/**
+ * Loads a module that needs a package which may not be installed.
+ *
+ * @throws PtcError MODEL_PROVIDER_MISSING
+ */
+export async function importOptional<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load()
+  } catch (thrown) {
+    if (!hasErrorCode(thrown, 'ERR_MODULE_NOT_FOUND')) throw thrown
+    throw new PtcError('MODEL_PROVIDER_MISSING', `the models of this provider need package ${name}`, {
+      hint: `Install it with durable-ptc: npm install ${name}.`,
+      cause: thrown,
+    })
   }
 }

@@ -218,7 +218,7 @@ export class SessionHost {
   async shutdown(): Promise<void> {
     const drivers = await Promise.all([...this.#connections.values()].map(async ({ driver }) => driver))
     this.#connections.clear()
-    metrics.set('ptc_sessions_open', 0, {})
+    metrics.setPart('ptc_sessions_open', this, 0)
     await Promise.all(drivers.map(async (driver) => driver?.detach()))
     await Promise.all(this.#options.backends.map((backend) => backend.close()))
   }
@@ -280,7 +280,7 @@ export class SessionHost {
   #setConnection(key: string, connection: Connection | undefined): void {
     if (connection) this.#connections.set(key, connection)
     else this.#connections.delete(key)
-    metrics.set('ptc_sessions_open', this.#connections.size, {})
+    metrics.setPart('ptc_sessions_open', this, this.#connections.size)
   }
 
   #sandboxId(session: SessionRef): SandboxId {

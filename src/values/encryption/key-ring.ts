@@ -73,7 +73,7 @@ export class KeyRing {
 }
 
 /** Returns a retryable error: a key may be added at any time, and another worker may have it. */
-export function keyUnavailable(id: string, reason: string, cause?: unknown): PtcError {
+function keyUnavailable(id: string, reason: string, cause?: unknown): PtcError {
   return new PtcError(
     'ENCRYPTION_KEY_UNAVAILABLE',
     `there is no encryption key ${JSON.stringify(id)} here: ${reason}`,

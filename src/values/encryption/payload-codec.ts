@@ -81,7 +81,7 @@ export function encryptPayload(payload: Payload, { id, bytes }: EncryptionKey): 
 }
 
 /** @throws PtcError DECRYPTION_FAILED */
-export function decryptPayload({ data }: Payload, { id, bytes }: EncryptionKey): Payload {
+function decryptPayload({ data }: Payload, { id, bytes }: EncryptionKey): Payload {
   const encrypted = data ?? new Uint8Array()
   try {
     const decryption = createDecipheriv(cipher, bytes, encrypted.subarray(0, nonceBytes), { authTagLength: tagBytes })

@@ -3,8 +3,9 @@ import { constants } from 'node:fs'
 import { access, type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { failpoint } from '../../common/failpoint.js'
+import { hasErrorCode } from '../../common/system-error.js'
 import { verifyContent, ContentHasher, corruptError, isKey, missingError, assertKey } from '../content.js'
-import { systemErrorCode, toLocalStoreError } from './local-store-errors.js'
+import { toLocalStoreError } from './local-store-errors.js'
 import type { StoredContent, ValueStat, ValueStore } from '../store.js'
 import { makeFolder } from '../../platform/make-folder.js'
 
@@ -138,7 +139,7 @@ export class LocalStore implements ValueStore {
     try {
       await rename(path, target)
     } catch (thrown) {
-      if (systemErrorCode(thrown) !== 'ENOENT') throw thrown
+      if (!hasErrorCode(thrown, 'ENOENT')) throw thrown
       await makeDirectory(dirname(inner))
       await makeDirectory(inner)
       await rename(path, target)
@@ -152,7 +153,7 @@ export class LocalStore implements ValueStore {
     try {
       file = await open(path, constants.O_RDONLY)
     } catch (thrown) {
-      if (systemErrorCode(thrown) !== 'ENOENT') throw toLocalStoreError(thrown, this.#directory)
+      if (!hasErrorCode(thrown, 'ENOENT')) throw toLocalStoreError(thrown, this.#directory)
       // If the directory itself is missing, the disk is unavailable rather than the value missing.
       await this.#toStoreErrors(() => access(this.#directory))
       throw missingError(sha256, this.description)
@@ -207,7 +208,7 @@ export class LocalStore implements ValueStore {
     try {
       return await operation()
     } catch (thrown) {
-      if (systemErrorCode(thrown) === 'ENOENT') return undefined
+      if (hasErrorCode(thrown, 'ENOENT')) return undefined
       throw toLocalStoreError(thrown, this.#directory)
     }
   }
@@ -230,7 +231,7 @@ async function makeDirectory(path: string): Promise<void> {
     await mkdir(path, 0o700)
     await syncDirectory(dirname(path))
   } catch (thrown) {
-    if (systemErrorCode(thrown) !== 'EEXIST') throw thrown
+    if (!hasErrorCode(thrown, 'EEXIST')) throw thrown
   }
 }
 
@@ -246,6 +247,5 @@ async function syncDirectory(path: string): Promise<void> {
 }
 
 function ignoreExisting(thrown: unknown): void {
-  const cause = thrown instanceof Error ? thrown.cause : undefined
-  if (systemErrorCode(cause) !== 'EEXIST') throw thrown
+  if (!(thrown instanceof Error && hasErrorCode(thrown.cause, 'EEXIST'))) throw thrown
 }

@@ -35,9 +35,9 @@ export async function spool(
       hasher.add(piece)
       if (file === undefined) pieces.push(piece)
       if (file === undefined && hasher.bytes <= maxMemoryBytes) continue
-      file ??= await toSpoolErrors(openUnlinkedFile)
+      const spooled = (file ??= await toSpoolErrors(openUnlinkedFile))
       const buffered = pieces.length > 0 ? pieces.splice(0) : [piece]
-      for (const each of buffered) await toSpoolErrors(() => file?.writeFile(each))
+      for (const each of buffered) await toSpoolErrors(() => spooled.writeFile(each))
     }
   } catch (thrown) {
     await file?.close()
@@ -64,20 +64,13 @@ async function openUnlinkedFile(): Promise<FileHandle> {
   }
 }
 
-async function toSpoolErrors<Result>(work: () => Promise<Result> | undefined): Promise<Result> {
+/** Errors are about the temporary folder. It is not the store, so garbage collection does not help. */
+async function toSpoolErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    return (await work()) as Result
-  } catch (thrown) {
-    throw toSpoolError(thrown)
+    return await work()
+  } catch (cause) {
+    const { code } = toLocalStoreError(cause, tmpdir())
+    const message = `a value can't be written to the temporary folder ${tmpdir()}: ${messageOf(cause)}`
+    throw new PtcError(code, message, { hint: 'Make room there, or start the worker with another TMPDIR.', cause })
   }
-}
-
-/** Returns an error about the temporary folder. It is not the store, so garbage collection does not help. */
-function toSpoolError(thrown: unknown): PtcError {
-  const { code } = toLocalStoreError(thrown, tmpdir())
-  const message = `a value can't be written to the temporary folder ${tmpdir()}: ${messageOf(thrown)}`
-  return new PtcError(code, message, {
-    hint: 'Make room there, or start the worker with another TMPDIR.',
-    cause: thrown,
-  })
 }

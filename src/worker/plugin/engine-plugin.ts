@@ -29,7 +29,7 @@ import { flushTraces, startTracing, withoutContent } from './tracing.js'
 import { WorkerGroup } from './worker-group.js'
 import { bundleKind, encodedFailuresPath, lenientFailuresPath, workflowBundle } from './workflow-bundle.js'
 
-export interface EnginePluginOptions {
+interface EnginePluginOptions {
   readonly config: ResolvedConfig
   /** Default: every role. */
   readonly roles?: readonly Role[] | undefined

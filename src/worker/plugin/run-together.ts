@@ -3,7 +3,7 @@ import type { Worker } from '@temporalio/worker'
 /** Milliseconds between two reads of the state of the user's worker: the SDK has no event for a shutdown. */
 const stateIntervalMs = 100
 
-export interface RunningUserWorker {
+interface RunningUserWorker {
   readonly worker: Worker
   /** Settles when the worker and the plugins after this one have ended. */
   readonly ended: Promise<void>

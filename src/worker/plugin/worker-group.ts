@@ -29,7 +29,7 @@ import {
   roleWorkerOptions,
 } from './worker-options.js'
 
-export interface WorkerGroupOptions {
+interface WorkerGroupOptions {
   readonly config: ResolvedConfig
   readonly roles: ReadonlySet<Role>
   readonly hostId: string

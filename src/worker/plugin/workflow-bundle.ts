@@ -18,7 +18,7 @@ const files = {
  * `traced`: with the interceptors of OpenTelemetry, which add a header to each activity. `encrypted`: failures are
  * encoded.
  */
-export type BundleKind = keyof typeof files
+type BundleKind = keyof typeof files
 
 export function bundleKind({ isTraced, isEncrypted }: BundleFeatures): BundleKind {
   if (isEncrypted) return isTraced ? 'traced-encrypted' : 'encrypted'
@@ -26,7 +26,7 @@ export function bundleKind({ isTraced, isEncrypted }: BundleFeatures): BundleKin
 }
 
 /** Features of a bundle in addition to the workflows. */
-export interface BundleFeatures {
+interface BundleFeatures {
   readonly isTraced: boolean
   readonly isEncrypted: boolean
 }

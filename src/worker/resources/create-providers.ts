@@ -1,8 +1,10 @@
 import { defined } from '../../common/defined.js'
 import { createLazyAiSdkProvider } from '../../models/ai-sdk/options.js'
-import type { AnthropicProviderOptions } from '../../models/anthropic/options.js'
-import { createLazyAnthropicProvider } from '../../models/anthropic/lazy-provider.js'
-import { createLazyBedrockProvider } from '../../models/anthropic/bedrock/lazy-provider.js'
+import {
+  type AnthropicProviderOptions,
+  createLazyAnthropicProvider,
+  createLazyBedrockProvider,
+} from '../../models/anthropic/options.js'
 import type { ProviderTimeouts } from '../../models/http/endpoint-options.js'
 import { defaultProvider } from '../../models/facts/model-name.js'
 import type { ModelProvider } from '../../models/provider.js'

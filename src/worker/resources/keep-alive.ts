@@ -1,5 +1,6 @@
 import { messageOf } from '../../common/errors.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
+import { repeat, type Repeated } from './repeat.js'
 
 /** A sandbox ends by itself an hour after four of these calls have failed. */
 const intervalMs = 15 * 60_000
@@ -13,25 +14,12 @@ interface KeepAliveOptions {
 
 /**
  * Tells the sandboxes of this namespace on this daemon that a worker lives, at once and every 15 minutes. Without such
- * a message they end by themselves after an hour.
+ * a message they end by themselves after an hour. A daemon that does not answer does not delay the end of the worker.
  */
-export function startKeepAlive({ docker, owner, onProgress }: KeepAliveOptions): { close(): Promise<void> } {
-  const closing = new AbortController()
-  const { signal } = closing
-  const keepAlive = (): Promise<void> =>
+export function startKeepAlive({ docker, owner, onProgress }: KeepAliveOptions): Repeated {
+  return repeat(intervalMs, (signal) =>
     docker.keepAlive(owner, signal).catch((thrown: unknown) => {
       if (thrown !== signal.reason) onProgress(`sandboxes not kept alive: ${messageOf(thrown)}`)
-    })
-  let round = keepAlive()
-  const timer = setInterval(() => {
-    round = round.then(keepAlive)
-  }, intervalMs)
-  return {
-    async close() {
-      clearInterval(timer)
-      // A daemon that does not answer must not delay the end of the worker.
-      closing.abort()
-      await round
-    },
-  }
+    }),
+  )
 }

@@ -10,7 +10,7 @@ import type { ModelProviders } from '../../models/providers.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
-import type { StreamPublisher } from '../../stream/index.js'
+import { EntryCodec, StreamPublisher } from '../../stream/index.js'
 import { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
 import { openStore } from '../../values/open-store.js'
@@ -18,18 +18,18 @@ import type { AuditSettings } from '../../audit/option.js'
 import { type Takeover, startTakeover } from '../takeover/takeover.js'
 import { handleUncaughtErrors, type OnUnattributed } from '../uncaught-errors.js'
 import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
-import { openStream } from './open-stream.js'
 import { checkEncryptionKey } from './check-encryption-key.js'
 import { createBackends } from './create-backends.js'
 import { createProviders, type ProviderOptions } from './create-providers.js'
 import { startKeepAlive } from './keep-alive.js'
-import { startReaper } from './reaper.js'
+import { reap } from './reaper.js'
+import { repeat, type Repeated } from './repeat.js'
 import { isMetricsExported } from '../runtime.js'
 import { searchAttributeLookup } from './search-attributes.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
 import { startQueueSampler } from './queue-sampler.js'
 import { startRunSampler } from './run-sampler.js'
-import { type Sampler, startSampler } from './sampler.js'
+import { startSampler } from './sampler.js'
 import { usageSampler } from './usage-sampler.js'
 
 /** Settings of a worker process that are not part of the configuration. */
@@ -120,7 +120,10 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     const audit = config.audit && openAuditLog(config.audit, namespace, config.redact)
     if (audit) stack.defer(() => audit.close())
     const stream = openStream(options)
-    if (stream) stack.defer(() => stream.close())
+    if (stream) {
+      stack.defer(async () => config.stream?.close())
+      stack.defer(() => stream.close())
+    }
     const providers = createProviders({ ...settings, config })
     stack.defer(() => providers.close())
     const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
@@ -146,7 +149,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
       values,
       providers,
       audit,
-      stream: stream?.publisher,
+      stream,
       host: sandboxes?.host,
       sandboxNotice: sandboxes?.notice,
       watchdog,
@@ -180,6 +183,21 @@ function openAuditLog({ target, includesCode }: AuditSettings, namespace: string
   return new AuditLog({ sink, namespace, includesCode, redact, onLost })
 }
 
+/** Interval at which a worker removes abandoned sandboxes. */
+const reapMs = 60_000
+
+/** Opens the live stream of a worker; undefined when the configuration has none. */
+function openStream({
+  config: { stream: sink },
+  namespace,
+  dataConverter,
+}: ResourceOptions): StreamPublisher | undefined {
+  if (sink === undefined) return undefined
+  const codec = new EntryCodec(dataConverter.payloadCodecs)
+  const onTrouble = (message: string): void => Runtime.instance().logger.warn(message)
+  return new StreamPublisher({ sink, namespace, codec, onTrouble })
+}
+
 interface Sandboxes {
   readonly host: SessionHost
   readonly notice: string
@@ -187,7 +205,7 @@ interface Sandboxes {
   /** Undefined without Docker. */
   readonly docker: DockerBackend | undefined
   /** Starts the maintenance. Without Docker there is none, because only its sandboxes outlive a worker. */
-  maintain(): readonly { close(): Promise<void> }[]
+  maintain(): readonly Repeated[]
 }
 
 async function openSandboxes(options: ResourceOptions, owner: string): Promise<Sandboxes> {
@@ -203,17 +221,22 @@ async function openSandboxes(options: ResourceOptions, owner: string): Promise<S
     externalBackends: backends.filter(({ name }) => name !== 'wasm'),
     maintain: () => {
       if (!docker) return []
-      const reaper = startReaper({ docker, host, owner, isRunning, onProgress })
-      const keepAlive = startKeepAlive({ docker, owner, onProgress })
-      return [reaper, keepAlive]
+      return [
+        repeat(reapMs, () => reap({ docker, host, owner, isRunning, onProgress })),
+        startKeepAlive({ docker, owner, onProgress }),
+      ]
     },
   }
 }
 
-function startSamplers(options: ResourceOptions, docker: DockerBackend | undefined, owner: string): readonly Sampler[] {
+function startSamplers(
+  options: ResourceOptions,
+  docker: DockerBackend | undefined,
+  owner: string,
+): readonly Repeated[] {
   if (!isMetricsExported()) return []
   return [
-    ...(docker ? [startSampler(usageSampler({ docker, owner }))] : []),
+    ...(docker ? [startSampler('sandboxes', usageSampler({ docker, owner }))] : []),
     ...(options.roles.has('workflow') ? [startRunSampler(options), startQueueSampler(options)] : []),
   ]
 }

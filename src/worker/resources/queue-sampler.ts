@@ -5,7 +5,8 @@ import { roleQueue, roles, sandboxQueue } from '../../common/names.js'
 import { sandboxBackends } from '../../common/run/run-config.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
-import { type Sampler, startSampler } from './sampler.js'
+import type { Repeated } from './repeat.js'
+import { startSampler } from './sampler.js'
 
 const { TaskQueueType } = proto.temporal.api.enums.v1
 
@@ -26,7 +27,7 @@ interface SampledQueue {
  * Samples for how long the oldest task of each role and sandbox backend has waited, and of each tool with its own task
  * queue. The numbers come from Temporal, because a role without a worker reports nothing itself.
  */
-export function startQueueSampler(options: QueueSamplerOptions): Sampler {
+export function startQueueSampler(options: QueueSamplerOptions): Repeated {
   const { connection, namespace } = options
   const queues = sampledQueues(options)
   const measure = async ({ name, type, labels }: SampledQueue): Promise<void> => {
@@ -41,7 +42,7 @@ export function startQueueSampler(options: QueueSamplerOptions): Sampler {
     const age = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1e6
     metrics.set('ptc_task_queue_backlog_age_milliseconds', age, labels)
   }
-  return startSampler(async () => {
+  return startSampler('task queues', async () => {
     await Promise.all(queues.map(measure))
   })
 }

@@ -3,8 +3,6 @@ import { isSameSandbox, type SandboxId } from '../../sandbox/backend.js'
 import type { DockerBackend, ListedSandbox } from '../../sandbox/docker/index.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 
-const intervalMs = 60_000
-
 /**
  * Tolerance for clocks that jump or differ between hosts: a sandbox counts as expired this many milliseconds after its
  * expiry.
@@ -21,23 +19,9 @@ interface ReaperOptions {
 }
 
 /**
- * Runs at once and every minute. Removes sandboxes of this namespace whose workflow has ended (it was terminated, or
- * its host was unreachable), and expired sandboxes of any owner.
+ * Removes sandboxes of this namespace whose workflow has ended (it was terminated, or its host was unreachable), and
+ * expired sandboxes of any owner. Never throws.
  */
-export function startReaper(options: ReaperOptions): { close(): Promise<void> } {
-  let round = reap(options)
-  const timer = setInterval(() => {
-    round = round.then(() => reap(options))
-  }, intervalMs)
-  return {
-    async close() {
-      clearInterval(timer)
-      await round
-    },
-  }
-}
-
-/** Removes abandoned and expired sandboxes once. Never throws. */
 export async function reap({ docker, host, owner, isRunning, onProgress }: ReaperOptions): Promise<void> {
   try {
     const abandoned: ListedSandbox[] = []

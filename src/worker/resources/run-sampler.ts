@@ -2,7 +2,8 @@ import type { NativeConnection } from '@temporalio/worker'
 import { quoteLiteral } from '../../common/run/list-filter.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import type { ActiveStatus } from '../../common/run/search-attributes.js'
-import { type Sampler, startSampler } from './sampler.js'
+import type { Repeated } from './repeat.js'
+import { startSampler } from './sampler.js'
 
 interface RunSamplerOptions {
   readonly connection: Pick<NativeConnection, 'workflowService'>
@@ -21,7 +22,7 @@ const statusesByLabel = {
  * them, because a parked run has no worker. There is no sample on a server without the search attribute `PtcStatus`, or
  * on one before 1.30 without `TemporalReportedProblems`.
  */
-export function startRunSampler({ connection, namespace, taskQueue }: RunSamplerOptions): Sampler {
+export function startRunSampler({ connection, namespace, taskQueue }: RunSamplerOptions): Repeated {
   const count = async (condition: string): Promise<number> => {
     const query = `TaskQueue = ${quoteLiteral(taskQueue)} AND ExecutionStatus = 'Running' AND ${condition}`
     const response = await connection.workflowService.countWorkflowExecutions({ namespace, query })
@@ -35,7 +36,7 @@ export function startRunSampler({ connection, namespace, taskQueue }: RunSampler
     const failing = await count('TemporalReportedProblems IS NOT NULL')
     metrics.set('ptc_runs_failing', failing, { task_queue: taskQueue })
   }
-  return startSampler(async () => {
+  return startSampler('open runs', async () => {
     await Promise.all([...Object.entries(statusesByLabel).map(countOpen), countFailing()])
   })
 }

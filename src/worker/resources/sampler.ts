@@ -1,25 +1,24 @@
+import { Runtime } from '@temporalio/worker'
+import { messageOf } from '../../common/errors.js'
+import { repeat, type Repeated } from './repeat.js'
+
 const intervalMs = 15_000
 
-/** Takes samples for gauges until it is closed. */
-export interface Sampler {
-  /** Waits for the sample in progress. Idempotent. */
-  close(): Promise<void>
-}
-
-/** Takes a sample at once, and then 15 seconds after the end of each sample. A sample that fails is left out. */
-export function startSampler(sample: () => Promise<void>): Sampler {
-  let round: Promise<void> | undefined
-  const next = (): void => {
-    round ??= sample()
-      .catch(() => undefined)
-      .finally(() => (round = undefined))
-  }
-  next()
-  const timer = setInterval(next, intervalMs)
-  return {
-    async close() {
-      clearInterval(timer)
-      await round
-    },
-  }
+/**
+ * Takes samples for gauges. A sample that fails is left out. The first failure is logged, and the next one after a
+ * success.
+ *
+ * @param what the sampled gauges, for the log
+ */
+export function startSampler(what: string, sample: () => Promise<void>): Repeated {
+  let isFailing = false
+  return repeat(intervalMs, async () => {
+    try {
+      await sample()
+      isFailing = false
+    } catch (thrown) {
+      if (!isFailing) Runtime.instance().logger.warn(`metrics of ${what} can't be sampled: ${messageOf(thrown)}`)
+      isFailing = true
+    }
+  })
 }

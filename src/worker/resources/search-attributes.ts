@@ -10,7 +10,7 @@ import {
 const { IndexedValueType } = proto.temporal.api.enums.v1
 
 /** A connection of a client or a worker. */
-export interface OperatorConnection {
+interface OperatorConnection {
   readonly operatorService: OperatorService
   withDeadline<Result>(deadline: number | Date, work: () => Promise<Result>): Promise<Result>
 }

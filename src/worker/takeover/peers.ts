@@ -9,7 +9,7 @@ const socketSuffix = '.sock'
 /** Maximum bytes of the path of a Unix socket on macOS. */
 export const maxSocketPathBytes = 103
 
-export interface PeersOptions {
+interface PeersOptions {
   /** Folder of this user's workers with the same host identity. */
   readonly folder: string
   /** Called once for each worker that has ended, before or after this one started. `name` is the name of its files. */

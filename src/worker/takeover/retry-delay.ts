@@ -14,7 +14,7 @@ const firstDelayMs = 10_000
 const maxDoublings = 4
 
 /** The failure of the attempt before the lost one, in the server's description. */
-export interface LastFailure {
+interface LastFailure {
   readonly applicationFailureInfo?: {
     readonly type?: string | null
     readonly nextRetryDelay?: { readonly seconds?: unknown; readonly nanos?: number | null } | null

@@ -22,7 +22,7 @@ import { DeadWorker } from './dead-worker.js'
 import { maxSocketPathBytes, Peers } from './peers.js'
 import { type LostAttempt, lostAttempts, retryDelayMs, workerLost } from './retry-delay.js'
 
-export interface TakeoverOptions {
+interface TakeoverOptions {
   readonly connection: NativeConnection
   readonly namespace: string
   /** Workers of one namespace, task queue and host identity share a folder. `owner`: name and id of the namespace. */

@@ -70,6 +70,18 @@ describe('a request', () => {
   })
 })
 
+it.each([
+  [404, { error: { message: 'Not found.' } }, 'MODEL_NOT_FOUND'],
+  [200, { object: 'response.input_tokens' }, 'MODEL_REPLY_INVALID'],
+  [200, 'a page', 'MODEL_REPLY_INVALID'],
+])('a counter of the responses API that answers %i with %j fails as %s', async (status, body, code) => {
+  const server = await startServer((response) => {
+    refuse(response, status, body)
+  })
+  const count = createProvider({ api: 'responses', baseURL: server.url }).countTokens?.(request, turnOptions)
+  await expect(count).rejects.toMatchObject({ code })
+})
+
 describe('a complete response', () => {
   it('a complete response has content, usage and request id, and no cost', async () => {
     expect(await replyTo(replyOf(hello))).toEqual({

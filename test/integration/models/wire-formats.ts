@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ProviderOption } from '../../../src/models/options/providers.js'
-import { createBedrockProvider } from '../../../src/models/anthropic/bedrock/provider.js'
+import { createBedrockProvider } from '../../../src/models/anthropic/bedrock-provider.js'
 import { createAiSdkProvider } from '../../../src/models/ai-sdk/provider.js'
 import type { ModelProvider } from '../../../src/models/provider.js'
 import * as bedrock from './bedrock-harness.js'

@@ -54,7 +54,7 @@ it('a model on Amazon Bedrock names the package that it needs, which another wor
   const script = `
     import { register } from 'node:module'
     register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}))
-    const { createLazyBedrockProvider } = await import(${JSON.stringify(new URL('../../../dist/models/anthropic/bedrock/lazy-provider.js', import.meta.url))})
+    const { createLazyBedrockProvider } = await import(${JSON.stringify(new URL('../../../dist/models/anthropic/options.js', import.meta.url))})
     await createLazyBedrockProvider({}).load().catch(({ code, hint }) => console.log(code, hint))
   `
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })

@@ -1,14 +1,13 @@
 import Dockerode from 'dockerode'
 import { beforeAll, expect, onTestFinished, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/parse-config.js'
-import { installRuntime, startWorker } from '../../../src/worker/index.js'
+import { startWorker } from '../../../src/worker/index.js'
 import { sandboxOwner } from '../../../src/worker/resources/sandbox-owner.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { readHistory, activityResultTexts } from '../../support/environment/histories.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { temporalTest as test, useOwnNamespace } from '../../support/temporal/shared-server.js'
-
-installRuntime('ERROR', () => undefined)
+import '../../support/environment/install-runtime.js'
 
 // Other tests may have idle containers of the shared namespace.
 beforeAll(useOwnNamespace)

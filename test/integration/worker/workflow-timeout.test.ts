@@ -1,10 +1,8 @@
 import { Worker } from '@temporalio/worker'
 import { expect } from 'vitest'
 import { PtcPlugin } from '../../../src/worker/plugin/index.js'
-import { installRuntime } from '../../../src/worker/index.js'
 import { temporalTest as test } from '../../support/temporal/shared-server.js'
-
-installRuntime('ERROR', () => undefined)
+import '../../support/environment/install-runtime.js'
 
 // Node aborts the whole process when workflow code is stopped at its timeout ("async hook stack has become corrupted").
 // The SDK accepts the timeout as an undocumented option, so an update may drop it silently.

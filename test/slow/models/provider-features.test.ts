@@ -116,21 +116,25 @@ describe('a request', () => {
   })
 })
 
-it('the token counter of anthropic counts the prompt', async () => {
+it.each([
+  ['anthropic', '/v1/messages/count_tokens'],
+  ['responses', '/responses/input_tokens'],
+] as const)('the token counter of %s counts the prompt', async (name, path) => {
   const server = await startServer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ input_tokens: 123 }))
+    response.end(JSON.stringify({ object: 'response.input_tokens', input_tokens: 123 }))
   })
-  const tokens = await wireFormats.anthropic.provider(server.url).countTokens?.(request, options)
+  const tokens = await wireFormats[name].provider(server.url).countTokens?.(request, options)
   expect(tokens).toBe(123)
   const [counted] = server.requests
-  expect(counted?.url).toBe('/v1/messages/count_tokens')
+  expect(counted?.url).toBe(path)
   expect(counted?.body).toMatchObject({ model: request.model, tools: [{ name: 'add' }] })
-  for (const member of ['stream', 'max_tokens']) expect(counted?.body).not.toHaveProperty(member)
+  for (const member of ['stream', 'store', 'include', 'max_tokens', 'max_output_tokens'])
+    expect(counted?.body).not.toHaveProperty(member)
 })
 
-it('other APIs have no token counter', () => {
-  for (const name of ['bedrock', 'chat', 'responses'] as const)
+it('Bedrock and chat completions have no token counter', () => {
+  for (const name of ['bedrock', 'chat'] as const)
     expect(wireFormats[name].provider('http://127.0.0.1:9')).not.toHaveProperty('countTokens')
 })
 

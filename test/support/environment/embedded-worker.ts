@@ -1,13 +1,11 @@
 import { Client } from '@temporalio/client'
 import { NativeConnection, type NativeConnectionOptions, Worker, type WorkerOptions } from '@temporalio/worker'
 import { onTestFinished } from 'vitest'
-import { installRuntime } from '../../../src/worker/index.js'
 import { PtcPlugin, type PtcPluginOptions } from '../../../src/worker/plugin/index.js'
 import { temporaryFolder } from '../folders.js'
 import { sharedServer, uniqueName } from '../temporal/shared-server.js'
 import { tool } from '../tools.js'
-
-installRuntime('ERROR', () => undefined)
+import './install-runtime.js'
 
 /** The tool of {@link createPlugin}. */
 export const plus = tool('plus', ({ a, b }) => Number(a) + Number(b))

@@ -1,11 +1,10 @@
 import type { Role } from '../../../src/common/names.js'
 import type { PtcConfig } from '../../../src/config/define-config.js'
 import { parseConfig } from '../../../src/config/parse-config.js'
-import { installRuntime, type RunningWorker, startWorker } from '../../../src/worker/index.js'
+import { type RunningWorker, startWorker } from '../../../src/worker/index.js'
 import { sharedServer, uniqueName } from '../temporal/shared-server.js'
 import { WorkerPool } from './worker-pool.js'
-
-installRuntime('ERROR', () => undefined)
+import './install-runtime.js'
 
 /** Options of one worker in the process of the test. */
 export interface InProcessWorkerOptions {

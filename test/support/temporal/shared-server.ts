@@ -11,19 +11,23 @@ export function sharedServer(): { readonly address: string; readonly namespace: 
   return { ...server, namespace: ownNamespace ?? server.namespace }
 }
 
-/** Each test file has its own copy of this module. */
+/** Test files that are not isolated share this module, so the namespace must end with its tests. */
 let ownNamespace: string | undefined
 
 /**
- * Gives this test file its own namespace on the shared server. Garbage collection reads every run of a namespace, and
- * refuses to remove anything when a run is encrypted with a key that it does not have.
+ * Gives tests their own namespace on the shared server: for `beforeAll` or `beforeEach`, which call the returned
+ * function after the tests. Garbage collection reads every run of a namespace, and refuses to remove anything when a
+ * run is encrypted with a key that it does not have. The namespace has no search attributes.
  */
-export async function useOwnNamespace(): Promise<void> {
+export async function useOwnNamespace(): Promise<() => void> {
   const { connection, workflowService } = await connectClient()
   const namespace = uniqueName('namespace')
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: 86_400 as never } })
   await connection.close()
   ownNamespace = namespace
+  return () => {
+    ownNamespace = undefined
+  }
 }
 
 /**

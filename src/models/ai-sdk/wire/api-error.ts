@@ -25,19 +25,19 @@ export class ApiError extends Error {
   }
 }
 
-const maxErrorCharacters = 1_000_000
+const maxCharacters = 1_000_000
 
-/** The error of a response. Its body may be the page of a proxy. */
-export async function toApiError({ status, headers, body }: Response): Promise<ApiError> {
+/** The JSON of a response that is not a stream, or else its text, such as the page of a proxy. */
+export async function readBody({ body }: Response): Promise<unknown> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of body ?? []) {
     text += decoder.decode(bytes, { stream: true })
-    if (text.length > maxErrorCharacters) break
+    if (text.length > maxCharacters) break
   }
   try {
-    return new ApiError(status, JSON.parse(text), headers)
+    return JSON.parse(text)
   } catch {
-    return new ApiError(status, text, headers)
+    return text
   }
 }

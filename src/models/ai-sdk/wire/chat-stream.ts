@@ -68,6 +68,12 @@ export class ChatStream implements EventStream {
   #isFinished = false
   #calls: readonly ToolCallDraft[] = []
   #extras: JsonObject = {}
+  readonly #annotations: JsonValue[] = []
+
+  /** The annotations of the text. Packages for vendors turn them into sources; that for compatible servers does not. */
+  get annotations(): readonly JsonValue[] {
+    return this.#annotations
+  }
 
   /** The members of the message other than its text and its calls, such as `reasoning_content`. */
   get extras(): JsonObject {
@@ -120,6 +126,7 @@ export class ChatStream implements EventStream {
     for (const [name, value] of Object.entries(withoutNull(extras))) {
       this.#extras = { ...this.#extras, [name]: append(this.#extras[name], value) }
     }
+    if (Array.isArray(annotations)) this.#annotations.push(...(annotations as readonly JsonValue[]))
     const calls = toolCallsIn(given).flatMap((call) => this.#toCalls(call))
     return {
       ...withoutNull({ ...extras, annotations: annotations ?? null, audio: audio ?? null }),

@@ -3,18 +3,21 @@ import { invalidReply } from '../../reply/invalid-reply.js'
 import { jsonEvents, noEventStream, streamEnd } from '../../http/event-data.js'
 import { fetchThroughProxy } from '../../http/proxy-fetch.js'
 import type { ModelRequest } from '../../provider.js'
+import { tokenCount } from '../../reply/token-count.js'
 import { isDeeperThan, maxInputDepth } from '../../reply/tool-input.js'
-import { ApiError, toApiError } from './api-error.js'
+import { ApiError, readBody } from './api-error.js'
 import { ChatStream } from './chat-stream.js'
 import type { Dialect } from './dialect.js'
 import { eventData } from './event-data.js'
 import type { EventStream } from './event-stream.js'
-import { type Api, apiAt, toBody } from './request-body.js'
+import { type Api, apiAt, countedPart, toBody } from './request-body.js'
 import { ResponseStream } from './response-stream.js'
 
 interface ExchangeOptions {
   readonly request: ModelRequest
   readonly dialect: Dialect
+  /** The responses API counts the input tokens of the request, and the reply has this usage only. */
+  readonly isCount?: boolean
   /** False: no key reaches the server, also none that the package finds. */
   readonly hasKey: boolean
   /** Called for every chunk of bytes. */
@@ -51,25 +54,31 @@ export class Exchange {
     return this.#secrets
   }
 
-  /** The members of a chat completion other than its text and its calls. */
-  get extras(): JsonObject {
-    return this.#chat?.extras ?? {}
+  /** What the package for compatible servers drops of a chat completion. */
+  get dropped(): Pick<ChatStream, 'extras' | 'annotations'> {
+    return this.#chat ?? { extras: {}, annotations: [] }
   }
 
   /** @throws ApiError for a status other than success */
   readonly fetch: typeof fetch = async (input, init) => {
-    const { request, dialect, hasKey, onActivity } = this.#options
-    const api = apiAt(new URL(input instanceof Request ? input.url : input).pathname)
+    const { request, dialect, isCount = false, hasKey, onActivity } = this.#options
+    const url = new URL(input instanceof Request ? input.url : input)
+    const api = apiAt(url.pathname)
+    if (isCount) url.pathname += '/input_tokens'
     const headers = new Headers(init?.headers)
     if (!hasKey) headers.delete('authorization')
     this.#secrets = [...headers].flatMap(([name, value]) =>
       secretHeader.test(name) ? [value, value.replace(/^\w+ /, '')] : [],
     )
-    const body = withBody(init?.body ?? null, (given) => toBody(api, given, request, dialect))
-    const response = await fetchThroughProxy(input, { ...init, headers, body })
+    const body = withBody(init?.body ?? null, (given) => {
+      const sent = toBody(api, given, request, dialect)
+      return isCount ? countedPart(sent) : sent
+    })
+    const response = await fetchThroughProxy(url, { ...init, headers, body })
     onActivity()
     this.#headers = response.headers
-    if (!response.ok) throw await toApiError(response)
+    if (!response.ok) throw new ApiError(response.status, await readBody(response), response.headers)
+    if (isCount) return countReply(await readBody(response))
     const { status } = response
     return new Response(ReadableStream.from(this.#bytesOf(response, api)), { status, headers: response.headers })
   }
@@ -134,6 +143,15 @@ function errorIn(value: unknown): unknown {
   if (type === 'error') return value
   if (type !== 'response.failed') return undefined
   return (isJsonObject(response) ? response['error'] : null) ?? 'the response failed'
+}
+
+/** A reply of the responses API with the counted tokens as its usage. */
+function countReply(counted: unknown): Response {
+  const tokens = isJsonObject(counted) ? tokenCount(counted['input_tokens']) : undefined
+  if (tokens === undefined) throw invalidReply('it has no number of tokens')
+  const response = { usage: { input_tokens: tokens, output_tokens: 0 } }
+  const event = { type: 'response.completed', response }
+  return new Response(`data: ${JSON.stringify(event)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
 /** The body after a change, if it is a JSON object. A signed body stays as it is. */

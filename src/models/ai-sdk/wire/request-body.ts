@@ -74,6 +74,12 @@ function toResponsesBody(body: JsonObject, request: Asked, { includesReasoning }
   }
 }
 
+/** The part of a body for the responses API that counts as input. */
+export function countedPart(body: JsonObject): JsonObject {
+  const counted = ['model', 'input', 'instructions', 'tools', 'reasoning']
+  return Object.fromEntries(Object.entries(body).filter(([name]) => counted.includes(name)))
+}
+
 const encryptedReasoning = 'reasoning.encrypted_content'
 
 /** Models of OpenAI decide themselves how much they think: their API has no number of thinking tokens. */

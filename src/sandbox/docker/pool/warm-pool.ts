@@ -163,7 +163,7 @@ export class WarmPool {
   }
 
   #recordSize(): void {
-    metrics.set('ptc_warm_pool_idle', this.#idle.length, {})
+    metrics.setPart('ptc_warm_pool_idle', this, this.#idle.length)
   }
 }
 

@@ -1,9 +1,8 @@
 import { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk'
-import { defined } from '../../../common/defined.js'
-import { createMessagesProvider } from '../messages-provider.js'
-import { checkBaseURL, resolveTimeouts } from '../../http/endpoint-options.js'
-import { fetchThroughProxy } from '../../http/proxy-fetch.js'
-import type { ModelProvider } from '../../provider.js'
+import { defined } from '../../common/defined.js'
+import { clientOptions, createMessagesProvider } from './messages-provider.js'
+import { resolveTimeouts } from '../http/endpoint-options.js'
+import type { ModelProvider } from '../provider.js'
 import type { BedrockProviderOptions } from './options.js'
 
 /** Environment variables with credentials that AWS's own libraries read. */
@@ -20,12 +19,8 @@ export function createBedrockProvider(options: BedrockProviderOptions = {}): Mod
   const timeouts = resolveTimeouts(options)
   const client = new AnthropicBedrock({
     ...defined({ awsRegion: region, baseURL }),
-    fetch: fetchThroughProxy,
-    // Only Temporal retries.
-    maxRetries: 0,
-    timeout: timeouts.timeoutMs,
+    ...clientOptions(timeouts),
   })
-  checkBaseURL(client.baseURL)
   return createMessagesProvider({
     client,
     timeouts,

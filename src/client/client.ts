@@ -16,8 +16,7 @@ import type { ConversationOptions } from './conversations/conversation-options.j
 import { checkInput, checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
 import { waitsOfRun } from './calls/waits-of-run.js'
-import { type WaitOfRun, type WaitsOfRunsOptions, waitsOfRuns } from './run/open-waits.js'
-import { readTree } from './run/watch-run.js'
+import { type WaitOfRun, type WaitsOfRunsOptions, waitsOfRuns } from './calls/open-waits.js'
 import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
@@ -178,11 +177,10 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     handle: (workflowId, runId) =>
       runHandle(client, client.workflow.getHandle(workflowId, runId), runId, { values, stream }),
     list: (options = {}) => listRuns(client, taskQueue, options),
-    waits: async (options = {}) => {
-      if (options.run !== undefined) return waitsOfRun(client, options.run)
-      const treeOf = (workflowId: string) => readTree(client, { workflowId, runId: undefined })
-      return (await waitsOfRuns(client, taskQueue, treeOf, options)).waits
-    },
+    waits: async (options = {}) =>
+      options.run === undefined
+        ? (await waitsOfRuns(client, taskQueue, options)).waits
+        : waitsOfRun(client, options.run),
     completeCall: (token, value, options) => completeCall(client, token, { type: 'value', value }, options),
     failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),
     approveCall: (token, options) => approveCall(client, token, options),

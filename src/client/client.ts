@@ -1,19 +1,18 @@
 import type { z } from 'zod'
-import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import type { JsonValue } from '../common/json/json.js'
 import { type Agent, isAgent } from '../agents/agent.js'
-import { defaultTaskQueue, workflowNames } from '../common/names.js'
+import { defaultTaskQueue } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
 import { makeMessagesWellFormed } from '../values/well-formed-messages.js'
-import { withStoredAttachments } from './start/store-attachments.js'
 import { approveCall, type ApproveOptions, denyCall, type DenyOptions } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { type Conversation, createConversation } from './conversations/conversation.js'
 import type { ConversationOptions } from './conversations/conversation-options.js'
-import { checkInput, checkKeys } from './start/check-input.js'
+import { checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
 import { waitsOfRun } from './calls/waits-of-run.js'
 import { type WaitOfRun, type WaitsOfRunsOptions, waitsOfRuns } from './calls/open-waits.js'
@@ -21,8 +20,8 @@ import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
-import { startError } from './run/run-error.js'
-import { checkSize, requesterMemo, type StartOptions, startOptions } from './start/start-options.js'
+import { startRun } from './run/start-run.js'
+import { checkStart, type StartOptions } from './start/start-options.js'
 
 export interface PtcClientOptions {
   /** A connected Temporal client; the caller closes it. */
@@ -136,20 +135,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     input: AgentInput | ProgramInput,
     runOptions: StartOptions,
   ): Promise<RunHandle<Result>> {
-    checkInput(kind, input)
-    const text = 'question' in input ? input.question : input.source
-    const shown = redact(text, { kind: 'question' })
-    const workflowOptions = startOptions(kind, text, taskQueue, runOptions, shown)
-    checkSize(text, input.input, client.options.loadedDataConverter)
-    const memo = { ...workflowOptions.memo, ...requesterMemo(input.context) }
-    const args = [await withStoredAttachments(client, input)]
-    let handle: WorkflowHandleWithFirstExecutionRunId
-    try {
-      handle = await client.workflow.start(workflowNames[kind], { ...workflowOptions, memo, args })
-    } catch (thrown) {
-      throw await startError(client, thrown)
-    }
-    return runHandle(client, handle, handle.firstExecutionRunId, { values, stream })
+    return startRun({ client, taskQueue, values, stream, redact: hook }, checkStart(kind, input, runOptions))
   }
   async function startDefinedAgent<Output extends z.ZodType>(
     agent: Agent<Output>,

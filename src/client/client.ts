@@ -38,75 +38,47 @@ export interface PtcClientOptions {
   readonly redact?: Redact
 }
 
-/** Starts and follows runs. */
+/** Starts and follows runs. Each method throws a PtcError with a code of `docs/reference/errors.md`. */
 export interface PtcClient {
   readonly taskQueue: string
-  /**
-   * @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE, VALUE_STORE_UNKNOWN and others of the store
-   */
   startAgent(input: AgentInput, options?: StartOptions): Promise<RunHandle<AgentResult>>
   /**
    * Starts an agent by its definition. The handle's result has `output` with the type of the agent's output schema. The
    * schema parses the output: if that fails, because the worker has another schema, the result is rejected with
    * RUN_OUTPUT_INVALID.
-   *
-   * @throws PtcError as above
    */
   startAgent<Output extends z.ZodType>(
     agent: Agent<Output>,
     input: Omit<AgentInput, 'agent'>,
     options?: StartOptions,
   ): Promise<RunHandle<AgentResultOf<Output>>>
-  /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE */
   startProgram(input: ProgramInput, options?: StartOptions): Promise<RunHandle<ProgramResult>>
   /** Returns the handle of a run by its id, without a request. Without `runId`: the latest run of this id. */
   handle(workflowId: string, runId?: string): RunHandle<AgentResult | ProgramResult>
-  /**
-   * Lists runs, the newest first, by their start.
-   *
-   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE
-   */
+  /** Lists runs, the newest first, by their start. */
   list(options?: ListOptions): Promise<readonly RunInfo[]>
-  /**
-   * Lists the waits of runs that have not ended, such as waits for approvals; the oldest wait first.
-   *
-   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE; with `run`: TEMPORAL_NOT_FOUND, WORKER_MISSING
-   */
+  /** Lists the waits of runs that have not ended, such as waits for approvals; the oldest wait first. */
   waits(options?: WaitsOfRunsOptions): Promise<readonly WaitOfRun[]>
   /**
    * Completes a deferred call with its result. Settles when the run has checked the result against the output schema of
    * the tool, and recorded it. A second completion with the same result does nothing.
    *
    * @param token the `completionToken` of the call
-   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   completeCall(token: string, value: JsonValue, options?: CompleteOptions): Promise<void>
-  /**
-   * Fails a deferred call: its code gets a `ToolError` with this message.
-   *
-   * @throws PtcError as {@link completeCall}
-   */
+  /** Fails a deferred call: its code gets a `ToolError` with this message. */
   failCall(token: string, message: string, options?: CompleteOptions): Promise<void>
   /**
    * Approves a call of a tool with `approval`: it starts, with the arguments of the approval if it has any.
    *
    * @param token the token of the request, from `onRequest` of the configuration, or from the node of the call in a
    *   tree
-   * @throws PtcError as {@link completeCall}; TOOL_INPUT_INVALID when the tool refuses the arguments, after which the
-   *   call still waits
+   * @throws PtcError TOOL_INPUT_INVALID when the tool refuses the arguments, after which the call still waits
    */
   approveCall(token: string, options?: ApproveOptions): Promise<void>
-  /**
-   * Denies a call of a tool with `approval`: its code gets a `ToolDenied` with the reason.
-   *
-   * @throws PtcError as {@link completeCall}
-   */
+  /** Denies a call of a tool with `approval`: its code gets a `ToolDenied` with the reason. */
   denyCall(token: string, reason: string, options?: DenyOptions): Promise<void>
-  /**
-   * Returns a conversation by its name, without a request: the first message starts it, with the options.
-   *
-   * @throws PtcError RUN_INPUT_INVALID
-   */
+  /** Returns a conversation by its name, without a request: the first message starts it, with the options. */
   conversation(name: string, options?: ConversationOptions): Conversation
   /** Named sandboxes. Their variables outlive a run. */
   readonly sessions: Sessions

@@ -25,39 +25,26 @@ import { inspectSession, type OwnerWorkflow, type SessionInfo, type SessionOwner
  * 3. An abort interrupts the code; the session keeps its variables.
  */
 
-/** Named sandboxes. Their variables outlive a run. Each task queue has its own names. */
+/**
+ * Named sandboxes. Their variables outlive a run. Each task queue has its own names. Each method throws a PtcError with
+ * a code of `docs/reference/errors.md`.
+ */
 export interface Sessions {
-  /**
-   * Queues the code on the session. Starts the session if needed (`isNew: true`).
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Queues the code on the session. Starts the session if needed (`isNew: true`). */
   execute(name: string, source: string, options?: ExecuteOptions): Promise<SessionExecution>
   /**
    * Interrupts the code that the session executes, as Ctrl-C does: its caller gets the outcome `stopped`, the session
    * keeps its variables. Does nothing when the session is idle. To stop only one execution, abort its `signal`.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   interrupt(name: string): Promise<void>
   /**
    * Lists the sessions of this task queue, newest first, including the sandboxes of running runs. Visibility lags: a
    * session that has just started may be missing for a second.
-   *
-   * @throws PtcError RUN_INPUT_INVALID; WORKER_MISSING when no worker answers for them; TEMPORAL_UNREACHABLE
    */
   list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
-  /**
-   * Describes a session by its name, or the sandbox of a running run by the run's id.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Describes a session by its name, or the sandbox of a running run by the run's id. */
   show(name: string): Promise<SessionInfo>
-  /**
-   * Ends a session and the code that it executes. Resolves when its sandbox is removed.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Ends a session and the code that it executes. Resolves when its sandbox is removed. */
   close(name: string): Promise<SessionResult>
   /** Ends all named sessions of this task queue that visibility lists; returns their names. Runs continue. */
   closeAll(): Promise<readonly string[]>

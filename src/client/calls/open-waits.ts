@@ -83,7 +83,7 @@ async function readWaits(client: Client, workflowId: string): Promise<readonly R
 }
 
 /** A call that waits for its result, or for its approval. Times are ISO 8601. */
-export interface ListedCall extends Omit<CallWait, 'type' | 'since' | 'expiresAt'> {
+interface ListedCall extends Omit<CallWait, 'type' | 'since' | 'expiresAt'> {
   readonly waitsFor: 'result' | 'approval'
   readonly since: string
   readonly expiresAt: string

@@ -60,7 +60,7 @@ import {
  * 2. Waiting for an answer goes over the continue-as-new chain, and survives a server that is unavailable for 60 s.
  */
 
-export interface SendOptions {
+interface SendOptions {
   /**
    * When true, and while the conversation works on another message, the model reads this message with its next turn,
    * and both get the same answer. Default: the message is queued.
@@ -77,7 +77,7 @@ export interface SendOptions {
   readonly id?: string
 }
 
-export interface AskOptions extends SendOptions {
+interface AskOptions extends SendOptions {
   /** Interrupts the work on the message. The answer then has the status `interrupted`. */
   readonly signal?: AbortSignal
 }

@@ -27,7 +27,7 @@ import type { ModelReplySummary } from '../tree.js'
 import { takeStart } from '../../../common/text/text.js'
 
 /** The position of the follow-up steps of an activity. */
-export interface FollowUpContext {
+interface FollowUpContext {
   /** Milliseconds from the start of the session to the scheduling of the activity. */
   readonly now: number
   readonly turn: number

@@ -4,9 +4,6 @@ export {
   defineTool,
   ToolError,
   type ApprovalRule,
-  type AskHumanOptions,
-  type DeferredToolDefinition,
-  type GatedCall,
   type HumanQuestion,
   type RemoteCall,
   type Tool,
@@ -16,15 +13,12 @@ export {
 export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
 export type { ModelProvider, ModelRequest } from './models/provider.js'
-export type { Effort, ModelSettings, Thinking } from './common/agent/model-settings.js'
 export type { ModelReply } from './common/agent/messages.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
 export { openTelemetryAuditSink, type AuditEvent, type AuditSink, type OpenTelemetryLogger } from './audit/index.js'
 export {
   fileStream,
   redisStream,
-  type FileStreamOptions,
-  type RedisStreamOptions,
   type StreamEntry,
   type StreamEvent,
   type StreamReader,

@@ -46,7 +46,7 @@ export interface AuditSink {
   close?(): Promise<void>
 }
 
-export interface AuditLogOptions {
+interface AuditLogOptions {
   readonly sink: AuditSink
   readonly namespace: string
   readonly includesCode: boolean

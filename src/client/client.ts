@@ -1,29 +1,27 @@
 import type { z } from 'zod'
-import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import type { JsonValue } from '../common/json/json.js'
 import { type Agent, isAgent } from '../agents/agent.js'
-import { defaultTaskQueue, workflowNames } from '../common/names.js'
+import { defaultTaskQueue } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
 import { makeMessagesWellFormed } from '../values/well-formed-messages.js'
-import { withStoredAttachments } from './start/store-attachments.js'
 import { approveCall, type ApproveOptions, denyCall, type DenyOptions } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { type Conversation, createConversation } from './conversations/conversation.js'
 import type { ConversationOptions } from './conversations/conversation-options.js'
-import { checkInput, checkKeys } from './start/check-input.js'
+import { checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
 import { waitsOfRun } from './calls/waits-of-run.js'
-import { type WaitOfRun, type WaitsOfRunsOptions, waitsOfRuns } from './run/open-waits.js'
-import { readTree } from './run/watch-run.js'
+import { type WaitOfRun, type WaitsOfRunsOptions, waitsOfRuns } from './calls/open-waits.js'
 import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
-import { startError } from './run/run-error.js'
-import { checkSize, requesterMemo, type StartOptions, startOptions } from './start/start-options.js'
+import { startRun } from './run/start-run.js'
+import { checkStart, type StartOptions } from './start/start-options.js'
 
 export interface PtcClientOptions {
   /** A connected Temporal client; the caller closes it. */
@@ -40,75 +38,47 @@ export interface PtcClientOptions {
   readonly redact?: Redact
 }
 
-/** Starts and follows runs. */
+/** Starts and follows runs. Each method throws a PtcError with a code of `docs/reference/errors.md`. */
 export interface PtcClient {
   readonly taskQueue: string
-  /**
-   * @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE, VALUE_STORE_UNKNOWN and others of the store
-   */
   startAgent(input: AgentInput, options?: StartOptions): Promise<RunHandle<AgentResult>>
   /**
    * Starts an agent by its definition. The handle's result has `output` with the type of the agent's output schema. The
    * schema parses the output: if that fails, because the worker has another schema, the result is rejected with
    * RUN_OUTPUT_INVALID.
-   *
-   * @throws PtcError as above
    */
   startAgent<Output extends z.ZodType>(
     agent: Agent<Output>,
     input: Omit<AgentInput, 'agent'>,
     options?: StartOptions,
   ): Promise<RunHandle<AgentResultOf<Output>>>
-  /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE */
   startProgram(input: ProgramInput, options?: StartOptions): Promise<RunHandle<ProgramResult>>
   /** Returns the handle of a run by its id, without a request. Without `runId`: the latest run of this id. */
   handle(workflowId: string, runId?: string): RunHandle<AgentResult | ProgramResult>
-  /**
-   * Lists runs, the newest first, by their start.
-   *
-   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE
-   */
+  /** Lists runs, the newest first, by their start. */
   list(options?: ListOptions): Promise<readonly RunInfo[]>
-  /**
-   * Lists the waits of runs that have not ended, such as waits for approvals; the oldest wait first.
-   *
-   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE; with `run`: TEMPORAL_NOT_FOUND, WORKER_MISSING
-   */
+  /** Lists the waits of runs that have not ended, such as waits for approvals; the oldest wait first. */
   waits(options?: WaitsOfRunsOptions): Promise<readonly WaitOfRun[]>
   /**
    * Completes a deferred call with its result. Settles when the run has checked the result against the output schema of
    * the tool, and recorded it. A second completion with the same result does nothing.
    *
    * @param token the `completionToken` of the call
-   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   completeCall(token: string, value: JsonValue, options?: CompleteOptions): Promise<void>
-  /**
-   * Fails a deferred call: its code gets a `ToolError` with this message.
-   *
-   * @throws PtcError as {@link completeCall}
-   */
+  /** Fails a deferred call: its code gets a `ToolError` with this message. */
   failCall(token: string, message: string, options?: CompleteOptions): Promise<void>
   /**
    * Approves a call of a tool with `approval`: it starts, with the arguments of the approval if it has any.
    *
    * @param token the token of the request, from `onRequest` of the configuration, or from the node of the call in a
    *   tree
-   * @throws PtcError as {@link completeCall}; TOOL_INPUT_INVALID when the tool refuses the arguments, after which the
-   *   call still waits
+   * @throws PtcError TOOL_INPUT_INVALID when the tool refuses the arguments, after which the call still waits
    */
   approveCall(token: string, options?: ApproveOptions): Promise<void>
-  /**
-   * Denies a call of a tool with `approval`: its code gets a `ToolDenied` with the reason.
-   *
-   * @throws PtcError as {@link completeCall}
-   */
+  /** Denies a call of a tool with `approval`: its code gets a `ToolDenied` with the reason. */
   denyCall(token: string, reason: string, options?: DenyOptions): Promise<void>
-  /**
-   * Returns a conversation by its name, without a request: the first message starts it, with the options.
-   *
-   * @throws PtcError RUN_INPUT_INVALID
-   */
+  /** Returns a conversation by its name, without a request: the first message starts it, with the options. */
   conversation(name: string, options?: ConversationOptions): Conversation
   /** Named sandboxes. Their variables outlive a run. */
   readonly sessions: Sessions
@@ -137,20 +107,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     input: AgentInput | ProgramInput,
     runOptions: StartOptions,
   ): Promise<RunHandle<Result>> {
-    checkInput(kind, input)
-    const text = 'question' in input ? input.question : input.source
-    const shown = redact(text, { kind: 'question' })
-    const workflowOptions = startOptions(kind, text, taskQueue, runOptions, shown)
-    checkSize(text, input.input, client.options.loadedDataConverter)
-    const memo = { ...workflowOptions.memo, ...requesterMemo(input.context) }
-    const args = [await withStoredAttachments(client, input)]
-    let handle: WorkflowHandleWithFirstExecutionRunId
-    try {
-      handle = await client.workflow.start(workflowNames[kind], { ...workflowOptions, memo, args })
-    } catch (thrown) {
-      throw await startError(client, thrown)
-    }
-    return runHandle(client, handle, handle.firstExecutionRunId, { values, stream })
+    return startRun({ client, taskQueue, values, stream, redact: hook }, checkStart(kind, input, runOptions))
   }
   async function startDefinedAgent<Output extends z.ZodType>(
     agent: Agent<Output>,
@@ -178,11 +135,10 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     handle: (workflowId, runId) =>
       runHandle(client, client.workflow.getHandle(workflowId, runId), runId, { values, stream }),
     list: (options = {}) => listRuns(client, taskQueue, options),
-    waits: async (options = {}) => {
-      if (options.run !== undefined) return waitsOfRun(client, options.run)
-      const treeOf = (workflowId: string) => readTree(client, { workflowId, runId: undefined })
-      return (await waitsOfRuns(client, taskQueue, treeOf, options)).waits
-    },
+    waits: async (options = {}) =>
+      options.run === undefined
+        ? (await waitsOfRuns(client, taskQueue, options)).waits
+        : waitsOfRun(client, options.run),
     completeCall: (token, value, options) => completeCall(client, token, { type: 'value', value }, options),
     failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),
     approveCall: (token, options) => approveCall(client, token, options),

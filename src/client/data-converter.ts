@@ -4,7 +4,7 @@ import { openStore } from '../values/open-store.js'
 import { type EncryptionOption, parseEncryption } from '../values/encryption/option.js'
 import { parseStore, type StoreOption } from '../values/option.js'
 
-export interface DataConverterOptions {
+interface DataConverterOptions {
   /** `encryption` of the workers' configuration. Default: nothing is encrypted. */
   readonly encryption?: EncryptionOption | undefined
   /** Base of relative paths. Default: the working directory. */

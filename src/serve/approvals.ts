@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { waitingCalls } from '../client/calls/waiting-calls.js'
+import { waitingCalls } from '../client/calls/open-waits.js'
 import type { PtcClient, WaitOfRun } from '../client/index.js'
 import { decodeCompletionToken } from '../common/calls/completion-token.js'
 import { defined } from '../common/defined.js'
@@ -21,7 +21,7 @@ async function listApprovals({ ptc, url: { searchParams: query } }: Exchange): P
 
 const scans = new WeakMap<PtcClient, Promise<readonly WaitOfRun[]>>()
 
-/** Reads the histories of all runs, with the sessions that runs share. Concurrent requests share one scan. */
+/** Asks all runs, with the sessions that runs share. Concurrent requests share one scan. */
 async function sharedScan(ptc: PtcClient): Promise<readonly WaitOfRun[]> {
   const current = scans.get(ptc)
   if (current) return current

@@ -7,7 +7,7 @@ import type { EntryCodec } from './entry-codec.js'
 import type { StreamData, StreamRecord } from './events.js'
 import { type StreamSink, streamName } from './sink.js'
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly sink: StreamSink
   readonly namespace: string
   readonly codec: EntryCodec
@@ -20,7 +20,7 @@ export interface PublisherOptions {
 }
 
 /** The attempt that publishes. */
-export interface AttemptOrigin extends Pick<StreamRecord, 'runId' | 'unit' | 'attempt'> {
+interface AttemptOrigin extends Pick<StreamRecord, 'runId' | 'unit' | 'attempt'> {
   readonly workflowId: string
   /** Default 0. */
   readonly epoch?: number

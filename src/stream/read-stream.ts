@@ -6,7 +6,7 @@ import type { RunEnd, StreamEvent } from './events.js'
 import { parseOffset, ReaderState } from './reader-state.js'
 import type { StreamEntry, StreamReader, StreamSink } from './sink.js'
 
-export interface ReadStreamOptions {
+interface ReadStreamOptions {
   readonly sink: StreamSink
   /** Name of the stream, from {@link streamName}. */
   readonly stream: string

@@ -116,7 +116,7 @@ function compare(record: Position, known: Position): 'earlier' | 'next' | 'later
 }
 
 /** The offset of an event: the id of its entry, and its position among the events of that entry. */
-export function offsetOf(id: string, index: number): string {
+function offsetOf(id: string, index: number): string {
   return `${id}.${index}`
 }
 

@@ -16,5 +16,4 @@
 export { runTool } from './run-tool.js'
 export { createTestEnvironment, type TestEnvironment } from './test-environment.js'
 export { startScriptedMessagesApi, type ScriptedMessagesApi } from './scripted-messages-api/server.js'
-export type { Script, ScriptedBlock, ScriptedTurn } from './scripted-messages-api/script/script.js'
-export type { ScriptedFault } from './scripted-messages-api/script/faults.js'
+export type { Script, ScriptedTurn } from './scripted-messages-api/script/script.js'

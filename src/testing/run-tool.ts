@@ -20,7 +20,7 @@ import { LocalStore } from '../values/local/local-store.js'
 import { Values } from '../values/values.js'
 
 /** Options of one attempt of a call, for {@link runTool}. */
-export interface RunToolOptions {
+interface RunToolOptions {
   /** Default: `code_execution`, or `direct` for a tool that code may not call. */
   readonly caller?: Caller
   /** Number from 1. Default 1. Attempt 2 of a tool with effect `once` is refused, as in production. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/common/json/json.js'
-import type { ScriptedBlock, ScriptedTurn } from '../../src/testing/index.js'
+import type { ScriptedTurn } from '../../src/testing/index.js'
+import type { ScriptedBlock } from '../../src/testing/scripted-messages-api/script/script.js'
 
 /** The container of scripted replies. */
 export const container = { id: 'container_1' }

@@ -1,4 +1,6 @@
-import type { ScriptedBlock, ScriptedFault, ScriptedTurn } from '../../src/testing/index.js'
+import type { ScriptedTurn } from '../../src/testing/index.js'
+import type { ScriptedBlock } from '../../src/testing/scripted-messages-api/script/script.js'
+import type { ScriptedFault } from '../../src/testing/scripted-messages-api/script/faults.js'
 import type { JsonObject } from '../../src/common/json/json.js'
 
 /** A turn of these blocks. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import type { RunWait, WaitOfRun } from '../../client/index.js'
+import type { WaitOfRun } from '../../client/index.js'
+import type { RunWait } from '../../client/run-tree/index.js'
 import { newWaitLines } from './show-waits.js'
 
 const waitOf = (wait: RunWait): WaitOfRun => ({ run: { workflowId: 'run-1' } as WaitOfRun['run'], wait })

@@ -1,13 +1,17 @@
 import { join } from 'node:path'
 import type { Client } from '@temporalio/client'
-import { createPtcClient, type PtcClient } from '../../client/client.js'
+import { createPtcClient, type PtcClient, type PtcClientOptions } from '../../client/client.js'
 import { connectClient } from '../../client/connect.js'
+import type { RunHandle } from '../../client/run/run-handle.js'
+import { startRun } from '../../client/run/start-run.js'
+import type { CheckedStart } from '../../client/start/start-options.js'
 import { requireWorkers } from '../../client/workers/task-queue.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, type PtcError } from '../../common/errors.js'
 import type { Role } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
+import type { AgentResult, ProgramResult } from '../../common/run/runs.js'
 import { extendDataConverter } from '../../values/data-converter.js'
 import { openStore } from '../../values/open-store.js'
 import { Values } from '../../values/values.js'
@@ -136,6 +140,7 @@ export class Environment implements AsyncDisposable {
   /** Resolves when the server or the worker that this command started exits by itself. */
   readonly unexpectedExit: Promise<PtcError>
   readonly #parts: EnvironmentParts
+  readonly #clientOptions: PtcClientOptions & Pick<PtcClient, 'taskQueue'>
   #hasExited = false
 
   constructor(parts: EnvironmentParts) {
@@ -145,7 +150,8 @@ export class Environment implements AsyncDisposable {
     this.values = values
     const { taskQueue, config } = project
     const configured = config && { redact: config.redact, ...defined({ stream: config.stream }) }
-    this.ptc = createPtcClient({ client, taskQueue, values, ...configured })
+    this.#clientOptions = { client, taskQueue, values, ...configured }
+    this.ptc = createPtcClient(this.#clientOptions)
     this.unexpectedExit =
       worker === undefined ? server.unexpectedExit : Promise.race([server.unexpectedExit, worker.unexpectedExit])
     this.#parts = parts
@@ -176,6 +182,11 @@ export class Environment implements AsyncDisposable {
   get modelNames(): readonly string[] {
     const { model } = this.#parts.project.config?.runConfig ?? {}
     return model ? [model, ...(model.fallbacks ?? [])].map(({ provider, name }) => `${provider}/${name}`) : []
+  }
+
+  /** Starts a run whose input the command has checked before it opened the environment. */
+  startRun(start: CheckedStart): Promise<RunHandle<AgentResult | ProgramResult>> {
+    return startRun(this.#clientOptions, start)
   }
 
   /** @throws PtcError WORKER_MISSING when no worker serves one of these roles */

@@ -3,7 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import { callActivityId } from '../../common/names.js'
 import { pluralize } from '../../common/text/text.js'
 import type { PtcClient } from '../../client/index.js'
-import type { FoundWaits } from '../../client/run/open-waits.js'
+import type { FoundWaits } from '../../client/calls/open-waits.js'
 import type { Environment } from '../environment/environment.js'
 import { withEnvironment } from '../environment/with-environment.js'
 
@@ -67,7 +67,7 @@ export async function findToken(
   id: string,
   call: string | undefined,
 ): Promise<string> {
-  const { waitingCalls } = await import('../../client/calls/waiting-calls.js')
+  const { waitingCalls } = await import('../../client/calls/open-waits.js')
   const waiting = waitingCalls(await ptc.waits({ run: id }))
     .filter(({ waitsFor }) => waitsFor === wait)
     .map(({ position, token, workflowId }) => ({ id: callActivityId(position), token, workflowId }))
@@ -95,9 +95,8 @@ const waitTexts = { approval: 'approval', result: 'a result' } as const satisfie
 
 /** What the runs of the task queue wait for, as `ptc.waits()` has it, and whether runs were left out. */
 export async function readOpenWaits({ client, ptc }: Environment): Promise<FoundWaits> {
-  const { waitsOfRuns } = await import('../../client/run/open-waits.js')
-  // Without the values of the runs: nothing is shown of their code and output.
-  return waitsOfRuns(client, ptc.taskQueue, (id) => ptc.handle(id).tree({ values: undefined }), {})
+  const { waitsOfRuns } = await import('../../client/calls/open-waits.js')
+  return waitsOfRuns(client, ptc.taskQueue, {})
 }
 
 /** For people: not all runs were looked at. */

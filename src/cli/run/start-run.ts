@@ -1,11 +1,9 @@
-import type { PtcClient } from '../../client/client.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
-import { checkInput } from '../../client/start/check-input.js'
-import { type StartOptions, validateStart } from '../../client/start/start-options.js'
+import { type CheckedStart, checkStart, type StartOptions } from '../../client/start/start-options.js'
 import { raceWithSignal } from '../../common/async/abort.js'
+import { defined } from '../../common/defined.js'
 import { programRoles, roles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
-import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/run/runs.js'
 import type { TaskMode } from '../../common/agent/task-modes.js'
 import { openEnvironment } from '../environment/environment.js'
 import { warnIfNoWorkers } from '../environment/worker-warnings.js'
@@ -45,12 +43,12 @@ export async function startRun(request: RunRequest, options: StartRunOptions): P
   const { config, sandbox, json, detach } = options
   const requiredRoles = request.type === 'agent' ? roles : programRoles
   try {
-    const input = await raceWithSignal(interrupts.first, readInput(request, options))
+    const start = await raceWithSignal(interrupts.first, readStart(request, options))
     const ifNoServer = detach ? 'fail' : 'start_with_worker'
     await using environment = await openEnvironment({ config, sandbox, ifNoServer, interrupts })
     if (detach) await warnIfNoWorkers(environment, requiredRoles)
     else await environment.requireWorkers(requiredRoles)
-    const handle = await start(environment, input, options)
+    const handle = await environment.startRun(start)
     if (detach) return printDetached(handle, json)
     printRunLink(handle, environment)
     const ending = await followRun(handle, { environment, interrupts, onInterrupt: 'cancel' })
@@ -62,43 +60,24 @@ export async function startRun(request: RunRequest, options: StartRunOptions): P
   }
 }
 
-type RunInput =
-  | { readonly type: 'agent'; readonly input: AgentInput }
-  | { readonly type: 'program'; readonly input: ProgramInput }
-
 /** Reads and checks the input before the command starts a server or a worker. */
-async function readInput(request: RunRequest, options: StartRunOptions): Promise<RunInput> {
-  const { type } = request
-  const { id } = options
+async function readStart(request: RunRequest, options: StartRunOptions): Promise<CheckedStart> {
   const overrides = await readOverrides(options)
-  const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
-  validateStart(type, text, startOptions(id))
-  if (type === 'program') return checked({ type, input: { source: text, ...overrides } })
+  const start = startOptions(options.id)
+  if (request.type === 'program') {
+    return checkStart('program', { source: await readText(request.script), ...overrides }, start)
+  }
+  const question = request.question === '-' ? await readText('-') : request.question
   const attachments = await readAttachedFiles(request.options.attach)
-  const mode = request.mode !== undefined && { mode: request.mode }
-  const attached = attachments.length > 0 && { attachments }
-  return checked({
-    type,
-    input: { question: text, ...attached, ...chosenAgent(request.options), ...mode, ...overrides },
-  })
-}
-
-function checked(input: RunInput): RunInput {
-  checkInput(input.type, input.input)
-  return input
-}
-
-async function readQuestion(question: string): Promise<string> {
-  return question === '-' ? readText('-') : question
-}
-
-function start(
-  { ptc }: { readonly ptc: PtcClient },
-  run: RunInput,
-  { id }: StartRunOptions,
-): Promise<RunHandle<AgentResult | ProgramResult>> {
-  const options = startOptions(id)
-  return run.type === 'agent' ? ptc.startAgent(run.input, options) : ptc.startProgram(run.input, options)
+  const { mode } = request
+  const input = {
+    question,
+    ...(attachments.length > 0 && { attachments }),
+    ...chosenAgent(request.options),
+    ...defined({ mode }),
+    ...overrides,
+  }
+  return checkStart('agent', input, start)
 }
 
 /** A command that is repeated, by mistake or by a script, does not pay for a completed run again. */

@@ -5,7 +5,7 @@ import type { HelperWorkflow, WorkflowWaits } from '../../common/calls/deferred-
 import { PtcError } from '../../common/errors.js'
 import { waitsQuery } from '../../common/names.js'
 import { fetchRunInfo } from '../run/run-info.js'
-import type { WaitOfRun } from '../run/open-waits.js'
+import type { WaitOfRun } from './open-waits.js'
 import { runError } from '../run/run-error.js'
 import { type CallNode, isOpen, type RunTree, type RunWait } from '../run-tree/index.js'
 import { queryRun } from '../temporal/query-run.js'
@@ -32,18 +32,26 @@ export async function waitsOfRun(client: Client, workflowId: string): Promise<re
   const run = await fetchRunInfo(client, { workflowId, runId: undefined })
   if (run.endedAt !== undefined) return []
   const waits = await askWithHelpers((id) => ask(client, id), workflowId)
-  const { namespace } = client.options
-  const found = [...waits].flatMap(([id, { firstExecutionRunId, calls, paused }]): readonly RunWait[] => {
-    const isHelper = id !== workflowId
-    const ofCalls = calls.map(({ idempotencyKey, signature, ...call }) => ({
-      ...call,
-      ...(isHelper && { workflowId: id }),
-      token: encodeCompletionToken({ namespace, workflowId: id, firstExecutionRunId, idempotencyKey, signature }),
-    }))
+  const found = [...waits].flatMap(([id, answer]): readonly RunWait[] => {
+    const ofWorkflow = toRunWaits(client, id, answer)
+    if (id === workflowId) return ofWorkflow
     // A helper does not wait for a larger budget.
-    return paused && !isHelper ? [...ofCalls, { type: 'budget', ...paused }] : ofCalls
+    return ofWorkflow.flatMap((wait) => (wait.type === 'budget' ? [] : [{ ...wait, workflowId: id }]))
   })
   return found.toSorted((one, other) => one.since - other.since).map((wait) => ({ run, wait }))
+}
+
+/** Returns the waits that a workflow has answered, with their tokens. */
+export function toRunWaits(
+  { options: { namespace } }: Client,
+  workflowId: string,
+  { firstExecutionRunId, calls, paused }: WorkflowWaits,
+): readonly RunWait[] {
+  const ofCalls = calls.map(({ idempotencyKey, signature, ...call }) => ({
+    ...call,
+    token: encodeCompletionToken({ namespace, workflowId, firstExecutionRunId, idempotencyKey, signature }),
+  }))
+  return paused ? [...ofCalls, { type: 'budget', ...paused }] : ofCalls
 }
 
 /**

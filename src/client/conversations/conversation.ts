@@ -60,7 +60,7 @@ import {
  * 2. Waiting for an answer goes over the continue-as-new chain, and survives a server that is unavailable for 60 s.
  */
 
-export interface SendOptions {
+interface SendOptions {
   /**
    * When true, and while the conversation works on another message, the model reads this message with its next turn,
    * and both get the same answer. Default: the message is queued.
@@ -77,7 +77,7 @@ export interface SendOptions {
   readonly id?: string
 }
 
-export interface AskOptions extends SendOptions {
+interface AskOptions extends SendOptions {
   /** Interrupts the work on the message. The answer then has the status `interrupted`. */
   readonly signal?: AbortSignal
 }
@@ -85,63 +85,43 @@ export interface AskOptions extends SendOptions {
 /** A message that the conversation has accepted. */
 export interface SentMessage {
   readonly id: string
-  /** Waits for the answer. @throws PtcError as {@link Conversation.answer} */
+  /** Waits for the answer. */
   answer(): Promise<ConversationAnswer>
 }
 
-/** A conversation with an agent: a workflow that lives until it is closed. */
+/**
+ * A conversation with an agent: a workflow that lives until it is closed. Each method throws a PtcError with a code of
+ * `docs/reference/errors.md`.
+ */
 export interface Conversation {
   readonly name: string
   /** `client.handle(workflowId)` has the tree and the events of the conversation. */
   readonly workflowId: string
-  /**
-   * Sends a message and waits for its answer. Starts the conversation if needed (`isNew: true`).
-   *
-   * @throws PtcError as {@link send} and {@link answer}
-   */
+  /** Sends a message and waits for its answer. Starts the conversation if needed (`isNew: true`). */
   ask(text: string, options?: AskOptions): Promise<ConversationAnswer>
-  /**
-   * Sends a message. Settles when the conversation has accepted it: from then on the message survives every crash.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Sends a message. Settles when the conversation has accepted it: from then on the message survives every crash. */
   send(text: string, options?: SendOptions): Promise<SentMessage>
   /**
    * Waits for the answer to a message from any client. The conversation keeps the latest 20 answers. `signal` ends the
    * waiting, and not the work.
-   *
-   * @throws PtcError MESSAGE_NOT_FOUND, CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED; the failure that ended the
-   *   conversation; TEMPORAL_UNREACHABLE
    */
   answer(id: string, options?: { readonly signal?: AbortSignal }): Promise<ConversationAnswer>
   /**
    * Interrupts all work on the current message, or only the running code (`code`), as Ctrl-C does. Does nothing when
    * the conversation waits.
-   *
-   * @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, TEMPORAL_UNREACHABLE
    */
   interrupt(what?: InterruptConversationInput['what']): Promise<void>
-  /** @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE */
   status(): Promise<ConversationStatus>
   /**
    * Returns all messages, in the format of the provider's API. This includes a closed conversation while the server
-   * keeps it.
-   *
-   * @throws PtcError VALUE_STORE_UNKNOWN when the client has no `values`; CONVERSATION_NOT_FOUND, WORKER_MISSING,
-   *   TEMPORAL_UNREACHABLE, and errors of the store
+   * keeps it. The client needs `values`.
    */
   history(): Promise<readonly ProviderMessage[]>
-  /**
-   * Replaces all messages; without an argument, removes them. The variables of the sandbox stay.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Replaces all messages; without an argument, removes them. The variables of the sandbox stay. */
   reset(messages?: readonly ProviderMessage[]): Promise<void>
   /**
    * Interrupts the work, refuses messages that wait, and removes the sandbox. A later message starts a new
    * conversation.
-   *
-   * @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE
    */
   close(): Promise<ConversationResult>
 }

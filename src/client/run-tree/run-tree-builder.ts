@@ -7,8 +7,7 @@ import { type RunState, runState } from './history/payload-schemas.js'
 import { RunEventLog } from './history/run-event-log.js'
 import { PayloadReader } from '../temporal/payload-reader.js'
 import type { HistoryEvent, PendingActivity } from '../temporal/event.js'
-import { FetchedValues, type ValueReader } from './values/fetched-values.js'
-import { valuesToFetch } from './values/values-to-fetch.js'
+import { FetchedValues, type ValueReader, valuesToFetch } from './values/fetched-values.js'
 import type { RunTree } from './tree.js'
 
 export interface RunTreeOptions {

@@ -20,7 +20,7 @@ interface EraseOptions {
   readonly signal: AbortSignal
 }
 
-export interface ErasedRun {
+interface ErasedRun {
   /** Ids of the executions of the run. Their histories are deleted. */
   readonly runIds: readonly string[]
   /** The removed values. */

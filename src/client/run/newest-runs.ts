@@ -10,7 +10,7 @@ export interface StartWindow {
 }
 
 /** Reads runs by the start of their latest execution. */
-export interface RunSource<Run> {
+interface RunSource<Run> {
   count(window: StartWindow): Promise<number>
   list(window: StartWindow): AsyncIterable<Run>
 }

@@ -16,19 +16,14 @@ import { temporalError } from '../temporal/temporal-error.js'
 
 /**
  * One run, running or ended. A long run continues as new. The handle covers the whole continue-as-new chain; any run id
- * in it identifies the run.
+ * in it identifies the run. Each method throws a PtcError with a code of `docs/reference/errors.md`.
  */
 export interface RunHandle<Result> {
   readonly workflowId: string
   /** Run id of the first execution if this client started the run. Undefined: the latest run of this workflow id. */
   readonly runId: string | undefined
-  /**
-   * Waits for the run's end; keeps waiting while the server is unavailable for up to a minute.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Waits for the run's end; keeps waiting while the server is unavailable for up to a minute. */
   result(): Promise<Result>
-  /** @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE */
   describe(): Promise<RunInfo>
   /**
    * Yields the run's events from its start, as they happen; ends with the run. Event ids start at 1 in each execution
@@ -38,9 +33,6 @@ export interface RunHandle<Result> {
   /**
    * Yields the live stream: text of the model, cells and calls, as they happen. The last event is `end`, also when the
    * store of the stream fails. docs/guides/streaming.md describes the events.
-   *
-   * @throws PtcError RUN_INPUT_INVALID for a client without a stream, or an invalid offset; TEMPORAL_NOT_FOUND,
-   * TEMPORAL_UNREACHABLE
    */
   stream(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>
   /** Returns the current state of the run: turns, cells, calls, tokens. */
@@ -55,16 +47,11 @@ export interface RunHandle<Result> {
   /**
    * Returns the usage of an agent or a conversation, and its budget. With an argument, replaces these amounts of the
    * budget first (null removes a bound): a paused run continues when it has budget left.
-   *
-   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_NOT_FOUND when there is no such run, or it has ended; WORKER_MISSING,
-   *   TEMPORAL_UNREACHABLE
    */
   budget(change?: BudgetChange): Promise<BudgetStatus>
   /**
    * Requests cancellation: running tools receive it, the sandbox is removed. The run has ended when {@link result}
    * settles.
-   *
-   * @throws PtcError TEMPORAL_NOT_FOUND when there is no such run, or it has ended
    */
   cancel(): Promise<void>
 }

@@ -33,7 +33,6 @@ import { sessionWorkflowId } from './session-name.js'
 import type { WorkflowExecution } from '../temporal/history-pages.js'
 import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
-import { watchWhile } from './watch-while.js'
 
 export interface ExecuteOptions extends Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'> {
   /** When true, the request fails if the session does not exist. By default, it starts the session. */
@@ -184,6 +183,29 @@ function startSession(
       memo: { [memoKeys.summary]: summary },
     }),
   })
+}
+
+type Report = (tree: RunTree) => void
+
+/**
+ * Performs the work, and watches it meanwhile if there is a function that gets the reports.
+ *
+ * @param watch must never reject, and must end when the signal is aborted
+ */
+async function watchWhile<Result>(
+  report: Report | undefined,
+  watch: (report: Report, signal: AbortSignal) => Promise<void>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (report === undefined) return work()
+  const finished = new AbortController()
+  const watching = watch(report, finished.signal)
+  try {
+    return await work()
+  } finally {
+    finished.abort()
+    await watching
+  }
 }
 
 /** Does the checks of the session's workflow before a session is started. */

@@ -6,12 +6,13 @@ import { checkKeys } from '../start/check-input.js'
 import { listRuns } from '../run/list-runs.js'
 import { failWithoutWorker } from '../workers/worker-availability.js'
 import { runError } from '../run/run-error.js'
-import { waitForEndError } from './session-ending.js'
+import { runInfo } from '../run/run-info.js'
+import { temporalError } from '../temporal/temporal-error.js'
+import { requireRunningSession, waitForEndError } from './session-ending.js'
 import { type ExecuteOptions, executeInSession, type SessionExecution } from './execute.js'
 import { interruptSession } from './interrupt-session.js'
-import { sessionName } from './session-name.js'
+import { sessionName, sessionWorkflowId } from './session-name.js'
 import type { WorkflowExecution } from '../temporal/history-pages.js'
-import { findNamedSession, findOwner } from './session-owner.js'
 import { inspectSession, type OwnerWorkflow, type SessionInfo, type SessionOwnerType } from './session-info.js'
 
 /*
@@ -25,39 +26,26 @@ import { inspectSession, type OwnerWorkflow, type SessionInfo, type SessionOwner
  * 3. An abort interrupts the code; the session keeps its variables.
  */
 
-/** Named sandboxes. Their variables outlive a run. Each task queue has its own names. */
+/**
+ * Named sandboxes. Their variables outlive a run. Each task queue has its own names. Each method throws a PtcError with
+ * a code of `docs/reference/errors.md`.
+ */
 export interface Sessions {
-  /**
-   * Queues the code on the session. Starts the session if needed (`isNew: true`).
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Queues the code on the session. Starts the session if needed (`isNew: true`). */
   execute(name: string, source: string, options?: ExecuteOptions): Promise<SessionExecution>
   /**
    * Interrupts the code that the session executes, as Ctrl-C does: its caller gets the outcome `stopped`, the session
    * keeps its variables. Does nothing when the session is idle. To stop only one execution, abort its `signal`.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
    */
   interrupt(name: string): Promise<void>
   /**
    * Lists the sessions of this task queue, newest first, including the sandboxes of running runs. Visibility lags: a
    * session that has just started may be missing for a second.
-   *
-   * @throws PtcError RUN_INPUT_INVALID; WORKER_MISSING when no worker answers for them; TEMPORAL_UNREACHABLE
    */
   list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
-  /**
-   * Describes a session by its name, or the sandbox of a running run by the run's id.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Describes a session by its name, or the sandbox of a running run by the run's id. */
   show(name: string): Promise<SessionInfo>
-  /**
-   * Ends a session and the code that it executes. Resolves when its sandbox is removed.
-   *
-   * @throws PtcError with a code of `docs/reference/errors.md`
-   */
+  /** Ends a session and the code that it executes. Resolves when its sandbox is removed. */
   close(name: string): Promise<SessionResult>
   /** Ends all named sessions of this task queue that visibility lists; returns their names. Runs continue. */
   closeAll(): Promise<readonly string[]>
@@ -140,4 +128,46 @@ async function mapInBatches<Item, Result>(
     results.push(...(await Promise.all(items.slice(start, start + batchSize).map(work))))
   }
   return results.filter((result) => result !== undefined)
+}
+
+/**
+ * Returns the running session of this name on the task queue. If there never was one, returns the running run of this
+ * id, which owns a sandbox.
+ *
+ * @throws errors of {@link requireRunningSession}
+ */
+async function findOwner(client: Client, taskQueue: string, name: string): Promise<OwnerWorkflow> {
+  try {
+    const { workflowId, runId } = await requireRunningSession(client, sessionWorkflowId(taskQueue, name))
+    return { type: 'session', workflowId, runId }
+  } catch (thrown) {
+    const isUnknown = PtcError.isInstance(thrown) && thrown.code === 'SESSION_NOT_FOUND'
+    const run = isUnknown ? await findRunningRun(client, name) : undefined
+    if (run !== undefined) return run
+    throw thrown
+  }
+}
+
+/**
+ * Returns the running session of this name. @throws PtcError SESSION_OWNED when it is the sandbox of a run; errors of
+ * {@link findOwner}
+ */
+async function findNamedSession(client: Client, taskQueue: string, name: string): Promise<OwnerWorkflow> {
+  const owner = await findOwner(client, taskQueue, name)
+  if (owner.type === 'session') return owner
+  throw new PtcError('SESSION_OWNED', `${name} is the sandbox of a run (${owner.type}), and ends with it`, {
+    hint: `\`ptc cancel ${name}\` stops the run.`,
+  })
+}
+
+async function findRunningRun({ workflow }: Client, id: string): Promise<OwnerWorkflow | undefined> {
+  try {
+    const { workflowId, runId, type, status } = runInfo(await workflow.getHandle(id).describe())
+    if (status !== 'running' || (type !== 'agent' && type !== 'conversation' && type !== 'program')) return undefined
+    return { type, workflowId, runId }
+  } catch (thrown) {
+    const error = temporalError(thrown, `look up run ${id}`, id)
+    if (error.code === 'TEMPORAL_NOT_FOUND') return undefined
+    throw error
+  }
 }

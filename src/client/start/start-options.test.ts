@@ -1,16 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { toOneLine } from '../../common/text/text.js'
-import { startOptions } from './start-options.js'
+import { checkStart, type StartOptions, startOptions } from './start-options.js'
+
+/** Checks a start, and returns the options of its workflow. */
+function optionsOf(kind: 'agent' | 'program', text: string, options: StartOptions) {
+  const start = checkStart(kind, kind === 'agent' ? { question: text } : { source: text }, options)
+  return startOptions(start, 'queue', text)
+}
 
 describe('startOptions', () => {
   it('startOptions generates different readable ids', () => {
-    const ids = Array.from({ length: 50 }, () => startOptions('agent', 'why?', 'queue', {}).workflowId)
+    const ids = Array.from({ length: 50 }, () => optionsOf('agent', 'why?', {}).workflowId)
     expect(new Set(ids).size).toBe(50)
     for (const id of ids) expect(id).toMatch(/^agent-[2-9b-z]{10}$/)
   })
 
   it('the question of a run is in the Temporal UI as summary and details', () => {
-    const options = startOptions('agent', 'first line\nsecond', 'queue', { workflowId: 'mine' })
+    const options = optionsOf('agent', 'first line\nsecond', { workflowId: 'mine' })
     expect(options).toMatchObject({
       workflowId: 'mine',
       taskQueue: 'queue',
@@ -21,7 +27,7 @@ describe('startOptions', () => {
   })
 
   it('the details of a program with fences are one code block', () => {
-    const { staticDetails } = startOptions('program', "print('```')", 'queue', {})
+    const { staticDetails } = optionsOf('program', "print('```')", {})
     expect(staticDetails).toBe("````python\nprint('```')\n````")
   })
 
@@ -29,7 +35,7 @@ describe('startOptions', () => {
     'startOptions limits the details to 20 KB',
     (text) => {
       for (const kind of ['agent', 'program'] as const) {
-        const { staticDetails = '' } = startOptions(kind, `x${text}`, 'queue', {})
+        const { staticDetails = '' } = optionsOf(kind, `x${text}`, {})
         expect(Buffer.byteLength(staticDetails)).toBeLessThan(20_000)
         expect(staticDetails).not.toContain('\uFFFD')
       }
@@ -41,7 +47,7 @@ describe('startOptions', () => {
     [' \n', 'the question is empty'],
     ['x'.repeat(16_000_001), 'the question has 16000001 bytes; a run takes up to 16000000'],
   ])('startOptions rejects the question %j', (question, message) => {
-    expect(() => startOptions('agent', question, 'queue', {})).toThrow(
+    expect(() => optionsOf('agent', question, {})).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),
     )
   })
@@ -54,7 +60,7 @@ describe('startOptions', () => {
       startDelay: 500,
       priority: { priorityKey: 2, fairnessKey: 'acme' },
     } as const
-    expect(startOptions('agent', 'why?', 'queue', { ...temporal, memo: { ticket: 7 } })).toMatchObject({
+    expect(optionsOf('agent', 'why?', { ...temporal, memo: { ticket: 7 } })).toMatchObject({
       ...temporal,
       memo: { ticket: 7, summary: 'why?' },
     })
@@ -66,13 +72,13 @@ describe('startOptions', () => {
     [{ workflowRunTimeout: 'soon' }, 'workflowRunTimeout: "soon" is not a duration'],
     [{ startDelay: -1 }, 'startDelay: -1 is not a duration'],
   ])('startOptions rejects the options %j', (options, message) => {
-    expect(() => startOptions('agent', 'why?', 'queue', options as never)).toThrow(
+    expect(() => optionsOf('agent', 'why?', options as never)).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),
     )
   })
 
   it.each(['', 'two words', 'x'.repeat(201), 'a\0b', 'a\ud83d'])('startOptions rejects the id %j', (workflowId) => {
-    expect(() => startOptions('agent', 'why?', 'queue', { workflowId })).toThrow(
+    expect(() => optionsOf('agent', 'why?', { workflowId })).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID' }),
     )
   })

@@ -5,7 +5,8 @@ import { msToNumber } from '@temporalio/common/lib/time.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { type Requester, requesterOf } from '../../common/run/requester.js'
-import { checkKeys } from './check-input.js'
+import type { AgentInput, ProgramInput } from '../../common/run/runs.js'
+import { checkInput, checkKeys } from './check-input.js'
 import { memoKeys } from '../../common/names.js'
 import { describeRun } from '../../common/run/run-texts.js'
 import { dataConverterHint } from '../temporal/temporal-error.js'
@@ -35,24 +36,40 @@ export interface StartOptions extends Readonly<Pick<WorkflowOptions, (typeof tem
   readonly workflowId?: string
 }
 
+/** The input and the options of a run, after all checks that need no request. */
+export interface CheckedStart {
+  readonly kind: 'agent' | 'program'
+  readonly input: AgentInput | ProgramInput
+  /** The question or the program. */
+  readonly text: string
+  readonly options: StartOptions
+}
+
+/** @throws PtcError RUN_INPUT_INVALID */
+export function checkStart(
+  kind: CheckedStart['kind'],
+  input: AgentInput | ProgramInput,
+  options: StartOptions,
+): CheckedStart {
+  checkInput(kind, input)
+  checkKeys('the options', options, ['workflowId', ...temporalOptionNames])
+  const text = 'question' in input ? input.question : input.source
+  validateStart(kind, text, options)
+  checkTemporalOptions(options)
+  return { kind, input, text, options }
+}
+
 /**
  * Returns the workflow options of a new run: its id, and the texts in the Temporal UI.
  *
- * @param text the question or the program
- * @param shown the redacted text, for people
- * @throws PtcError RUN_INPUT_INVALID
+ * @param shown the question or the program, redacted
  */
 export function startOptions(
-  kind: 'agent' | 'program',
-  text: string,
+  { kind, options }: Pick<CheckedStart, 'kind' | 'options'>,
   taskQueue: string,
-  options: StartOptions,
-  shown = text,
+  shown: string,
 ): Omit<WorkflowOptions, 'args'> {
-  checkKeys('the options', options, ['workflowId', ...temporalOptionNames])
   const { workflowId = generateId(kind), memo = {}, ...temporalOptions } = options
-  validateStart(kind, text, { workflowId })
-  checkTemporalOptions(options)
   const { memo: ownMemo, ...texts } = describeRun(kind, shown)
   return { ...temporalOptions, taskQueue, workflowId, ...texts, memo: { ...memo, ...ownMemo } }
 }

@@ -1,1 +1,1 @@
-export { type ConformanceOptions, type ConformanceSuite, sandboxConformance } from './suite.js'
+export { type ConformanceSuite, sandboxConformance } from './suite.js'

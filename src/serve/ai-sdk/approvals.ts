@@ -3,7 +3,7 @@ import { approvalKey } from '../../common/calls/approvals.js'
 import { decodeCompletionToken } from '../../common/calls/completion-token.js'
 import { PtcError } from '../../common/errors.js'
 import type { PtcClient } from '../../client/index.js'
-import { waitingCalls } from '../../client/calls/waiting-calls.js'
+import { waitingCalls } from '../../client/calls/open-waits.js'
 import { isOffset } from '../../stream/index.js'
 
 /** The decision of a person in the front end. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
+import type { ConversationAnswer } from '../../client/index.js'
+import type { StreamEvent } from '../../stream/index.js'
 import { Deferred } from '../../../test/support/tools.js'
 import { type MessageEvent, messageEvents } from './message-events.js'
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
+import type { ConversationAnswer } from '../../client/index.js'
+import type { StreamEvent } from '../../stream/index.js'
 
 /** Last events may arrive after the answer. The stream has ended after this many milliseconds without an event. */
 const settleMs = 300

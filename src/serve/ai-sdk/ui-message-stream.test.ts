@@ -1,6 +1,7 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { expect, it } from 'vitest'
-import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
+import type { ConversationAnswer } from '../../client/index.js'
+import type { StreamEvent } from '../../stream/index.js'
 import { UiMessageStream } from './ui-message-stream.js'
 
 const answered: ConversationAnswer = {

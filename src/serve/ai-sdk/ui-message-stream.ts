@@ -1,6 +1,7 @@
 // Types only: users do not install `ai`. So exported functions return `object`, and the emitted types do not name it.
 import type { FinishReason, UIMessageChunk } from 'ai'
-import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
+import type { ConversationAnswer } from '../../client/index.js'
+import type { StreamEvent } from '../../stream/index.js'
 import { executeCodeTool } from '../../common/names.js'
 import { publicError } from '../errors.js'
 import { type ApprovalResponse, approvalIdOf } from './approvals.js'

@@ -26,7 +26,7 @@ import { requestSchema } from './request/request-schema.js'
 import { parseScript, type Script, type ScriptedConversation } from './script/script.js'
 import { sendResponse } from './response/send-response.js'
 
-export interface ScriptedMessagesApiOptions {
+interface ScriptedMessagesApiOptions {
   readonly script: Script
   /** Default: a free port. */
   readonly port?: number

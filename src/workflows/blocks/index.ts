@@ -12,8 +12,8 @@
  * 3. A session is closed by its workflow, or by the reaper of its host when the workflow has ended.
  */
 
-export { runAgent, runProgram, type AgentType, type ChildAgentResult, type ChildRunOptions } from './child-runs.js'
-export { callTool, type AnyToolType, type ToolCallOptions, type ToolType } from './tool-calls.js'
-export { openSession, type SessionOptions, type WorkflowSession } from './workflow-session.js'
+export { runAgent, runProgram, type AgentType, type ChildAgentResult } from './child-runs.js'
+export { callTool, type ToolType } from './tool-calls.js'
+export { openSession, type WorkflowSession } from './workflow-session.js'
 export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/run/runs.js'
 export type { CellOutcome } from '../../common/calls/outcomes.js'

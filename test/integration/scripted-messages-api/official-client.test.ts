@@ -10,7 +10,8 @@ import {
   RateLimitError,
 } from '@anthropic-ai/sdk'
 import { expect, test } from 'vitest'
-import type { ScriptedFault, ScriptedTurn } from '../../../src/testing/index.js'
+import type { ScriptedTurn } from '../../../src/testing/index.js'
+import type { ScriptedFault } from '../../../src/testing/scripted-messages-api/script/faults.js'
 import { createClient, createdAndStreamed, validRequest, textTurn, startServer } from './support.js'
 
 const expenses: ScriptedTurn = {

@@ -1,5 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client'
-import type { ExecuteOptions, SessionExecution } from '../../../src/client/index.js'
+import type { SessionExecution } from '../../../src/client/index.js'
+import type { ExecuteOptions } from '../../../src/client/sessions/execute.js'
 import type { InProcessWorkers } from './in-process-workers.js'
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
 import { uniqueName } from '../temporal/shared-server.js'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import type { SandboxBackend } from '../../../src/sandbox/backend.js'
-import { type ConformanceOptions, sandboxConformance } from '../../../src/sandbox/conformance/index.js'
+import { sandboxConformance } from '../../../src/sandbox/conformance/index.js'
+import type { ConformanceOptions } from '../../../src/sandbox/conformance/suite.js'
 
 import { describeValueTransfer } from './describe-value-transfer.js'
 

@@ -36,7 +36,7 @@ export function callsCommand(): Command {
 
 async function list(id: string, { config, json, tokens }: ListOptions): Promise<void> {
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async ({ ptc }) => {
-    const { waitingCalls } = await import('../../../client/calls/waiting-calls.js')
+    const { waitingCalls } = await import('../../../client/calls/open-waits.js')
     const calls = waitingCalls(await ptc.waits({ run: id }))
     if (json === true) return print(JSON.stringify(calls, null, 2))
     if (calls.length === 0) return printStatus(`no call of run ${id} waits for a result or an approval`)

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../../common/text/format.js'
-import type { WaitOfRun } from '../../../client/run/open-waits.js'
+import type { WaitOfRun } from '../../../client/calls/open-waits.js'
 import { oneLine } from '../text/sanitize.js'
 import { describeWait, waitCommand } from '../text/waits.js'
 import { textBlock } from '../text/text-block.js'

@@ -1,10 +1,11 @@
 import { defined } from '../../../common/defined.js'
 import { addUsage, zeroCounts, type RunCounts } from '../../../common/run/runs.js'
 import type { BudgetPause } from '../../../common/budget/budget.js'
+import { isQuestion } from '../../../common/calls/deferred-calls.js'
 import { requesterOf } from '../../../common/run/requester.js'
 import type { JsonValue } from '../../../common/json/json.js'
 import { isNamedSessionId, workflowNames } from '../../../common/names.js'
-import { cachedCallNode, type CallContext, type CallNodes, pendingStatus } from './call-node.js'
+import { attemptsOf, cachedCallNode, type CallContext, type CallNodes, pendingStatus } from './call-node.js'
 import { applyProgramOutcome } from './cell-end.js'
 import { parseRef } from '../values/external-values.js'
 import type { FetchedValues } from '../values/fetched-values.js'
@@ -18,10 +19,11 @@ import {
   type RunState,
 } from '../history/payload-schemas.js'
 import { phaseOf } from './phase.js'
-import { waitsOf } from './waits.js'
 import type { ActivityRecord } from '../history/activity-record.js'
 import type { RunEnd, RunStart } from '../history/execution-log.js'
-import type { CallNode, CellNode, CompactionNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
+import type { RunEventLog } from '../history/run-event-log.js'
+import type { CallWait, RunWait } from '../waits.js'
+import type { CallNode, CellNode, CompactionNode, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
 
 /** Caches that trees of the same run share. */
 interface TreeCaches {
@@ -30,15 +32,11 @@ interface TreeCaches {
   readonly callNodes: CallNodes
 }
 
-interface RunRecords {
+interface RunRecords extends Pick<
+  RunEventLog,
+  'end' | 'taskFailure' | 'paused' | 'activities' | 'settledCount' | 'runIds'
+> {
   readonly start: RunStart
-  readonly end: RunEnd | undefined
-  readonly taskFailure: Failure | undefined
-  readonly paused: BudgetPause | undefined
-  readonly activities: readonly ActivityRecord[]
-  /** The number of first activities that have ended. */
-  readonly settledCount: number
-  readonly runIds: readonly string[]
   readonly carriedState: RunState | undefined
   readonly namespace: string
 }
@@ -54,10 +52,7 @@ export function buildTree(
   if (program && end && onlyCell) applyProgramOutcome(onlyCell, program.outcome, end.at)
   const context = {
     isRunEnded: end !== undefined,
-    onceTools: run.onceTools,
-    attempts: run.attempts,
-    expiries: run.expiries,
-    limitedTools: run.limitedTools,
+    tools: run.tools,
     namespace,
     workflowId: start.workflowId,
     fetched,
@@ -98,6 +93,22 @@ export function buildTree(
   return { ...base, type: 'other', result: end?.result as JsonValue | undefined }
 }
 
+/** Returns the waits of a run for something from outside, the oldest first. */
+function waitsOf(turns: readonly TurnNode[], paused: BudgetPause | undefined): readonly RunWait[] {
+  const calls = turns.flatMap(({ cells, directCalls }) => [...cells.flatMap((cell) => cell.calls), ...directCalls])
+  const ofBudget: readonly RunWait[] = paused ? [{ type: 'budget', ...paused }] : []
+  return [...calls.flatMap(callWait), ...ofBudget].toSorted((one, other) => one.since - other.since)
+}
+
+function callWait(call: CallNode): readonly CallWait[] {
+  const { tool, summary, arguments: args, position, deferred, approval } = call
+  const wait = deferred ?? approval
+  if (!wait) return []
+  const { since, expiresAt, completionToken: token } = wait
+  const type = approval ? 'approval' : isQuestion(args) ? 'answer' : 'result'
+  return [{ type, tool, summary, arguments: args, position, since, expiresAt, token }]
+}
+
 /** Returns the status of a run. A run that completed without success counts as failed. */
 function statusOf(end: RunEnd | undefined, outcome: string | undefined): RunStatus {
   if (!end) return 'running'
@@ -117,19 +128,9 @@ function turnNode(turn: TurnDraft, run: RunDraft, context: CallContext): TurnNod
 }
 
 function modelNode(record: ActivityRecord, isRunEnded: boolean): ModelNode {
-  const { summary, scheduledAt, attempts, lastFailure, end, input } = record
+  const { summary, end, input, nextAttemptAt } = record
   const requestBytes = input.type === 'model' ? input.requestBytes : 0
-  const { nextAttemptAt } = record
-  const waitsForAttempt = !end && nextAttemptAt !== undefined && { nextAttemptAt }
-  const base = {
-    summary,
-    startedAt: scheduledAt,
-    endedAt: end?.at,
-    attempts,
-    lastFailure,
-    requestBytes,
-    ...waitsForAttempt,
-  }
+  const base = { summary, ...attemptsOf(record), requestBytes, ...(!end && defined({ nextAttemptAt })) }
   if (!end) return { ...base, status: pendingStatus(record, isRunEnded) }
   if (end.type !== 'completed') return { ...base, status: 'failed', failure: end.failure }
   const result = resultOf(record, 'model')
@@ -139,9 +140,9 @@ function modelNode(record: ActivityRecord, isRunEnded: boolean): ModelNode {
 }
 
 function compactionNode(record: ActivityRecord, isRunEnded: boolean): CompactionNode {
-  const { scheduledAt, attempts, lastFailure, end, input } = record
+  const { end, input } = record
   const { turn, tokens: tokensBefore } = input.type === 'compaction' ? input : { turn: 0, tokens: 0 }
-  const base = { turn, tokensBefore, startedAt: scheduledAt, endedAt: end?.at, attempts, lastFailure }
+  const base = { turn, tokensBefore, ...attemptsOf(record) }
   if (!end) return { ...base, status: pendingStatus(record, isRunEnded) }
   if (end.type !== 'completed') return { ...base, status: 'failed', failure: end.failure }
   const result = resultOf(record, 'compaction')

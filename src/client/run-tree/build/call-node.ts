@@ -2,7 +2,7 @@ import { approvalKey, isApprovalKey } from '../../../common/calls/approvals.js'
 import { toolUseCaller } from '../../../common/agent/hosted-code.js'
 import { isLostWorkerFailure, toCallStatus } from '../../../common/calls/outcomes.js'
 import { defined } from '../../../common/defined.js'
-import { type CallDraft, isDeferred, resultOf } from './draft.js'
+import { type CallDraft, isDeferred, resultOf, type RunTools } from './draft.js'
 import type { DecisionInput } from '../history/activity-payloads.js'
 import type { ActivityRecord } from '../history/activity-record.js'
 import type { FetchedValues } from '../values/fetched-values.js'
@@ -13,11 +13,7 @@ import type { CallDecision, DeferredWait } from '../waits.js'
 export interface CallContext {
   /** True when the run has ended. Its open activities are interrupted. */
   readonly isRunEnded: boolean
-  readonly onceTools: ReadonlySet<string>
-  /** Maximum attempts of each tool. */
-  readonly attempts: ReadonlyMap<string, number>
-  readonly expiries: ReadonlyMap<string, number>
-  readonly limitedTools: ReadonlySet<string>
+  readonly tools: RunTools
   readonly namespace: string
   readonly workflowId: string
   readonly fetched: FetchedValues
@@ -54,6 +50,7 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
   const { result, endedAt } = endOf(call)
   // The type of a remote activity may differ from the name of the tool.
   const tool = described?.tool ?? input?.tool ?? ''
+  const config = context.tools.get(tool)
   return {
     tool,
     summary: described?.summary ?? activity?.summary ?? tool,
@@ -69,14 +66,15 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     endedAt: deferred ? undefined : activity ? endedAt : isPending(status) ? undefined : call.createdAt,
     attempts: activity?.attempts ?? 0,
     lastFailure: activity?.lastFailure,
-    ...attemptsOf(open, context.attempts.get(tool)),
+    // The server also counts attempts on workers without the tool.
+    ...(open && defined({ maxAttempts: config?.attempts, nextAttemptAt: open.nextAttemptAt })),
     blocked: activity?.blockedNote,
     status,
     deferred,
     ...defined({ approval }),
     ...(call.decision && { decision: decisionOf(call, call.decision) }),
     ...(open?.progress !== undefined && { progress: open.progress }),
-    ...(status === 'waiting' && !activity && !approval && context.limitedTools.has(tool) && { waitsForSlot: true }),
+    ...(status === 'waiting' && !activity && !approval && config?.concurrency !== undefined && { waitsForSlot: true }),
     ...(call.compensation && { compensation: compensationNode(call.compensation, context.isRunEnded) }),
     message,
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
@@ -85,14 +83,9 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
   }
 }
 
-/** Returns the attempts. The server also counts attempts on workers without the tool. */
-function attemptsOf(
-  open: ActivityRecord | undefined,
-  maxAttempts: number | undefined,
-): Pick<CallNode, 'maxAttempts' | 'nextAttemptAt'> {
-  if (!open) return {}
-  const { nextAttemptAt } = open
-  return defined({ maxAttempts, nextAttemptAt })
+/** Returns the times and attempts of an activity. */
+export function attemptsOf({ scheduledAt, end, attempts, lastFailure }: ActivityRecord) {
+  return { startedAt: scheduledAt, endedAt: end?.at, attempts, lastFailure }
 }
 
 function decisionOf({ described, approval }: CallDraft, record: DecisionInput): CallDecision {
@@ -111,8 +104,8 @@ function decisionOf({ described, approval }: CallDraft, record: DecisionInput): 
 }
 
 function compensationNode(record: ActivityRecord, isRunEnded: boolean): CompensationNode {
-  const { scheduledAt: startedAt, end, attempts, lastFailure } = record
-  const base = { startedAt, endedAt: end?.at, attempts, lastFailure }
+  const { end } = record
+  const base = attemptsOf(record)
   if (end === undefined) return { ...base, status: pendingStatus(record, isRunEnded) }
   return end.type === 'completed' ? { ...base, status: 'ok' } : { ...base, status: 'failed', failure: end.failure }
 }
@@ -133,13 +126,13 @@ function endOf(call: CallDraft) {
 /** Returns undefined for a call that does not wait for its result. */
 function deferredWaitOf(
   { activity, delivered, check }: CallDraft,
-  { isRunEnded, expiries, namespace, workflowId }: CallContext,
+  { isRunEnded, tools, namespace, workflowId }: CallContext,
 ): DeferredWait | undefined {
   const call = activity?.input.type === 'tool' ? activity.input.call : undefined
   if (!call?.deferred || activity?.end?.type !== 'completed' || delivered || check || isRunEnded) return undefined
   const { at: since } = activity.end
   const token = { namespace, workflowId, idempotencyKey: call.idempotencyKey ?? '', ...call.deferred }
-  const expiresAt = since + (expiries.get(call.tool) ?? 0)
+  const expiresAt = since + (tools.get(call.tool)?.deferred?.expiresMs ?? 0)
   return { since, expiresAt, completionToken: encodeCompletionToken(token) }
 }
 
@@ -159,7 +152,7 @@ function approvalWaitOf(
 /** Returns the end of a call. The outcome that the caller got takes precedence over the end of the activity. */
 function callEndingOf(
   { described, delivered, activity, check }: CallDraft,
-  { isRunEnded, onceTools }: CallContext,
+  { isRunEnded, tools }: CallContext,
 ): CallEnding {
   if (described?.refused) return described.refused
   if (delivered) return delivered
@@ -170,7 +163,10 @@ function callEndingOf(
     case 'cancelled':
       return { status: 'cancelled', message: last.end.failure.message }
     case 'failed':
-      return failedEnding(last.end.failure, activity?.input.type === 'tool' && onceTools.has(activity.input.call.tool))
+      return failedEnding(
+        last.end.failure,
+        activity?.input.type === 'tool' && tools.get(activity.input.call.tool)?.effect === 'once',
+      )
     case undefined:
       return { status: pendingStatus(last, isRunEnded) }
   }

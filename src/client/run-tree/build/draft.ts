@@ -1,16 +1,16 @@
 import type { Externalizable } from '../../../common/json/external-value.js'
 import type { CodeToolUse } from '../history/content-blocks.js'
-import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
+import type { DeliveredOutcome, DescribedCall, RunConfig, RunState } from '../history/payload-schemas.js'
 import type { ActivityRecord } from '../history/activity-record.js'
 import type { CellNode } from '../tree.js'
-import {
-  type ActivityResult,
-  attempts,
-  type DecisionInput,
-  expiries,
-  limitedTools,
-  onceTools,
-} from '../history/activity-payloads.js'
+import type { ActivityResult, DecisionInput } from '../history/activity-payloads.js'
+
+/** What the tree knows of the tools, by name. */
+export type RunTools = ReadonlyMap<string, RunConfig['tools'][number]>
+
+export function toolsOf({ tools }: Pick<RunConfig, 'tools'>): RunTools {
+  return new Map(tools.map((tool) => [tool.name, tool]))
+}
 
 /** A run during the ordered replay of its activities. */
 export interface RunDraft {
@@ -22,13 +22,7 @@ export interface RunDraft {
   backend: string | undefined
   sandbox: string | undefined
   model: string | undefined
-  onceTools: ReadonlySet<string>
-  /** Maximum attempts of each tool. */
-  attempts: ReadonlyMap<string, number>
-  /** Milliseconds until the calls of each deferred tool expire. */
-  expiries: ReadonlyMap<string, number>
-  /** Names of the tools with a concurrency limit. */
-  limitedTools: ReadonlySet<string>
+  tools: RunTools
   readonly compactions: ActivityRecord[]
   /** Number of rebuilds between two cells. They count for the next cell, and so do `wakes`. */
   rebuilds: number
@@ -118,10 +112,7 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     backend: carriedState?.codeRuntime?.session.sandbox.ref.backend ?? carriedState?.config.backend,
     sandbox: undefined,
     model: carriedState?.config.model.name,
-    onceTools: carriedState ? onceTools(carriedState.config) : new Set(),
-    attempts: carriedState ? attempts(carriedState.config) : new Map(),
-    expiries: carriedState ? expiries(carriedState.config) : new Map(),
-    limitedTools: carriedState ? limitedTools(carriedState.config) : new Set(),
+    tools: carriedState ? toolsOf(carriedState.config) : new Map(),
     compactions: [],
     rebuilds: 0,
     wakes: 0,

@@ -49,7 +49,9 @@ function countWaitingCalls(run: RunDraft): number {
   const notScheduled = calls.filter(isWithoutActivity)
   const direct = [...(run.turns.at(-1)?.directCalls.values() ?? [])]
   const withoutSlot = direct.filter(
-    (call) => isWithoutActivity(call) && (call.approval || run.limitedTools.has(call.described?.tool ?? '')),
+    (call) =>
+      isWithoutActivity(call) &&
+      (call.approval || run.tools.get(call.described?.tool ?? '')?.concurrency !== undefined),
   )
   return notScheduled.length + withoutSlot.length + [...calls, ...direct].filter(isDeferredWaiting).length
 }

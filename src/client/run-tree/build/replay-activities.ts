@@ -8,17 +8,18 @@ import {
   emptyCell,
   emptyTurn,
   type RunDraft,
+  toolsOf,
   type TurnDraft,
 } from './draft.js'
 import { applyStepResult, closeOpenCell, endCell, parseToolResult } from './cell-end.js'
 import { externalizableString, isSameText } from '../values/external-values.js'
-import { applyDecision } from './apply-decision.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
 import type { ActivityRecord } from '../history/activity-record.js'
+import { approvalKey } from '../../../common/calls/approvals.js'
 import type { CallPosition } from '../../../common/calls/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
-import type { ActivityInput } from '../history/activity-payloads.js'
+import type { ActivityInput, DecisionInput } from '../history/activity-payloads.js'
 
 type ExecuteStepInput = Extract<ActivityInput, { type: 'step' }>
 
@@ -52,11 +53,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
     case 'config': {
       const config = resultOf(record, 'config')?.config
       run.backend = config?.backend
-      run.model = config?.model
-      run.onceTools = config?.onceTools ?? run.onceTools
-      run.attempts = config?.attempts ?? run.attempts
-      run.expiries = config?.expiries ?? run.expiries
-      run.limitedTools = config?.limitedTools ?? run.limitedTools
+      run.model = config?.model.name
+      if (config) run.tools = toolsOf(config)
       return
     }
     case 'model':
@@ -76,7 +74,7 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
     case 'tool':
       return applyToolCall(run, record, input)
     case 'approval':
-      return applyApproval(run, record, input.request.position)
+      return changeCall(callsBeside(run, input.request.position), input.request.position, { approval: record })
     case 'compensation':
       return applyCompensation(run, record, input.position)
     case 'check':
@@ -100,13 +98,7 @@ function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<Ac
   else if (previousTurn) closeTurn(previousTurn, input.toolResults, record.scheduledAt)
   endHostedCode(run, input.toolResults, input.lostCode, record.scheduledAt)
   const reply = resultOf(record, 'model')
-  const turn: TurnDraft = {
-    number: input.turn,
-    model: record,
-    cells: [],
-    directCalls: new Map(),
-    pendingCells: reply?.codeToolUses ?? [],
-  }
+  const turn: TurnDraft = { ...emptyTurn(input.turn), model: record, pendingCells: reply?.codeToolUses ?? [] }
   run.turns.push(turn)
   if (reply?.hosted) {
     const { hosted, calls } = reply
@@ -237,7 +229,7 @@ function applyToolCall(
   { call }: Extract<ActivityInput, { type: 'tool' }>,
 ): void {
   const { turn, cell, index } = call.position
-  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
+  const calls = callsBeside(run, call.position)
   if (!calls) return
   const draft = calls.get(index)
   if (draft) {
@@ -248,27 +240,56 @@ function applyToolCall(
   calls.set(index, { ...position, toolUseId: undefined, described: undefined, activity: record, delivered: undefined })
 }
 
-function applyApproval(run: RunDraft, approval: ActivityRecord, { cell, index }: CallPosition): void {
-  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
+/** Returns the calls of the cell of a call, or the direct calls of the latest turn. */
+function callsBeside(run: RunDraft, { cell }: CallPosition): Map<number, CallDraft> | undefined {
+  return cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
+}
+
+/** Adds a record to a call. */
+function changeCall(
+  calls: Map<number, CallDraft> | undefined,
+  { index }: CallPosition,
+  change: Pick<CallDraft, 'approval'> | Pick<CallDraft, 'compensation'> | Pick<CallDraft, 'check'>,
+): void {
   const call = calls?.get(index)
-  if (call) calls?.set(index, { ...call, approval })
+  if (call) calls?.set(index, { ...call, ...change })
 }
 
 /** Applies a compensation, which comes after the turn of its call. */
-function applyCompensation(run: RunDraft, compensation: ActivityRecord, { turn, cell, index }: CallPosition): void {
-  const ofTurn = run.turns.find(({ number }) => number === turn)
-  const calls = cell === 0 ? ofTurn?.directCalls : run.cells.get(cell)?.calls
-  const call = calls?.get(index)
-  if (call) calls?.set(index, { ...call, compensation })
+function applyCompensation(run: RunDraft, compensation: ActivityRecord, position: CallPosition): void {
+  const ofTurn = run.turns.find(({ number }) => number === position.turn)
+  const calls = position.cell === 0 ? ofTurn?.directCalls : callsBeside(run, position)
+  changeCall(calls, position, { compensation })
 }
 
-function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallPosition): void {
-  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
-  const call = calls?.get(index)
-  if (!call) return
+function applyCheck(run: RunDraft, check: ActivityRecord, position: CallPosition): void {
+  const calls = callsBeside(run, position)
+  const call = calls?.get(position.index)
   // An invalid result of a deferred call changes nothing: the call still waits.
-  if (isDeferred(call) && check.end?.type !== 'completed') return
-  calls?.set(index, { ...call, check })
+  if (call && isDeferred(call) && check.end?.type !== 'completed') return
+  changeCall(calls, position, { check })
+}
+
+/** Applies a decision. The caller of a deferred call gets a failure later. A denial is an outcome in the history. */
+function applyDecision(run: RunDraft, decision: DecisionInput): void {
+  const { idempotencyKey, result, at } = decision
+  const turn = run.turns.at(-1)
+  for (const calls of [turn?.directCalls, ...[...run.cells.values()].map((cell) => cell.calls)]) {
+    for (const [index, call] of calls ?? []) {
+      const isApproval = call.approval?.input.type === 'approval'
+      const ofApproval = isApproval && approvalKey(call.approval.input.request.idempotencyKey) === idempotencyKey
+      const ofResult =
+        call.activity?.input.type === 'tool' && call.activity.input.call.idempotencyKey === idempotencyKey
+      if (!ofApproval && !ofResult) continue
+      const failed = ofResult && result.type === 'failure'
+      const outcome = failed && {
+        delivered: { status: 'tool_error', message: result.message } as const,
+        deliveredAt: at,
+      }
+      calls?.set(index, { ...call, decision, ...outcome })
+      return
+    }
+  }
 }
 
 /** Returns the latest turn. A program has only turn 0. */

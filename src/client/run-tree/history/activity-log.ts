@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { truncateEnd } from '../../../common/text/text.js'
 import { pendingStates } from '../../api-enums.js'
 import type { PayloadReader } from '../../temporal/payload-reader.js'
 import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from '../../temporal/event.js'
@@ -6,7 +8,6 @@ import { ChildCallLog } from './child-call-log.js'
 import { parseActivityInput, parseActivityResult } from './activity-payloads.js'
 import { Decisions } from './decisions.js'
 import { sharedCellRecord } from './shared-cells.js'
-import { heartbeatOutput, heartbeatProgress } from './heartbeat-progress.js'
 import { type ActivityRecord, openRecord } from './activity-record.js'
 
 /** The activities of one execution, from their events. */
@@ -107,4 +108,25 @@ export class ActivityLog {
     const record = cancelled && this.#byEvent.get(toEventId(cancelled.scheduledEventId))
     if (record) record.end = { type: 'cancelled', at, failure: { code: 'CANCELLED', message: 'cancelled' } }
   }
+}
+
+/** The part of the heartbeats of a tool's activity for people: `src/activities/tool-call/attempt-report.ts`. */
+const report = z.object({ milestone: z.string().optional(), details: z.unknown().optional() })
+
+/** The heartbeats of a running step: `src/activities/session/execute-step.ts`. */
+const stepReport = z.object({ printed: z.string() })
+
+const maxCharacters = 200
+
+/** Returns the end of the output of running code since the start of its step. */
+function heartbeatOutput(heartbeatDetails: unknown): string | undefined {
+  return stepReport.safeParse(heartbeatDetails).data?.printed
+}
+
+/** Returns the reported progress of a tool: its last milestone, else the details of its last heartbeat. */
+function heartbeatProgress(heartbeatDetails: unknown): string | undefined {
+  const { milestone, details } = report.safeParse(heartbeatDetails).data ?? {}
+  if (milestone !== undefined) return milestone
+  if (details === undefined || details === null) return undefined
+  return truncateEnd(typeof details === 'string' ? details : (JSON.stringify(details) ?? ''), maxCharacters)
 }

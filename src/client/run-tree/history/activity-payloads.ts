@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { CallPosition } from '../../../common/calls/calls.js'
 import { activityNames, compensationActivity, parseCallActivityId } from '../../../common/names.js'
 import type { ValueRef } from '../../../common/json/external-value.js'
@@ -26,7 +27,7 @@ import type { ModelReplySummary } from '../tree.js'
 import { takeStart } from '../../../common/text/text.js'
 
 /** The position of the follow-up steps of an activity. */
-export interface FollowUpContext {
+interface FollowUpContext {
   /** Milliseconds from the start of the session to the scheduling of the activity. */
   readonly now: number
   readonly turn: number
@@ -86,7 +87,7 @@ export type ActivityInput =
 
 /** The result of an activity, reduced like the input. */
 export type ActivityResult =
-  | { readonly type: 'config'; readonly config: RunConfigSummary }
+  | { readonly type: 'config'; readonly config: shapes.RunConfig }
   | {
       readonly type: 'model'
       readonly reply: ModelReplySummary
@@ -107,68 +108,49 @@ export type ActivityResult =
   | { readonly type: 'tool'; readonly preview?: string; readonly bytes: number; readonly ref?: ValueRef }
   | { readonly type: 'other' }
 
-interface RunConfigSummary {
-  readonly model: string
-  readonly backend: string
-  /** Names of the tools with effect `once`. */
-  readonly onceTools: ReadonlySet<string>
-  /** Maximum attempts of each tool. */
-  readonly attempts: ReadonlyMap<string, number>
-  readonly expiries: ReadonlyMap<string, number>
-  /** Names of the tools with a concurrency limit. */
-  readonly limitedTools: ReadonlySet<string>
-}
-
 const other = { type: 'other' } as const
+
+/** Converts a payload. One that does not match is left out of the tree. */
+function parse<Data, Converted>(
+  schema: z.ZodType<Data>,
+  payload: unknown,
+  convert: (data: Data) => Converted,
+): Converted | typeof other {
+  const { data } = schema.safeParse(payload)
+  return data === undefined ? other : convert(data)
+}
 
 export function parseActivityInput(activity: string, input: unknown, activityId: string): ActivityInput {
   switch (activity) {
     case activityNames.loadRunConfig:
       return { type: 'config' }
-    case activityNames.modelTurn: {
-      const { data } = shapes.modelInput.safeParse(input)
-      if (!data) return other
-      const { pending, hosted, ...turn } = data
-      const lostCode = hosted?.lost?.uses.map(({ id }) => id) ?? []
-      return {
+    case activityNames.modelTurn:
+      return parse(shapes.modelInput, input, ({ pending, hosted, ...turn }) => ({
         type: 'model',
         ...turn,
         requestBytes: totalByteLength(pending),
         toolResults: toolResults(pending),
-        lostCode,
-      }
-    }
-    case activityNames.compactMessages: {
-      const { data } = shapes.compactionInput.safeParse(input)
-      return data ? { type: 'compaction', ...data } : other
-    }
-    case activityNames.openSession: {
-      const { data } = shapes.openInput.safeParse(input)
-      return data ? { type: 'open', reason: data.reason } : other
-    }
-    case activityNames.executeStep: {
-      const { data } = shapes.executeStepInput.safeParse(input)
-      if (!data) return other
-      const { step, localCalls } = data
-      const followUps = step?.now !== undefined && localCalls ? { now: step.now, ...localCalls } : undefined
-      return { type: 'step', step, followUps }
-    }
+        lostCode: hosted?.lost?.uses.map(({ id }) => id) ?? [],
+      }))
+    case activityNames.compactMessages:
+      return parse(shapes.compactionInput, input, (data) => ({ type: 'compaction', ...data }))
+    case activityNames.openSession:
+      return parse(shapes.openInput, input, ({ reason }) => ({ type: 'open', reason }))
+    case activityNames.executeStep:
+      return parse(shapes.executeStepInput, input, ({ step, localCalls }) => {
+        const followUps = step?.now !== undefined && localCalls ? { now: step.now, ...localCalls } : undefined
+        return { type: 'step', step, followUps }
+      })
     case activityNames.parkSession:
       return { type: 'park' }
     case activityNames.closeSession:
       return { type: 'close' }
-    case activityNames.clientCall: {
-      const { data } = shapes.toolInput.safeParse(input)
-      return data ? { type: 'tool', call: data } : other
-    }
-    case activityNames.requestApproval: {
-      const { data } = shapes.approvalInput.safeParse(input)
-      return data ? { type: 'approval', request: data } : other
-    }
-    case activityNames.checkToolResult: {
-      const { data } = shapes.resultCheckInput.safeParse(input)
-      return data ? { type: 'check', position: data.position } : other
-    }
+    case activityNames.clientCall:
+      return parse(shapes.toolInput, input, (call) => ({ type: 'tool', call }))
+    case activityNames.requestApproval:
+      return parse(shapes.approvalInput, input, (request) => ({ type: 'approval', request }))
+    case activityNames.checkToolResult:
+      return parse(shapes.resultCheckInput, input, ({ position }) => ({ type: 'check', position }))
     default: {
       const { data: compensated } = shapes.compensateInput.safeParse(input)
       if (compensated && activity === compensationActivity(compensated.tool))
@@ -185,10 +167,11 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
 /** Returns the input of a call of a remote tool, from the bare arguments. */
 export function remoteCall(tool: string, args: unknown, position: CallPosition | undefined): ActivityInput {
   if (position === undefined) return other
-  const { data } = shapes.remoteArguments.safeParse(args)
-  if (!data) return other
   const caller = position.cell === 0 ? 'direct' : 'code_execution'
-  return { type: 'tool', call: { tool, caller, position, arguments: data } }
+  return parse(shapes.remoteArguments, args, (data) => ({
+    type: 'tool',
+    call: { tool, caller, position, arguments: data },
+  }))
 }
 
 /** @param previewCharacters maximum length of the preview of a tool result */
@@ -198,60 +181,38 @@ export function parseActivityResult(
   previewCharacters: number,
 ): ActivityResult {
   switch (activityInput.type) {
-    case 'config': {
-      const { data } = shapes.runConfig.safeParse(value)
-      if (!data) return other
-      return {
-        type: 'config',
-        config: {
-          model: data.model.name,
-          backend: data.backend,
-          onceTools: onceTools(data),
-          attempts: attempts(data),
-          expiries: expiries(data),
-          limitedTools: limitedTools(data),
-        },
-      }
-    }
-    case 'model': {
-      const { data } = shapes.modelResult.safeParse(value)
-      if (!data) return other
-      const { content, ...reply } = data.reply
-      const isExecuted = executesToolUses(reply.stopReason)
-      return {
-        type: 'model',
-        reply: { ...reply, text: joinTextBlocks(content), replyBytes: totalByteLength(content) },
-        codeToolUses: isExecuted ? codeToolUses(content) : [],
-        hosted: isExecuted || reply.stopReason === 'pause_turn' ? hostedCodeOf(content) : undefined,
-        calls: new Map(isExecuted ? Object.entries(data.calls) : []),
-        conversationBytes: data.conversationBytes,
-      }
-    }
-    case 'compaction': {
-      const { data } = shapes.compactionResult.safeParse(value)
-      return data ? { type: 'compaction', ...data } : other
-    }
-    case 'open': {
-      const { data } = shapes.openResult.safeParse(value)
-      return data ? { type: 'open', backend: data.session.backend, description: data.description } : other
-    }
-    case 'step': {
-      const { data } = shapes.stepResult.safeParse(value)
-      return data ? { type: 'step', result: data } : other
-    }
-    case 'tool': {
-      if (activityInput.followUps) {
-        const { data } = shapes.resultOfFollowedCall.safeParse(value)
-        return data ? toolResult(data.value, previewCharacters) : other
-      }
-      return toolResult(value, previewCharacters)
-    }
+    case 'config':
+      return parse(shapes.runConfig, value, (config) => ({ type: 'config', config }))
+    case 'model':
+      return parse(shapes.modelResult, value, ({ reply: { content, ...reply }, calls, conversationBytes }) => {
+        const isExecuted = executesToolUses(reply.stopReason)
+        return {
+          type: 'model',
+          reply: { ...reply, text: joinTextBlocks(content), replyBytes: totalByteLength(content) },
+          codeToolUses: isExecuted ? codeToolUses(content) : [],
+          hosted: isExecuted || reply.stopReason === 'pause_turn' ? hostedCodeOf(content) : undefined,
+          calls: new Map(isExecuted ? Object.entries(calls) : []),
+          conversationBytes,
+        }
+      })
+    case 'compaction':
+      return parse(shapes.compactionResult, value, (data) => ({ type: 'compaction', ...data }))
+    case 'open':
+      return parse(shapes.openResult, value, ({ session: { backend }, description }) => ({
+        type: 'open',
+        backend,
+        description,
+      }))
+    case 'step':
+      return parse(shapes.stepResult, value, (result) => ({ type: 'step', result }))
+    case 'tool':
+      return activityInput.followUps
+        ? parse(shapes.resultOfFollowedCall, value, (followed) => toolResult(followed.value, previewCharacters))
+        : toolResult(value, previewCharacters)
     case 'check':
       return toolResult(value, previewCharacters)
-    case 'approval': {
-      const { data } = shapes.approvalResult.safeParse(value)
-      return data ? { type: 'approval', ...data } : other
-    }
+    case 'approval':
+      return parse(shapes.approvalResult, value, (data) => ({ type: 'approval', ...data }))
     case 'park':
       return { type: 'park', isCheckpointed: value === true }
     case 'compensation':
@@ -269,24 +230,4 @@ function toolResult(value: unknown, previewCharacters: number): Extract<Activity
   if (ref !== undefined) return { type: 'tool', bytes: ref.bytes, ref }
   const json = JSON.stringify(value) ?? 'null'
   return { type: 'tool', preview: takeStart(json, previewCharacters), bytes: byteLengthOf(json) }
-}
-
-/** Names of the tools with effect `once`. */
-export function onceTools({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlySet<string> {
-  return new Set(tools.filter(({ effect }) => effect === 'once').map(({ name }) => name))
-}
-
-/** Maximum attempts of each tool. */
-export function attempts({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlyMap<string, number> {
-  return new Map(tools.flatMap(({ name, attempts: each }) => (each === undefined ? [] : [[name, each]])))
-}
-
-/** Names of the tools with a concurrency limit. */
-export function limitedTools({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlySet<string> {
-  return new Set(tools.filter(({ concurrency }) => concurrency !== undefined).map(({ name }) => name))
-}
-
-/** Milliseconds until the calls of each deferred tool expire. */
-export function expiries({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlyMap<string, number> {
-  return new Map(tools.flatMap(({ name, deferred }) => (deferred ? [[name, deferred.expiresMs]] : [])))
 }

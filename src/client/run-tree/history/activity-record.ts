@@ -28,6 +28,25 @@ type ActivityEnd =
   | { readonly type: 'completed'; readonly at: number; readonly result: ActivityResult }
   | { readonly type: 'failed' | 'cancelled'; readonly at: number; readonly failure: Failure }
 
+/** Creates the record of work without events of its own, which has ended. */
+export function completedRecord(
+  input: ActivityInput,
+  { from, to = from }: { readonly from: number; readonly to?: number },
+  { summary = '', result = { type: 'other' } }: { readonly summary?: string; readonly result?: ActivityResult } = {},
+): ActivityRecord {
+  return {
+    activityId: '',
+    summary,
+    scheduledAt: from,
+    input,
+    started: true,
+    attempts: 1,
+    lastFailure: undefined,
+    blockedNote: undefined,
+    end: { type: 'completed', at: to, result },
+  }
+}
+
 /**
  * Creates the record of an activity, or of a child workflow, that begins with this event.
  *

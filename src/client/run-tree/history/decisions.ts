@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseApproval } from '../../../common/calls/approvals.js'
 import type { JsonValue } from '../../../common/json/json.js'
 import { completeCallUpdate } from '../../../common/names.js'
-import type { ActivityRecord } from './activity-record.js'
+import { type ActivityRecord, completedRecord } from './activity-record.js'
 import type { DecisionInput } from './activity-payloads.js'
 import { type HistoryEvent, toEventId, toMilliseconds } from '../../temporal/event.js'
 import type { PayloadReader } from '../../temporal/payload-reader.js'
@@ -43,17 +43,7 @@ export class Decisions {
     const decision = completed && this.#accepted.get(toEventId(completed.acceptedEventId))
     if (!decision || completed.outcome?.failure) return undefined
     const at = toMilliseconds(event.eventTime)
-    return {
-      activityId: '',
-      summary: '',
-      scheduledAt: at,
-      input: { type: 'decision', ...decision, at },
-      started: true,
-      attempts: 1,
-      lastFailure: undefined,
-      blockedNote: undefined,
-      end: { type: 'completed', at, result: { type: 'other' } },
-    }
+    return completedRecord({ type: 'decision', ...decision, at }, { from: at })
   }
 }
 

@@ -1,5 +1,5 @@
-import type { ActivityRecord } from './activity-record.js'
-import { type ActivityInput, type ActivityResult, parseActivityResult } from './activity-payloads.js'
+import { type ActivityRecord, completedRecord } from './activity-record.js'
+import { parseActivityResult } from './activity-payloads.js'
 import * as shapes from './payload-schemas.js'
 
 interface FollowUpRecords {
@@ -42,7 +42,10 @@ export function followUpRecords(
     const input = { type: 'step', step: { number, input: { type: 'results', results } } } as const
     const endedAt = next ? context.startedAt + next.now - next.waited : completedAt
     const times = { from: context.startedAt + followUp.now, to: endedAt }
-    return [...ofCalls, completedRecord(`step ${number}`, input, times, { type: 'step', result: stepResult })]
+    return [
+      ...ofCalls,
+      completedRecord(input, times, { summary: `step ${number}`, result: { type: 'step', result: stepResult } }),
+    ]
   })
   return { resultAt: context.startedAt + first.now - (input.type === 'step' ? first.waited : 0), records }
 }
@@ -61,27 +64,9 @@ function localCallRecords(
     const position = { turn, cell, index }
     const input = { type: 'tool', call: { tool, caller: 'code_execution', position, arguments: args } } as const
     const times = { from: startedAt + now - waited, to: startedAt + now }
-    return completedRecord(summary, input, times, parseActivityResult(input, outcome.value, previewCharacters))
+    const result = parseActivityResult(input, outcome.value, previewCharacters)
+    return completedRecord(input, times, { summary, result })
   })
-}
-
-function completedRecord(
-  summary: string,
-  input: ActivityInput,
-  { from, to }: { readonly from: number; readonly to: number },
-  result: ActivityResult,
-): ActivityRecord {
-  return {
-    activityId: '',
-    summary,
-    scheduledAt: from,
-    input,
-    started: true,
-    attempts: 1,
-    lastFailure: undefined,
-    blockedNote: undefined,
-    end: { type: 'completed', at: to, result },
-  }
 }
 
 function callsOf(result: shapes.StepResult | undefined): Calls {

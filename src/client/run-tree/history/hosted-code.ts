@@ -6,7 +6,7 @@ import type { CodeToolUse } from './content-blocks.js'
 import type { Block } from './payload-schemas.js'
 
 /** The end of code that Anthropic executes. */
-export interface HostedCodeEnd {
+interface HostedCodeEnd {
   readonly toolUseId: string
   readonly status: 'ok' | 'code_error' | 'timed_out' | 'lost'
   readonly output: readonly Externalizable<string>[]

@@ -259,6 +259,7 @@ export const compensateInput = z.object({ tool: z.string(), position })
 export const approvalResult = z.object({ isNeeded: z.boolean() })
 
 export type ApprovalInput = z.infer<typeof approvalInput>
+export type RunConfig = z.infer<typeof runConfig>
 export type RunState = z.infer<typeof runState>
 export type Block = z.infer<typeof block>
 export type ToolInput = z.infer<typeof toolInput>

@@ -1,8 +1,7 @@
 import { cellMessageSignal, cellReplySignal } from '../../../common/names.js'
-import type { ActivityRecord } from './activity-record.js'
+import { type ActivityRecord, completedRecord } from './activity-record.js'
 import type { ActivityInput } from './activity-payloads.js'
 import type { HistoryEvent } from '../../temporal/event.js'
-import { openRecord } from './activity-record.js'
 import type { PayloadReader } from '../../temporal/payload-reader.js'
 import { cellReply, executeCellMessage } from './payload-schemas.js'
 
@@ -14,9 +13,7 @@ import { cellReply, executeCellMessage } from './payload-schemas.js'
  */
 export function sharedCellRecord(reader: PayloadReader, event: HistoryEvent, at: number): ActivityRecord | undefined {
   const input = inputOf(reader, event)
-  if (!input) return undefined
-  const record = openRecord(reader, event, { activityId: '', name: input.type, input })
-  return { ...record, end: { type: 'completed', at, result: { type: 'other' } } }
+  return input && completedRecord(input, { from: at })
 }
 
 function inputOf(reader: PayloadReader, event: HistoryEvent): ActivityInput | undefined {

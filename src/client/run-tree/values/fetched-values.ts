@@ -5,17 +5,30 @@ import { formatCompactNumber, takeStart } from '../../../common/text/text.js'
 import type { Externalizable, ValueRef } from '../../../common/json/external-value.js'
 import { externalValue } from '../../../common/json/external-value.js'
 import type { Values } from '../../../values/values.js'
+import type { RunTree } from '../tree.js'
 import { previewText, parseRef } from './external-values.js'
 
 /** Reads external values. */
 export type ValueReader = Pick<Values, 'load' | 'readText'>
 
 /** External values that a tree shows. */
-export interface ValuesToFetch {
+interface ValuesToFetch {
   /** Values that are fetched completely. */
   readonly whole: readonly ValueRef[]
   /** Values of which only the first characters are fetched. */
   readonly previews: readonly ValueRef[]
+}
+
+/** Returns the external values that a rendered tree shows. */
+export function valuesToFetch({ turns }: RunTree, full: boolean): ValuesToFetch {
+  const cells = turns.flatMap((turn) => turn.cells)
+  const texts = cells.flatMap(({ codeRef, outputRefs }) => (codeRef ? [codeRef, ...outputRefs] : outputRefs))
+  if (!full) return { whole: texts, previews: [] }
+  const calls = [...cells.flatMap((cell) => cell.calls), ...turns.flatMap((turn) => turn.directCalls)]
+  return {
+    whole: [...texts, ...calls.flatMap((call) => parseRef(call.arguments) ?? [])],
+    previews: calls.flatMap(({ resultRef }) => resultRef ?? []),
+  }
 }
 
 /** Maximum bytes of a fetched value. For larger values, only the preview is shown. */

@@ -22,7 +22,7 @@ export interface TurnMatch {
   readonly lastToolResult?: TextMatch
 }
 
-export interface ScriptedText {
+interface ScriptedText {
   readonly type: 'text'
   readonly text: string
 }

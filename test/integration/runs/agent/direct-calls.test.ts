@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ScriptedBlock } from '../../../../src/testing/index.js'
+import type { ScriptedBlock } from '../../../../src/testing/scripted-messages-api/script/script.js'
 import { z } from 'zod'
 import { answerResult, call, code, text, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'

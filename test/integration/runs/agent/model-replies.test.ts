@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ScriptedBlock } from '../../../../src/testing/index.js'
+import type { ScriptedBlock } from '../../../../src/testing/scripted-messages-api/script/script.js'
 import { answerResult, call, code, text, turn } from '../../../support/script.js'
 import { requestMessages, TestEnvironment } from '../../../support/environment/test-environment.js'
 import { tool } from '../../../support/tools.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CancelledFailure } from '@temporalio/common'
-import type { ScriptedFault } from '../../../../src/testing/index.js'
+import type { ScriptedFault } from '../../../../src/testing/scripted-messages-api/script/faults.js'
 import { waitForAbort } from '../../../../src/common/async/abort.js'
 import { Bookings } from '../../../support/booking-tool.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ScriptedFault } from '../../../../src/testing/index.js'
+import type { ScriptedFault } from '../../../../src/testing/scripted-messages-api/script/faults.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { call, code, faulty, text, turn } from '../../../support/script.js'
 import { Deferred, tool } from '../../../support/tools.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
-import type { AgentTree, RunTree } from '../../../../src/client/index.js'
+import type { AgentTree, RunTree } from '../../../../src/client/run-tree/index.js'
 import { pollOptions } from '../../../support/poll-options.js'
 import { answerResult, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'

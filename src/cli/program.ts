@@ -17,7 +17,6 @@ import { closestMatch } from '../common/text/unknown-keys.js'
 import { approvalsCommand } from './commands/calls/approvals.js'
 import { answerCommand, approveCommand, denyCommand } from './commands/calls/decide.js'
 import { budgetCommand } from './commands/runs/budget.js'
-import { callsCommand } from './commands/calls/calls.js'
 import { cancelCommand } from './commands/runs/cancel.js'
 import { chatCommand } from './commands/runs/chat.js'
 import { codecServerCommand } from './commands/processes/codec-server.js'
@@ -77,7 +76,6 @@ export function buildProgram(): Command {
     approveCommand(),
     denyCommand(),
     answerCommand(),
-    callsCommand(),
     sessionsCommand(),
     valuesCommand(),
     replayCheckCommand(),

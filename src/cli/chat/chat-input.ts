@@ -40,7 +40,7 @@ export function openChatInput(): ChatInput {
   })
   // Created at once: lines that come before a listener is added would be lost.
   const queue = new LineQueue(lines)
-  const color = supportsColor(process.stderr, process.env)
+  const color = supportsColor(process.stderr)
   let liveText: LiveText | undefined
   /** Rows of the live text on the screen, above the line that is typed. */
   let liveRows = 0

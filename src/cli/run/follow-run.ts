@@ -36,7 +36,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const { environment, interrupts, onInterrupt } = options
   const { workflowId } = handle
   const finished = new AbortController()
-  const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
+  const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr) })
   const prompt = new WaitPrompt(environment.ptc, progress)
   let waits: readonly WaitOfRun[] = []
   let latest: RunTree | undefined

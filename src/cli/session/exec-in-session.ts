@@ -82,7 +82,7 @@ export async function executeWithProgress(
 ): Promise<SessionExecution> {
   const progress = new ProgressWriter({
     stream: process.stderr,
-    color: supportsColor(process.stderr, process.env),
+    color: supportsColor(process.stderr),
     content,
   })
   // With -i, the code uses the terminal.

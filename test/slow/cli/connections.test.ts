@@ -1,14 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
-import { z } from 'zod'
-import { defineTool } from '../../../src/index.js'
+import { expect, test } from 'vitest'
 import { resolveTemporal } from '../../../src/dev-server/resolve-temporal.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 import { type EnvironmentVariables, TestProject } from '../../support/cli/ptc.js'
-import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { NetworkProxy } from '../../support/faults/network-proxy.js'
 import { unusedAddress } from '../../support/unused-address.js'
 
 const config = { 'ptc.config.ts': 'export default { tools: [] }' }
@@ -48,37 +44,4 @@ test('a connection to a web server reports the reason', async () => {
     server.close()
     server.closeAllConnections()
   }
-})
-
-test('ptc approvals --watch prints each wait once, and asks a server again after an outage', async () => {
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pays.',
-    input: z.object({ euros: z.number() }),
-    output: z.string(),
-    effect: 'once',
-    approval: 'always',
-    run: ({ euros }) => `paid ${euros}`,
-  })
-  const env = await TestEnvironment.start({ tools: [pay] })
-  const { address, namespace } = sharedServer()
-  const network = await NetworkProxy.start(address)
-  onTestFinished(() => network.close())
-  const environment = { TEMPORAL_ADDRESS: network.address, TEMPORAL_NAMESPACE: namespace }
-  await using project = await TestProject.create({}, environment)
-  await project.write('ptc.config.ts', `export default { tools: [], taskQueue: '${env.ptc.taskQueue}' }`)
-  const { workflowId } = await env.startProgram('print(await pay(euros=1))\nprint(await pay(euros=2))')
-  const watching = project.start('approvals', '--config', 'ptc.config.ts', '--watch')
-  await watching.waitForOutput(/pay 1 waits for approval/, 'stdout')
-  network.disconnect()
-  await watching.waitForOutput(/trying again/)
-  const [wait] = await env.ptc.waits()
-  if (wait?.wait.type !== 'approval') throw new Error('the call does not wait')
-  await env.ptc.approveCall(wait.wait.token)
-  network.reconnect()
-  await watching.waitForOutput(/pay 2 waits for approval/, 'stdout')
-  watching.signal('SIGINT')
-  const { stdout } = await watching.result
-  expect(stdout.split(`ptc approve ${workflowId}`)).toHaveLength(3)
-  await env.ptc.handle(workflowId).cancel()
 })

@@ -29,7 +29,7 @@ const statusLabels = { ok: 'ok   ', warning: 'warn ', error: 'error' } as const
 const statusStyles = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
 function formatCheck({ name, status, message, remedy }: Check): string {
-  const colors = createColors(supportsColor(process.stdout, process.env))
+  const colors = createColors(supportsColor(process.stdout))
   const indent = ' '.repeat(6)
   const lines = message.split('\n').map((line, index) => (index === 0 ? line : `${indent}- ${line}`))
   const remedyLines = (remedy ?? '').split('\n').filter((line) => line !== '')

@@ -63,8 +63,6 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
 
 async function formatRuns(runs: readonly RunInfo[]): Promise<string> {
   const { renderRunTable } = await import('../../rendering/tables/run-table.js')
-  const { supportsColor } = await import('../../rendering/text/colors.js')
-  const { stdout, env } = process
-  const width = stdout.isTTY ? stdout.columns : undefined
-  return renderRunTable(runs, { now: new Date(), width, color: supportsColor(stdout, env) })
+  const { stdoutLayout } = await import('../../rendering/text/colors.js')
+  return renderRunTable(runs, { now: new Date(), ...stdoutLayout() })
 }

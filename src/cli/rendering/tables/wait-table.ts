@@ -11,15 +11,13 @@ interface WaitTableOptions {
   /** Columns of the terminal; undefined: unlimited. */
   readonly width: number | undefined
   readonly color: boolean
-  /** Those that are rendered. Default: all. A command names its call when other calls of the run wait. */
-  readonly shown?: readonly WaitOfRun[]
 }
 
 /** For each wait: the run, what it waits for, since when, who asked, and the command that continues it. */
 export function renderWaits(waits: readonly WaitOfRun[], options: WaitTableOptions): string {
-  const { now, width = 10_000, color, shown = waits } = options
+  const { now, width = 10_000, color } = options
   const colors = createColors(color)
-  const lines = shown.flatMap(({ run, wait }) => {
+  const lines = waits.flatMap(({ run, wait }) => {
     const waitsFor = waits.filter((each) => each.run.workflowId === run.workflowId).map((each) => each.wait)
     const { user, tenant } = run.requester ?? {}
     const asked = [user, tenant].filter((each) => each !== undefined).join(' of ')

@@ -22,7 +22,7 @@ import { raceWithExit } from '../environment/race-with-exit.js'
 import { exitCodes } from '../process/exit-code.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { readJson, readText } from '../process/read-text.js'
-import { print, printStatus } from '../process/stdio.js'
+import { print, printError, printStatus } from '../process/stdio.js'
 import { describeReport } from '../../common/calls/compensation.js'
 import type { StreamEvent } from '../../stream/index.js'
 import type { LiveText } from '../rendering/progress/live-text.js'
@@ -35,8 +35,8 @@ import {
 } from '../run/options.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 import { incompleteStatusMessages } from '../run/print-run-ending.js'
+import { newWaitLines } from '../rendering/text/waits.js'
 import { showLiveText } from './show-live-text.js'
-import { newWaitLines } from './show-waits.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
   /** Undefined starts a new conversation. */
@@ -246,8 +246,7 @@ class Chat {
     if (!isTerminal) return asking
     asking.catch((thrown: unknown) => {
       if (!PtcError.isInstance(thrown) || fatalCodes.includes(thrown.code)) return this.#fail(thrown)
-      const { message, hint } = thrown
-      this.#printAbove(() => printStatus([`ptc: ${message}`, ...(hint === undefined ? [] : [hint])].join('\n')))
+      this.#printAbove(() => printError(thrown))
     })
   }
 
@@ -290,7 +289,7 @@ class Chat {
       this.#printAbove(() => printStatus(`${file} goes with the next message`))
     } catch (thrown) {
       if (!PtcError.isInstance(thrown)) throw thrown
-      this.#printAbove(() => printStatus(`ptc: ${thrown.message}`))
+      this.#printAbove(() => printError(thrown))
     }
   }
 

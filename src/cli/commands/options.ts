@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { LogLevel } from '../../worker/index.js'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../platform/listen-address.js'
@@ -50,6 +50,11 @@ export type ModeChoice = TaskMode | 'conversation'
 export function modeOption(): Option {
   const text = 'how the agent works on the question (default: as its agent or the configuration says)'
   return new Option('--mode <mode>', text).choices([...taskModes, 'conversation'])
+}
+
+/** A command of a group such as `ptc sessions`. @param json what `--json` prints */
+export function subcommand(name: string, description: string, json: string): Command {
+  return new Command(name).description(description).addOption(configOption()).addOption(jsonOption(json))
 }
 
 export function jsonOption(what: string): Option {
@@ -145,6 +150,13 @@ export function parseRunId(text: string): string {
 export function parseAddress(text: string): string {
   if (isListenAddress(text)) return text
   throw new InvalidArgumentError('It must be an IP address and a port, such as 127.0.0.1:9464, or :9464.')
+}
+
+/** Parser for commander: an origin. The option may be repeated. */
+export function parseOrigin(text: string, earlier: readonly string[]): readonly string[] {
+  const { origin } = URL.canParse(text) ? new URL(text) : { origin: 'null' }
+  if (origin === 'null') throw new InvalidArgumentError('It must be an origin, such as https://app.example.com.')
+  return [...earlier, origin]
 }
 
 /** Parser for commander: roles such as `workflow,tools`, each at most once. */

@@ -7,7 +7,7 @@ import { sandboxBackends } from '../../common/run/run-config.js'
 import type { RunInfo } from '../../client/run/run-info.js'
 import type { ExecutionRef } from '../../client/temporal/history-pages.js'
 import type { Environment } from './environment.js'
-import { printStatus } from '../process/stdio.js'
+import { printError, printStatus } from '../process/stdio.js'
 
 /** Warns that a run may wait for a worker: prints the message of WORKER_MISSING instead of throwing it. */
 export async function warnIfNoWorkers(environment: Environment, requiredRoles: readonly Role[]): Promise<void> {
@@ -15,8 +15,7 @@ export async function warnIfNoWorkers(environment: Environment, requiredRoles: r
     await environment.requireWorkers(requiredRoles)
   } catch (thrown) {
     if (!(PtcError.isInstance(thrown) && thrown.code === 'WORKER_MISSING')) throw thrown
-    printStatus(`ptc: ${thrown.message}: the run waits for one`)
-    if (thrown.hint !== undefined) printStatus(thrown.hint)
+    printError({ message: `${thrown.message}: the run waits for one`, hint: thrown.hint })
   }
 }
 

@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { waitForAbort } from '../../../common/async/abort.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { print } from '../../process/stdio.js'
-import { configOption, type ConfigOption, integerUpTo } from '../options.js'
+import { configOption, type ConfigOption, integerUpTo, parseOrigin } from '../options.js'
 
 interface Options extends ConfigOption {
   readonly host: string
@@ -37,12 +37,6 @@ needs it. For the UI, set the address in its settings, or start it with TEMPORAL
   temporal workflow show -w ID --codec-endpoint http://127.0.0.1:8234`,
     )
     .action(runCodecServer)
-}
-
-function parseOrigin(text: string, earlier: readonly string[]): readonly string[] {
-  const { origin } = URL.canParse(text) ? new URL(text) : { origin: 'null' }
-  if (origin === 'null') throw new InvalidArgumentError('It must be an origin, such as https://temporal.example.com.')
-  return [...earlier, origin]
 }
 
 async function runCodecServer({ config, host, port, uiOrigin, maxBytes }: Options): Promise<void> {

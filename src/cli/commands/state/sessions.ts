@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { withEnvironment } from '../../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
+import { type ConfigOption, type JsonOption, subcommand } from '../options.js'
 import type { Sessions } from '../../../client/sessions/sessions.js'
 import type { Environment } from '../../environment/environment.js'
 import { print, printStatus } from '../../process/stdio.js'
@@ -38,10 +38,6 @@ export function sessionsCommand(): Command {
       `
 \`ptc exec --session NAME script.py\` starts or continues a session; an unused one expires (sessions.idle in the configuration).`,
     )
-}
-
-function subcommand(name: string, description: string, json: string): Command {
-  return new Command(name).description(description).addOption(configOption()).addOption(jsonOption(json))
 }
 
 function list(options: Options): Promise<void> {

@@ -3,7 +3,7 @@ import { pluralize } from '../../../common/text/text.js'
 import type { GarbageReport } from '../../../values/garbage/collect-garbage.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { withEnvironment } from '../../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption, parseAge, parseRunId } from '../options.js'
+import { type ConfigOption, type JsonOption, parseAge, parseRunId, subcommand } from '../options.js'
 import { print, printStatus } from '../../process/stdio.js'
 
 type Options = ConfigOption & JsonOption
@@ -53,10 +53,6 @@ runs and named sessions have ids of their own: erase them as well. An erased run
         )
         .action(erase),
     )
-}
-
-function subcommand(name: string, description: string, json: string): Command {
-  return new Command(name).description(description).addOption(configOption()).addOption(jsonOption(json))
 }
 
 /** Counts without a server. */

@@ -21,7 +21,7 @@ import { formatSpan, type RenderContext } from './render-context.js'
 import { formatStatus, type DisplayStatus, statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
 import { turnBranch } from './turn-branch.js'
-import { sinceTime, waitLines } from '../text/waits.js'
+import { formatRequester, sinceTime, waitLines } from '../text/waits.js'
 import { describeUnserved } from '../../../client/workers/unserved-queue.js'
 
 interface RenderTreeOptions {
@@ -75,6 +75,7 @@ function headerLines(tree: RunTree, context: RenderContext, columns: number): re
   const question = tree.type === 'agent' ? tree.question : ''
   const indented = (text: string, style: Style, limit?: number): readonly Line[] =>
     textBlock(text, { columns: columns - 2, style, limit, prose: true }).map((line) => [part('  '), ...line])
+  const asked = formatRequester(tree.requester)
   const started = subagents ? [pluralize(subagents.runs, 'sub-agent')] : []
   const counts = [formatSpan(tree, context), ...counted, pluralize(toolCalls, 'tool call'), ...started, ...spent]
   return [
@@ -85,18 +86,12 @@ function headerLines(tree: RunTree, context: RenderContext, columns: number): re
     ],
     ...indented(wrapFacts(counts, columns - 2).join('\n'), 'dim'),
     ...indented(environment.join(' · '), 'dim'),
-    ...indented(describeRequester(tree.requester), 'dim'),
+    ...indented(asked === '' ? '' : `asked by ${asked}`, 'dim'),
     ...indented(question, 'plain', context.full ? undefined : maxQuestionLines),
     ...(tree.lacksBeginning ? indented(missingHistoryNotice, 'yellow') : []),
     ...waitLines(tree, sinceTime, columns - 2).map((line) => [part('  '), ...line]),
     ...tree.unserved.flatMap((queue) => indented(describeUnserved(queue, context.now), 'yellow')),
   ]
-}
-
-/** `asked by ada of acme`; empty when the context of the run has neither. */
-function describeRequester({ user, tenant }: NonNullable<RunTree['requester']> = {}): string {
-  if (user === undefined) return tenant === undefined ? '' : `asked by ${oneLine(tenant)}`
-  return `asked by ${oneLine(user)}${tenant === undefined ? '' : ` of ${oneLine(tenant)}`}`
 }
 
 const missingHistoryNotice = 'Earlier histories of this run were deleted (retention); the tree starts later.'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { RunWait, WaitOfRun } from '../../client/index.js'
-import { newWaitLines } from './show-waits.js'
+import type { RunWait, WaitOfRun } from '../../../client/index.js'
+import { newWaitLines } from './waits.js'
 
 const waitOf = (wait: RunWait): WaitOfRun => ({ run: { workflowId: 'run-1' } as WaitOfRun['run'], wait })
 const call = (index: number, workflowId?: string): WaitOfRun =>

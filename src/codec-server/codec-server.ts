@@ -79,7 +79,7 @@ async function respond(
 ): Promise<void> {
   checkToken(request, response, token)
   const operation = /\/(encode|decode)$/.exec(url.pathname)?.[1]
-  if (operation === undefined) throw new HttpError('NOT_FOUND', 'there are /encode and /decode')
+  if (operation === undefined) throw new HttpError('NOT_FOUND', 'this server has only the paths /encode and /decode')
   if (request.method !== 'POST') throw new HttpError('METHOD_NOT_ALLOWED', 'only POST is allowed')
   const { data } = body.safeParse(await readJson(request, bodyLimits))
   if (!data) throw new HttpError('BAD_REQUEST', 'the body is not {"payloads": […]}')

@@ -41,7 +41,7 @@ async function configuredServer(options: ResolveTemporalOptions): Promise<Tempor
     const reason = await diagnoseConnection(address, Boolean(connectionOptions.tls))
     throw new PtcError(
       'TEMPORAL_UNREACHABLE',
-      `Temporal at ${address}, namespace ${namespace}, can not be used: ${reason ?? messageOf(error)}`,
+      `Temporal at ${address}, namespace ${namespace}, can't be used: ${reason ?? messageOf(error)}`,
       {
         hint:
           'TEMPORAL_ADDRESS or a temporal.toml profile names this server. ' +

@@ -236,7 +236,7 @@ class Chat {
   }
 
   #onInterrupt(input: ChatInput): void {
-    if (this.#working === 0) return input.printAbove(() => printStatus('(exit or Ctrl-D leaves)'))
+    if (this.#working === 0) return input.printAbove(() => printStatus('(type exit or Ctrl-D to leave)'))
     if (this.#isInterrupted) return this.#leave.abort()
     input.printAbove(() => this.interrupt())
   }

@@ -19,7 +19,7 @@ export interface JsonOption {
 }
 
 export function configOption(): Option {
-  return new Option('-c, --config <file>', 'configuration (default: ptc.config.ts in this folder or one above)')
+  return new Option('-c, --config <file>', 'configuration file (default: ptc.config.ts in this folder or one above)')
 }
 
 /** @param others sandboxes that only some commands accept */
@@ -35,10 +35,12 @@ export function idOption(): Option {
 export function agentOptions(): readonly Option[] {
   return [
     new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'),
-    new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames),
-    new Option('--temperature <number>', 'of the model, from 0 to 2').argParser(parseTemperature),
-    new Option('--thinking <mode>', 'of the model: adaptive, off, or a number of tokens').argParser(parseThinking),
-    new Option('--effort <level>', 'of the model').choices(efforts),
+    new Option('-m, --model <names>', 'model, and its fallbacks: a,b (default: as configured)').argParser(parseNames),
+    new Option('--temperature <number>', 'temperature of the model, from 0 to 2').argParser(parseTemperature),
+    new Option('--thinking <mode>', 'thinking of the model: adaptive, off, or a number of tokens').argParser(
+      parseThinking,
+    ),
+    new Option('--effort <level>', 'effort of the model').choices(efforts),
     new Option('--session <name>', 'named session that executes the code (default: its own sandbox)'),
     new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
   ]
@@ -48,7 +50,7 @@ export function agentOptions(): readonly Option[] {
 export type ModeChoice = TaskMode | 'conversation'
 
 export function modeOption(): Option {
-  const text = 'how the agent works on the question (default: as its agent or the configuration says)'
+  const text = 'how the agent works on the question (default: that of its agent or the configuration)'
   return new Option('--mode <mode>', text).choices([...taskModes, 'conversation'])
 }
 
@@ -97,8 +99,8 @@ export function boundOptions(): readonly Option[] {
 /** The options for the data of {@link OverrideOptions}, which code or tools get. */
 export function dataOptions(): readonly Option[] {
   return [
-    new Option('--input <file-or-json>', 'data for the code, which has it as variable input_data'),
-    new Option('--context <file-or-json>', 'who asks, as a JSON object: every tool gets it'),
+    new Option('--input <file-or-json>', 'data for the code, in its variable input_data'),
+    new Option('--context <file-or-json>', 'context for every tool, such as user and tenant: a JSON object'),
   ]
 }
 

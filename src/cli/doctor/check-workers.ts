@@ -91,7 +91,9 @@ async function checkSandboxQueues(
     }),
   )
   const lines = queues.flat()
-  return lines.length === 0 ? [] : [warning('Sandbox queues', lines.join('\n'), 'The runs wait for such a worker.')]
+  return lines.length === 0
+    ? []
+    : [warning('Sandbox queues', lines.join('\n'), 'Start a worker with this sandbox: the runs wait for one.')]
 }
 
 /** Checks the task queues of remote tools and of tools that have their own. Returns nothing when there are none. */

@@ -104,7 +104,7 @@ export class WaitPrompt {
       printStatus(decision.done)
     } catch (thrown) {
       if (thrown instanceof Left) {
-        if (signal.aborted && !this.#isClosed) printStatus('no longer needed')
+        if (signal.aborted && !this.#isClosed) printStatus('no longer needed: the wait has ended')
       } else {
         printError({ message: messageOf(thrown), hint: isUnfit(thrown) ? thrown.hint : undefined })
       }
@@ -136,13 +136,13 @@ async function decisionOn(ptc: Decider, tree: RunTree, wait: RunWait, ask: Ask):
   const { workflowId } = tree
   if (wait.type === 'approval') return decideOnCall(ptc, workflowId, wait, ask)
   if (wait.type === 'budget') {
-    const text = await ask(`the new budget of ${wait.item} (Enter: later): `)
+    const text = await ask(`the new budget of ${wait.item} (Enter: decide later): `)
     if (text === '') return undefined
     const amount = Number(text)
     if (!(amount > 0)) throw new Error(`${text} is not a number above 0`)
     return { done: 'the budget is raised', send: () => raiseBudget(ptc, workflowId, wait.item, amount) }
   }
-  const text = await ask('answer (Enter: later): ')
+  const text = await ask('answer (Enter: decide later): ')
   if (text === '') return undefined
   const command = waitCommand(tree, { ...wait, type: 'result' })
   return { done: 'the question is answered', send: () => answerCall(ptc, wait.token, text, command) }
@@ -172,7 +172,9 @@ async function decideOnCall(
     send: () => ptc.approveCall(token, options),
   })
   for (;;) {
-    const choice = await ask('approve? [y]es, [n]o, [e]dit the arguments, [a]lways these arguments, Enter: later: ')
+    const choice = await ask(
+      'approve? [y]es, [n]o, [e]dit the arguments, [a]lways these arguments, Enter: decide later: ',
+    )
     switch (choice.toLowerCase()) {
       case '':
         return undefined
@@ -185,7 +187,7 @@ async function decideOnCall(
       case 'e':
       case 'edit':
         if (isPreview) {
-          printStatus('The arguments are too large to edit here: ptc approve has --arguments FILE.')
+          printStatus('The arguments are too large to edit here: use `ptc approve --arguments FILE`.')
           break
         }
         return approve({ arguments: await askArguments(args, ask) })

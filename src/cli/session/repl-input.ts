@@ -48,7 +48,7 @@ export async function openReplInput({ names, openHistory }: ReplInputOptions): P
     if (isExecuting) return interruptListener()
     const isEmpty = blockLines.length === 0 && lines.line === ''
     blockLines = []
-    process.stderr.write(isEmpty ? '\n(exit or Ctrl-D leaves)\n' : '\n')
+    process.stderr.write(isEmpty ? '\n(type exit or Ctrl-D to leave)\n' : '\n')
     discardLine(lines)
     showPrompt()
   })

@@ -49,7 +49,10 @@ function messageBody(responding: Responding, { tree, answer }: Pause): MessageBo
   if (stop === undefined) {
     const { status, error } = answer ?? {}
     // The code is that of an error, or of a failure of Temporal.
-    throw new PtcError((error?.code ?? 'LIMIT_EXCEEDED') as ErrorCode, error?.message ?? `the work ended: ${status}`)
+    throw new PtcError(
+      (error?.code ?? 'LIMIT_EXCEEDED') as ErrorCode,
+      error?.message ?? `the work ended with status ${status}`,
+    )
   }
   const expiresAt = new Date(reply.expiresAt ?? Date.now() + containerMs).toISOString()
   return {

@@ -122,7 +122,9 @@ except ToolDenied as error:
   terminal.type('e\r')
   await terminal.waitForScreen(/arguments: \{"euros":1\}/)
   terminal.type('\u007f0}\r')
-  await terminal.waitForScreen(/the call is approved[^]*Which\? waits for an answer[^]*answer \(Enter: later\): /)
+  await terminal.waitForScreen(
+    /the call is approved[^]*Which\? waits for an answer[^]*answer \(Enter: decide later\): /,
+  )
   terminal.type('the blue one\r')
   await terminal.waitForScreen(/the question is answered[^]*approve\?/)
   // Another person may decide meanwhile.

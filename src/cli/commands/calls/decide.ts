@@ -29,7 +29,7 @@ interface DenyOptions extends Decision {
 }
 
 export function approveCommand(): Command {
-  return decisionCommand('approve', 'approve a call that waits for it')
+  return decisionCommand('approve', 'approve a call that waits for approval')
     .addOption(new Option('--arguments <json>', 'arguments that replace those of the call: JSON, or a file with it'))
     .addOption(new Option('--remember', 'approve later calls of the tool with the same arguments in this run, too'))
     .action(async (id: string | undefined, call: string | undefined, options: ApproveOptions) => {

@@ -10,7 +10,7 @@ export function doctorCommand(): Command {
     .description('check everything a run needs, and say how to fix what is missing')
     .addOption(configOption())
     .addOption(jsonOption('an array of checks'))
-    .addHelpText('after', '\nExit code 1 when a check has failed that runs depend on.')
+    .addHelpText('after', '\nExit code 1: a check that runs depend on has failed.')
     .action(runDoctor)
 }
 

@@ -27,7 +27,8 @@ export function replayCheckCommand(): Command {
     .addHelpText(
       'after',
       `
-Without files it replays the newest executions of the task queue, open or closed. Exit code 1: one does not replay.
+Without files it replays the newest executions of the task queue, open or closed. Exit code 1: a history
+does not replay, or there is none.
 
 Examples:
   ptc replay-check                                            the last 100 executions

@@ -21,23 +21,29 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions,
 
 export function chatCommand(): Command {
   const command = new Command('chat')
-    .description('converse: send messages, one a line; the conversation survives crashes and waits for months')
+    .description('send messages to a conversation, one per line; it survives crashes and waits for months')
     .argument('[name]', 'name of the conversation (default: a new one)')
     .addOption(configOption())
     .addOption(sandboxOption(hostedBackend))
     .addOption(
-      new Option('--message <text>', 'send only this message, print its answer, and leave; - reads it from stdin'),
+      new Option(
+        '--message <text>',
+        'send only this message, print its answer, and leave; - reads the message from stdin',
+      ),
     )
     .addOption(
-      new Option('--messages <file-or-json>', 'messages in the format of the API that a new conversation begins with'),
+      new Option(
+        '--messages <file-or-json>',
+        'earlier messages of a new conversation, in the format of the Messages API',
+      ),
     )
     .addOption(new Option('--resume', 'fail if the conversation does not exist, instead of starting it'))
     .addOption(jsonOption('each answer as one line'))
     .addHelpText(
       'after',
       `
-Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that is typed while a message is
-worked on steers that work. Ctrl-C interrupts the work, a second one leaves it running. exit or Ctrl-D leaves; the
+Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that you
+type during the work on a message steers that work. Ctrl-C interrupts the work, a second one leaves it running. exit or Ctrl-D leaves; the
 conversation waits, without a sandbox after a while, until /close.
 
 Examples:

@@ -48,7 +48,7 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
     else if (runs.length === 0) {
       const { taskQueue } = environment.ptc
       const isFiltered = Object.keys({ ...filters, ...began }).length > 1
-      printStatus(isFiltered ? `no such runs on task queue ${taskQueue}` : `no runs on task queue ${taskQueue} yet`)
+      printStatus(isFiltered ? `no run on task queue ${taskQueue} matches` : `no runs on task queue ${taskQueue} yet`)
     } else {
       printStyled(await formatRuns(runs))
       const waiting = runs.filter(({ state }) => awaitingStatuses.some((each) => each === state)).length

@@ -71,9 +71,13 @@ async function run(question: string, options: Options): Promise<number> {
         hint: 'See `ptc chat --help`.',
       })
     if (question === '-')
-      throw new PtcError('RUN_INPUT_INVALID', 'with -i, standard input has the messages: give the question', {
-        hint: '(see `ptc run --help`)',
-      })
+      throw new PtcError(
+        'RUN_INPUT_INVALID',
+        'with -i, the messages come from standard input: give the question as an argument',
+        {
+          hint: '(see `ptc run --help`)',
+        },
+      )
     const { runChat } = await import('../../chat/run-chat.js')
     const chosen = { name: undefined, config, sandbox, json: false, mustExist: false }
     return runChat({ ...overrides, ...chosen, first: question })

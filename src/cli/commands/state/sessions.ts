@@ -9,7 +9,7 @@ type Options = ConfigOption & JsonOption
 
 export function sessionsCommand(): Command {
   return new Command('sessions')
-    .description('named sandboxes, whose variables outlive a run: list, show, interrupt, close')
+    .description('list, show, interrupt and close sessions: named sandboxes whose variables outlive a run')
     .addCommand(
       subcommand('list', 'list sessions, including those of running runs, newest first', 'an array of sessions').action(
         list,

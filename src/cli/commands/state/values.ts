@@ -20,7 +20,7 @@ interface EraseOptions extends Options {
 
 export function valuesCommand(): Command {
   return new Command('values')
-    .description('stored data of runs: statistics, garbage collection, erasure of a run')
+    .description('count, collect and erase the stored values of runs')
     .addCommand(subcommand('stat', 'count the values of the store by age', 'the counts').action(stat))
     .addCommand(
       subcommand('gc', 'remove values that no run refers to', 'the report')

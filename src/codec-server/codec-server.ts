@@ -6,7 +6,7 @@ import { checkToken, HttpError, type HttpExchange, type HttpServer, readJson, st
 import type { KeyRing } from '../values/encryption/key-ring.js'
 import { EncryptionCodec } from '../values/encryption/payload-codec.js'
 import type { Values } from '../values/values.js'
-import { decodePayload, type DecodeOptions } from './decode-payload.js'
+import { type DecodeOptions, readablePayload } from './decode-payload.js'
 
 export interface CodecServerOptions {
   /** The owner of the values closes them. */
@@ -98,7 +98,7 @@ async function decodeAll(payloads: readonly Payload[], signal: AbortSignal, deco
     searchedBytes: maxSearchedBytes,
   }
   const decoded: Payload[] = []
-  for (const payload of payloads) decoded.push(await decodePayload(payload, { ...decoding, allowance, signal }))
+  for (const payload of payloads) decoded.push(await readablePayload(payload, { ...decoding, allowance, signal }))
   return decoded
 }
 

@@ -65,18 +65,14 @@ function namespaceNotFound(address: string, namespace: string, cause: unknown): 
 }
 
 function loadConnectConfig(environment: EnvironmentVariables) {
+  const isSet = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
+  const values = Object.entries(environment).filter(isSet)
   try {
-    return loadClientConnectConfig({ overrideEnvVars: definedOnly(environment) })
+    return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(values) })
   } catch (error) {
     throw new PtcError('CONFIG_INVALID', `the Temporal connection settings are broken: ${messageOf(error)}`, {
       hint: 'Check TEMPORAL_* variables and temporal.toml (https://docs.temporal.io/develop/environment-configuration).',
       cause: error,
     })
   }
-}
-
-function definedOnly(environment: EnvironmentVariables): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }

@@ -105,13 +105,7 @@ async function start(options: DevServerOptions): Promise<TemporalServer> {
   const { address, uiUrl, pid } = server
   if (stateDirectory !== undefined) {
     const owner = process.pid
-    await writeServerRecord(stateDirectory, {
-      owner,
-      pid,
-      address,
-      namespace,
-      ...defined({ uiUrl }),
-    })
+    await writeServerRecord(stateDirectory, { owner, pid, address, namespace, ...defined({ uiUrl }) })
   }
   return {
     address,

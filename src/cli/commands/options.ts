@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { PtcError } from '../../common/errors.js'
 import type { LogLevel } from '../../worker/index.js'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../platform/listen-address.js'
@@ -31,8 +32,13 @@ export function idOption(): Option {
   return new Option('--id <id>', 'id of the run (default: generated); a completed run is not repeated')
 }
 
+/** The options of runs and conversations: {@link AgentOptions} and {@link OverrideOptions}. */
+export function agentRunOptions(): readonly Option[] {
+  return [...agentOptions(), ...boundOptions(), ...dataOptions()]
+}
+
 /** The options for {@link AgentOptions}. */
-export function agentOptions(): readonly Option[] {
+function agentOptions(): readonly Option[] {
   return [
     new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'),
     new Option('-m, --model <names>', 'model, and its fallbacks: a,b (default: as configured)').argParser(parseNames),
@@ -52,6 +58,10 @@ export type ModeChoice = TaskMode | 'conversation'
 export function modeOption(): Option {
   const text = 'how the agent works on the question (default: that of its agent or the configuration)'
   return new Option('--mode <mode>', text).choices([...taskModes, 'conversation'])
+}
+
+export function usageError(command: string, message: string): PtcError {
+  return new PtcError('RUN_INPUT_INVALID', message, { hint: `(see \`ptc ${command} --help\`)` })
 }
 
 /** A command of a group such as `ptc sessions`. @param json what `--json` prints */

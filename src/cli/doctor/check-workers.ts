@@ -15,7 +15,7 @@ import {
 import { describeUnserved } from '../../client/workers/unserved-queue.js'
 import { formatDuration } from '../../common/text/format.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
-import { idleRoles, type LoadedConfig, stateDirectory } from '../environment/project.js'
+import { idleRoles, type LoadedConfig, findStateDirectory } from '../environment/project.js'
 
 const name = 'Workers'
 
@@ -31,7 +31,7 @@ export async function checkWorkers(
     const reason = "skipped: the task queue is in the configuration, which can't be loaded"
     return [warning(name, reason, 'Correct the configuration, then run `ptc doctor` again.')]
   }
-  const server = await resolveTemporal({ stateDirectory: stateDirectory(), onProgress: () => undefined }).catch(
+  const server = await resolveTemporal({ stateDirectory: findStateDirectory(), onProgress: () => undefined }).catch(
     () => undefined,
   )
   if (server === undefined) return []

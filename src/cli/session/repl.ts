@@ -13,7 +13,7 @@ import type { RunData } from '../run/options.js'
 import { openReplInput, type ReplInput } from './repl-input.js'
 import { displayValueOf } from './display-value.js'
 import { openReplHistory } from './repl-history.js'
-import { stateDirectory } from '../environment/project.js'
+import { findStateDirectory } from '../environment/project.js'
 import { printExecution } from './print-execution.js'
 import { printError, printStatus } from '../process/stdio.js'
 
@@ -40,7 +40,7 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
   using input = await openReplInput({
     names: environment.toolNames,
-    openHistory: () => openReplHistory(stateDirectory()),
+    openHistory: () => openReplHistory(findStateDirectory()),
   })
   const target = { session, sandbox, mustExist: options.mustExist, data }
   if (process.stdin.isTTY) printStatus(`session ${session}: Tab completes names; exit or Ctrl-D leaves`)

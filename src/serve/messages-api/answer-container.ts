@@ -104,7 +104,7 @@ async function sendResults(
   })
   const [first] = found
   const after = new Set(found.map(({ id }) => id))
-  if (!first || after.size < found.length) throw new BadRequest('messages: a call has more than one result')
+  if (!first || after.size < found.length) throw new BadRequest('messages: a call has two results')
   // When some calls already have results, this request is repeated: the code may have made other calls since.
   const isFirst = found.every(({ call }) => call.deferred !== undefined)
   const missing = calls.find(({ id, call }) => call.deferred !== undefined && !after.has(id))

@@ -16,11 +16,11 @@ export function doctorCommand(): Command {
 
 async function runDoctor({ config, json }: ConfigOption & JsonOption): Promise<void> {
   const { runChecks } = await import('../../doctor/index.js')
-  const { stateDirectory } = await import('../../environment/project.js')
+  const { findStateDirectory } = await import('../../environment/project.js')
   const onCheck = (check: Check): void => {
     if (json !== true) printStyled(formatCheck(check))
   }
-  const checks = await runChecks({ config, stateDirectory: stateDirectory(), onCheck })
+  const checks = await runChecks({ config, stateDirectory: findStateDirectory(), onCheck })
   if (json === true) print(JSON.stringify(checks, null, 2))
   if (checks.some(({ status }) => status === 'error')) process.exitCode = exitCodes.failed
 }

@@ -1,11 +1,9 @@
 import { Command, Option } from 'commander'
 import { hostedBackend } from '../../../common/agent/hosted-code.js'
 import {
-  agentOptions,
-  boundOptions,
+  agentRunOptions,
   configOption,
   type ConfigOption,
-  dataOptions,
   jsonOption,
   type JsonOption,
   sandboxOption,
@@ -59,6 +57,6 @@ Examples:
       const chosen = { name, config, sandbox, json: json === true, mustExist: resume === true }
       process.exitCode = await runChat({ ...others, ...chosen })
     })
-  for (const option of [...agentOptions(), ...boundOptions(), ...dataOptions()]) command.addOption(option)
+  for (const option of agentRunOptions()) command.addOption(option)
   return command
 }

@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander'
-import { PtcError } from '../../../common/errors.js'
 import {
   boundOptions,
   configOption,
@@ -10,6 +9,7 @@ import {
   type JsonOption,
   sandboxOption,
   type SandboxOption,
+  usageError,
 } from '../options.js'
 import type { OverrideOptions } from '../../run/options.js'
 
@@ -58,25 +58,22 @@ Examples:
 
 async function exec(script: string | undefined, options: Options): Promise<number> {
   const { id, json, config, sandbox, session, resume, interactive, ...overrides } = options
-  if (resume === true && session === undefined) throw usageError('--resume needs --session')
-  const mustExist = resume === true
+  if (resume === true && session === undefined) throw usageError('exec', '--resume needs --session')
+  const target = { ...overrides, session, config, sandbox, mustExist: resume === true }
   if (interactive === true) {
-    if (script === '-') throw usageError('with -i, the code comes from standard input: give a file, or no script')
+    if (script === '-')
+      throw usageError('exec', 'with -i, the code comes from standard input: give a file, or no script')
     const { runRepl } = await import('../../session/repl.js')
-    return runRepl({ ...overrides, script, session, config, sandbox, mustExist })
+    return runRepl({ ...target, script })
   }
-  if (script === undefined) throw usageError('a script is missing: give a file, - for standard input, or -i')
+  if (script === undefined) throw usageError('exec', 'a script is missing: give a file, - for standard input, or -i')
   if (session !== undefined) {
     const { execInSession } = await import('../../session/exec-in-session.js')
-    return execInSession(script, { ...overrides, session, config, sandbox, mustExist, json: json === true })
+    return execInSession(script, { ...target, session, json: json === true })
   }
   const { startRun } = await import('../../run/start-run.js')
   return startRun(
     { type: 'program', script },
     { ...overrides, id, config, sandbox, json: json === true, detach: false },
   )
-}
-
-function usageError(message: string): PtcError {
-  return new PtcError('RUN_INPUT_INVALID', message, { hint: '(see `ptc exec --help`)' })
 }

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { defaultTaskQueue, type Role, roles, sandboxQueue } from '../../common/names.js'
+import { defaultTaskQueue, type Role, roles } from '../../common/names.js'
 import { type BackendName, sandboxBackends } from '../../common/run/run-config.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { pluralize } from '../../common/text/text.js'
@@ -12,7 +12,7 @@ import {
   isUnserved,
   type TaskQueueStatus,
 } from '../../client/workers/task-queue.js'
-import { describeUnserved } from '../../client/workers/unserved-queue.js'
+import { describeUnservedSandboxes } from '../environment/worker-warnings.js'
 import { formatDuration } from '../../common/text/format.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
 import { idleRoles, type LoadedConfig, findStateDirectory } from '../environment/project.js'
@@ -84,13 +84,7 @@ async function checkSandboxQueues(
   taskQueue: string,
   backends: readonly BackendName[],
 ): Promise<readonly Check[]> {
-  const queues = await Promise.all(
-    backends.map(async (sandbox) => {
-      const queue = await describeTaskQueue(client, sandboxQueue(taskQueue, sandbox), 'activity')
-      return isUnserved(queue) ? [describeUnserved({ ...queue, role: 'sandbox', sandbox }, Date.now())] : []
-    }),
-  )
-  const lines = queues.flat()
+  const lines = await describeUnservedSandboxes(client, taskQueue, backends)
   return lines.length === 0
     ? []
     : [warning('Sandbox queues', lines.join('\n'), 'Start a worker with this sandbox: the runs wait for one.')]

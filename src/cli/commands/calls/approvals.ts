@@ -3,6 +3,7 @@ import type { WaitOfRun } from '../../../client/index.js'
 import { defined } from '../../../common/defined.js'
 import { withEnvironment } from '../../environment/with-environment.js'
 import { print, printStatus, printStyled } from '../../process/stdio.js'
+import { stdoutLayout } from '../../rendering/text/colors.js'
 import { describeLimit, readOpenWaits } from '../../run/find-waiting-call.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 
@@ -18,7 +19,6 @@ export function approvalsCommand(): Command {
 async function approvals(run: string | undefined, { config, json }: ConfigOption & JsonOption): Promise<void> {
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async (environment) => {
     const { renderWaits } = await import('../../rendering/tables/wait-table.js')
-    const { stdoutLayout } = await import('../../rendering/text/colors.js')
     const { ptc } = environment
     const { waits, limit } = await (run === undefined
       ? readOpenWaits(environment)

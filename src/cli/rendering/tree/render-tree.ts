@@ -10,14 +10,14 @@
  */
 
 import { pluralize } from '../../../common/text/text.js'
-import type { RunTree } from '../../../client/run-tree/index.js'
+import type { CompactionNode, RunTree } from '../../../client/run-tree/index.js'
 import { type Branch, drawBranches } from './branch.js'
-import { compactionBranch } from './compaction-branch.js'
+import { describeCompaction } from '../text/compaction.js'
 import { createColors } from '../text/colors.js'
 import { formatCost, formatTokens } from '../../../common/text/format.js'
-import { wrapFacts, type Line, part, formatLine, type Style } from '../text/line.js'
+import { formatLine, justify, type Line, part, type Style, wrapFacts } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
-import { formatSpan, type RenderContext } from './render-context.js'
+import { formatAttempts, formatSpan, joinFacts, type RenderContext } from './render-context.js'
 import { formatStatus, type DisplayStatus, statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
 import { turnBranch } from './turn-branch.js'
@@ -63,6 +63,25 @@ function turnBranches(
     ...turns.flatMap((turn) => [...draw((next) => next === turn.number), turnBranch(turn, answer, context)]),
     ...draw((next) => next > last),
   ]
+}
+
+/** The compaction of the messages before a turn. */
+function compactionBranch(compaction: CompactionNode, context: RenderContext): Branch {
+  const { status } = compaction
+  const failure = status === 'failed' ? compaction.failure : status === 'ok' ? undefined : compaction.lastFailure
+  return {
+    head: (columns) =>
+      justify(
+        [statusMark(status), part(' compaction', 'bold'), part(` ${describeCompaction(compaction)}`)],
+        joinFacts(formatSpan(compaction, context), formatAttempts(compaction)),
+        columns,
+      ),
+    body: (columns) => {
+      if (!failure) return []
+      const style = status === 'failed' ? 'red' : 'yellow'
+      return textBlock(`${failure.code}: ${failure.message}`, { columns, limit: 4, style, prose: true })
+    },
+  }
 }
 
 function headerLines(tree: RunTree, context: RenderContext, columns: number): readonly Line[] {

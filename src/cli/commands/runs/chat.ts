@@ -36,12 +36,12 @@ export function chatCommand(): Command {
       ),
     )
     .addOption(new Option('--resume', 'fail if the conversation does not exist, instead of starting it'))
-    .addOption(jsonOption('each answer as one line'))
+    .addOption(jsonOption('each answer, one per line,'))
     .addHelpText(
       'after',
       `
-Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that you
-type during the work on a message steers that work. Ctrl-C interrupts the work, a second one leaves it running. exit or Ctrl-D leaves; the
+Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that you type during the work on a
+message steers that work. Ctrl-C interrupts the work, a second one leaves it running. exit or Ctrl-D leaves; the
 conversation waits, without a sandbox after a while, until /close.
 
 Examples:

@@ -36,7 +36,8 @@ export function sessionsCommand(): Command {
     .addHelpText(
       'after',
       `
-\`ptc exec --session NAME script.py\` starts or continues a session; an unused one expires (sessions.idle in the configuration).`,
+\`ptc exec --session NAME script.py\` starts or continues a session. An unused one expires
+(sessions.idle in the configuration).`,
     )
 }
 

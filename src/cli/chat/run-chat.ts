@@ -39,24 +39,28 @@ import { newWaitLines } from '../rendering/text/waits.js'
 import { showLiveText } from './show-live-text.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
-  /** Undefined starts a new conversation. */
-  readonly name: string | undefined
-  readonly config: string | undefined
-  readonly sandbox: BackendChoice | undefined
+  readonly config?: string
+  readonly sandbox?: BackendChoice
   /** The first message. */
-  readonly first?: string | undefined
+  readonly first?: string
   /** The only message; `-` reads it from standard input. */
-  readonly message?: string | undefined
+  readonly message?: string
   /** A file with messages from another source, or their JSON. */
-  readonly messages?: string | undefined
-  readonly mustExist: boolean
-  readonly json: boolean
+  readonly messages?: string
+  /** The conversation must exist. */
+  readonly resume?: boolean
+  readonly json?: boolean
 }
 
-/** Sends messages to a conversation and prints the answers, until the input ends; returns the exit code. */
-export async function runChat(options: ChatOptions): Promise<number> {
+/**
+ * Sends messages to a conversation and prints the answers, until the input ends; returns the exit code.
+ *
+ * @param given name of the conversation; undefined starts a new one
+ */
+export async function runChat(options: ChatOptions, given?: string): Promise<number> {
   using interrupts = listenForInterrupts()
-  const { name = generateId('chat'), config, sandbox, json } = options
+  const { config, sandbox, json = false } = options
+  const name = given ?? generateId('chat')
   const conversationOptions = await readConversationOptions(options)
   checkConversationOptions(conversationOptions)
   checkName('conversation', name)
@@ -85,12 +89,12 @@ export async function runChat(options: ChatOptions): Promise<number> {
     chat,
     environment,
   )
-  if (!chat.isClosed && (input.isTerminal || options.name === undefined)) printStatus(`\`ptc chat ${name}\` continues`)
+  if (!chat.isClosed && (input.isTerminal || given === undefined)) printStatus(`\`ptc chat ${name}\` continues`)
   return chat.exitCode
 }
 
 async function readConversationOptions(options: ChatOptions): Promise<ConversationOptions> {
-  const { messages, mustExist } = options
+  const { messages, resume: mustExist } = options
   return {
     ...chosenAgent(options),
     ...(messages !== undefined && { messages: parseMessages(await readJson(messages, '--messages')) }),

@@ -21,7 +21,7 @@ interface ReplOptions extends Omit<SessionOptions, 'session'> {
   /** A file that is executed first. */
   readonly script: string | undefined
   /** Undefined starts a new session, which is closed at the end. */
-  readonly session: string | undefined
+  readonly session?: string
 }
 
 /** After these errors the next block would fail too. */

@@ -1,21 +1,7 @@
 import { Command, Option } from 'commander'
 import { hostedBackend } from '../../../common/agent/hosted-code.js'
-import {
-  agentRunOptions,
-  configOption,
-  type ConfigOption,
-  jsonOption,
-  type JsonOption,
-  sandboxOption,
-  type SandboxOption,
-} from '../options.js'
-import type { AgentOptions, OverrideOptions } from '../../run/options.js'
-
-interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
-  readonly message?: string
-  readonly messages?: string
-  readonly resume?: boolean
-}
+import { agentRunOptions, configOption, jsonOption, sandboxOption } from '../options.js'
+import type { ChatOptions } from '../../chat/run-chat.js'
 
 export function chatCommand(): Command {
   const command = new Command('chat')
@@ -51,11 +37,9 @@ Examples:
   ptc chat books --session q3
   echo /close | ptc chat books`,
     )
-    .action(async (name: string | undefined, options: Options) => {
+    .action(async (name: string | undefined, options: ChatOptions) => {
       const { runChat } = await import('../../chat/run-chat.js')
-      const { config, sandbox, json, resume, ...others } = options
-      const chosen = { name, config, sandbox, json: json === true, mustExist: resume === true }
-      process.exitCode = await runChat({ ...others, ...chosen })
+      process.exitCode = await runChat(options, name)
     })
   for (const option of agentRunOptions()) command.addOption(option)
   return command

@@ -57,23 +57,19 @@ Examples:
 }
 
 async function exec(script: string | undefined, options: Options): Promise<number> {
-  const { id, json, config, sandbox, session, resume, interactive, ...overrides } = options
-  if (resume === true && session === undefined) throw usageError('exec', '--resume needs --session')
-  const target = { ...overrides, session, config, sandbox, mustExist: resume === true }
-  if (interactive === true) {
+  const { json = false, session, resume = false, interactive = false } = options
+  if (resume && session === undefined) throw usageError('exec', '--resume needs --session')
+  if (interactive) {
     if (script === '-')
       throw usageError('exec', 'with -i, the code comes from standard input: give a file, or no script')
     const { runRepl } = await import('../../session/repl.js')
-    return runRepl({ ...target, script })
+    return runRepl({ ...options, script, mustExist: resume })
   }
   if (script === undefined) throw usageError('exec', 'a script is missing: give a file, - for standard input, or -i')
   if (session !== undefined) {
     const { execInSession } = await import('../../session/exec-in-session.js')
-    return execInSession(script, { ...target, session, json: json === true })
+    return execInSession(script, { ...options, session, mustExist: resume, json })
   }
   const { startRun } = await import('../../run/start-run.js')
-  return startRun(
-    { type: 'program', script },
-    { ...overrides, id, config, sandbox, json: json === true, detach: false },
-  )
+  return startRun({ type: 'program', script }, options)
 }

@@ -60,7 +60,7 @@ Examples:
 }
 
 async function run(question: string, options: Options): Promise<number> {
-  const { json, config, sandbox, id, detach, interactive, mode, ...overrides } = options
+  const { json, id, detach, interactive, mode } = options
   if (interactive === true || mode === 'conversation') {
     if (mode !== undefined && mode !== 'conversation')
       throw usageError('run', `with -i, the mode is conversation, not ${mode}`)
@@ -69,10 +69,8 @@ async function run(question: string, options: Options): Promise<number> {
     if (question === '-')
       throw usageError('run', 'with -i, the messages come from standard input: give the question as an argument')
     const { runChat } = await import('../../chat/run-chat.js')
-    const chosen = { name: undefined, config, sandbox, json: false, mustExist: false }
-    return runChat({ ...overrides, ...chosen, first: question })
+    return runChat({ ...options, first: question })
   }
   const { startRun } = await import('../../run/start-run.js')
-  const request = { type: 'agent', question, mode, options: overrides } as const
-  return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
+  return startRun({ type: 'agent', question, mode, options }, options)
 }

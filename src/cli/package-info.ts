@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 interface PackageInfo {
   readonly version: string
   readonly dependencies: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
   /** Versions of Node that it supports. */
   readonly engines: { readonly node: string }
 }

@@ -17,7 +17,6 @@ import { closestMatch } from '../common/text/unknown-keys.js'
 import { approvalsCommand } from './commands/calls/approvals.js'
 import { answerCommand, approveCommand, denyCommand } from './commands/calls/decide.js'
 import { budgetCommand } from './commands/runs/budget.js'
-import { callsCommand } from './commands/calls/calls.js'
 import { cancelCommand } from './commands/runs/cancel.js'
 import { chatCommand } from './commands/runs/chat.js'
 import { codecServerCommand } from './commands/processes/codec-server.js'
@@ -44,7 +43,7 @@ Examples:
   ptc exec report.py                         run a program with the tools, without a model
   ptc show agent-x4k2m9pqrs                  show a run as a tree
 
-Temporal is found as by its own tools: TEMPORAL_ADDRESS, TEMPORAL_PROFILE, temporal.toml; else the server of \`ptc dev\`.
+Commands use the Temporal server of TEMPORAL_ADDRESS, TEMPORAL_PROFILE or temporal.toml; else that of \`ptc dev\`.
 Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 no Temporal or no worker, 4 the model gave up,
 130 interrupted.`
 
@@ -77,7 +76,6 @@ export function buildProgram(): Command {
     approveCommand(),
     denyCommand(),
     answerCommand(),
-    callsCommand(),
     sessionsCommand(),
     valuesCommand(),
     replayCheckCommand(),
@@ -86,7 +84,7 @@ export function buildProgram(): Command {
     doctorCommand(),
   ]
   for (const command of commands) {
-    program.addCommand(command.copyInheritedSettings(program))
+    program.addCommand(command.copyInheritedSettings(program).helpCommand(false))
     for (const subcommand of command.commands) subcommand.copyInheritedSettings(program)
   }
   program.addCommand(helpCommand(program).copyInheritedSettings(program))

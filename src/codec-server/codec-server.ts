@@ -6,7 +6,7 @@ import { checkToken, HttpError, type HttpExchange, type HttpServer, readJson, st
 import type { KeyRing } from '../values/encryption/key-ring.js'
 import { EncryptionCodec } from '../values/encryption/payload-codec.js'
 import type { Values } from '../values/values.js'
-import { decodePayload, type DecodeOptions } from './decode-payload.js'
+import { type DecodeOptions, readablePayload } from './decode-payload.js'
 
 export interface CodecServerOptions {
   /** The owner of the values closes them. */
@@ -79,7 +79,7 @@ async function respond(
 ): Promise<void> {
   checkToken(request, response, token)
   const operation = /\/(encode|decode)$/.exec(url.pathname)?.[1]
-  if (operation === undefined) throw new HttpError('NOT_FOUND', 'there are /encode and /decode')
+  if (operation === undefined) throw new HttpError('NOT_FOUND', 'this server has only the paths /encode and /decode')
   if (request.method !== 'POST') throw new HttpError('METHOD_NOT_ALLOWED', 'only POST is allowed')
   const { data } = body.safeParse(await readJson(request, bodyLimits))
   if (!data) throw new HttpError('BAD_REQUEST', 'the body is not {"payloads": […]}')
@@ -98,7 +98,7 @@ async function decodeAll(payloads: readonly Payload[], signal: AbortSignal, deco
     searchedBytes: maxSearchedBytes,
   }
   const decoded: Payload[] = []
-  for (const payload of payloads) decoded.push(await decodePayload(payload, { ...decoding, allowance, signal }))
+  for (const payload of payloads) decoded.push(await readablePayload(payload, { ...decoding, allowance, signal }))
   return decoded
 }
 

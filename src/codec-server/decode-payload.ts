@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { byteCount, digest, parseRef } from '../client/run-tree/values/external-values.js'
 import { storageReference } from '../client/temporal/storage-reference.js'
 import type { EncryptionCodec } from '../values/encryption/payload-codec.js'
-import { decodePayload as decodeStored, isOwnDriver } from '../values/payload-storage.js'
+import { decodePayload, isOwnDriver } from '../values/payload-storage.js'
 import type { Values } from '../values/values.js'
 
 export interface DecodeOptions {
@@ -38,7 +38,7 @@ const maxDepth = 1_000
  * that its JSON refers to. Returned unchanged when no step applies, when the store does not have the value, or when the
  * key is unknown.
  */
-export async function decodePayload(payload: Payload, options: DecodeOptions): Promise<Payload> {
+export async function readablePayload(payload: Payload, options: DecodeOptions): Promise<Payload> {
   try {
     return await expandReferences(await decrypt(await loadStored(payload, options), options), options)
   } catch {
@@ -54,7 +54,7 @@ async function loadStored(payload: Payload, { values, maxBytes, allowance, signa
   if (!reference || !isOwnDriver(reference.driverName)) return payload
   const { sha256, bytes, preview = '' } = stored.parse(reference.claimData)
   if (bytes > maxBytes || !take(allowance, bytes)) return jsonPayload({ preview, bytes, sha256 })
-  return decodeStored(values.valueStore, { sha256, bytes }, signal)
+  return decodePayload(values.valueStore, { sha256, bytes }, signal)
 }
 
 async function decrypt(payload: Payload, { codec }: DecodeOptions): Promise<Payload> {

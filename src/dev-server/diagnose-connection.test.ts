@@ -19,22 +19,22 @@ test('diagnoses an unknown host', async () => {
 })
 
 test('diagnoses a refused connection', async () => {
-  expect(await diagnoseConnection('127.0.0.1:1', false)).toBe('nothing listens there (connection refused)')
+  expect(await diagnoseConnection('127.0.0.1:1', false)).toBe('nothing listens at this address (connection refused)')
 })
 
 test('diagnoses a server that does not speak HTTP/2', async () => {
   const address = await listening(createHttpServer())
-  expect(await diagnoseConnection(address, false)).toBe('what listens there is not Temporal')
+  expect(await diagnoseConnection(address, false)).toBe('the server at this address is not Temporal')
 })
 
 test('diagnoses a server that closes the connection', async () => {
   const address = await listening(createServer((socket) => socket.destroy()))
-  expect(await diagnoseConnection(address, false)).toBe('what listens there is not Temporal')
+  expect(await diagnoseConnection(address, false)).toBe('the server at this address is not Temporal')
 })
 
 test('diagnoses TLS settings for a server without TLS', async () => {
   const address = await listening(createHttp2Server())
-  expect(await diagnoseConnection(address, true)).toMatch(/^it does not speak TLS/)
+  expect(await diagnoseConnection(address, true)).toMatch(/^the server does not speak TLS/)
 })
 
 test('finds no problem of a server that speaks HTTP/2', async () => {

@@ -32,7 +32,8 @@ export async function diagnoseConnection(address: string, usesTls: boolean): Pro
   const tls = () => connectTls({ host, port, rejectUnauthorized: false, ALPNProtocols: ['h2'], ...serverName(host) })
   const speaksTls = async () => (await attempt(tls, 'secureConnect', () => true)) === true
   if (usesTls) {
-    if (!(await speaksTls())) return 'it does not speak TLS, which the connection settings ask for (TEMPORAL_TLS)'
+    if (!(await speaksTls()))
+      return 'the server does not speak TLS, but the connection settings require it (TEMPORAL_TLS)'
     const strict = () => connectTls({ host, port, ALPNProtocols: ['h2'], ...serverName(host) })
     const trusted = await attempt(strict, 'secureConnect', () => true)
     return trusted === true ? undefined : `its TLS certificate is not accepted (${trusted})`
@@ -46,12 +47,13 @@ export async function diagnoseConnection(address: string, usesTls: boolean): Pro
     (data) => Buffer.isBuffer(data) && data[3] === settingsFrame,
   )
   if (isHttp2 === true) return undefined
-  if (await speaksTls()) return 'it speaks TLS, and the connection settings have none (TEMPORAL_TLS=true)'
-  return 'what listens there is not Temporal'
+  if (await speaksTls())
+    return 'the server speaks TLS, but the connection settings do not use it (set TEMPORAL_TLS=true)'
+  return 'the server at this address is not Temporal'
 }
 
 const socketErrors: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there (connection refused)',
+  ECONNREFUSED: 'nothing listens at this address (connection refused)',
   ETIMEDOUT: 'the machine does not answer (timed out)',
 }
 

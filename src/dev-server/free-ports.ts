@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 
 const ip = '127.0.0.1'
 
@@ -9,17 +9,15 @@ const ip = '127.0.0.1'
 export async function freePorts(preferred: readonly number[]): Promise<readonly number[]> {
   const servers: Server[] = []
   try {
-    for (const port of preferred) servers.push((await listen(port)) ?? (await listenOnAnyPort()))
-    return servers.map(portOf)
+    for (const port of preferred) {
+      const server = (await listen(port)) ?? (await listen(0))
+      if (server === undefined) throw new Error(`no free port on ${ip}`)
+      servers.push(server)
+    }
+    return servers.map((server) => (server.address() as AddressInfo).port)
   } finally {
     await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))))
   }
-}
-
-async function listenOnAnyPort(): Promise<Server> {
-  const server = await listen(0)
-  if (server === undefined) throw new Error(`no free port on ${ip}`)
-  return server
 }
 
 function listen(port: number): Promise<Server | undefined> {
@@ -28,10 +26,4 @@ function listen(port: number): Promise<Server | undefined> {
     server.once('error', () => settle(undefined))
     server.listen({ port, host: ip, exclusive: true }, () => settle(server))
   })
-}
-
-function portOf(server: Server): number {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
-  return address.port
 }

@@ -41,7 +41,7 @@ async function configuredServer(options: ResolveTemporalOptions): Promise<Tempor
     const reason = await diagnoseConnection(address, Boolean(connectionOptions.tls))
     throw new PtcError(
       'TEMPORAL_UNREACHABLE',
-      `Temporal at ${address}, namespace ${namespace}, can not be used: ${reason ?? messageOf(error)}`,
+      `Temporal at ${address}, namespace ${namespace}, can't be used: ${reason ?? messageOf(error)}`,
       {
         hint:
           'TEMPORAL_ADDRESS or a temporal.toml profile names this server. ' +
@@ -65,18 +65,14 @@ function namespaceNotFound(address: string, namespace: string, cause: unknown): 
 }
 
 function loadConnectConfig(environment: EnvironmentVariables) {
+  const isSet = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
+  const values = Object.entries(environment).filter(isSet)
   try {
-    return loadClientConnectConfig({ overrideEnvVars: definedOnly(environment) })
+    return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(values) })
   } catch (error) {
     throw new PtcError('CONFIG_INVALID', `the Temporal connection settings are broken: ${messageOf(error)}`, {
       hint: 'Check TEMPORAL_* variables and temporal.toml (https://docs.temporal.io/develop/environment-configuration).',
       cause: error,
     })
   }
-}
-
-function definedOnly(environment: EnvironmentVariables): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }

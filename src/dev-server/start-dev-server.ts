@@ -105,13 +105,7 @@ async function start(options: DevServerOptions): Promise<TemporalServer> {
   const { address, uiUrl, pid } = server
   if (stateDirectory !== undefined) {
     const owner = process.pid
-    await writeServerRecord(stateDirectory, {
-      owner,
-      pid,
-      address,
-      namespace,
-      ...defined({ uiUrl }),
-    })
+    await writeServerRecord(stateDirectory, { owner, pid, address, namespace, ...defined({ uiUrl }) })
   }
   return {
     address,
@@ -166,7 +160,7 @@ async function checkRequestedPorts({ port, uiPort }: DevServerOptions): Promise<
   const taken = requested.filter((number, index) => free[index] !== number)
   if (taken.length === 0) return
   throw new PtcError('TEMPORAL_UNREACHABLE', `port ${taken.join(' and ')} of this machine is already in use`, {
-    hint: 'Choose another port, or none: then a free one is found.',
+    hint: 'Choose another port, or leave the option out: a free port is used then.',
   })
 }
 

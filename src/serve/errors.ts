@@ -37,7 +37,7 @@ function isForUsers(code: string): boolean {
 /** An error of a run in the form for users of the agent. It keeps its code; the message stays in the run. */
 export function publicError(error: ErrorBody['error']): ErrorBody['error'] {
   if (isForUsers(error.code)) return error
-  return { code: error.code, message: "the agent can't work now; its operators find the reason with `ptc show`" }
+  return { code: error.code, message: "the agent can't work now; its operators can find the reason with `ptc show`" }
 }
 
 /** A message may quote text that a client sent. */

@@ -46,7 +46,7 @@ export function findRoute(
     const params = matchPath(route.path, path)
     return params ? [{ ...route, params }] : []
   })
-  if (matches.length === 0) throw new HttpError('NOT_FOUND', `there is nothing at ${path}`)
+  if (matches.length === 0) throw new HttpError('NOT_FOUND', `there is no path ${path}`)
   const found = matches.find((each) => each.method === method)
   if (found) return found
   throw new HttpError('METHOD_NOT_ALLOWED', `${path} takes ${matches.map((each) => each.method).join(' and ')}`)

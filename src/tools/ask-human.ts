@@ -26,7 +26,7 @@ export interface AskHumanOptions {
   readonly expires?: Duration
   /**
    * Tells people of a question. It is called at least once for each question, and again when it throws. Default: no
-   * notification; `ptc calls list` shows the questions.
+   * notification; `ptc approvals` shows the questions.
    */
   readonly onQuestion?: (question: HumanQuestion, signal: AbortSignal) => void | Promise<void>
 }

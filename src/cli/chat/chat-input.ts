@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import { type LiveText, renderLiveText } from '../rendering/progress/live-text.js'
 import { supportsColor } from '../rendering/text/colors.js'
+import { canAsk } from '../process/ask-line.js'
 import { discardLine, LineQueue } from '../process/line-queue.js'
 
 /** Reads messages from a terminal or a pipe, one a line. Lines that are pasted at a terminal are one message. */
@@ -23,7 +24,7 @@ const prompt = '> '
 const defaultColumns = 80
 
 export function openChatInput(): ChatInput {
-  const isTerminal = process.stdin.isTTY && process.stderr.isTTY
+  const isTerminal = canAsk()
   // stdout is for the answers, which may go to a file.
   const lines = createInterface({
     input: process.stdin,
@@ -40,7 +41,7 @@ export function openChatInput(): ChatInput {
   })
   // Created at once: lines that come before a listener is added would be lost.
   const queue = new LineQueue(lines)
-  const color = supportsColor(process.stderr, process.env)
+  const color = supportsColor(process.stderr)
   let liveText: LiveText | undefined
   /** Rows of the live text on the screen, above the line that is typed. */
   let liveRows = 0

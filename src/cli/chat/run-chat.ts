@@ -22,7 +22,7 @@ import { raceWithExit } from '../environment/race-with-exit.js'
 import { exitCodes } from '../process/exit-code.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { readJson, readText } from '../process/read-text.js'
-import { print, printStatus } from '../process/stdio.js'
+import { print, printError, printStatus } from '../process/stdio.js'
 import { describeReport } from '../../common/calls/compensation.js'
 import type { StreamEvent } from '../../stream/index.js'
 import type { LiveText } from '../rendering/progress/live-text.js'
@@ -35,28 +35,32 @@ import {
 } from '../run/options.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 import { incompleteStatusMessages } from '../run/print-run-ending.js'
+import { newWaitLines } from '../rendering/text/waits.js'
 import { showLiveText } from './show-live-text.js'
-import { newWaitLines } from './show-waits.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
-  /** Undefined starts a new conversation. */
-  readonly name: string | undefined
-  readonly config: string | undefined
-  readonly sandbox: BackendChoice | undefined
+  readonly config?: string
+  readonly sandbox?: BackendChoice
   /** The first message. */
-  readonly first?: string | undefined
+  readonly first?: string
   /** The only message; `-` reads it from standard input. */
-  readonly message?: string | undefined
+  readonly message?: string
   /** A file with messages from another source, or their JSON. */
-  readonly messages?: string | undefined
-  readonly mustExist: boolean
-  readonly json: boolean
+  readonly messages?: string
+  /** The conversation must exist. */
+  readonly resume?: boolean
+  readonly json?: boolean
 }
 
-/** Sends messages to a conversation and prints the answers, until the input ends; returns the exit code. */
-export async function runChat(options: ChatOptions): Promise<number> {
+/**
+ * Sends messages to a conversation and prints the answers, until the input ends; returns the exit code.
+ *
+ * @param given name of the conversation; undefined starts a new one
+ */
+export async function runChat(options: ChatOptions, given?: string): Promise<number> {
   using interrupts = listenForInterrupts()
-  const { name = generateId('chat'), config, sandbox, json } = options
+  const { config, sandbox, json = false } = options
+  const name = given ?? generateId('chat')
   const conversationOptions = await readConversationOptions(options)
   checkConversationOptions(conversationOptions)
   checkName('conversation', name)
@@ -85,12 +89,12 @@ export async function runChat(options: ChatOptions): Promise<number> {
     chat,
     environment,
   )
-  if (!chat.isClosed && (input.isTerminal || options.name === undefined)) printStatus(`\`ptc chat ${name}\` continues`)
+  if (!chat.isClosed && (input.isTerminal || given === undefined)) printStatus(`\`ptc chat ${name}\` continues`)
   return chat.exitCode
 }
 
 async function readConversationOptions(options: ChatOptions): Promise<ConversationOptions> {
-  const { messages, mustExist } = options
+  const { messages, resume: mustExist } = options
   return {
     ...chosenAgent(options),
     ...(messages !== undefined && { messages: parseMessages(await readJson(messages, '--messages')) }),
@@ -236,7 +240,7 @@ class Chat {
   }
 
   #onInterrupt(input: ChatInput): void {
-    if (this.#working === 0) return input.printAbove(() => printStatus('(exit or Ctrl-D leaves)'))
+    if (this.#working === 0) return input.printAbove(() => printStatus('(type exit or Ctrl-D to leave)'))
     if (this.#isInterrupted) return this.#leave.abort()
     input.printAbove(() => this.interrupt())
   }
@@ -246,8 +250,7 @@ class Chat {
     if (!isTerminal) return asking
     asking.catch((thrown: unknown) => {
       if (!PtcError.isInstance(thrown) || fatalCodes.includes(thrown.code)) return this.#fail(thrown)
-      const { message, hint } = thrown
-      this.#printAbove(() => printStatus([`ptc: ${message}`, ...(hint === undefined ? [] : [hint])].join('\n')))
+      this.#printAbove(() => printError(thrown))
     })
   }
 
@@ -290,7 +293,7 @@ class Chat {
       this.#printAbove(() => printStatus(`${file} goes with the next message`))
     } catch (thrown) {
       if (!PtcError.isInstance(thrown)) throw thrown
-      this.#printAbove(() => printStatus(`ptc: ${thrown.message}`))
+      this.#printAbove(() => printError(thrown))
     }
   }
 

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { PtcError } from '../../common/errors.js'
 import type { LogLevel } from '../../worker/index.js'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../platform/listen-address.js'
@@ -19,7 +20,7 @@ export interface JsonOption {
 }
 
 export function configOption(): Option {
-  return new Option('-c, --config <file>', 'configuration (default: ptc.config.ts in this folder or one above)')
+  return new Option('-c, --config <file>', 'configuration file (default: ptc.config.ts in this folder or one above)')
 }
 
 /** @param others sandboxes that only some commands accept */
@@ -31,14 +32,21 @@ export function idOption(): Option {
   return new Option('--id <id>', 'id of the run (default: generated); a completed run is not repeated')
 }
 
+/** The options of runs and conversations: {@link AgentOptions} and {@link OverrideOptions}. */
+export function agentRunOptions(): readonly Option[] {
+  return [...agentOptions(), ...boundOptions(), ...dataOptions()]
+}
+
 /** The options for {@link AgentOptions}. */
-export function agentOptions(): readonly Option[] {
+function agentOptions(): readonly Option[] {
   return [
     new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'),
-    new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames),
-    new Option('--temperature <number>', 'of the model, from 0 to 2').argParser(parseTemperature),
-    new Option('--thinking <mode>', 'of the model: adaptive, off, or a number of tokens').argParser(parseThinking),
-    new Option('--effort <level>', 'of the model').choices(efforts),
+    new Option('-m, --model <names>', 'model, and its fallbacks: a,b (default: as configured)').argParser(parseNames),
+    new Option('--temperature <number>', 'temperature of the model, from 0 to 2').argParser(parseTemperature),
+    new Option('--thinking <mode>', 'thinking of the model: adaptive, off, or a number of tokens').argParser(
+      parseThinking,
+    ),
+    new Option('--effort <level>', 'effort of the model').choices(efforts),
     new Option('--session <name>', 'named session that executes the code (default: its own sandbox)'),
     new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
   ]
@@ -48,8 +56,17 @@ export function agentOptions(): readonly Option[] {
 export type ModeChoice = TaskMode | 'conversation'
 
 export function modeOption(): Option {
-  const text = 'how the agent works on the question (default: as its agent or the configuration says)'
+  const text = 'how the agent works on the question (default: that of its agent or the configuration)'
   return new Option('--mode <mode>', text).choices([...taskModes, 'conversation'])
+}
+
+export function usageError(command: string, message: string): PtcError {
+  return new PtcError('RUN_INPUT_INVALID', message, { hint: `(see \`ptc ${command} --help\`)` })
+}
+
+/** A command of a group such as `ptc sessions`. @param json what `--json` prints */
+export function subcommand(name: string, description: string, json: string): Command {
+  return new Command(name).description(description).addOption(configOption()).addOption(jsonOption(json))
 }
 
 export function jsonOption(what: string): Option {
@@ -92,8 +109,8 @@ export function boundOptions(): readonly Option[] {
 /** The options for the data of {@link OverrideOptions}, which code or tools get. */
 export function dataOptions(): readonly Option[] {
   return [
-    new Option('--input <file-or-json>', 'data for the code, which has it as variable input_data'),
-    new Option('--context <file-or-json>', 'who asks, as a JSON object: every tool gets it'),
+    new Option('--input <file-or-json>', 'data for the code, in its variable input_data'),
+    new Option('--context <file-or-json>', 'context for every tool, such as user and tenant: a JSON object'),
   ]
 }
 
@@ -145,6 +162,13 @@ export function parseRunId(text: string): string {
 export function parseAddress(text: string): string {
   if (isListenAddress(text)) return text
   throw new InvalidArgumentError('It must be an IP address and a port, such as 127.0.0.1:9464, or :9464.')
+}
+
+/** Parser for commander: an origin. The option may be repeated. */
+export function parseOrigin(text: string, earlier: readonly string[]): readonly string[] {
+  const { origin } = URL.canParse(text) ? new URL(text) : { origin: 'null' }
+  if (origin === 'null') throw new InvalidArgumentError('It must be an origin, such as https://app.example.com.')
+  return [...earlier, origin]
 }
 
 /** Parser for commander: roles such as `workflow,tools`, each at most once. */

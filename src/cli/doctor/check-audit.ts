@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { messageOf } from '../../common/errors.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import type { AuditSettings } from '../../audit/option.js'
-import { type Check, ok } from './check.js'
+import { type Check, error, ok } from './check.js'
 
 const name = 'Audit log'
 
@@ -13,13 +13,13 @@ const name = 'Audit log'
 export async function checkAuditLog(settings: AuditSettings | undefined): Promise<readonly Check[]> {
   if (settings === undefined) return []
   const { target } = settings
-  if (typeof target !== 'string') return [ok(name, "goes to a sink of the configuration, which can't be checked")]
+  if (typeof target !== 'string') return [ok(name, "is written by a sink of the configuration, which can't be checked")]
   try {
     await checkWritable(target)
     return [ok(name, `${target} can be written`)]
   } catch (thrown) {
     const remedy = 'Make its folder, writable for the user of the worker. Until then every call fails.'
-    return [{ name, status: 'error', message: `${target} can't be written: ${reasonOf(thrown)}`, remedy }]
+    return [error(name, `${target} can't be written: ${reasonOf(thrown)}`, remedy)]
   }
 }
 

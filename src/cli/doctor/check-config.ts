@@ -1,9 +1,8 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 import { pluralize } from '../../common/text/text.js'
 import { loadConfig } from '../../config/load-config.js'
+import type { LoadedConfig } from '../environment/project.js'
 import { type Check, failed, ok, warning } from './check.js'
-
-type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
 
 /** Loads the configuration. Other checks use it. */
 export async function checkConfig(

@@ -18,10 +18,12 @@ export async function checkCredentials(
   const missing = checks.flatMap(({ result }) => (result.type === 'missing' ? [result.reason] : []))
   const lines = [
     ...(available.length > 0 ? [`available: ${available.join(', ')}`] : []),
-    ...(functions.length > 0 ? [`not checked, because a function needs a call: ${functions.join(', ')}`] : []),
+    ...(functions.length > 0
+      ? [`not checked, because their functions run only for a call: ${functions.join(', ')}`]
+      : []),
     ...missing,
   ]
   if (missing.length === 0) return [ok(title, lines.join('\n'))]
-  const remedy = 'Calls of tools that need it fail. It is enough when the workers with role tools can read it.'
+  const remedy = 'Calls of tools that need a missing credential fail. Only workers with the role tools have to read it.'
   return [warning(title, lines.join('\n'), remedy)]
 }

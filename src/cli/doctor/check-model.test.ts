@@ -23,14 +23,14 @@ describe('checkModel', () => {
       return answering(200)()
     })
     expect(requests).toEqual([[url, expect.objectContaining({ headers: expect.objectContaining(header) })]])
-    expect(check).toMatchObject({ status: 'ok', message: expect.stringContaining('accepted') })
+    expect(check).toMatchObject({ status: 'ok', message: expect.stringContaining('the API accepts requests') })
     expect(JSON.stringify(check)).not.toContain('sk-secret')
   })
 
   it.each([
     [401, 'error', 'ANTHROPIC_API_KEY is set, and refused by the API (401)'],
-    [404, 'warning', 'ANTHROPIC_API_KEY is set; the API knows no model m'],
-    [500, 'ok', "ANTHROPIC_API_KEY is set; whether it is accepted can't be asked there (500)"],
+    [404, 'warning', 'ANTHROPIC_API_KEY is set; the API does not know the model m'],
+    [500, 'ok', 'ANTHROPIC_API_KEY is set; the API gave no answer about the key (500)'],
   ])('the check of the model handles status %d', async (code, status, message) => {
     expect(await checkModel(anthropic, key, answering(code))).toMatchObject({ name: 'Model', status, message })
   })
@@ -114,7 +114,7 @@ describe('checkModel', () => {
         return answering(200)()
       })
       expect(requests).toEqual([[url, { headers, signal: expect.anything() as AbortSignal }]])
-      expect(check).toMatchObject({ status: 'ok', message: expect.stringContaining('accepted') })
+      expect(check).toMatchObject({ status: 'ok', message: expect.stringContaining('the API accepts requests') })
     },
   )
 
@@ -129,7 +129,7 @@ describe('checkModel', () => {
     const fetchUrl = () => Promise.reject(new Error('requested'))
     expect(await checkModel({ provider: 'mine', model: 'm', option }, key, fetchUrl)).toMatchObject({
       status: 'ok',
-      message: "provider mine of the configuration; it can't be checked",
+      message: "provider mine is defined in the configuration, and can't be checked",
     })
   })
 })

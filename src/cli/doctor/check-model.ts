@@ -8,11 +8,11 @@ import {
   type ProviderOption,
 } from '../../models/options/providers.js'
 import { fetchThroughProxy } from '../../models/http/proxy-fetch.js'
-import { type Check, ok, warning } from './check.js'
+import { type Check, error, ok, warning } from './check.js'
 
 const name = 'Model'
 const timeoutMs = 5_000
-const setVariable = 'Set one where the worker runs, or in .env beside the configuration; `ptc exec` works without.'
+const setVariable = 'Set one where the worker runs, or in .env beside the configuration; `ptc exec` needs none.'
 
 /** The model that the configuration chooses for runs. */
 export interface ConfiguredModel {
@@ -38,13 +38,14 @@ export async function checkModel(
   environment: EnvironmentVariables = process.env,
   fetchUrl: typeof fetch = fetchThroughProxy,
 ): Promise<Check> {
-  if (isModelProvider(option)) return ok(name, `provider ${provider} of the configuration; it can't be checked`)
+  if (isModelProvider(option))
+    return ok(name, `provider ${provider} is defined in the configuration, and can't be checked`)
   if (option.kind === 'bedrock') return ok(name, `provider ${provider}: the first turn checks access to Amazon Bedrock`)
   if (option.kind === 'ai-sdk') return checkVendor(provider, option, environment)
   const { credentials, baseUrl, modelsUrl, urlSource } = endpointOf(provider, option, environment)
   const variables = Object.keys(credentials)
   const variable = variables.find((each) => (environment[each] ?? '').trim() !== '')
-  const suffix = baseUrl === undefined ? '' : `, asked at ${baseUrl}`
+  const suffix = baseUrl === undefined ? '' : `, for the API at ${baseUrl}`
   if (variable === undefined && variables.length > 0) {
     const message = `no ${variables.join(' or ')} in the environment${suffix}`
     return warning(name, message, setVariable)
@@ -53,7 +54,7 @@ export async function checkModel(
   // The error of such a request would contain the key.
   if (variable !== undefined && !/^[\x21-\x7e]+$/.test(secret)) {
     const message = `${variable} has a character that can't be sent`
-    return { name, status: 'error', message, remedy: 'Set it again without line breaks and quotes.' }
+    return error(name, message, 'Set it again without line breaks and quotes.')
   }
   const url = model === undefined ? modelsUrl : `${modelsUrl}${encodeURIComponent(model)}`
   const headers = {
@@ -135,16 +136,20 @@ interface ModelQuery {
 }
 
 function checkStatus(status: number, found: string, { variable, model, hasCustomUrl }: ModelQuery): Check {
-  if (status >= 200 && status < 300) return ok(name, `${found} and accepted`)
+  if (status >= 200 && status < 300) return ok(name, `${found}, and the API accepts requests`)
   if (status === 401 || status === 403) {
     const remedy =
       variable === undefined
         ? 'Name the environment variable of the key in `apiKey` of the provider.'
-        : `Correct ${variable} where the worker runs; keys are made in the console of the provider.`
-    return { name, status: 'error', message: `${found}, and refused by the API (${status})`, remedy }
+        : `Correct ${variable} where the worker runs; the console of the provider makes keys.`
+    return error(name, `${found}, and refused by the API (${status})`, remedy)
   }
   if (status === 404 && !hasCustomUrl && model !== undefined) {
-    return warning(name, `${found}; the API knows no model ${model}`, 'Correct model.name in the configuration.')
+    return warning(
+      name,
+      `${found}; the API does not know the model ${model}`,
+      'Correct model.name in the configuration.',
+    )
   }
-  return ok(name, `${found}; whether it is accepted can't be asked there (${status})`)
+  return ok(name, `${found}; the API gave no answer about the key (${status})`)
 }

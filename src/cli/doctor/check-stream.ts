@@ -15,8 +15,8 @@ export async function checkStream(sink: StreamSink | undefined): Promise<readonl
       const reader = sink.reader(stream)
       const read = await reader.read(undefined, 2_000)
       await reader.close()
-      if (read.length > 0) return [ok(name, 'takes entries and gives them back')]
-      return [warning(name, 'an entry that was appended can not be read', remedy)]
+      if (read.length > 0) return [ok(name, 'a test entry was written and read back')]
+      return [warning(name, 'a test entry was written but not read back', remedy)]
     } finally {
       await sink.remove(stream)
     }

@@ -13,7 +13,7 @@ import {
 } from '../../common/run/search-attributes.js'
 import { registeredSearchAttributes } from '../../worker/resources/search-attributes.js'
 import { checkCli, cliVersion, installedClis, minimumServerVersion } from '../../dev-server/temporal-cli.js'
-import { type Check, failed, ok, warning } from './check.js'
+import { type Check, error, failed, ok, warning } from './check.js'
 
 const name = 'Temporal'
 const timeoutMs = 5_000
@@ -54,12 +54,7 @@ async function checkVersion(connection: Connection, { address, namespace, origin
   const found = `server ${version || 'of unknown version'} at ${address}, namespace ${namespace} (${origin})`
   // Temporal Cloud has other version names and is never too old.
   if (!/^\d+\.\d+/.test(version) || isAtLeast(version, minimumServerVersion)) return ok(name, found)
-  return {
-    name,
-    status: 'error',
-    message: `${found} is too old`,
-    remedy: `Update it to ${minimumServerVersion} or newer.`,
-  }
+  return error(name, `${found} is too old`, `Update it to ${minimumServerVersion} or newer.`)
 }
 
 /** A run works without search attributes, but searches for them do not find it. */
@@ -71,7 +66,7 @@ async function checkSearchAttributes(connection: Connection, { address, namespac
     if (missing.length === 0) return ok(name, `${registered.join(', ')} are registered`)
     return warning(
       name,
-      `${missing.join(', ')} are missing: runs can't be found by them`,
+      `${missing.join(', ')} are missing: runs can't be listed by them`,
       createCommand(missing, address, namespace),
     )
   } catch (thrown) {

@@ -19,13 +19,13 @@ export async function checkValues(
   const settings: StoreSettings = config?.values.store ?? { kind: 'local', directory: join(stateDirectory, 'values') }
   // The check must not create a state directory.
   if (config === undefined && settings.kind === 'local' && !existsSync(stateDirectory)) {
-    return ok(name, 'none are kept here yet')
+    return ok(name, 'no value is stored here yet')
   }
   let store: ValueStore | undefined
   try {
     store = await openStore(settings, config?.encryption)
     await roundTrip(store, AbortSignal.timeout(timeoutMs))
-    return ok(name, `${store.description} takes them and gives them back`)
+    return ok(name, `a test value was written to ${store.description} and read back`)
   } catch (thrown) {
     const isTimeout = thrown instanceof Error && thrown.name === 'TimeoutError'
     const place = store?.description ?? 'the value store'

@@ -1,16 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isAtLeast } from '../../common/versions.js'
-import { type Check, ok } from './check.js'
+import { packageInfo } from '../package-info.js'
+import { type Check, error, ok } from './check.js'
 
-interface Manifest {
-  readonly version: string
-  readonly engines: { readonly node: string }
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly optionalDependencies: Readonly<Record<string, string>>
-}
-
-const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as Manifest
+const manifest = packageInfo()
 
 /** Packages whose versions belong in a bug report. */
 const reportedPackages = ['@temporalio/worker', '@temporalio/client', '@anthropic-ai/sdk', 'pyodide']
@@ -19,7 +13,7 @@ export function checkNode(version = process.versions.node): Check {
   const wanted = manifest.engines.node.replace('>=', '')
   if (isAtLeast(version, wanted)) return ok('Node', version)
   const remedy = `Install Node ${wanted} or newer from https://nodejs.org/.`
-  return { name: 'Node', status: 'error', message: `${version} is too old, ${wanted} is needed`, remedy }
+  return error('Node', `${version} is too old, ${wanted} is needed`, remedy)
 }
 
 export function checkPackages(): Check {
@@ -27,19 +21,14 @@ export function checkPackages(): Check {
   const missing = found.filter(({ version }) => version === undefined).map(({ name }) => name)
   if (missing.length > 0) {
     const remedy = 'Install the dependencies again (npm ci), without `--omit=optional`.'
-    return { name: 'Packages', status: 'error', message: `not installed: ${missing.join(', ')}`, remedy }
+    return error('Packages', `not installed: ${missing.join(', ')}`, remedy)
   }
   const versions = [`durable-ptc ${manifest.version}`, ...found.map(({ name, version }) => `${name} ${version}`)]
   // Packages of Temporal's SDK share internal contracts and must have the same version.
   const temporal = new Set(temporalPackages().map(installedVersion))
   if (temporal.size <= 1) return ok('Packages', versions.join(', '))
   const remedy = 'Install one version of all @temporalio packages (npm dedupe, or an override).'
-  return {
-    name: 'Packages',
-    status: 'error',
-    message: `several versions of @temporalio: ${[...temporal].join(', ')}`,
-    remedy,
-  }
+  return error('Packages', `several versions of @temporalio: ${[...temporal].join(', ')}`, remedy)
 }
 
 function temporalPackages(): readonly string[] {
@@ -53,7 +42,8 @@ function installedVersion(name: string): string | undefined {
   // `require.resolve` of package.json fails when `exports` hides the file.
   for (const folder of require.resolve.paths(name) ?? []) {
     try {
-      return (JSON.parse(readFileSync(`${folder}/${name}/package.json`, 'utf8')) as Manifest).version
+      return (JSON.parse(readFileSync(`${folder}/${name}/package.json`, 'utf8')) as { readonly version: string })
+        .version
     } catch {
       // Not in this node_modules; a parent folder may have it.
     }

@@ -14,12 +14,9 @@ const noDaemon = () => {
 
 describe('checkWarmPool', () => {
   test.each([
-    [
-      { docker: { warm: 3 } },
-      /^each worker keeps 3 containers started .*; 2 containers ready on this Docker daemon now$/,
-    ],
+    [{ docker: { warm: 3 } }, /^each worker keeps 3 containers started .*; 2 idle containers on this Docker daemon$/],
     [{ docker: { warm: 0 } }, /^off \(sandbox\.docker\.warm is 0\): every session starts its own container; 2/],
-    [{}, /^sandbox\.docker\.warm is not set: .*; 2 containers ready/],
+    [{}, /^`ptc worker` keeps no idle container, .* \(sandbox\.docker\.warm is not set\); 2 idle containers/],
     [{ backend: 'wasm' }, /^each worker keeps 1 interpreter started/],
     [{ backend: 'wasm', wasm: { warm: 0 } }, /^off \(sandbox\.wasm\.warm is 0\)/],
   ])('reports the warm pool for %j', async (sandbox, message) => {

@@ -22,16 +22,16 @@ export async function checkWarmPool(
   const configured = describePoolSize(docker?.warm)
   try {
     const ready = await countIdleContainers(createBackend)
-    return ok(name, `${configured}; ${pluralize(ready, 'container')} ready on this Docker daemon now`)
+    return ok(name, `${configured}; ${pluralize(ready, 'idle container')} on this Docker daemon`)
   } catch (thrown) {
-    if (backend === 'auto') return ok(name, `${configured}; no Docker daemon here, so none is ready`)
-    return warning(name, `${configured}; how many are ready can't be told: ${messageOf(thrown)}`, '')
+    if (backend === 'auto') return ok(name, `${configured}; no Docker daemon was found, so there is no idle container`)
+    return warning(name, `${configured}; the number of idle containers is unknown: ${messageOf(thrown)}`, '')
   }
 }
 
 function describePoolSize(warm: number | undefined): string {
   if (warm === undefined) {
-    return 'sandbox.docker.warm is not set: `ptc worker` keeps no container started, `ptc dev` and commands that bring a worker keep 1'
+    return '`ptc worker` keeps no idle container, `ptc dev` and commands that start a worker keep one (sandbox.docker.warm is not set)'
   }
   if (warm === 0) return 'off (sandbox.docker.warm is 0): every session starts its own container'
   return `each worker keeps ${pluralize(warm, 'container')} started (sandbox.docker.warm)`

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { defaultTaskQueue, type Role, roles, sandboxQueue } from '../../common/names.js'
+import { defaultTaskQueue, type Role, roles } from '../../common/names.js'
 import { type BackendName, sandboxBackends } from '../../common/run/run-config.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { pluralize } from '../../common/text/text.js'
@@ -12,10 +12,10 @@ import {
   isUnserved,
   type TaskQueueStatus,
 } from '../../client/workers/task-queue.js'
-import { describeUnserved } from '../../client/workers/unserved-queue.js'
+import { describeUnservedSandboxes } from '../environment/worker-warnings.js'
 import { formatDuration } from '../../common/text/format.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
-import { idleRoles, type LoadedConfig, stateDirectory } from '../environment/project.js'
+import { idleRoles, type LoadedConfig, findStateDirectory } from '../environment/project.js'
 
 const name = 'Workers'
 
@@ -31,7 +31,7 @@ export async function checkWorkers(
     const reason = "skipped: the task queue is in the configuration, which can't be loaded"
     return [warning(name, reason, 'Correct the configuration, then run `ptc doctor` again.')]
   }
-  const server = await resolveTemporal({ stateDirectory: stateDirectory(), onProgress: () => undefined }).catch(
+  const server = await resolveTemporal({ stateDirectory: findStateDirectory(), onProgress: () => undefined }).catch(
     () => undefined,
   )
   if (server === undefined) return []
@@ -84,14 +84,10 @@ async function checkSandboxQueues(
   taskQueue: string,
   backends: readonly BackendName[],
 ): Promise<readonly Check[]> {
-  const queues = await Promise.all(
-    backends.map(async (sandbox) => {
-      const queue = await describeTaskQueue(client, sandboxQueue(taskQueue, sandbox), 'activity')
-      return isUnserved(queue) ? [describeUnserved({ ...queue, role: 'sandbox', sandbox }, Date.now())] : []
-    }),
-  )
-  const lines = queues.flat()
-  return lines.length === 0 ? [] : [warning('Sandbox queues', lines.join('\n'), 'The runs wait for such a worker.')]
+  const lines = await describeUnservedSandboxes(client, taskQueue, backends)
+  return lines.length === 0
+    ? []
+    : [warning('Sandbox queues', lines.join('\n'), 'Start a worker with this sandbox: the runs wait for one.')]
 }
 
 /** Checks the task queues of remote tools and of tools that have their own. Returns nothing when there are none. */

@@ -19,6 +19,11 @@ export function warning(name: string, message: string, remedy: string): Check {
   return { name, status: 'warning', message, remedy }
 }
 
+export function error(name: string, message: string, remedy: string): Check {
+  return { name, status: 'error', message, remedy }
+}
+
+/** The check of a thrown error. */
 export function failed(name: string, thrown: unknown): Check {
   const remedy = PtcError.isInstance(thrown) ? thrown.hint : undefined
   return { name, status: 'error', message: messageOf(thrown), ...defined({ remedy }) }
@@ -35,7 +40,7 @@ export async function withinLimit(
 ): Promise<readonly Check[]> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_resolve, reject) => {
-    const hint = 'What it waits for hangs: a disk, a server, or code of the configuration.'
+    const hint = 'A disk, a server or code of the configuration does not answer.'
     const error = new PtcError('INTERNAL', `no result within ${milliseconds / 1_000} s`, { hint })
     timer = setTimeout(() => reject(error), milliseconds)
   })

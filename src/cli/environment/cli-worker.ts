@@ -99,7 +99,7 @@ export async function startForegroundWorker(options: ForegroundWorkerOptions): P
     const process = { stallLog, logFormat, preloadsModel: true, onProgress, onUnattributedError }
     const worker = await raceWithSignal(signal, startCliWorker({ ...workerOptions, ...process }))
     health?.watch(worker.health)
-    return { ...worker, uncaughtError: uncaught.promise, close: () => closeBoth(worker, health) }
+    return { ...worker, uncaughtError: uncaught.promise, close: () => closeWithHealth(worker, health) }
   } catch (thrown) {
     await health?.close()
     await options.server.close()
@@ -108,7 +108,7 @@ export async function startForegroundWorker(options: ForegroundWorkerOptions): P
 }
 
 /** The health server closes last: until the worker has ended, it reports that the worker drains. */
-async function closeBoth(worker: CliWorker, health: HealthServer | undefined): Promise<void> {
+async function closeWithHealth(worker: CliWorker, health: HealthServer | undefined): Promise<void> {
   await worker.close()
   await health?.close()
 }

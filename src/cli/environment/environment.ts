@@ -80,7 +80,8 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
     const keys = keysOf(project)
     const values = new Values({ store: await openStore(store, keys), retryForMs: 0 })
     stack.defer(() => values.close())
-    const worker = startsWorker && config !== undefined ? await startWorker({ ...project, config }, options) : undefined
+    const worker =
+      startsWorker && config !== undefined ? await startWorkerOfCommand({ ...project, config }, options) : undefined
     if (worker !== undefined) stack.defer(() => worker.close())
     // The exit of the process closes the connection. On a closed connection the SDK's own retries throw uncaught
     // errors.
@@ -102,12 +103,12 @@ async function sendTraces({ tracing }: LoadedConfig): Promise<void> {
   if (problem !== undefined) printStatus(`ptc: ${problem}`)
 }
 
-async function startWorker(
-  { statePath, config }: LoadedProject,
+async function startWorkerOfCommand(
+  { stateDirectory, config }: LoadedProject,
   { server, sandbox, interrupts }: ConnectEnvironmentOptions,
 ): Promise<CliWorker> {
   const { startEmbeddedWorker } = await import('./cli-worker.js')
-  const starting = startEmbeddedWorker({ config, server, sandbox, logFile: join(statePath, 'worker.log') })
+  const starting = startEmbeddedWorker({ config, server, sandbox, logFile: join(stateDirectory, 'worker.log') })
   const worker = await raceWithSignal(interrupts.first, starting)
   // When stderr is not a terminal, the progress of a run names its sandbox.
   if (worker.notice !== undefined && process.stderr.isTTY) printStatus(worker.notice)

@@ -24,7 +24,7 @@ it('a command without the configuration refuses to encrypt and to decrypt', asyn
 
 it('a project has a live stream with its dev server, and with other servers only when it is configured', () => {
   const project = (config: LoadedConfig | undefined): Project => ({
-    statePath: '/nonexistent/.ptc',
+    stateDirectory: '/nonexistent/.ptc',
     config,
     taskQueue: 'test',
     store: { kind: 'local', directory: '/nonexistent/.ptc/values' },

@@ -15,7 +15,7 @@ export type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
 /** The project of the current folder: where its state is, and the settings that its commands share. */
 export interface Project extends CachedSettings {
   /** The folder `.ptc`: database and log of the dev server, log of the worker, values, live stream. */
-  readonly statePath: string
+  readonly stateDirectory: string
   /** Undefined when there is no configuration, or when it was not loaded. */
   readonly config: LoadedConfig | undefined
 }
@@ -39,16 +39,16 @@ export async function resolveProject({ config: file, load = 'if_present' }: Proj
   const mayLoad = load === 'if_present' || (load === 'if_named' && file !== undefined)
   const config = mayLoad ? await loadConfigIfPresent(file) : undefined
   if (config !== undefined) return projectOf(config, file)
-  const statePath = stateDirectory()
-  const cached = load === 'if_named' ? await readCachedSettings(statePath) : undefined
-  if (cached !== undefined) return { statePath, config, ...cached }
-  const unloadedFile = load === 'if_named' ? findConfigFile(statePath) : undefined
+  const stateDirectory = findStateDirectory()
+  const cached = load === 'if_named' ? await readCachedSettings(stateDirectory) : undefined
+  if (cached !== undefined) return { stateDirectory, config, ...cached }
+  const unloadedFile = load === 'if_named' ? findConfigFile(stateDirectory) : undefined
   if (unloadedFile !== undefined) {
     const path = displayPath(unloadedFile)
     printStatus(`ptc: ${path} was not loaded; pass --config ${path} to use its task queue and value store`)
   }
-  const store = { kind: 'local', directory: join(statePath, 'values') } as const
-  return { statePath, config, taskQueue: defaultTaskQueue, store }
+  const store = { kind: 'local', directory: join(stateDirectory, 'values') } as const
+  return { stateDirectory, config, taskQueue: defaultTaskQueue, store }
 }
 
 /**
@@ -61,10 +61,10 @@ export async function loadProject(file: string | undefined): Promise<LoadedProje
 }
 
 async function projectOf(config: LoadedConfig, file: string | undefined): Promise<LoadedProject> {
-  const statePath = stateDirectory()
-  if (file === undefined) await cacheSettings(statePath, config)
+  const stateDirectory = findStateDirectory()
+  if (file === undefined) await cacheSettings(stateDirectory, config)
   const { taskQueue, values, encryption } = config
-  return { statePath, config, taskQueue, store: values.store, currentKeyId: encryption?.currentKeyId }
+  return { stateDirectory, config, taskQueue, store: values.store, currentKeyId: encryption?.currentKeyId }
 }
 
 /**
@@ -73,9 +73,9 @@ async function projectOf(config: LoadedConfig, file: string | undefined): Promis
  * server, the stream needs the option.
  */
 export function withStream<P extends Project>(project: P, { origin }: Pick<TemporalServer, 'origin'>): P {
-  const { config, statePath } = project
+  const { config, stateDirectory } = project
   if (config === undefined || config.stream !== undefined || origin === 'configured') return project
-  return { ...project, config: { ...config, stream: fileStream({ folder: join(statePath, 'stream') }) } }
+  return { ...project, config: { ...config, stream: fileStream({ folder: join(stateDirectory, 'stream') }) } }
 }
 
 /**
@@ -105,7 +105,7 @@ export async function loadConfigIfPresent(file: string | undefined): Promise<Loa
 const projectMarkers = ['.ptc', ...configFileNames]
 
 /** The state folder of this project's dev server: `.ptc` next to the configuration, or else in this folder. */
-export function stateDirectory(folder = process.cwd()): string {
+export function findStateDirectory(folder = process.cwd()): string {
   for (let current = resolve(folder); ; current = dirname(current)) {
     if (projectMarkers.some((name) => existsSync(join(current, name)))) return join(current, '.ptc')
     if (dirname(current) === current) return join(resolve(folder), '.ptc')
@@ -113,8 +113,8 @@ export function stateDirectory(folder = process.cwd()): string {
 }
 
 /** The configuration file next to the state folder; undefined when there is none. */
-function findConfigFile(statePath: string): string | undefined {
-  return configFileNames.map((name) => join(dirname(statePath), name)).find((path) => existsSync(path))
+function findConfigFile(stateDirectory: string): string | undefined {
+  return configFileNames.map((name) => join(dirname(stateDirectory), name)).find((path) => existsSync(path))
 }
 
 /** The path relative to the current folder. */

@@ -31,7 +31,7 @@ export async function runUntilStopped(
   if (end.error === undefined) inform('\nfinishing running activities; press Ctrl-C again to stop now')
   else if (end.timeoutMs === closeTimeoutMs)
     inform(`${end.error.message}\nfinishing running activities; then the worker ends`)
-  await waitAtMost(end.timeoutMs, closeBoth(worker, server), interrupts.second)
+  await waitAtMost(end.timeoutMs, closeWithServer(worker, server), interrupts.second)
   if (end.error !== undefined) throw end.error
   // Every finished step is recorded; only unfinished work is repeated.
   if (interrupts.second.aborted) {
@@ -39,7 +39,7 @@ export async function runUntilStopped(
   }
 }
 
-async function closeBoth(worker: StoppableWorker, server: TemporalServer): Promise<void> {
+async function closeWithServer(worker: StoppableWorker, server: TemporalServer): Promise<void> {
   await worker.close()
   await server.close()
 }

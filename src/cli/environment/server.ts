@@ -24,18 +24,18 @@ export async function resolveServer(
   project: Project,
   { ifNoServer, onProgress = () => undefined, signal }: ResolveServerOptions,
 ): Promise<TemporalServer> {
-  const { statePath, config } = project
-  const existing = await resolveTemporal({ stateDirectory: statePath, onProgress })
+  const { stateDirectory, config } = project
+  const existing = await resolveTemporal({ stateDirectory, onProgress })
   if (existing !== undefined) return existing
-  const state = displayPath(statePath)
+  const state = displayPath(stateDirectory)
   if (ifNoServer === 'start_with_worker' && config !== undefined) {
     printStep(`no Temporal server is running: starting one, and a worker, for this command (state in ${state})`)
-  } else if (ifNoServer === 'start_read_only' && existsSync(join(statePath, 'temporal.db'))) {
+  } else if (ifNoServer === 'start_read_only' && existsSync(join(stateDirectory, 'temporal.db'))) {
     printStep(`no Temporal server is running: starting one to read ${state}`)
   } else {
     throw noServerError(ifNoServer)
   }
-  return startDevServer({ stateDirectory: statePath, onProgress: printSlowStep, signal })
+  return startDevServer({ stateDirectory, onProgress: printSlowStep, signal })
 }
 
 interface ServerWithUiOptions {
@@ -59,7 +59,7 @@ export async function resolveServerWithUi(
   const codecServer = await openCodecServer(project, { port: 0, origins: [] })
   try {
     const server = await startDevServer({
-      stateDirectory: project.statePath,
+      stateDirectory: project.stateDirectory,
       ui: true,
       uiCodecEndpoint: codecServer.url,
       ...defined({ port, uiPort }),

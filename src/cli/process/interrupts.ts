@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { waitForAbort } from '../../common/async/abort.js'
 
 /** The user ended the command before it was done. The message says what continues. */
@@ -46,16 +47,11 @@ export async function waitAtMost(
   work: Promise<unknown>,
   cancelSignal: AbortSignal,
 ): Promise<void> {
-  const { promise, timer } = timeout(milliseconds)
+  const settled = new AbortController()
+  const timeout = delay(milliseconds, undefined, { signal: settled.signal }).catch(() => undefined)
   try {
-    await Promise.race([work, promise, waitForAbort(cancelSignal)])
+    await Promise.race([work, timeout, waitForAbort(cancelSignal)])
   } finally {
-    clearTimeout(timer)
+    settled.abort()
   }
-}
-
-function timeout(milliseconds: number): { readonly promise: Promise<void>; readonly timer: NodeJS.Timeout } {
-  let settle = (): void => undefined
-  const promise = new Promise<void>((resolve) => (settle = resolve))
-  return { promise, timer: setTimeout(settle, milliseconds) }
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { CommanderError } from 'commander'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { exitCodeOf, exitCodes } from './exit-code.js'
-import { printStatus } from './stdio.js'
+import { printError, printStatus } from './stdio.js'
 
 /** Prints an error and its hint, and its stack with `PTC_DEBUG=1`; returns the exit code. */
 export function reportError(thrown: unknown): number {
@@ -10,12 +10,11 @@ export function reportError(thrown: unknown): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   const missing = missingPackage(thrown)
   if (missing !== undefined) {
-    printStatus(`ptc: package '${missing}' is not installed`)
-    printStatus('Install durable-ptc again, without `--omit=optional`. npm also leaves it out when its download fails.')
+    const hint = 'Install durable-ptc again, without `--omit=optional`. npm also leaves it out when its download fails.'
+    printError({ message: `package '${missing}' is not installed`, hint })
     return exitCodes.failed
   }
-  printStatus(`ptc: ${messageOf(thrown)}`)
-  if (PtcError.isInstance(thrown) && thrown.hint !== undefined) printStatus(thrown.hint)
+  printError({ message: messageOf(thrown), hint: PtcError.isInstance(thrown) ? thrown.hint : undefined })
   if (process.env['PTC_DEBUG'] === '1') showStack(thrown)
   else if (isUnexpected(thrown)) printStatus('This is a bug in ptc; PTC_DEBUG=1 shows the stack.')
   return exitCodeOf(thrown)

@@ -27,6 +27,11 @@ export function printStatus(line: string): void {
   write(process.stderr, `${wrapFor(process.stderr, line)}\n`)
 }
 
+/** Prints the message of an error to stderr, and its hint. */
+export function printError({ message, hint }: { readonly message: string; readonly hint?: string | undefined }): void {
+  printStatus(`ptc: ${message}${hint === undefined ? '' : `\n${hint}`}`)
+}
+
 /** Prints a line about a slow step to stderr. */
 export function printStep(line: string): void {
   printStatus(`› ${line}`)

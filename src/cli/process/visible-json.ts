@@ -11,10 +11,7 @@ export function visibleJson(value: JsonValue): string {
     .replaceAll(/\p{Cc}/gu, escape)
 }
 
+/** Escapes each code unit of a character. */
 function escape(character: string): string {
-  return Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join('')
-}
-
-function escapeUnit(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, '0')}`
+  return character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -36,7 +36,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const { environment, interrupts, onInterrupt } = options
   const { workflowId } = handle
   const finished = new AbortController()
-  const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
+  const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr) })
   const prompt = new WaitPrompt(environment.ptc, progress)
   let waits: readonly WaitOfRun[] = []
   let latest: RunTree | undefined
@@ -57,7 +57,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const polling = watchHelpers()
   const watching = handle.watch({ onChange, signal: finished.signal })
   const showingText =
-    environment.stream && process.stderr.isTTY ? showLiveText(handle, progress, finished.signal) : undefined
+    environment.stream && process.stderr.isTTY ? showLiveTextOfRun(handle, progress, finished.signal) : undefined
   try {
     if (onInterrupt === 'cancel') cancelOnInterrupt(handle, interrupts, progress)
     const tree = await raceWithExit(watching, environment, {
@@ -82,7 +82,11 @@ export function liveOutput({ turns }: RunTree): string {
 }
 
 /** Shows live what the model writes and what tools report. Never rejects: the history has everything that counts. */
-async function showLiveText(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
+async function showLiveTextOfRun(
+  handle: RunHandle<unknown>,
+  progress: ProgressWriter,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     const events = showMilestones(handle.stream({ signal }), progress)
     for await (const liveText of liveTexts(events)) progress.setLiveText(liveText)

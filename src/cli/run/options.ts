@@ -75,7 +75,7 @@ export async function readOverrides({
   tools,
   limits,
   ...data
-}: OverrideOptions & { readonly sandbox: BackendChoice | undefined }): Promise<Overrides> {
+}: OverrideOptions & { readonly sandbox?: BackendChoice }): Promise<Overrides> {
   return {
     ...defined({ sandbox, tools, limits }),
     ...(await readRunData(data)),

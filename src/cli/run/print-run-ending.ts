@@ -5,7 +5,7 @@ import { compensatedCalls, describeCompensation } from './compensated-calls.js'
 import { exitCodes } from '../process/exit-code.js'
 import type { RunEnding } from './follow-run.js'
 import { runReport, withFullOutput } from './run-report.js'
-import { print, printProse, printRaw, printStatus } from '../process/stdio.js'
+import { print, printProse, printRaw, printError, printStatus } from '../process/stdio.js'
 
 /** Prints the result or error of a run; returns the exit code. */
 export function printRunEnding({ tree, result, error }: RunEnding<AgentResult | ProgramResult>, json: boolean): number {
@@ -13,8 +13,7 @@ export function printRunEnding({ tree, result, error }: RunEnding<AgentResult | 
   const compensation = compensatedCalls(tree)
   if (compensation) printStatus(`ptc: ${describeCompensation(compensation, tree.workflowId)}`)
   if (error !== undefined) {
-    printStatus(`ptc: ${error.message}`)
-    if (error.hint !== undefined) printStatus(error.hint)
+    printError(error)
     return exitCodeOfRunError(error)
   }
   if (tree.type === 'other' || result === undefined) return printOtherResult(tree, json)

@@ -29,18 +29,18 @@ type RunRequest =
   | { readonly type: 'program'; readonly script: string }
 
 interface StartRunOptions extends OverrideOptions {
-  readonly id: string | undefined
-  readonly config: string | undefined
-  readonly sandbox: BackendChoice | undefined
-  readonly json: boolean
+  readonly id?: string
+  readonly config?: string
+  readonly sandbox?: BackendChoice
+  readonly json?: boolean
   /** Starts the run, prints its id, and returns without waiting. */
-  readonly detach: boolean
+  readonly detach?: boolean
 }
 
 /** Starts a run, follows it, prints how it ended; returns the exit code. */
 export async function startRun(request: RunRequest, options: StartRunOptions): Promise<number> {
   using interrupts = listenForInterrupts()
-  const { config, sandbox, json, detach } = options
+  const { config, sandbox, json = false, detach = false } = options
   const requiredRoles = request.type === 'agent' ? roles : programRoles
   try {
     const start = await raceWithSignal(interrupts.first, readStart(request, options))

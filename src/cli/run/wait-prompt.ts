@@ -4,12 +4,12 @@ import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { PtcClient } from '../../client/index.js'
 import { type CallWait, parseRef, type RunTree, type RunWait } from '../../client/run-tree/index.js'
 import { askLine, canAsk, type LineAnswer, ringBell } from '../process/ask-line.js'
-import { printStatus } from '../process/stdio.js'
+import { printError, printStatus } from '../process/stdio.js'
 import { visibleJson } from '../process/visible-json.js'
 import { type BudgetItem, formatAmount } from '../../common/budget/budget.js'
 import { formatArguments } from '../rendering/tree/call-branch.js'
 import { formatDuration } from '../../common/text/format.js'
-import { describeWait, waitCommand } from '../rendering/text/waits.js'
+import { describeWait, waitCommand, waitKey } from '../rendering/text/waits.js'
 import type { ProgressWriter } from '../rendering/progress/progress-writer.js'
 import { answerCall } from './answer-call.js'
 
@@ -57,7 +57,7 @@ export class WaitPrompt {
   update(tree: RunTree): void {
     if (!this.#canAsk || this.#isClosed) return
     this.#tree = tree
-    const keys = new Set(tree.waitsFor.map(keyOf))
+    const keys = new Set(tree.waitsFor.map(waitKey))
     if (this.#asking && !keys.has(this.#asking.key)) this.#asking.over.abort()
     this.#askNext()
   }
@@ -74,10 +74,10 @@ export class WaitPrompt {
     if (this.#asking || this.#isClosed || !this.#tree) return
     const tree = this.#tree
     // The result of another program is not asked for: `ptc answer` takes it.
-    const wait = tree.waitsFor.find((each) => each.type !== 'result' && !this.#settled.has(keyOf(each)))
+    const wait = tree.waitsFor.find((each) => each.type !== 'result' && !this.#settled.has(waitKey(each)))
     if (!wait) return
     const over = new AbortController()
-    this.#asking = { key: keyOf(wait), over }
+    this.#asking = { key: waitKey(wait), over }
     this.#progress.suspend()
     void this.#decide(tree, wait, over.signal).finally(() => {
       this.#asking = undefined
@@ -94,20 +94,19 @@ export class WaitPrompt {
       ringBell()
       printStatus(`${describeWait(wait)} (for ${since})`)
       const decision = await decisionOn(this.#ptc, tree, wait, ask)
-      this.#settled.add(keyOf(wait))
+      this.#settled.add(waitKey(wait))
       if (!decision) return
       await decision.send().catch((thrown: unknown) => {
         // Another text may not fit either, when the tool wants more than a text.
-        if (!isUnfit(thrown)) this.#settled.delete(keyOf(wait))
+        if (!isUnfit(thrown)) this.#settled.delete(waitKey(wait))
         throw thrown
       })
       printStatus(decision.done)
     } catch (thrown) {
       if (thrown instanceof Left) {
-        if (signal.aborted && !this.#isClosed) printStatus('no longer needed')
+        if (signal.aborted && !this.#isClosed) printStatus('no longer needed: the wait has ended')
       } else {
-        printStatus(`ptc: ${messageOf(thrown)}`)
-        if (isUnfit(thrown)) printStatus(`${thrown.hint}`)
+        printError({ message: messageOf(thrown), hint: isUnfit(thrown) ? thrown.hint : undefined })
       }
     }
   }
@@ -125,10 +124,6 @@ export class WaitPrompt {
   }
 }
 
-function keyOf(wait: RunWait): string {
-  return wait.type === 'budget' ? `budget ${wait.since}` : wait.token
-}
-
 /** The tool of a question does not take the answer; the hint says how to give it another one. */
 function isUnfit(thrown: unknown): thrown is PtcError {
   return PtcError.isInstance(thrown) && thrown.code === 'TOOL_OUTPUT_INVALID'
@@ -141,13 +136,13 @@ async function decisionOn(ptc: Decider, tree: RunTree, wait: RunWait, ask: Ask):
   const { workflowId } = tree
   if (wait.type === 'approval') return decideOnCall(ptc, workflowId, wait, ask)
   if (wait.type === 'budget') {
-    const text = await ask(`the new budget of ${wait.item} (Enter: later): `)
+    const text = await ask(`the new budget of ${wait.item} (Enter: decide later): `)
     if (text === '') return undefined
     const amount = Number(text)
     if (!(amount > 0)) throw new Error(`${text} is not a number above 0`)
     return { done: 'the budget is raised', send: () => raiseBudget(ptc, workflowId, wait.item, amount) }
   }
-  const text = await ask('answer (Enter: later): ')
+  const text = await ask('answer (Enter: decide later): ')
   if (text === '') return undefined
   const command = waitCommand(tree, { ...wait, type: 'result' })
   return { done: 'the question is answered', send: () => answerCall(ptc, wait.token, text, command) }
@@ -177,7 +172,9 @@ async function decideOnCall(
     send: () => ptc.approveCall(token, options),
   })
   for (;;) {
-    const choice = await ask('approve? [y]es, [n]o, [e]dit the arguments, [a]lways these arguments, Enter: later: ')
+    const choice = await ask(
+      'approve? [y]es, [n]o, [e]dit the arguments, [a]lways these arguments, Enter: decide later: ',
+    )
     switch (choice.toLowerCase()) {
       case '':
         return undefined
@@ -190,7 +187,7 @@ async function decideOnCall(
       case 'e':
       case 'edit':
         if (isPreview) {
-          printStatus('The arguments are too large to edit here: ptc approve has --arguments FILE.')
+          printStatus('The arguments are too large to edit here: use `ptc approve --arguments FILE`.')
           break
         }
         return approve({ arguments: await askArguments(args, ask) })

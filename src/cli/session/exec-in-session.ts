@@ -20,13 +20,13 @@ import { print } from '../process/stdio.js'
 
 export interface SessionTarget {
   readonly session: string
-  readonly sandbox: BackendChoice | undefined
+  readonly sandbox?: BackendChoice | undefined
   readonly mustExist: boolean
 }
 
 /** Options of `ptc exec` for a session. */
 export interface SessionOptions extends SessionTarget, Pick<OverrideOptions, keyof RunData> {
-  readonly config: string | undefined
+  readonly config?: string
 }
 
 /** Executes a file on a session and prints the outcome; returns the exit code. */
@@ -82,7 +82,7 @@ export async function executeWithProgress(
 ): Promise<SessionExecution> {
   const progress = new ProgressWriter({
     stream: process.stderr,
-    color: supportsColor(process.stderr, process.env),
+    color: supportsColor(process.stderr),
     content,
   })
   // With -i, the code uses the terminal.

@@ -50,19 +50,7 @@ function newSessionNotice({ session, previous }: SessionExecution): string {
 }
 
 function lostVariablesNotice(outcome: CellOutcome): string | undefined {
-  switch (outcome.status) {
-    case 'ok':
-    case 'code_error':
-      return undefined
-    case 'timed_out':
-    case 'limit_exceeded':
-    case 'stopped':
-      return outcome.sessionKept ? undefined : cellVariablesLost
-    case 'lost':
-      return cellVariablesLost
-    case 'diverged':
-      return 'all variables of the session were lost'
-  }
+  if (outcome.status === 'diverged') return 'all variables of the session were lost'
+  const isLost = outcome.status === 'lost' || ('sessionKept' in outcome && !outcome.sessionKept)
+  return isLost ? 'variables set by this code were lost; earlier ones are kept' : undefined
 }
-
-const cellVariablesLost = 'variables set by this code were lost; earlier ones are kept'

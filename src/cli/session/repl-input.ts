@@ -1,4 +1,5 @@
 import { createInterface, type Interface } from 'node:readline'
+import { canAsk } from '../process/ask-line.js'
 import { discardLine, LineQueue } from '../process/line-queue.js'
 import { completeWord, namesIn } from './complete-word.js'
 import { historySize, type ReplHistory } from './repl-history.js'
@@ -22,15 +23,10 @@ interface ReplInputOptions {
   readonly openHistory: () => Promise<ReplHistory>
 }
 
-/** A terminal, whose prompt has completion and a history. */
-export function isInteractive(): boolean {
-  return process.stdin.isTTY && process.stderr.isTTY
-}
-
 const prompts = { first: '>>> ', next: '... ' } as const
 
 export async function openReplInput({ names, openHistory }: ReplInputOptions): Promise<ReplInput> {
-  const isTerminal = isInteractive()
+  const isTerminal = canAsk()
   const history = isTerminal ? await openHistory() : undefined
   const knownNames = new Set(names)
   // stdout is for the output of the code, which may go to a file.
@@ -52,7 +48,7 @@ export async function openReplInput({ names, openHistory }: ReplInputOptions): P
     if (isExecuting) return interruptListener()
     const isEmpty = blockLines.length === 0 && lines.line === ''
     blockLines = []
-    process.stderr.write(isEmpty ? '\n(exit or Ctrl-D leaves)\n' : '\n')
+    process.stderr.write(isEmpty ? '\n(type exit or Ctrl-D to leave)\n' : '\n')
     discardLine(lines)
     showPrompt()
   })

@@ -7,20 +7,21 @@ import { executeWithProgress, readSessionData, type SessionOptions, type Session
 import { raceWithSignal } from '../../common/async/abort.js'
 import { listenForInterrupts, Interrupted, type Interrupts } from '../process/interrupts.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
+import { canAsk } from '../process/ask-line.js'
 import { readText } from '../process/read-text.js'
 import type { RunData } from '../run/options.js'
-import { isInteractive, openReplInput, type ReplInput } from './repl-input.js'
+import { openReplInput, type ReplInput } from './repl-input.js'
 import { displayValueOf } from './display-value.js'
 import { openReplHistory } from './repl-history.js'
-import { stateDirectory } from '../environment/project.js'
+import { findStateDirectory } from '../environment/project.js'
 import { printExecution } from './print-execution.js'
-import { printStatus } from '../process/stdio.js'
+import { printError, printStatus } from '../process/stdio.js'
 
 interface ReplOptions extends Omit<SessionOptions, 'session'> {
   /** A file that is executed first. */
   readonly script: string | undefined
   /** Undefined starts a new session, which is closed at the end. */
-  readonly session: string | undefined
+  readonly session?: string
 }
 
 /** After these errors the next block would fail too. */
@@ -39,7 +40,7 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
   using input = await openReplInput({
     names: environment.toolNames,
-    openHistory: () => openReplHistory(stateDirectory()),
+    openHistory: () => openReplHistory(findStateDirectory()),
   })
   const target = { session, sandbox, mustExist: options.mustExist, data }
   if (process.stdin.isTTY) printStatus(`session ${session}: Tab completes names; exit or Ctrl-D leaves`)
@@ -49,7 +50,7 @@ export async function runRepl(options: ReplOptions): Promise<number> {
     const next = await raceWithSignal(interrupts.first, blocks.next())
     if (next.done === true) break
     // A pipe gets exactly the output of the code.
-    const block = isInteractive() ? displayValueOf(next.value) : next.value
+    const block = canAsk() ? displayValueOf(next.value) : next.value
     await executeBlock(environment, interrupts, input, block, target)
   }
   if (ownedSession === undefined)
@@ -80,8 +81,7 @@ async function executeBlock(
     printExecution(execution, false, Date.now() - started)
   } catch (thrown) {
     if (!PtcError.isInstance(thrown) || fatalCodes.includes(thrown.code)) throw thrown
-    printStatus(`ptc: ${thrown.message}`)
-    if (thrown.hint !== undefined) printStatus(thrown.hint)
+    printError(thrown)
   }
 }
 

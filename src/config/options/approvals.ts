@@ -27,7 +27,7 @@ export interface ApprovalsOption {
   readonly expires?: Duration
   /**
    * Tells people of a call that waits, for example by a message. It is called at least once for each call, and again
-   * when it throws. Default: no notification; `ptc calls list` shows the calls that wait.
+   * when it throws. Default: no notification; `ptc approvals` shows the calls that wait.
    */
   readonly onRequest?: (request: ApprovalRequest) => void | Promise<void>
 }

@@ -27,7 +27,7 @@ export function newContainerId(request: MessagesRequest): string {
  */
 export function checkContainer(id: string, request: MessagesRequest): void {
   const [, tools, settings] = idPattern.exec(id) ?? []
-  if (tools === undefined) throw new BadRequest('container: this is not the id of a container')
+  if (tools === undefined) throw new BadRequest('container: the text is not the id of a container')
   const own = digests(request)
   const hint = 'Leave out `container` to begin another one, with no variables.'
   if (tools !== own.tools) throw new BadRequest(`tools: the container has other tools. ${hint}`)

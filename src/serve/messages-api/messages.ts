@@ -107,7 +107,7 @@ function lastOf(messages: readonly ApiMessage[]): ApiMessage {
   const last = messages.at(-1)
   if (last?.role !== 'user')
     throw new BadRequest(
-      'messages: the last message must be of the user: an answer of the client (prefill) is not continued',
+      'messages: the last message must be from the user; this server does not continue a message of the assistant (prefill)',
     )
   if (last.content.length === 0) throw new BadRequest('messages: the last message has no text')
   return last

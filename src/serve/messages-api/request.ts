@@ -162,7 +162,8 @@ function systemOf({ system }: Parsed): readonly string[] {
 }
 
 function formatOf({ output_config: output, output_format: older }: Parsed): JsonObject | undefined {
-  if (output?.format && older) throw new BadRequest('output_format: it is there twice, see output_config.format')
+  if (output?.format && older)
+    throw new BadRequest('output_format: the request has both output_format and output_config.format')
   return (output?.format ?? older)?.schema
 }
 
@@ -193,7 +194,7 @@ function toolsOf({ tools }: Parsed): RequestTools {
   const isCode = ({ type, name }: Block): boolean => name === 'code_execution' || type.startsWith('code_execution')
   const given = (tools ?? []).map((tool): Block => ({ ...tool, type: tool.type ?? 'custom' }))
   const [code, ...more] = given.filter(isCode).map((tool) => check(codeTool, tool, 'tools'))
-  if (more.length > 0) throw new BadRequest('tools: code_execution is there twice')
+  if (more.length > 0) throw new BadRequest('tools: code_execution appears twice')
   const client = given.filter((tool) => !isCode(tool) && !isToolSearch(tool.type)).map(toClientTool)
   const forCode = client.find(({ allowedCallers }) => !allowedCallers.includes('direct'))
   if (!code && forCode)

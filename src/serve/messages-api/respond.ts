@@ -5,12 +5,12 @@ import type { ConversationAnswer, RunTree } from '../../client/index.js'
 import type { MessageStatus } from '../../common/conversation/conversation.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { EventStream } from '../event-stream.js'
-import type { Exchange, Reply as HttpReply } from '../router.js'
+import type { Exchange, Reply } from '../router.js'
 import { containerMs } from './container.js'
 import { requestIdOf, toApiErrorReply } from './errors.js'
 import type { FollowedMessage, Pause } from './follow-message.js'
 import type { MessagesRequest } from './request.js'
-import { plainReply, type Reply, replyAfter, type ReplyBlock } from './transcript.js'
+import { plainReply, type ReplyContent, replyAfter, type ReplyBlock } from './transcript.js'
 
 /** A message of the assistant in the form in which the API sends it. */
 interface MessageBody extends JsonObject {
@@ -49,7 +49,10 @@ function messageBody(responding: Responding, { tree, answer }: Pause): MessageBo
   if (stop === undefined) {
     const { status, error } = answer ?? {}
     // The code is that of an error, or of a failure of Temporal.
-    throw new PtcError((error?.code ?? 'LIMIT_EXCEEDED') as ErrorCode, error?.message ?? `the work ended: ${status}`)
+    throw new PtcError(
+      (error?.code ?? 'LIMIT_EXCEEDED') as ErrorCode,
+      error?.message ?? `the work ended with status ${status}`,
+    )
   }
   const expiresAt = new Date(reply.expiresAt ?? Date.now() + containerMs).toISOString()
   return {
@@ -99,7 +102,7 @@ function emptyMessage({ name, request: { model }, message: { id, after } }: Resp
   }
 }
 
-function usageOf({ usage }: Pick<Reply, 'usage'>): JsonObject {
+function usageOf({ usage }: Pick<ReplyContent, 'usage'>): JsonObject {
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
@@ -113,7 +116,7 @@ export async function respond(
   exchange: Exchange,
   responding: Responding,
   pause: () => Promise<Pause>,
-): Promise<HttpReply | undefined> {
+): Promise<Reply | undefined> {
   if (responding.request.isStream) return respondWithEvents(exchange, responding, pause)
   return { body: messageBody(responding, await pause()) }
 }

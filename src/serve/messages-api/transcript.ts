@@ -37,7 +37,7 @@ export function knownCalls({ turns }: RunTree): readonly KnownCall[] {
 }
 
 /** The blocks of one response, and the usage of its turns. */
-export interface Reply {
+export interface ReplyContent {
   readonly blocks: readonly ReplyBlock[]
   readonly usage: Usage
   /** The earliest expiry of its calls, in milliseconds since the epoch; undefined when no call waits. */
@@ -49,7 +49,12 @@ export interface Reply {
  *
  * @param after ids of calls whose results the client has sent; empty: from the start of the message
  */
-export function replyAfter({ turns }: RunTree, message: string, after: ReadonlySet<string>, codeCaller: string): Reply {
+export function replyAfter(
+  { turns }: RunTree,
+  message: string,
+  after: ReadonlySet<string>,
+  codeCaller: string,
+): ReplyContent {
   const items = turns.filter((turn) => turn.message === message).flatMap((turn) => turnItems(turn, codeCaller))
   return toReply(items.slice(items.findLastIndex(({ call }) => call && after.has(idOf(call) ?? '')) + 1))
 }
@@ -58,7 +63,7 @@ export function replyAfter({ turns }: RunTree, message: string, after: ReadonlyS
  * The reply to a plain request is the reply of the last turn. Earlier turns had invalid calls, whose errors the model
  * has read.
  */
-export function plainReply({ turns }: RunTree, message: string): Reply {
+export function plainReply({ turns }: RunTree, message: string): ReplyContent {
   const replies = turns.flatMap((turn) =>
     turn.message === message && turn.model?.status === 'ok' ? [{ ...turn.model, calls: turn.directCalls }] : [],
   )
@@ -71,7 +76,7 @@ export function plainReply({ turns }: RunTree, message: string): Reply {
   ])
 }
 
-function toReply(items: readonly Item[]): Reply {
+function toReply(items: readonly Item[]): ReplyContent {
   if (items.some(({ isUnread }) => isUnread))
     throw new PtcError('VALUE_STORE_UNAVAILABLE', 'the value store does not give a large part of the response')
   const waits = items.flatMap(({ call }) => call?.deferred?.expiresAt ?? [])

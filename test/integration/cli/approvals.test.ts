@@ -36,8 +36,8 @@ print(await pay(euros=4))`)
 
   const { stdout: shown } = await project.run('show', id)
   expect(shown).toMatch(/pay\(euros=1\)[^]*waits for its approval since \S+ \S+ UTC, expires \S+ \S+ UTC/)
-  const { stdout: listed } = await project.run('calls', 'list', id)
-  expect(listed).toContain(`${call(2)} waits for its approval for`)
+  const { stdout: listed } = await project.run('approvals', id)
+  expect(listed).toContain(`pay 2 waits for approval\n  ptc approve ${id} ${call(2)}, or `)
 
   const unclear = await project.run('approve', id)
   expect(unclear).toMatchObject({ code: 2, stderr: expect.stringContaining(`${call(1)}, ${call(2)}, ${call(3)}`) })
@@ -122,7 +122,9 @@ except ToolDenied as error:
   terminal.type('e\r')
   await terminal.waitForScreen(/arguments: \{"euros":1\}/)
   terminal.type('\u007f0}\r')
-  await terminal.waitForScreen(/the call is approved[^]*Which\? waits for an answer[^]*answer \(Enter: later\): /)
+  await terminal.waitForScreen(
+    /the call is approved[^]*Which\? waits for an answer[^]*answer \(Enter: decide later\): /,
+  )
   terminal.type('the blue one\r')
   await terminal.waitForScreen(/the question is answered[^]*approve\?/)
   // Another person may decide meanwhile.
@@ -157,7 +159,7 @@ it('a person at the parent of a sub-agent is told what it waits for, and can dec
   const { stdout: shown } = await project.run('show', id)
   const [, child = ''] = /pay 1 waits for approval, since .*: ptc approve (\S+), or ptc deny/.exec(shown) ?? []
   expect(child).toMatch(/^payer-/)
-  expect((await project.run('calls', 'list', id)).stdout).toContain('pay 1\n')
+  expect((await project.run('approvals', id)).stdout).toContain('pay 1 waits for approval\n')
   terminal.type('y\r')
   await terminal.waitForScreen(/the call is approved[^]*pay\(euros=2\)[^]*approve\?/)
   expect(await project.run('approve', id, '--by', 'ada')).toMatchObject({ code: 0, stderr: 'the call is approved\n' })

@@ -21,7 +21,7 @@ print(*results)
 
   const { stdout: shown } = await project.run('show', handle.workflowId)
   expect(shown).toMatch(/approve\(id=1\)[^]*waits for its result since \S+ \S+ UTC, expires \S+ \S+ UTC/)
-  const { stdout: json } = await project.run('calls', 'list', handle.workflowId, '--json')
+  const { stdout: json } = await project.run('approvals', handle.workflowId, '--json')
   const listed = JSON.parse(json) as { summary: string; token: string }[]
   const [first, second] = [await calls.token(1), await calls.token(2)]
   const byId = listed.toSorted((a, b) => a.summary.localeCompare(b.summary))
@@ -29,10 +29,9 @@ print(*results)
     { tool: 'approve', summary: 'approve 1', token: first, since: expect.any(String), expiresAt: expect.any(String) },
     { tool: 'approve', summary: 'approve 2', token: second },
   ])
-  const { stdout: table } = await project.run('calls', 'list', handle.workflowId)
-  expect(table).toMatch(/turn-0\.cell-1\.call-1 waits for its result for [^,]+, expires in \S+/)
+  const { stdout: table } = await project.run('approvals', handle.workflowId)
+  expect(table).toMatch(/approve 1 waits for its result\n  ptc answer \S+ --call turn-0\.cell-1\.call-1 --result JSON/)
   expect(table).not.toContain(first)
-  expect((await project.run('calls', 'list', handle.workflowId, '--tokens')).stdout).toContain(first)
 
   const wrong = await project.run('answer', first, '--result', '{"approved": "yes"}')
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not fit its output schema') })
@@ -40,7 +39,7 @@ print(*results)
   expect(noJson).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no file yes') })
   const completed = await project.run('answer', first, '--result', '{"approved": true}', '--by', 'ada')
   expect(completed).toMatchObject({ code: 0, stderr: 'the call is completed\n' })
-  const failed = await project.run('calls', 'fail', handle.workflowId, '--message', 'nobody is there')
+  const failed = await project.run('answer', handle.workflowId, '--error', 'nobody is there')
   expect(failed).toMatchObject({ code: 0, stderr: 'the call has failed\n' })
   expect(await handle.result()).toMatchObject({ outcome: { output: "{'approved': True} nobody is there\n" } })
 

@@ -27,7 +27,7 @@ describe('help and version', () => {
       'list',
       'cancel',
       'approvals',
-      'calls',
+      'answer',
       'sessions',
       'values',
       'serve',

@@ -47,7 +47,7 @@ test('a configured server that does not answer is an error and is not replaced',
   const environment = { HOME: stateDirectory, TEMPORAL_ADDRESS: unusedAddress }
   await expect(resolveTemporal({ ...quiet, environment, stateDirectory })).rejects.toMatchObject({
     code: 'TEMPORAL_UNREACHABLE',
-    message: expect.stringContaining(`Temporal at ${unusedAddress}, namespace default, can not be used`) as string,
+    message: expect.stringContaining(`Temporal at ${unusedAddress}, namespace default, can't be used`) as string,
     hint: expect.stringContaining('ptc dev') as string,
   })
 })

@@ -122,7 +122,7 @@ test('ptc doctor says which credentials can be read, without their values', asyn
     status: 'warning',
     message: [
       'available: fromVariable, fromFile, fromCommand',
-      'not checked, because a function needs a call: fromFunction, flaky',
+      'not checked, because their functions run only for a call: fromFunction, flaky',
       'credential missing is not available: the environment variable TEST_NOT_SET is not set',
     ].join('\n'),
   })

@@ -70,7 +70,7 @@ test('ptc cancel reports that no worker can end the run', async ({
   terminateAfterTest(client, handle.workflowId)
   const { code, stderr } = await project.run('cancel', workflowId)
   expect(stderr).toContain(`no worker takes tasks from ${lonely}: `)
-  expect(stderr).toContain('the run stops when a worker does\n')
+  expect(stderr).toContain('the run stops when a worker takes its cancellation\n')
   expect(code).toBe(0)
 })
 

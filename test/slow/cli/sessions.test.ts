@@ -142,12 +142,12 @@ describe('ptc exec --session', () => {
   })
 
   it.each([
-    [['exec'], /which script\?/],
+    [['exec'], /a script is missing/],
     [['exec', 'a.py', '--resume'], /--resume needs --session/],
     [['exec', 'a.py', '--session', 'no name'], /"no name" can't be the name of a session/],
     [['exec', 'a.py', '--session', 'n', '--id', 'x'], /'--id <id>' cannot be used with option '--session/],
     [['exec', '-i', '--json'], /cannot be used with option/],
-    [['exec', '-i', '-'], /standard input is read block by block/],
+    [['exec', '-i', '-'], /the code comes from standard input/],
     [['sessions', 'close'], /missing required argument 'name'/],
     [['sessions', 'shwo', 'x'], /unknown command 'shwo'/],
   ])('ptc %j is a wrong command line', async (ptcArguments, message) => {

@@ -69,7 +69,7 @@ describe('ptc values', () => {
 describe('ptc doctor', () => {
   it('ptc doctor checks the store, and leaves no value in it', async () => {
     const { stdout } = await project.run('doctor')
-    expect(stdout).toMatch(/^ok +Values: the folder .*values takes them and gives them back$/m)
+    expect(stdout).toMatch(/^ok +Values: a test value was written to the folder .*values and read back$/m)
     expect(await countValues()).toBe(0)
   })
 

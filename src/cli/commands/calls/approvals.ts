@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command, Option } from 'commander'
+import type { FoundWaits } from '../../../client/calls/open-waits.js'
 import type { WaitOfRun } from '../../../client/index.js'
 import { defined } from '../../../common/defined.js'
 import { PtcError } from '../../../common/errors.js'
-import type { Environment } from '../../environment/environment.js'
 import { withEnvironment } from '../../environment/with-environment.js'
 import { print, printStatus, printStyled } from '../../process/stdio.js'
+import { stdoutLayout } from '../../rendering/text/colors.js'
+import { waitKey } from '../../rendering/text/waits.js'
 import { describeLimit, readOpenWaits } from '../../run/find-waiting-call.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 
@@ -17,51 +19,63 @@ const watchIntervalMs = 3_000
 
 export function approvalsCommand(): Command {
   return new Command('approvals')
-    .description('what all runs wait for: approvals, answers, results of deferred calls, spent budgets')
+    .description('list what runs wait for: approvals, answers, results of deferred calls, larger budgets')
+    .argument('[run]', 'id of the only run to list, with its sub-agents (default: all runs)')
     .addOption(new Option('-w, --watch', 'print new waits, until interrupted').conflicts('json'))
     .addOption(configOption())
-    .addOption(jsonOption('an array of waits'))
+    .addOption(jsonOption('an array of waits, with the tokens of calls,'))
     .action(approvals)
 }
 
-async function approvals({ config, json, watch }: Options): Promise<void> {
+async function approvals(run: string | undefined, { config, json, watch }: Options): Promise<void> {
   const options = { config, load: 'if_named', ifNoServer: 'start_read_only' } as const
   await withEnvironment(options, async (environment, signal) => {
-    if (watch === true) return watchWaits(environment, signal)
-    const { waits, limit } = await readOpenWaits(environment)
+    const { ptc } = environment
+    const read = async (): Promise<FoundWaits> =>
+      run === undefined ? readOpenWaits(environment) : { waits: await ptc.waits({ run }), limit: undefined }
+    if (watch === true) return watchWaits(read, signal)
+    const { waits, limit } = await read()
     if (limit !== undefined) printStatus(describeLimit(limit))
     if (json === true) return print(JSON.stringify(waits.map(toJson), null, 2))
-    if (waits.length === 0) return printStatus(`no run on task queue ${environment.ptc.taskQueue} waits`)
-    printStyled(await formatWaits(waits))
+    if (waits.length > 0) return printWaits(waits)
+    printStatus(run === undefined ? `no run on task queue ${ptc.taskQueue} waits` : `run ${run} waits for nothing`)
   })
 }
 
 /** Prints each wait once. A server that was there and is down is asked again. */
-async function watchWaits(environment: Environment, signal: AbortSignal): Promise<void> {
+async function watchWaits(read: () => Promise<FoundWaits>, signal: AbortSignal): Promise<void> {
   const printed = new Set<string>()
-  let { waits, limit } = await readOpenWaits(environment)
-  if (limit !== undefined) printStatus(describeLimit(limit))
+  let wasThere = false
+  let isLimited = false
   let isDown = false
   for (;;) {
-    const added = waits.filter((each) => !printed.has(keyOf(each)))
-    if (added.length > 0) printStyled(await formatWaits(waits, added))
-    for (const each of added) printed.add(keyOf(each))
-    await delay(watchIntervalMs, undefined, { signal })
     try {
-      const wasComplete = limit === undefined
-      ;({ waits, limit } = await readOpenWaits(environment))
-      if (limit !== undefined && wasComplete) printStatus(describeLimit(limit))
+      const { waits, limit } = await read()
+      if (limit !== undefined && !isLimited) printStatus(describeLimit(limit))
+      isLimited = limit !== undefined
+      const added = waits.filter((each) => !printed.has(keyOf(each)))
+      if (added.length > 0) await printWaits(waits, added)
+      for (const each of added) printed.add(keyOf(each))
+      wasThere = true
       isDown = false
     } catch (thrown) {
-      if (!PtcError.isInstance(thrown) || thrown.code !== 'TEMPORAL_UNREACHABLE') throw thrown
+      const isAway = PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_UNREACHABLE'
+      if (!wasThere || !isAway) throw thrown
       if (!isDown) printStatus(`${thrown.message}; trying again`)
       isDown = true
     }
+    await delay(watchIntervalMs, undefined, { signal })
   }
 }
 
 function keyOf({ run, wait }: WaitOfRun): string {
-  return `${run.workflowId} ${wait.type === 'budget' ? wait.since : wait.token}`
+  return `${run.workflowId} ${waitKey(wait)}`
+}
+
+/** @param shown those of the waits that are printed; a command names its call when the run has others */
+async function printWaits(waits: readonly WaitOfRun[], shown = waits): Promise<void> {
+  const { renderWaits } = await import('../../rendering/tables/wait-table.js')
+  printStyled(renderWaits(waits, { now: Date.now(), ...stdoutLayout(), shown }))
 }
 
 function toJson({ run, wait }: WaitOfRun): object {
@@ -74,13 +88,4 @@ function toJson({ run, wait }: WaitOfRun): object {
     since: new Date(wait.since).toISOString(),
     ...expires,
   }
-}
-
-/** @param shown those of the waits that are printed; a command names its call when the run has others */
-async function formatWaits(waits: readonly WaitOfRun[], shown = waits): Promise<string> {
-  const { renderWaits } = await import('../../rendering/tables/wait-table.js')
-  const { supportsColor } = await import('../../rendering/text/colors.js')
-  const { stdout, env } = process
-  const width = stdout.isTTY ? stdout.columns : undefined
-  return renderWaits(waits, { now: Date.now(), width, color: supportsColor(stdout, env), shown })
 }

@@ -19,6 +19,7 @@ interface ApproveOptions extends Decision {
 
 interface AnswerOptions extends Decision {
   readonly result?: string
+  readonly error?: string
   readonly call?: string
 }
 
@@ -28,7 +29,7 @@ interface DenyOptions extends Decision {
 }
 
 export function approveCommand(): Command {
-  return decisionCommand('approve', 'approve a call that waits for it')
+  return decisionCommand('approve', 'approve a call that waits for approval')
     .addOption(new Option('--arguments <json>', 'arguments that replace those of the call: JSON, or a file with it'))
     .addOption(new Option('--remember', 'approve later calls of the tool with the same arguments in this run, too'))
     .action(async (id: string | undefined, call: string | undefined, options: ApproveOptions) => {
@@ -58,43 +59,41 @@ export function answerCommand(): Command {
       .description('give a waiting call its result: a text for a question, such as that of ask_human, or JSON')
       .argument('<run>', 'id of the run, or the token of the call')
       .argument('[text]', 'the answer to a question')
-      .addOption(
-        new Option('--result <file-or-json>', 'the result of another call: JSON, or a file with it; - is stdin'),
-      )
-      .addOption(callOption()),
+      .addOption(new Option('--result <file-or-json>', 'the result as JSON, or a file with it; - reads it from stdin'))
+      .addOption(new Option('--error <text>', 'why there is no result: the call fails, and its code gets a ToolError'))
+      .addOption(new Option('--call <call>', `${callText}; needed when several calls wait`)),
   ).action(async (id: string, text: string | undefined, options: AnswerOptions) => {
-    const { config, result, call, ...decision } = options
-    if ((text === undefined) === (result === undefined))
-      throw new PtcError('RUN_INPUT_INVALID', 'a call needs one answer', { hint: 'Give a text, or --result JSON.' })
+    const { config, result, error, call, ...decision } = options
+    if ([text, result, error].filter((each) => each !== undefined).length !== 1) {
+      const hint = 'Give a text, or --result JSON, or --error TEXT.'
+      throw new PtcError('RUN_INPUT_INVALID', 'a call needs exactly one answer', { hint })
+    }
     const value = result === undefined ? undefined : await readJson(result, '--result')
-    await withWaitingCall(config, 'result', { id, call }, (ptc, token) =>
-      text === undefined
-        ? ptc.completeCall(token, value ?? null, decision)
-        : answerCall(ptc, token, text, completeCommand(id, call), decision),
-    )
-    printStatus(text === undefined ? 'the call is completed' : 'the question is answered')
+    await withWaitingCall(config, 'result', { id, call }, async (ptc, token) => {
+      if (error !== undefined) await ptc.failCall(token, error, decision)
+      else if (text !== undefined) await answerCall(ptc, token, text, completeCommand(id, call), decision)
+      else await ptc.completeCall(token, value ?? null, decision)
+    })
+    if (error !== undefined) printStatus('the call has failed')
+    else printStatus(text === undefined ? 'the call is completed' : 'the question is answered')
   })
 }
 
-export function callOption(): Option {
-  return new Option('--call <call>', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait')
-}
-
-export function byOption(): Option {
-  return new Option('--by <name>', 'who decided, for the audit log (default: this process and its host)')
-}
+const callText = 'the call, such as turn-1.cell-1.call-2'
 
 function decisionCommand(name: string, description: string): Command {
   return addDeciderOptions(
     new Command(name)
       .description(description)
-      .argument('[run]', 'id of the run, or the token of the request; not needed when one call of all runs waits')
-      .argument('[call]', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait'),
+      .argument('[run]', 'id of the run, or the token of the call; not needed when only one call of all runs waits')
+      .argument('[call]', `${callText}; needed when several calls of the run wait`),
   )
 }
 
 function addDeciderOptions(command: Command): Command {
-  return command.addOption(byOption()).addOption(configOption())
+  return command
+    .addOption(new Option('--by <name>', 'who decided, for the audit log (default: this process and its host)'))
+    .addOption(configOption())
 }
 
 /** @throws PtcError RUN_INPUT_INVALID */

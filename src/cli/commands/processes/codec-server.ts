@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { waitForAbort } from '../../../common/async/abort.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { print } from '../../process/stdio.js'
-import { configOption, type ConfigOption, integerUpTo } from '../options.js'
+import { configOption, type ConfigOption, integerUpTo, parseOrigin } from '../options.js'
 
 interface Options extends ConfigOption {
   readonly host: string
@@ -15,7 +15,7 @@ const defaultOrigins = ['http://localhost:8233', 'http://127.0.0.1:8233']
 
 export function codecServerCommand(): Command {
   return new Command('codec-server')
-    .description("decode values by reference, and encrypted payloads, for Temporal's web UI and CLI, until Ctrl-C")
+    .description("show stored and encrypted values in Temporal's web UI and CLI: decode them over HTTP, until Ctrl-C")
     .addOption(configOption())
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .addOption(new Option('--port <port>', 'port to listen on').argParser(integerUpTo(65_535)).default(8234))
@@ -25,7 +25,7 @@ export function codecServerCommand(): Command {
         .default([], defaultOrigins.join(' ')),
     )
     .addOption(
-      new Option('--max-bytes <bytes>', 'bytes that a decoded payload may have')
+      new Option('--max-bytes <bytes>', 'maximum bytes of a decoded payload')
         .argParser(integerUpTo(64 * 1024 * 1024))
         .default(1024 * 1024),
     )
@@ -37,12 +37,6 @@ needs it. For the UI, set the address in its settings, or start it with TEMPORAL
   temporal workflow show -w ID --codec-endpoint http://127.0.0.1:8234`,
     )
     .action(runCodecServer)
-}
-
-function parseOrigin(text: string, earlier: readonly string[]): readonly string[] {
-  const { origin } = URL.canParse(text) ? new URL(text) : { origin: 'null' }
-  if (origin === 'null') throw new InvalidArgumentError('It must be an origin, such as https://temporal.example.com.')
-  return [...earlier, origin]
 }
 
 async function runCodecServer({ config, host, port, uiOrigin, maxBytes }: Options): Promise<void> {

@@ -74,10 +74,16 @@ async function runDev(options: Options): Promise<void> {
   }
 }
 
-function formatWelcome(server: TemporalServer, worker: WorkerProcess, { config, statePath }: LoadedProject): string {
+function formatWelcome(
+  server: TemporalServer,
+  worker: WorkerProcess,
+  { config, stateDirectory }: LoadedProject,
+): string {
   const { registry, taskQueue, path } = config
   const serverOrigin =
-    server.origin === 'configured' ? 'configured' : `state in ${relative(process.cwd(), statePath) || statePath}`
+    server.origin === 'configured'
+      ? 'configured'
+      : `state in ${relative(process.cwd(), stateDirectory) || stateDirectory}`
   return [
     '',
     `Temporal  ${server.address}, namespace ${server.namespace} (${serverOrigin})`,

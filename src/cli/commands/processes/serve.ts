@@ -1,9 +1,9 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { messageOf } from '../../../common/errors.js'
 import { waitForAbort } from '../../../common/async/abort.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { print, printStatus } from '../../process/stdio.js'
-import { configOption, type ConfigOption, integerUpTo } from '../options.js'
+import { configOption, type ConfigOption, integerUpTo, parseOrigin } from '../options.js'
 
 interface Options extends ConfigOption {
   readonly host: string
@@ -33,12 +33,6 @@ needs it. The server keeps nothing: it may be restarted at any time, and several
 
 function parsePort(text: string): number {
   return text === '0' ? 0 : integerUpTo(65_535)(text)
-}
-
-function parseOrigin(text: string, earlier: readonly string[]): readonly string[] {
-  const { origin } = URL.canParse(text) ? new URL(text) : { origin: 'null' }
-  if (origin === 'null') throw new InvalidArgumentError('It must be an origin, such as https://app.example.com.')
-  return [...earlier, origin]
 }
 
 async function serve({ config, host, port, origin: origins }: Options): Promise<void> {

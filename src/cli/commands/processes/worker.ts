@@ -20,7 +20,7 @@ interface Options extends ConfigOption {
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description('run a worker until interrupted')
+    .description('run a worker of a fleet until Ctrl-C')
     .addOption(configOption())
     .addOption(
       new Option('-r, --roles <list>', 'roles to serve, separated by commas')

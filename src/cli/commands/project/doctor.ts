@@ -10,17 +10,17 @@ export function doctorCommand(): Command {
     .description('check everything a run needs, and say how to fix what is missing')
     .addOption(configOption())
     .addOption(jsonOption('an array of checks'))
-    .addHelpText('after', '\nExit code 1 when a check has failed that runs depend on.')
+    .addHelpText('after', '\nExit code 1: a check that runs depend on has failed.')
     .action(runDoctor)
 }
 
 async function runDoctor({ config, json }: ConfigOption & JsonOption): Promise<void> {
   const { runChecks } = await import('../../doctor/index.js')
-  const { stateDirectory } = await import('../../environment/project.js')
+  const { findStateDirectory } = await import('../../environment/project.js')
   const onCheck = (check: Check): void => {
     if (json !== true) printStyled(formatCheck(check))
   }
-  const checks = await runChecks({ config, stateDirectory: stateDirectory(), onCheck })
+  const checks = await runChecks({ config, stateDirectory: findStateDirectory(), onCheck })
   if (json === true) print(JSON.stringify(checks, null, 2))
   if (checks.some(({ status }) => status === 'error')) process.exitCode = exitCodes.failed
 }
@@ -29,7 +29,7 @@ const statusLabels = { ok: 'ok   ', warning: 'warn ', error: 'error' } as const
 const statusStyles = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
 function formatCheck({ name, status, message, remedy }: Check): string {
-  const colors = createColors(supportsColor(process.stdout, process.env))
+  const colors = createColors(supportsColor(process.stdout))
   const indent = ' '.repeat(6)
   const lines = message.split('\n').map((line, index) => (index === 0 ? line : `${indent}- ${line}`))
   const remedyLines = (remedy ?? '').split('\n').filter((line) => line !== '')

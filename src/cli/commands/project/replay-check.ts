@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander'
 import type { executionHistories } from '../../../client/temporal/histories.js'
 import type { CheckedHistory, NamedHistory } from '../../run/check-histories.js'
+import { renderColumns } from '../../rendering/tables/column-table.js'
+import { oneLine } from '../../rendering/text/sanitize.js'
 import { exitCodes } from '../../process/exit-code.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { print, printStatus } from '../../process/stdio.js'
@@ -27,7 +29,8 @@ export function replayCheckCommand(): Command {
     .addHelpText(
       'after',
       `
-Without files it replays the newest executions of the task queue, open or closed. Exit code 1: one does not replay.
+Without files it replays the newest executions of the task queue, open or closed. Exit code 1: a history
+does not replay, or there is none.
 
 Examples:
   ptc replay-check                                            the last 100 executions
@@ -50,7 +53,7 @@ async function replayCheck(files: readonly string[], options: Options): Promise<
     const opened = await openStore(project.store, keys)
     try {
       const dataConverter = extendDataConverter(undefined, { open: () => opened, retryForMs: 0, keys })
-      await report(await checkHistories(histories, dataConverter, interrupts.first), options)
+      report(await checkHistories(histories, dataConverter, interrupts.first), options)
     } finally {
       await opened.close()
     }
@@ -62,7 +65,7 @@ async function replayCheck(files: readonly string[], options: Options): Promise<
     async ({ client, ptc }, signal) => {
       const { executionHistories } = await import('../../../client/temporal/histories.js')
       const histories = executionHistories(client, { ...options, taskQueue: ptc.taskQueue }, signal)
-      await report(await checkHistories(named(histories), client.options.loadedDataConverter, signal), options)
+      report(await checkHistories(named(histories), client.options.loadedDataConverter, signal), options)
     },
   )
 }
@@ -73,19 +76,17 @@ async function* named(histories: ReturnType<typeof executionHistories>): AsyncGe
   }
 }
 
-async function report(results: readonly CheckedHistory[], { json }: Options): Promise<void> {
+function report(results: readonly CheckedHistory[], { json }: Options): void {
   const failed = results.filter(({ problem }) => problem !== undefined)
   if (json === true) print(JSON.stringify(results, null, 2))
-  else if (results.length > 0) print(await renderTable(results))
+  else if (results.length > 0) print(renderTable(results))
   if (results.length === 0) printStatus('ptc: there is no history to replay')
   else printStatus(`${results.length - failed.length} of ${results.length} histories replay`)
   // A check of no history is a failure: the filter or the task queue may be wrong.
   if (failed.length > 0 || results.length === 0) process.exitCode = exitCodes.failed
 }
 
-async function renderTable(results: readonly CheckedHistory[]): Promise<string> {
-  const { renderColumns } = await import('../../rendering/tables/column-table.js')
-  const { oneLine } = await import('../../rendering/text/sanitize.js')
+function renderTable(results: readonly CheckedHistory[]): string {
   const rows = results.map(({ id, events, problem }) => [oneLine(id), String(events), oneLine(problem ?? 'replays')])
   return renderColumns([['HISTORY', 'EVENTS', 'RESULT'], ...rows], undefined)
 }

@@ -15,14 +15,14 @@ interface Options extends JsonOption {
 export function budgetCommand(): Command {
   const amount = (flag: string, description: string) => new Option(flag, description).argParser(parseAmount)
   return new Command('budget')
-    .description('what a run has used of its budget; with an option, raises it, and a paused run continues')
+    .description('show what a run has used of its budget; an option raises the budget, and a paused run continues')
     .argument('<id>', 'id of the run, as `ptc list` shows it')
-    .addOption(amount('--cost <dollars>', 'US dollars'))
-    .addOption(amount('--tokens <number>', 'tokens that the model reads and writes'))
-    .addOption(amount('--turns <number>', 'turns of the model'))
-    .addOption(amount('--calls <number>', 'tool calls'))
-    .addOption(amount('--seconds <number>', 'seconds since the run began'))
-    .addOption(jsonOption('the budget, what is used, and what the run waits for'))
+    .addOption(amount('--cost <dollars>', 'new budget in US dollars'))
+    .addOption(amount('--tokens <number>', 'new budget of tokens that the model reads and writes'))
+    .addOption(amount('--turns <number>', 'new budget of turns of the model'))
+    .addOption(amount('--calls <number>', 'new budget of tool calls'))
+    .addOption(amount('--seconds <number>', 'new budget of seconds since the run began'))
+    .addOption(jsonOption('the budget, the usage and the wait of the run'))
     .action(budget)
 }
 

@@ -17,8 +17,8 @@ async function cancel(id: string): Promise<void> {
     const { status, outcome } = await handle.describe()
     if (status !== 'running' && status !== 'paused') throw runEndedError(id, outcome ?? status)
     await handle.cancel()
-    printStatus(`run ${id} was asked to stop; \`ptc watch ${id}\` shows how it ends`)
+    printStatus(`the cancellation of run ${id} is requested; \`ptc watch ${id}\` shows how it ends`)
     const isUntaken = await warnIfTaskNotTaken(environment, { workflowId: id })
-    if (isUntaken) printStatus('the run stops when a worker does')
+    if (isUntaken) printStatus('the run stops when a worker takes its cancellation')
   })
 }

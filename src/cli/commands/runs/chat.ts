@@ -1,43 +1,33 @@
 import { Command, Option } from 'commander'
 import { hostedBackend } from '../../../common/agent/hosted-code.js'
-import {
-  agentOptions,
-  boundOptions,
-  configOption,
-  type ConfigOption,
-  dataOptions,
-  jsonOption,
-  type JsonOption,
-  sandboxOption,
-  type SandboxOption,
-} from '../options.js'
-import type { AgentOptions, OverrideOptions } from '../../run/options.js'
-
-interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
-  readonly message?: string
-  readonly messages?: string
-  readonly resume?: boolean
-}
+import { agentRunOptions, configOption, jsonOption, sandboxOption } from '../options.js'
+import type { ChatOptions } from '../../chat/run-chat.js'
 
 export function chatCommand(): Command {
   const command = new Command('chat')
-    .description('converse: send messages, one a line; the conversation survives crashes and waits for months')
+    .description('send messages to a conversation, one per line; it survives crashes and waits for months')
     .argument('[name]', 'name of the conversation (default: a new one)')
     .addOption(configOption())
     .addOption(sandboxOption(hostedBackend))
     .addOption(
-      new Option('--message <text>', 'send only this message, print its answer, and leave; - reads it from stdin'),
+      new Option(
+        '--message <text>',
+        'send only this message, print its answer, and leave; - reads the message from stdin',
+      ),
     )
     .addOption(
-      new Option('--messages <file-or-json>', 'messages in the format of the API that a new conversation begins with'),
+      new Option(
+        '--messages <file-or-json>',
+        'earlier messages of a new conversation, in the format of the Messages API',
+      ),
     )
     .addOption(new Option('--resume', 'fail if the conversation does not exist, instead of starting it'))
-    .addOption(jsonOption('each answer as one line'))
+    .addOption(jsonOption('each answer, one per line,'))
     .addHelpText(
       'after',
       `
-Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that is typed while a message is
-worked on steers that work. Ctrl-C interrupts the work, a second one leaves it running. exit or Ctrl-D leaves; the
+Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that you type during the work on a
+message steers that work. Ctrl-C interrupts the work, a second one leaves it running. exit or Ctrl-D leaves; the
 conversation waits, without a sandbox after a while, until /close.
 
 Examples:
@@ -47,12 +37,10 @@ Examples:
   ptc chat books --session q3
   echo /close | ptc chat books`,
     )
-    .action(async (name: string | undefined, options: Options) => {
+    .action(async (name: string | undefined, options: ChatOptions) => {
       const { runChat } = await import('../../chat/run-chat.js')
-      const { config, sandbox, json, resume, ...others } = options
-      const chosen = { name, config, sandbox, json: json === true, mustExist: resume === true }
-      process.exitCode = await runChat({ ...others, ...chosen })
+      process.exitCode = await runChat(options, name)
     })
-  for (const option of [...agentOptions(), ...boundOptions(), ...dataOptions()]) command.addOption(option)
+  for (const option of agentRunOptions()) command.addOption(option)
   return command
 }

@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander'
-import { PtcError } from '../../../common/errors.js'
 import {
   boundOptions,
   configOption,
@@ -10,6 +9,7 @@ import {
   type JsonOption,
   sandboxOption,
   type SandboxOption,
+  usageError,
 } from '../options.js'
 import type { OverrideOptions } from '../../run/options.js'
 
@@ -27,14 +27,14 @@ export function execCommand(): Command {
     .addOption(configOption())
     .addOption(sandboxOption())
     .addOption(idOption().conflicts(['session', 'interactive']))
-    .addOption(new Option('--session <name>', 'execute it in the session of this name, which keeps its variables'))
+    .addOption(new Option('--session <name>', 'named session that executes the program and keeps its variables'))
     .addOption(new Option('--resume', 'fail if the session does not exist, instead of starting it'))
     .addOption(new Option('-i, --interactive', 'then read more code from standard input, block by block'))
     .addOption(jsonOption('one object with the output and counts').conflicts('interactive'))
     .addHelpText(
       'after',
       `
-What the program prints goes to stdout, its error to stderr; then the exit code is 1.
+The output of the program goes to stdout. Its error goes to stderr, with exit code 1.
 A session expires when unused (after 270 seconds unless configured); \`ptc sessions close\` ends it.
 Ctrl-C stops the code; a session keeps its variables, and with -i the next block is read. A second Ctrl-C leaves.
 With -i a block ends with its line, or with an empty line when it is indented; exit or Ctrl-D leaves. Without --session
@@ -57,27 +57,19 @@ Examples:
 }
 
 async function exec(script: string | undefined, options: Options): Promise<number> {
-  const { id, json, config, sandbox, session, resume, interactive, ...overrides } = options
-  if (resume === true && session === undefined)
-    throw usageError('--resume needs --session: there is nothing else to resume')
-  const mustExist = resume === true
-  if (interactive === true) {
-    if (script === '-') throw usageError('with -i, standard input is read block by block: give a file, or no script')
+  const { json = false, session, resume = false, interactive = false } = options
+  if (resume && session === undefined) throw usageError('exec', '--resume needs --session')
+  if (interactive) {
+    if (script === '-')
+      throw usageError('exec', 'with -i, the code comes from standard input: give a file, or no script')
     const { runRepl } = await import('../../session/repl.js')
-    return runRepl({ ...overrides, script, session, config, sandbox, mustExist })
+    return runRepl({ ...options, script, mustExist: resume })
   }
-  if (script === undefined) throw usageError('which script? Give a file, - for standard input, or -i')
+  if (script === undefined) throw usageError('exec', 'a script is missing: give a file, - for standard input, or -i')
   if (session !== undefined) {
     const { execInSession } = await import('../../session/exec-in-session.js')
-    return execInSession(script, { ...overrides, session, config, sandbox, mustExist, json: json === true })
+    return execInSession(script, { ...options, session, mustExist: resume, json })
   }
   const { startRun } = await import('../../run/start-run.js')
-  return startRun(
-    { type: 'program', script },
-    { ...overrides, id, config, sandbox, json: json === true, detach: false },
-  )
-}
-
-function usageError(message: string): PtcError {
-  return new PtcError('RUN_INPUT_INVALID', message, { hint: '(see `ptc exec --help`)' })
+  return startRun({ type: 'program', script }, options)
 }

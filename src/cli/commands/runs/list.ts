@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander'
 import type { RunStatus } from '../../../client/run-tree/index.js'
-import type { RunInfo } from '../../../client/run/run-info.js'
 import { withEnvironment } from '../../environment/with-environment.js'
 import { type ActiveStatus, activeStatuses, awaitingStatuses } from '../../../common/run/search-attributes.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption, integerUpTo, parseDuration } from '../options.js'
+import { stdoutLayout } from '../../rendering/text/colors.js'
 import { print, printStyled, printStatus } from '../../process/stdio.js'
 
 interface Options extends ConfigOption, JsonOption {
@@ -48,9 +48,10 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
     else if (runs.length === 0) {
       const { taskQueue } = environment.ptc
       const isFiltered = Object.keys({ ...filters, ...began }).length > 1
-      printStatus(isFiltered ? `no such runs on task queue ${taskQueue}` : `no runs on task queue ${taskQueue} yet`)
+      printStatus(isFiltered ? `no run on task queue ${taskQueue} matches` : `no runs on task queue ${taskQueue} yet`)
     } else {
-      printStyled(await formatRuns(runs))
+      const { renderRunTable } = await import('../../rendering/tables/run-table.js')
+      printStyled(renderRunTable(runs, { now: new Date(), ...stdoutLayout() }))
       const waiting = runs.filter(({ state }) => awaitingStatuses.some((each) => each === state)).length
       if (waiting > 0)
         printStatus(
@@ -59,12 +60,4 @@ async function list({ config, json, since, ...filters }: Options): Promise<void>
     }
     await warnUnservedRoles(environment, runs)
   })
-}
-
-async function formatRuns(runs: readonly RunInfo[]): Promise<string> {
-  const { renderRunTable } = await import('../../rendering/tables/run-table.js')
-  const { supportsColor } = await import('../../rendering/text/colors.js')
-  const { stdout, env } = process
-  const width = stdout.isTTY ? stdout.columns : undefined
-  return renderRunTable(runs, { now: new Date(), width, color: supportsColor(stdout, env) })
 }

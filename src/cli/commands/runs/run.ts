@@ -1,12 +1,9 @@
 import { Command, Option } from 'commander'
-import { PtcError } from '../../../common/errors.js'
 import { hostedBackend } from '../../../common/agent/hosted-code.js'
 import {
-  agentOptions,
-  boundOptions,
+  agentRunOptions,
   configOption,
   type ConfigOption,
-  dataOptions,
   idOption,
   jsonOption,
   type ModeChoice,
@@ -14,6 +11,7 @@ import {
   type JsonOption,
   sandboxOption,
   type SandboxOption,
+  usageError,
 } from '../options.js'
 import type { AgentOptions, OverrideOptions } from '../../run/options.js'
 
@@ -57,28 +55,22 @@ Examples:
     .action(async (question: string, options: Options) => {
       process.exitCode = await run(question, options)
     })
-  for (const option of [...agentOptions(), ...boundOptions(), ...dataOptions()]) command.addOption(option)
+  for (const option of agentRunOptions()) command.addOption(option)
   return command
 }
 
 async function run(question: string, options: Options): Promise<number> {
-  const { json, config, sandbox, id, detach, interactive, mode, ...overrides } = options
+  const { json, id, detach, interactive, mode } = options
   if (interactive === true || mode === 'conversation') {
     if (mode !== undefined && mode !== 'conversation')
-      throw new PtcError('RUN_INPUT_INVALID', `with -i, the mode is conversation, not ${mode}`)
+      throw usageError('run', `with -i, the mode is conversation, not ${mode}`)
     if (json === true || detach === true || id !== undefined)
-      throw new PtcError('RUN_INPUT_INVALID', 'a conversation takes no --id, --detach or --json', {
-        hint: 'See `ptc chat --help`.',
-      })
+      throw usageError('chat', 'a conversation takes no --id, --detach or --json')
     if (question === '-')
-      throw new PtcError('RUN_INPUT_INVALID', 'with -i, standard input has the messages: give the question', {
-        hint: '(see `ptc run --help`)',
-      })
+      throw usageError('run', 'with -i, the messages come from standard input: give the question as an argument')
     const { runChat } = await import('../../chat/run-chat.js')
-    const chosen = { name: undefined, config, sandbox, json: false, mustExist: false }
-    return runChat({ ...overrides, ...chosen, first: question })
+    return runChat({ ...options, first: question })
   }
   const { startRun } = await import('../../run/start-run.js')
-  const request = { type: 'agent', question, mode, options: overrides } as const
-  return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
+  return startRun({ type: 'agent', question, mode, options }, options)
 }

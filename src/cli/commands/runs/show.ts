@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { withEnvironment } from '../../environment/with-environment.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption, parseRunId } from '../options.js'
+import { stdoutLayout } from '../../rendering/text/colors.js'
 import { print, printStyled } from '../../process/stdio.js'
 
 interface Options extends ConfigOption, JsonOption {
@@ -28,12 +29,10 @@ async function show(id: string, { config, json, full, run }: Options): Promise<v
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async ({ ptc }) => {
     const { withIsoTimes } = await import('../../run/iso-times.js')
     const { renderTree } = await import('../../rendering/tree/render-tree.js')
-    const { supportsColor } = await import('../../rendering/text/colors.js')
     const { withNestedWaits } = await import('../../../client/calls/waits-of-run.js')
     const tree = await withNestedWaits(ptc, await ptc.handle(id, run).tree({ full: full === true }))
     if (json === true) return print(JSON.stringify(withIsoTimes(tree), null, 2))
-    const { stdout } = process
-    const width = stdout.isTTY ? stdout.columns : 120
-    printStyled(renderTree(tree, { width, color: supportsColor(stdout, process.env), full: full === true }))
+    const { width = 120, color } = stdoutLayout()
+    printStyled(renderTree(tree, { width, color, full: full === true }))
   })
 }

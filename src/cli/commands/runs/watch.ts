@@ -11,8 +11,8 @@ export function watchCommand(): Command {
     .description('follow a run until it ends; resumes it if no worker runs')
     .argument('<id>', 'id of the run, as `ptc list` shows it')
     .addOption(configOption())
-    .addOption(jsonOption('one object, as `ptc run --json` does,'))
-    .addHelpText('after', '\nCtrl-C stops watching; the run continues. Exit code as of `ptc run`.')
+    .addOption(jsonOption('the same object as `ptc run --json`'))
+    .addHelpText('after', '\nCtrl-C stops watching; the run continues. The exit code is that of `ptc run`.')
     .action(async (id: string, options: ConfigOption & JsonOption) => {
       process.exitCode = await watch(id, options)
     })

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { withEnvironment } from '../../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
+import { type ConfigOption, type JsonOption, subcommand } from '../options.js'
 import type { Sessions } from '../../../client/sessions/sessions.js'
 import type { Environment } from '../../environment/environment.js'
 import { print, printStatus } from '../../process/stdio.js'
@@ -9,7 +9,7 @@ type Options = ConfigOption & JsonOption
 
 export function sessionsCommand(): Command {
   return new Command('sessions')
-    .description('named sandboxes, whose variables outlive a run: list, show, interrupt, close')
+    .description('list, show, interrupt and close sessions: named sandboxes whose variables outlive a run')
     .addCommand(
       subcommand('list', 'list sessions, including those of running runs, newest first', 'an array of sessions').action(
         list,
@@ -36,12 +36,9 @@ export function sessionsCommand(): Command {
     .addHelpText(
       'after',
       `
-\`ptc exec --session NAME script.py\` starts or continues a session; an unused one expires (sessions.idle in the configuration).`,
+\`ptc exec --session NAME script.py\` starts or continues a session. An unused one expires
+(sessions.idle in the configuration).`,
     )
-}
-
-function subcommand(name: string, description: string, json: string): Command {
-  return new Command(name).description(description).addOption(configOption()).addOption(jsonOption(json))
 }
 
 function list(options: Options): Promise<void> {

@@ -3,7 +3,8 @@ import { pluralize } from '../../../common/text/text.js'
 import type { GarbageReport } from '../../../values/garbage/collect-garbage.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { withEnvironment } from '../../environment/with-environment.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption, parseAge, parseRunId } from '../options.js'
+import { type ConfigOption, type JsonOption, parseAge, parseRunId, subcommand } from '../options.js'
+import { collectStoreStats, formatDecimalBytes, renderStoreStats } from '../../rendering/tables/store-table.js'
 import { print, printStatus } from '../../process/stdio.js'
 
 type Options = ConfigOption & JsonOption
@@ -20,7 +21,7 @@ interface EraseOptions extends Options {
 
 export function valuesCommand(): Command {
   return new Command('values')
-    .description('stored data of runs: statistics, garbage collection, erasure of a run')
+    .description('count, collect and erase the stored values of runs')
     .addCommand(subcommand('stat', 'count the values of the store by age', 'the counts').action(stat))
     .addCommand(
       subcommand('gc', 'remove values that no run refers to', 'the report')
@@ -55,14 +56,9 @@ runs and named sessions have ids of their own: erase them as well. An erased run
     )
 }
 
-function subcommand(name: string, description: string, json: string): Command {
-  return new Command(name).description(description).addOption(configOption()).addOption(jsonOption(json))
-}
-
 /** Counts without a server. */
 async function stat({ config, json }: Options): Promise<void> {
   using interrupts = listenForInterrupts()
-  const { renderStoreStats, collectStoreStats } = await import('../../rendering/tables/store-table.js')
   const { resolveProject } = await import('../../environment/project.js')
   const { openStore } = await import('../../../values/open-store.js')
   const project = await resolveProject({ config, load: 'if_named' })
@@ -84,19 +80,14 @@ async function collectValues({ config, json, olderThan, dryRun = false }: Collec
     const unusedSince = Date.now() - olderThan
     const report = await collectGarbage({ store, roots: () => gcRoots(client, signal), unusedSince, dryRun, signal })
     if (json === true) return print(JSON.stringify({ store: store.description, dryRun, ...report }, null, 2))
-    const { formatDecimalBytes } = await import('../../rendering/tables/store-table.js')
-    printReport(report, dryRun, formatDecimalBytes)
+    printReport(report, dryRun)
     printStatus(`looked through the runs of namespace ${client.options.namespace} at ${server.address}`)
   })
 }
 
-function printReport(
-  { values, removed, unreadable }: GarbageReport,
-  dryRun: boolean,
-  formatBytes: (bytes: number) => string,
-): void {
-  const what = `${pluralize(removed.count, 'value')}, ${formatBytes(removed.bytes)}`
-  print(`${dryRun ? 'would remove' : 'removed'} ${what}, of ${values.count}, ${formatBytes(values.bytes)}`)
+function printReport({ values, removed, unreadable }: GarbageReport, dryRun: boolean): void {
+  const what = `${pluralize(removed.count, 'value')}, ${formatDecimalBytes(removed.bytes)}`
+  print(`${dryRun ? 'would remove' : 'removed'} ${what}, of ${values.count}, ${formatDecimalBytes(values.bytes)}`)
   if (unreadable === 0) return
   printStatus(
     `ptc: ${pluralize(unreadable, 'value')} that runs refer to can't be read (missing or changed); values that these refer to were not found`,
@@ -108,7 +99,6 @@ async function erase(workflowId: string, { config, json, run, dryRun = false }: 
     const { eraseRun } = await import('../../../client/run/erase-run.js')
     const erased = await eraseRun(client, { store: values.valueStore, stream, workflowId, runId: run, dryRun, signal })
     if (json === true) return print(JSON.stringify({ workflowId, dryRun, ...erased }, null, 2))
-    const { formatDecimalBytes } = await import('../../rendering/tables/store-table.js')
     const count = pluralize(erased.values.count, 'value')
     const what = `${pluralize(erased.runIds.length, 'execution')} and ${count} (${formatDecimalBytes(erased.values.bytes)})`
     print(`${dryRun ? 'would erase' : 'erased'} ${what} of ${workflowId}`)

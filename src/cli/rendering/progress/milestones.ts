@@ -10,7 +10,7 @@ import { formatStatus, statusMark } from '../tree/status-mark.js'
 import { callActivityId, scriptedModelName } from '../../../common/names.js'
 import { describeRetry } from '../text/retry.js'
 import { textBlock } from '../text/text-block.js'
-import { sinceTime, waitLine, unservedLines } from '../text/waits.js'
+import { sinceTime, waitKey, waitLine, unservedLines } from '../text/waits.js'
 
 /** A permanent event of a run. */
 interface Milestone {
@@ -53,7 +53,7 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
 /** The waits of a run. */
 export function waitMilestones(tree: RunTree, columns: number): readonly Milestone[] {
   return tree.waitsFor.map((wait) => ({
-    key: `wait ${wait.type === 'budget' ? wait.since : wait.token}`,
+    key: `wait ${waitKey(wait)}`,
     lines: () => waitLine(tree, wait, sinceTime(wait.since), columns),
     isTransient: true,
   }))

@@ -1,6 +1,7 @@
 import { createColors } from '../text/colors.js'
 import { formatCost, formatDuration } from '../../../common/text/format.js'
 import { oneLine } from '../text/sanitize.js'
+import { formatRequester } from '../text/waits.js'
 import { formatStatus } from '../tree/status-mark.js'
 import type { RunInfo } from '../../../client/run/run-info.js'
 import { type StyleCell, renderColumns } from './column-table.js'
@@ -45,7 +46,7 @@ function runCells(run: RunInfo, now: Date): readonly string[] {
   const lasted = formatDuration((endedAt ?? now).getTime() - startedAt.getTime())
   const ago = `${formatDuration(now.getTime() - startedAt.getTime())} ago`
   const cost = costUsd === undefined ? '' : formatCost(costUsd)
-  const asked = [requester?.user, requester?.tenant].filter((each) => each !== undefined).join(' of ')
+  const asked = formatRequester(requester)
   const about = asked === '' ? summary : `${asked}: ${summary}`
   return [oneLine(workflowId), formatStatus(outcome ?? state), ago, lasted, cost, oneLine(about)]
 }

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../common/text/format.js'
 import type { WaitOfRun } from '../../../client/calls/open-waits.js'
 import { oneLine } from '../text/sanitize.js'
-import { describeWait, waitCommand } from '../text/waits.js'
+import { describeWait, formatRequester, waitCommand } from '../text/waits.js'
 import { textBlock } from '../text/text-block.js'
 import { createColors } from '../text/colors.js'
 import { formatLine, part } from '../text/line.js'
@@ -21,10 +21,9 @@ export function renderWaits(waits: readonly WaitOfRun[], options: WaitTableOptio
   const colors = createColors(color)
   const lines = shown.flatMap(({ run, wait }) => {
     const waitsFor = waits.filter((each) => each.run.workflowId === run.workflowId).map((each) => each.wait)
-    const { user, tenant } = run.requester ?? {}
-    const asked = [user, tenant].filter((each) => each !== undefined).join(' of ')
+    const asked = formatRequester(run.requester)
     const since = `${formatDuration(Math.max(0, now - wait.since))} ago`
-    const facts = [since, ...(asked === '' ? [] : [`asked by ${oneLine(asked)}`])].join(' · ')
+    const facts = [since, ...(asked === '' ? [] : [`asked by ${asked}`])].join(' · ')
     const command = waitCommand({ workflowId: run.workflowId, waitsFor }, wait)
     const wrapped = { columns: width - 2, limit: undefined, prose: true } as const
     return [

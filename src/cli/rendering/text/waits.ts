@@ -7,6 +7,7 @@ import {
   completeCommand,
   denyCommand,
 } from '../../../common/run/wait-commands.js'
+import type { WaitOfRun } from '../../../client/calls/open-waits.js'
 import type { CallWait, RunTree, RunWait } from '../../../client/run-tree/index.js'
 import type { Unserved } from '../../../client/workers/unserved.js'
 import { describeUnserved } from '../../../client/workers/unserved-queue.js'
@@ -22,6 +23,16 @@ export type WaitingRun = Pick<RunTree, 'workflowId' | 'waitsFor'>
 export function describeWait(wait: RunWait): string {
   if (wait.type === 'budget') return `paused: ${describeSpent(wait)}`
   return `${oneLine(wait.summary)} waits for ${waitNouns[wait.type]}`
+}
+
+/** Identifies a wait among those of a run. */
+export function waitKey(wait: RunWait): string {
+  return wait.type === 'budget' ? `budget ${wait.since}` : wait.token
+}
+
+/** `ada of acme`; empty when the context of the run has neither a user nor a tenant. */
+export function formatRequester({ user, tenant }: NonNullable<RunTree['requester']> = {}): string {
+  return oneLine([user, tenant].filter((each) => each !== undefined).join(' of '))
 }
 
 /** Nouns such as `an answer`. */
@@ -62,8 +73,25 @@ export function waitLines(run: WaitingRun, formatSince: (since: number) => strin
 
 /** One line, or more on a narrow terminal: a command is never cut. */
 export function waitLine(run: WaitingRun, wait: RunWait, since: string, columns: number): readonly Line[] {
-  const text = `${describeWait(wait)}, ${since}: ${waitCommand(run, wait)}`
-  return textBlock(text, { columns, style: 'yellow', limit: undefined, prose: true })
+  return textBlock(describeWaitSince(run, wait, since), { columns, style: 'yellow', limit: undefined, prose: true })
+}
+
+function describeWaitSince(run: WaitingRun, wait: RunWait, since: string): string {
+  return `${describeWait(wait)}, ${since}: ${waitCommand(run, wait)}`
+}
+
+/**
+ * What a conversation waits for, with the commands that continue it: each wait once.
+ *
+ * @param shown keys of the waits that have had their lines; this function adds to it
+ */
+export function newWaitLines(waits: readonly WaitOfRun[], shown: Set<string>): readonly string[] {
+  const waitsFor = waits.map(({ wait }) => wait)
+  return waits.flatMap(({ run: { workflowId }, wait }) => {
+    if (shown.has(waitKey(wait))) return []
+    shown.add(waitKey(wait))
+    return [describeWaitSince({ workflowId, waitsFor }, wait, sinceTime(wait.since))]
+  })
 }
 
 /** Text such as `since 2026-01-01 12:00 UTC`. */

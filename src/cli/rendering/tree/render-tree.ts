@@ -10,18 +10,18 @@
  */
 
 import { pluralize } from '../../../common/text/text.js'
-import type { RunTree } from '../../../client/run-tree/index.js'
+import type { CompactionNode, RunTree } from '../../../client/run-tree/index.js'
 import { type Branch, drawBranches } from './branch.js'
-import { compactionBranch } from './compaction-branch.js'
+import { describeCompaction } from '../text/compaction.js'
 import { createColors } from '../text/colors.js'
 import { formatCost, formatTokens } from '../../../common/text/format.js'
-import { wrapFacts, type Line, part, formatLine, type Style } from '../text/line.js'
+import { formatLine, justify, type Line, part, type Style, wrapFacts } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
-import { formatSpan, type RenderContext } from './render-context.js'
+import { formatAttempts, formatSpan, joinFacts, type RenderContext } from './render-context.js'
 import { formatStatus, type DisplayStatus, statusMark } from './status-mark.js'
 import { textBlock } from '../text/text-block.js'
 import { turnBranch } from './turn-branch.js'
-import { sinceTime, waitLines } from '../text/waits.js'
+import { formatRequester, sinceTime, waitLines } from '../text/waits.js'
 import { describeUnserved } from '../../../client/workers/unserved-queue.js'
 
 interface RenderTreeOptions {
@@ -65,6 +65,25 @@ function turnBranches(
   ]
 }
 
+/** The compaction of the messages before a turn. */
+function compactionBranch(compaction: CompactionNode, context: RenderContext): Branch {
+  const { status } = compaction
+  const failure = status === 'failed' ? compaction.failure : status === 'ok' ? undefined : compaction.lastFailure
+  return {
+    head: (columns) =>
+      justify(
+        [statusMark(status), part(' compaction', 'bold'), part(` ${describeCompaction(compaction)}`)],
+        joinFacts(formatSpan(compaction, context), formatAttempts(compaction)),
+        columns,
+      ),
+    body: (columns) => {
+      if (!failure) return []
+      const style = status === 'failed' ? 'red' : 'yellow'
+      return textBlock(`${failure.code}: ${failure.message}`, { columns, limit: 4, style, prose: true })
+    },
+  }
+}
+
 function headerLines(tree: RunTree, context: RenderContext, columns: number): readonly Line[] {
   const { totals, workflowType, workflowId, model, sandbox } = tree
   const status = displayStatusOf(tree)
@@ -75,6 +94,7 @@ function headerLines(tree: RunTree, context: RenderContext, columns: number): re
   const question = tree.type === 'agent' ? tree.question : ''
   const indented = (text: string, style: Style, limit?: number): readonly Line[] =>
     textBlock(text, { columns: columns - 2, style, limit, prose: true }).map((line) => [part('  '), ...line])
+  const asked = formatRequester(tree.requester)
   const started = subagents ? [pluralize(subagents.runs, 'sub-agent')] : []
   const counts = [formatSpan(tree, context), ...counted, pluralize(toolCalls, 'tool call'), ...started, ...spent]
   return [
@@ -85,18 +105,12 @@ function headerLines(tree: RunTree, context: RenderContext, columns: number): re
     ],
     ...indented(wrapFacts(counts, columns - 2).join('\n'), 'dim'),
     ...indented(environment.join(' · '), 'dim'),
-    ...indented(describeRequester(tree.requester), 'dim'),
+    ...indented(asked === '' ? '' : `asked by ${asked}`, 'dim'),
     ...indented(question, 'plain', context.full ? undefined : maxQuestionLines),
     ...(tree.lacksBeginning ? indented(missingHistoryNotice, 'yellow') : []),
     ...waitLines(tree, sinceTime, columns - 2).map((line) => [part('  '), ...line]),
     ...tree.unserved.flatMap((queue) => indented(describeUnserved(queue, context.now), 'yellow')),
   ]
-}
-
-/** `asked by ada of acme`; empty when the context of the run has neither. */
-function describeRequester({ user, tenant }: NonNullable<RunTree['requester']> = {}): string {
-  if (user === undefined) return tenant === undefined ? '' : `asked by ${oneLine(tenant)}`
-  return `asked by ${oneLine(user)}${tenant === undefined ? '' : ` of ${oneLine(tenant)}`}`
 }
 
 const missingHistoryNotice = 'Earlier histories of this run were deleted (retention); the tree starts later.'

@@ -131,12 +131,14 @@ describe('what a run waits for', () => {
   })
 })
 
-it('the waits that are new in a list name their call when the run has others', () => {
+it('a list of waits names each call when several calls of a run wait', () => {
   const run = { workflowId: 'run-1' } as RunInfo
-  const first = { run, wait: call(1, 'approval', 'pay X') }
-  const added = { run, wait: call(2, 'approval', 'pay Y') }
-  const table = renderWaits([first, added], { now: since, width: undefined, color: false, shown: [added] })
-  expect(table.split('\n').slice(1)).toEqual([
+  const waits = [
+    { run, wait: call(1, 'approval', 'pay X') },
+    { run, wait: call(2, 'approval', 'pay Y') },
+  ]
+  const table = renderWaits(waits, { now: since, width: undefined, color: false })
+  expect(table.split('\n').slice(4)).toEqual([
     '  pay Y waits for approval',
     '  ptc approve run-1 turn-0.cell-1.call-2, or ptc deny run-1 turn-0.cell-1.call-2 --reason TEXT',
   ])

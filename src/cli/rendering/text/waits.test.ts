@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { WaitOfRun } from '../../client/index.js'
-import type { RunWait } from '../../client/run-tree/index.js'
-import { newWaitLines } from './show-waits.js'
+import type { WaitOfRun } from '../../../client/index.js'
+import type { RunWait } from '../../../client/run-tree/index.js'
+import { newWaitLines } from './waits.js'
 
 const waitOf = (wait: RunWait): WaitOfRun => ({ run: { workflowId: 'run-1' } as WaitOfRun['run'], wait })
 const call = (index: number, workflowId?: string): WaitOfRun =>

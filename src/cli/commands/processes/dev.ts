@@ -75,7 +75,8 @@ async function runDev(options: Options): Promise<void> {
 }
 
 function formatWelcome(server: TemporalServer, worker: WorkerProcess, { config, statePath }: LoadedProject): string {
-  const { registry, taskQueue, path } = config
+  const { tools, taskQueue, path } = config
+  const toolNames = [...tools.known.names, ...tools.sources.map(({ name }) => `those of ${name}`)]
   const serverOrigin =
     server.origin === 'configured' ? 'configured' : `state in ${relative(process.cwd(), statePath) || statePath}`
   return [
@@ -83,7 +84,7 @@ function formatWelcome(server: TemporalServer, worker: WorkerProcess, { config, 
     `Temporal  ${server.address}, namespace ${server.namespace} (${serverOrigin})`,
     ...(server.uiUrl === undefined ? [] : [`UI        ${server.uiUrl}`]),
     `Config    ${relative(process.cwd(), path) || path}, task queue ${taskQueue}`,
-    `Tools     ${registry.names.join(', ') || 'none'}`,
+    `Tools     ${toolNames.join(', ') || 'none'}`,
     ...(worker.modelNotice === undefined ? [] : [`Model     ${worker.modelNotice}`]),
     ...(worker.notice === undefined ? [] : [`Sandbox   ${worker.notice.replace(/^sandbox: /, '')}`]),
     '',

@@ -119,7 +119,8 @@ async function sampledAges(
   metrics.use({ createCounter: instrument, createGauge: instrument, createHistogram: instrument })
   const { namespace } = client.options
   const config = parseConfig({ tools }, 'test')
-  await startQueueSampler({ connection: client.connection, namespace, taskQueue, config }).close()
+  const { known: registry } = config.tools
+  await startQueueSampler({ connection: client.connection, namespace, taskQueue, config, registry }).close()
   metrics.use(undefined)
   return ages
 }

@@ -66,7 +66,7 @@ export async function listTools(entries: readonly (Tool | ToolSource)[]): Promis
   const used = new DisposableStack()
   const close = (): Promise<void> => used[Symbol.asyncDispose]()
   const results = await Promise.allSettled(
-    entries.map((entry) => (isToolSource(entry) ? useSource(entry, used) : [entry])),
+    entries.map((entry) => (isToolSource(entry) ? useSource(entry, used) : Promise.resolve([entry]))),
   )
   const failed = results.find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') {

@@ -15,6 +15,7 @@ const pages = {
     ['', definition, 'ToolDeclaration'],
     ['', definition, 'ToolDefinition'],
     ['', definition, 'DeferredToolDefinition'],
+    ['', toolConfig, 'ToolConfig', ['taskQueue', 'rate', 'concurrency', 'priority']],
     ['retry', definition, 'RetryDefinition'],
     ['rate', toolConfig, 'ToolRate'],
     ['priority', toolConfig, 'ToolPriority'],
@@ -28,8 +29,10 @@ export const pagePaths = Object.keys(pages)
 
 /** The options of a page: path, default and meaning of each, in the order of the types. */
 export function optionsOf(page) {
-  const options = pages[page].flatMap(([path, file, name]) =>
-    membersOf(read(file), name).map((member) => ({ ...member, path: [path, member.path].filter(Boolean).join('.') })),
+  const options = pages[page].flatMap(([path, file, name, chosen]) =>
+    membersOf(read(file), name)
+      .filter((member) => chosen?.includes(member.path) ?? true)
+      .map((member) => ({ ...member, path: [path, member.path].filter(Boolean).join('.') })),
   )
   return [...new Map(options.toReversed().map((option) => [option.path, option])).values()].toReversed()
 }

@@ -9,6 +9,7 @@ export {
   type Tool,
   type ToolContext,
   type ToolDefinition,
+  type ToolSource,
 } from './tools/index.js'
 export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineBackend } from './sandbox/define-backend.js'

@@ -34,8 +34,8 @@ export async function createDocker({ progress }: BenchContext, warm = 0): Promis
 
 /** A session host without Temporal. It closes its backend. */
 export async function createHost(backend: SandboxBackend, { defer }: BenchContext): Promise<SessionHost> {
-  const { registry } = await loadConfig(configFile)
-  const host = new SessionHost({ namespace, backends: [backend], tools: registry.signatures() })
+  const { tools } = await loadConfig(configFile)
+  const host = new SessionHost({ namespace, backends: [backend], tools: tools.known.signatures() })
   defer(async () => {
     await Promise.all([...open].map((session) => session.close()))
     await host.shutdown()

@@ -14,7 +14,7 @@ function agent(name: string, agents: readonly (string | Agent)[] = [], more: obj
 }
 
 function configure(agents: readonly Agent[], tools = [lookup]) {
-  const registry = createRegistry([...tools, ...subagents(agents, tools).list()])
+  const registry = createRegistry([...tools, ...subagents(agents, tools)])
   return { registry, agents: createAgents(agents, registry) }
 }
 

@@ -3,8 +3,7 @@ import { PtcError } from '../common/errors.js'
 import { workflowNames } from '../common/names.js'
 import type { SubagentTarget } from '../common/calls/tool-config.js'
 import { defineTool } from '../tools/define-tool.js'
-import { configuredTools, type ToolSource } from '../tools/sources/tool-source.js'
-import { isTool, sealTool, type Tool } from '../tools/tool.js'
+import { sealTool, type Tool } from '../tools/tool.js'
 import { type Agent, isAgent } from './agent.js'
 
 /** The input that a sub-agent gets from the agent that starts it. */
@@ -20,21 +19,16 @@ const sharingInput = z.object({
 })
 
 /**
- * The source of the tools that start sub-agents, one for each agent that another agent names. `createAgents` checks
- * everything else.
+ * The tools that start sub-agents, one for each agent that another agent names. `createAgents` checks everything else.
  *
- * @param tools entries of the configuration
+ * @param tools the other tools of the configuration
  * @throws PtcError TOOL_NAME_INVALID for a name that no tool may have; CONFIG_INVALID for an agent without a
  *   description, or one with the name of a tool
  */
-export function subagents(agents: readonly unknown[], tools: readonly unknown[]): ToolSource {
-  return { list: () => listSubagents(agents, configuredTools(tools).list()) }
-}
-
-function listSubagents(agents: readonly unknown[], tools: readonly unknown[]): Tool[] {
+export function subagents(agents: readonly unknown[], tools: readonly Tool[]): Tool[] {
   const known = agents.filter((agent) => isAgent(agent))
   const used = new Set(known.flatMap(namesOfSubagents))
-  const toolNames = new Set(tools.flatMap((tool) => (isTool(tool) ? [tool.name] : [])))
+  const toolNames = new Set(tools.map(({ name }) => name))
   const byName = new Map(known.map((agent) => [agent.name, agent]))
   return [...byName.values()].flatMap((agent) => {
     if (!used.has(agent.name)) return []

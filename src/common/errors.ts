@@ -8,6 +8,8 @@ export const errorTable = {
   CONFIG_NOT_FOUND: { retryable: false },
   TOOL_NAME_INVALID: { retryable: false },
   TOOL_DUPLICATE: { retryable: false },
+  /** A source of tools could not list its tools, or be closed. */
+  TOOL_SOURCE_FAILED: { retryable: true },
   AGENT_DUPLICATE: { retryable: false },
   /** The configuration of the worker has no agent of this name. */
   AGENT_UNKNOWN: { retryable: false },

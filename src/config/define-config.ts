@@ -12,6 +12,7 @@ import type { BackendDefinition } from '../sandbox/define-backend.js'
 import type { Duration } from '../common/text/duration.js'
 import type { CredentialSource } from '../tools/credentials/credential-source.js'
 import type { StreamSink } from '../stream/index.js'
+import type { ToolSource } from '../tools/sources/tool-source.js'
 import type { Tool } from '../tools/tool.js'
 import type { StoreOption } from '../values/option.js'
 import type { ApprovalsOption } from './options/approvals.js'
@@ -21,8 +22,8 @@ import type { ProviderOption } from '../models/options/providers.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
-  /** What `defineTool` made. docs/guides/tools.md */
-  readonly tools: readonly Pick<Tool, 'name'>[]
+  /** What `defineTool` made, and sources that list such tools. docs/guides/tools.md */
+  readonly tools: readonly (Pick<Tool, 'name'> | ToolSource)[]
   /** What `defineAgent` made; runs choose an agent by its name. Default: none. docs/guides/agents.md */
   readonly agents?: readonly Pick<Agent, 'name'>[]
   /**

@@ -29,7 +29,7 @@ function messageOf(config: unknown): string {
 
 describe('parseConfig', () => {
   it('a configuration gets every default', () => {
-    const { runConfig, registry, sandbox, values, taskQueue, idleTimeoutMs, instructions } = parseConfig(
+    const { runConfig, tools, sandbox, values, taskQueue, idleTimeoutMs, instructions } = parseConfig(
       { tools: [ping] },
       'x',
       '/project',
@@ -56,11 +56,10 @@ describe('parseConfig', () => {
       },
       sessions: { idleMs: 270_000, executions: 1_000 },
       snapshots: { everySteps: 50, everyMs: 20_000, maxBytes: 33_554_432, timeoutSeconds: 5 },
-      tools: [
-        { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },
-      ],
     })
-    expect(registry.names).toEqual(['ping'])
+    expect(tools.known.toolConfigs()).toMatchObject([
+      { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },
+    ])
     expect({ sandbox, taskQueue, idleTimeoutMs, instructions }).toEqual({
       sandbox: { backend: 'auto', docker: {}, wasm: { warm: 1 } },
       taskQueue: 'durable-ptc',

@@ -3,7 +3,7 @@ import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { modelSettingFields, parseModelSettings } from './options/model-settings.js'
-import { type Agents, createAgents, subagents } from '../agents/index.js'
+import { type Agents, createAgents } from '../agents/index.js'
 import { PtcError } from '../common/errors.js'
 import type { Limits } from '../common/run/limits.js'
 import { type ModelSettings, overrideSettings } from '../common/agent/model-settings.js'
@@ -14,15 +14,15 @@ import type { BackendChoice, BuiltInBackend, RunDefaults } from '../common/run/r
 import type { ModelFacts } from '../models/facts/model-facts.js'
 import { type BackendDefinition, isBackendDefinition } from '../sandbox/define-backend.js'
 import type { Credentials } from '../tools/credentials/credentials.js'
-import { createRegistry, type ToolRegistry } from '../tools/registry.js'
+import type { ToolRegistry } from '../tools/registry.js'
 import type { StreamSink } from '../stream/index.js'
-import { configuredTools } from '../tools/sources/tool-source.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
 import { isListenAddress } from '../platform/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './options/approvals.js'
 import { auditOption, type AuditSettings, auditSettings } from '../audit/option.js'
 import { compactionConfig, compactionOption } from './options/compaction.js'
-import { createCredentials, credentialsOption } from '../tools/credentials/option.js'
+import { type ConfiguredTools, configuredTools } from './configured-tools.js'
+import { checkCredentialNames, createCredentials, credentialsOption } from '../tools/credentials/option.js'
 import type { TracingPlugin } from './define-config.js'
 import { describeIssues } from './describe-issues.js'
 import { durationOption } from '../platform/option-schemas.js'
@@ -135,8 +135,7 @@ type Parsed = z.output<typeof configSchema>
 /** A checked configuration with all defaults. */
 export interface ResolvedConfig {
   readonly runConfig: RunDefaults
-  readonly registry: ToolRegistry
-  readonly agents: Agents
+  readonly tools: ConfiguredTools
   readonly credentials: Credentials
   readonly instructions: string | undefined
   /** Providers by name, with those that every configuration has. */
@@ -168,7 +167,8 @@ export interface ResolvedConfig {
 /**
  * @param source name of the file, for messages
  * @param baseDirectory folder of the file, the base of relative paths
- * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE, AGENT_DUPLICATE, TOOL_UNKNOWN of an agent
+ * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE, AGENT_DUPLICATE, TOOL_UNKNOWN of an agent; with sources of tools,
+ *   `tools.open` throws the last two
  */
 export function parseConfig(config: unknown, source: string, baseDirectory = process.cwd()): ResolvedConfig {
   const parsed = configSchema.safeParse(config)
@@ -214,14 +214,12 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const settings = parseModelSettings(model, invalidSettings('model'), model.maxTokens)
   const models = configuredModel(model.name, providers)
   for (const name of Object.keys(facts)) configuredModel(name, providers, 'models')
-  const sources = [configuredTools(tools), subagents(agents, tools)]
-  const registry = createRegistry(
-    sources.flatMap((source) => source.list()),
-    redact,
-  )
+  const checkTools = (registry: ToolRegistry): Agents => {
+    checkCredentialNames(registry, Object.keys(credentials))
+    return checkAgents(agents, registry, configuredLimits, providers, { ...settings, maxTokens: model.maxTokens })
+  }
   return {
     runConfig: {
-      tools: registry.toolConfigs(),
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
       ...(compaction !== false && { compaction: compactionConfig(compaction, models, providers) }),
@@ -252,9 +250,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
         idleMs: timeouts.idle,
       },
     },
-    registry,
-    agents: checkAgents(agents, registry, configuredLimits, providers, { ...settings, maxTokens: model.maxTokens }),
-    credentials: createCredentials(credentials, baseDirectory, registry),
+    tools: configuredTools({ tools, agents, redact, check: checkTools }),
+    credentials: createCredentials(credentials, baseDirectory),
     instructions: model.instructions,
     providers,
     models: facts,

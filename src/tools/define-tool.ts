@@ -10,9 +10,8 @@ import { parseDuration } from '../common/text/duration.js'
 import { deferredOf } from './definition/deferred.js'
 import { compensateOf } from './definition/compensate.js'
 import { callersOf } from './definition/callers.js'
-import { checkChoice } from './definition/choice.js'
 import { approvalOf } from './definition/approval.js'
-import { type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
+import { checkChoice, type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
 import {
   concurrency as concurrencySchema,
   credentialNames,

@@ -8,7 +8,7 @@ import { didYouMean } from '../common/text/unknown-keys.js'
 import { renderStandaloneStub, documentTools, type ToolDocumentation } from './documentation/document-tools.js'
 import { parametersOf } from '../languages/index.js'
 import { namesForCode } from './tool-name.js'
-import { isTool, type Tool } from './tool.js'
+import { requireTool, type Tool } from './tool.js'
 
 /** A tool in the form for the program in a sandbox. */
 export interface ToolCallSignature {
@@ -75,10 +75,8 @@ export function createRegistry(
   knownCodeNames?: ReadonlyMap<string, string>,
 ): ToolRegistry {
   const byName = new Map<string, Tool>()
-  for (const [index, tool] of tools.entries()) {
-    if (!isTool(tool)) {
-      throw new PtcError('CONFIG_INVALID', `tools[${index}] is not a tool`, { hint: 'Make it with defineTool({ … }).' })
-    }
+  for (const [index, entry] of tools.entries()) {
+    const tool = requireTool(entry, `tools[${index}]`)
     if (byName.has(tool.name)) {
       throw new PtcError('TOOL_DUPLICATE', `two tools are named ${tool.name}`, {
         hint: 'Rename or remove one of them.',

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Caller, Effect, ToolExecution } from '../common/calls/calls.js'
-import type { ToolPriority, ToolRate } from '../common/calls/tool-config.js'
+import type { ToolConfig } from '../common/calls/tool-config.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { Duration } from '../common/text/duration.js'
 import type { AsZodObject, AsZodType, JsonSchema } from './definition/schemas.js'
@@ -11,8 +11,11 @@ import type { CallingRun, DeferredToolContext, ToolContext } from './tool-contex
  */
 export type AllowedCaller = Caller | 'code_execution_20250825' | 'code_execution_20260120' | 'code_execution_20260521'
 
-/** Properties of all tool definitions. */
-export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema> {
+/** Properties of all tool definitions. A `ToolConfig` records some as they are. */
+export interface ToolDeclaration<
+  Input extends z.ZodObject | JsonSchema,
+  Output extends z.ZodType | JsonSchema,
+> extends Pick<ToolConfig, 'concurrency' | 'priority'> {
   /**
    * At most 64 letters, digits and `_ . / -`; also the activity's name in the Temporal UI. When the name is not a
    * Python identifier, or is that of a builtin, code calls the tool by another name, which the prompt tells.
@@ -43,16 +46,6 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
    */
   readonly retry?: RetryDefinition
   /**
-   * Maximum number of concurrent calls, over all runs and workers, from 1 to 1,000. A call over the limit waits without
-   * using a worker slot. Default: no limit. docs/guides/tools.md says how such a call waits.
-   */
-  readonly concurrency?: number
-  /**
-   * Temporal's priority of a call among those that wait in the same task queue. `fairnessKey: { context: 'tenant' }`
-   * takes the key from the run's context.
-   */
-  readonly priority?: ToolPriority
-  /**
    * Calls that need the approval of a person before they start: `'always'`, or a function of the input and the calling
    * run. Default: no call. `{ rule, remember }` also sets the scope of an approval that is remembered.
    * docs/guides/approvals.md says how a call is approved.
@@ -69,20 +62,14 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
 }
 
 /** Argument of {@link defineTool}: a tool that a worker of durable-ptc runs. */
-export interface ToolDefinition<
-  Input extends z.ZodObject | JsonSchema,
-  Output extends z.ZodType | JsonSchema,
-> extends ToolDeclaration<Input, Output> {
+export interface ToolDefinition<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>
+  extends ToolDeclaration<Input, Output>, Pick<ToolConfig, 'taskQueue' | 'rate'> {
   /**
    * `'local'`, only for `effect: 'read'`: for look-ups of a few milliseconds. When the worker of the sandbox has the
    * tool, a call costs a fraction of an activity, and is read again if that worker dies within about half a second. A
    * call that takes longer, or fails, is repeated as an activity. Default `'activity'`.
    */
   readonly execution?: ToolExecution
-  /** A task queue for the calls of this tool. Workers with role `tools` that have the tool poll it. */
-  readonly taskQueue?: string
-  /** Maximum calls per second over all runs and workers. The tool gets its own task queue. */
-  readonly rate?: ToolRate
   /**
    * Names of the credentials that `run` needs. The option `credentials` of the configuration has the source of each,
    * and `run` gets it by `context.credential(name)`.

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { PtcError } from '../common/errors.js'
 import type { Caller } from '../common/calls/calls.js'
 import type { ToolConfig } from '../common/calls/tool-config.js'
 import type { JsonObject } from '../common/json/json.js'
@@ -44,4 +45,10 @@ export function sealTool<T extends Tool>(tool: T): T {
 
 export function isTool(value: unknown): value is Tool {
   return typeof value === 'object' && value !== null && marker in value
+}
+
+/** @throws PtcError CONFIG_INVALID for an object that is not from defineTool */
+export function requireTool(value: unknown, where: string): Tool {
+  if (isTool(value)) return value
+  throw new PtcError('CONFIG_INVALID', `${where} is not a tool`, { hint: 'Make it with defineTool({ … }).' })
 }

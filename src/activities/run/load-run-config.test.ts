@@ -37,7 +37,6 @@ const registry = createRegistry([lookup, tool('pay', () => null), tool('add_up',
 const agents = createAgents([analyst, fixer], registry)
 const ms = 1_000
 const defaults: RunDefaults = {
-  tools: registry.toolConfigs(),
   model: { provider: 'anthropic', name: 'large', maxTokens: 100 },
   backend: 'auto',
   limits: defaultLimits,

@@ -51,6 +51,7 @@ const callInput = {
   position: { turn: 1, cell: 2, index: 7 },
   idempotencyKey: 'key',
   arguments: {},
+  limits: { argumentBytes: 1_000, resultBytes: 1_000 },
   inputDigest: '',
   followUp: { session: { id: 'run', epoch: 1 }, step: 5, now: 2_000, maxLocalCalls: 50 },
 } as const satisfies ToolActivityInput

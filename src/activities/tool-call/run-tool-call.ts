@@ -1,14 +1,9 @@
 import { activityInfo } from '@temporalio/activity'
-import {
-  type CallLimits,
-  type FollowedCall,
-  lostWorkerRetries,
-  type ToolActivityInput,
-} from '../../common/calls/calls.js'
+import { type FollowedCall, lostWorkerRetries, type ToolActivityInput } from '../../common/calls/calls.js'
 import type { CompensateInput } from '../../common/calls/compensation.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLimits, type Limits } from '../../common/run/limits.js'
+import type { Limits } from '../../common/run/limits.js'
 import { requesterOf } from '../../common/run/requester.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
@@ -72,26 +67,13 @@ function isToolCall(input: unknown, activityType: string): input is ToolActivity
   )
 }
 
-const defaultCallLimits: CallLimits = {
-  argumentBytes: defaultLimits.argumentBytes,
-  resultBytes: defaultLimits.resultBytes,
-}
-
 function runToolCall(
   parts: ToolCallParts & { readonly latest: LatestAttempts },
   toolConfig: ToolConfig,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
   const { registry, values, limits: configured, latest, followUps, credentials } = parts
-  const {
-    limits: allowed = defaultCallLimits,
-    inputDigest,
-    followUp,
-    deferred,
-    agent,
-    context: runContext = {},
-    ...call
-  } = input
+  const { limits: allowed, inputDigest, followUp, deferred, agent, context: runContext = {}, ...call } = input
   const describe = (attempt: number) => describeAttempt(call, attempt, toolConfig, registry)
   const attempts = { limit: toolConfig.attempts, describe, agent, runContext, credentials }
   return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context, reportMilestone }) => {

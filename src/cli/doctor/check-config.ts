@@ -10,7 +10,7 @@ export async function checkConfig(
 ): Promise<{ check: Check; config: LoadedConfig | undefined }> {
   try {
     const config = await loadConfig(file)
-    const { names } = config.registry
+    const { names } = config.tools.known
     const tools = names.length === 0 ? 'no tools' : `${pluralize(names.length, 'tool')} (${names.join(', ')})`
     return { config, check: ok('Configuration', `${config.path}: ${tools}, model ${config.runConfig.model.name}`) }
   } catch (thrown) {

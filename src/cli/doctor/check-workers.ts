@@ -47,7 +47,7 @@ export async function checkWorkers(
     return [
       check,
       ...(await checkSandboxQueues(client, taskQueue, backends)),
-      ...(await checkToolQueues(client, taskQueue, loadedConfig?.registry.toolConfigs() ?? [])),
+      ...(await checkToolQueues(client, taskQueue, loadedConfig?.tools.known.toolConfigs() ?? [])),
     ]
   } catch (thrown) {
     return [failed(name, thrown)]

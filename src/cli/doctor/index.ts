@@ -20,6 +20,7 @@ import { checkWarmPool } from './check-warm-pool.js'
 import { checkSandboxes } from './check-sandboxes.js'
 import { checkStream } from './check-stream.js'
 import { checkTemporal } from './check-temporal.js'
+import { checkTools } from './check-tools.js'
 import { checkTracing } from './check-tracing.js'
 import { checkValues } from './check-values.js'
 import { checkNode, checkPackages } from './check-versions.js'
@@ -45,10 +46,17 @@ function configuredModel(config: ResolvedConfig | undefined): ConfiguredModel {
   return { provider, model, option: config.providers[provider] ?? anthropic }
 }
 
+/** More than the limits of a source for listing and closing: then it is closed, and the check names it. */
+const toolSourcesMs = 40_000
+
 /** Runs all checks in parallel. Returns their results in a fixed order. */
 export async function runChecks({ config: file, stateDirectory, onCheck }: DoctorOptions): Promise<readonly Check[]> {
-  const report = async (name: string, run: () => Promise<readonly Check[]>): Promise<readonly Check[]> => {
-    const checks = await withinLimit(name, run)
+  const report = async (
+    name: string,
+    run: () => Promise<readonly Check[]>,
+    limitMs?: number,
+  ): Promise<readonly Check[]> => {
+    const checks = await withinLimit(name, run, limitMs)
     for (const check of checks) onCheck(check)
     return checks
   }
@@ -71,6 +79,7 @@ export async function runChecks({ config: file, stateDirectory, onCheck }: Docto
     report('Audit log', () => checkAuditLog(config?.audit)),
     report('Live stream', () => checkStream(config?.stream)),
     report('Traces', () => checkTracing(config?.tracing)),
+    report('Tool sources', () => checkTools(config), toolSourcesMs),
     report('Credentials', () => checkCredentials(config)),
     report('Model', async () => [await checkModel(configuredModel(config))]),
     report('Workers', () => checkWorkers(config, isBroken)),

@@ -174,9 +174,9 @@ export class Environment implements AsyncDisposable {
     return this.ownsServer ? 'continues when a worker runs again' : 'continues'
   }
 
-  /** Names by which code calls the configured tools; empty when the configuration was not loaded. */
+  /** Names by which code calls the configured tools, without those of sources; empty without a loaded configuration. */
   get toolNames(): readonly string[] {
-    return this.#parts.project.config?.registry.signatures().map(({ name }) => name) ?? []
+    return this.#parts.project.config?.tools.known.signatures().map(({ name }) => name) ?? []
   }
 
   /** The configured model and its fallbacks, as `PROVIDER/MODEL`; empty when the configuration was not loaded. */

@@ -123,9 +123,9 @@ export function displayPath(path: string): string {
 }
 
 /** The roles without work in this configuration: their workers poll no queue. */
-export function idleRoles({ registry, sandbox }: LoadedConfig): readonly Role[] {
+export function idleRoles({ tools, sandbox }: LoadedConfig): readonly Role[] {
   return [
-    ...(registry.names.length === 0 ? (['tools'] as const) : []),
+    ...(tools.known.names.length + tools.sources.length === 0 ? (['tools'] as const) : []),
     ...(sandbox.backend === hostedBackend ? (['sandbox'] as const) : []),
   ]
 }

@@ -89,8 +89,7 @@ export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
 
 /** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
 export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
-  /** Absent: the values of `defaultLimits`. */
-  readonly limits?: CallLimits
+  readonly limits: CallLimits
   /** Digest of the tool's input schema at the start of the run. */
   readonly inputDigest: string
   /** Set only for a deferred tool. */

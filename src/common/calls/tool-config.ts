@@ -23,12 +23,19 @@ export interface ToolConfig {
   readonly remote?: RemoteTarget
   /** Deviations from the default intervals. `attempts` has the maximum of attempts. */
   readonly retry?: RetryIntervals
-  /** A separate task queue of the tool. Undefined: see `toolQueue`. */
+  /** A task queue for the calls of this tool. Workers with role `tools` that have the tool poll it. */
   readonly taskQueue?: string
-  /** Maximum calls per second of all runs together. The server enforces it for the separate task queue of the tool. */
+  /** Maximum calls per second over all runs and workers. The tool gets its own task queue. */
   readonly rate?: ToolRate
-  /** Maximum calls in progress at once, of all runs together. Undefined: no limit. */
+  /**
+   * Maximum number of concurrent calls, over all runs and workers, from 1 to 1,000. A call over the limit waits without
+   * using a worker slot. Default: no limit. docs/guides/tools.md says how such a call waits.
+   */
   readonly concurrency?: number
+  /**
+   * Temporal's priority of a call among those that wait in the same task queue. `fairnessKey: { context: 'tenant' }`
+   * takes the key from the run's context.
+   */
   readonly priority?: ToolPriority
   /** True when a call may need the approval of a person. Undefined: no call does. */
   readonly approval?: true
@@ -104,8 +111,6 @@ export interface ToolPriority {
   readonly priorityKey?: number
   /** One key for all calls, or the name of a field of the run's context, such as the tenant. Default: none. */
   readonly fairnessKey?: string | { readonly context: string }
-  /** Share of the key among those that wait. Default 1. */
-  readonly fairnessWeight?: number
 }
 
 /** Returns whether the calls of the tool are sub-agents that use the session of their caller. */

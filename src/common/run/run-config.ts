@@ -172,6 +172,7 @@ export interface RunConfig {
 /** The configuration of a worker for its runs. Activity `run.config` adds the members of one run, and the tool set. */
 export type RunDefaults = Omit<
   RunConfig,
+  | 'tools'
   | 'toolSet'
   | 'namespace'
   | 'completionSecret'

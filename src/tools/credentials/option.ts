@@ -20,18 +20,14 @@ const source = z.union(
 
 export const credentialsOption = z.record(z.string().regex(credentialNamePattern), source)
 
-/**
- * The sources of credentials. Each name that a tool declares must have one.
- *
- * @param folder folder of the configuration, the base of relative paths
- * @throws PtcError CONFIG_INVALID
- */
-export function createCredentials(
-  option: z.output<typeof credentialsOption>,
-  folder: string,
-  registry: ToolRegistry,
-): Credentials {
-  const names = Object.keys(option)
+/** @param folder folder of the configuration, the base of relative paths */
+export function createCredentials(option: z.output<typeof credentialsOption>, folder: string): Credentials {
+  const resolved = Object.entries(option).map(([name, each]) => [name, resolvePath(each, folder)] as const)
+  return new Credentials(Object.fromEntries(resolved))
+}
+
+/** @throws PtcError CONFIG_INVALID when a tool declares a credential that has no source */
+export function checkCredentialNames(registry: ToolRegistry, names: readonly string[]): void {
   for (const tool of registry.names) {
     const missing = registry.get(tool)?.credentials.find((name) => !names.includes(name))
     if (missing === undefined) continue
@@ -41,8 +37,6 @@ export function createCredentials(
       { hint: `Add it to credentials: { ${missing}: { environment: 'VARIABLE' } }.` },
     )
   }
-  const resolved = Object.entries(option).map(([name, each]) => [name, resolvePath(each, folder)] as const)
-  return new Credentials(Object.fromEntries(resolved))
 }
 
 function resolvePath(source: CredentialSource, folder: string): CredentialSource {

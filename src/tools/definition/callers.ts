@@ -1,7 +1,7 @@
 import type { Caller } from '../../common/calls/calls.js'
 import type { Tool } from '../tool.js'
 import type { AllowedCaller } from '../tool-definition.js'
-import { checkChoice } from './choice.js'
+import { checkChoice } from './invalid-tool.js'
 import type { OptionBasis } from './option-basis.js'
 
 const callers: readonly Caller[] = Object.freeze(['direct', 'code_execution'] as const)

@@ -22,7 +22,7 @@ export const taskQueueName = z
 /** Name of an activity type, a workflow type, or a Nexus endpoint, service or operation. */
 export const typeName = z.string().min(1).max(200)
 
-/** Temporal's limits: priorities 1 to 5, keys of at most 64 bytes, weights from 0.001 to 1,000. */
+/** Temporal's limits: priorities 1 to 5, keys of at most 64 bytes. */
 export const priority = z.strictObject({
   priorityKey: z.int().min(1).max(5).optional(),
   fairnessKey: z
@@ -34,7 +34,6 @@ export const priority = z.strictObject({
       z.strictObject({ context: z.string().min(1) }),
     ])
     .optional(),
-  fairnessWeight: z.number().min(0.001).max(1_000).optional(),
 })
 
 /** The limiter of a tool keeps a record of each call in progress. */

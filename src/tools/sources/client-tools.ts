@@ -8,7 +8,6 @@ import { defineTool } from '../define-tool.js'
 import { createRegistry, type ToolRegistry } from '../registry.js'
 import { describeJsonInput } from '../definition/json-input.js'
 import { readOutput } from '../definition/schemas.js'
-import type { ToolSource } from './tool-source.js'
 import { sealTool, type Tool } from '../tool.js'
 import { jsonObject, listOf } from '../validation/bounded-schemas.js'
 import { mapSchemas, normalizeSchema } from '../validation/schema-document.js'
@@ -39,12 +38,8 @@ export function clientRegistry(tools: readonly ClientTool[], redact?: Redact): T
     const parts = tools.reduce((sum, { inputSchema }) => sum + sizeOf(inputSchema), 0)
     if (parts > schemaParts)
       throw new PtcError('CONFIG_INVALID', `the schemas of the tools have more than ${schemaParts} parts`)
-    return createRegistry(clientTools(tools).list(), redact)
+    return createRegistry(tools.map(toTool), redact)
   })
-}
-
-function clientTools(tools: readonly ClientTool[]): ToolSource {
-  return { list: () => tools.map(toTool) }
 }
 
 /** Milliseconds of processor time for all tools of a conversation. */

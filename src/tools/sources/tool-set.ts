@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import type { RecordedToolSource, ToolSet, ToolSetId } from '../../common/run/run-config.js'
 import type { SessionTools } from '../../common/session/session.js'
 import { type Externalizable, externalValue } from '../../common/json/external-value.js'
@@ -114,10 +114,10 @@ export async function loadDocumentation(
   values: Values,
   signal: AbortSignal,
 ): Promise<readonly ToolDocumentation[]> {
-  const own = findRunTools(registry, tools)
-  if (own.registryMatchesRun) return own.registry.documentation()
-  const loaded = await values.load(tools.documentation, neededBy, signal)
-  return parseStored(toolDocumentationSchema, loaded)
+  const { registry: own, registryMatchesRun } = findRunTools(registry, tools)
+  return registryMatchesRun
+    ? own.documentation()
+    : parseStored(toolDocumentationSchema, await values.load(tools.documentation, neededBy, signal))
 }
 
 /**
@@ -132,10 +132,10 @@ export async function loadSignatures(
   signal: AbortSignal,
 ): Promise<readonly ToolCallSignature[] | undefined> {
   if (tools.signatures === undefined) return undefined
-  const own = findRunTools(registry, tools)
-  if (own.registryMatchesRun) return own.registry.signatures()
-  const loaded = await values.load(tools.signatures, neededBy, signal)
-  return parseStored(toolCallSignatureSchema, loaded)
+  const { registry: own, registryMatchesRun } = findRunTools(registry, tools)
+  return registryMatchesRun
+    ? own.signatures()
+    : parseStored(toolCallSignatureSchema, await values.load(tools.signatures, neededBy, signal))
 }
 
 /**
@@ -149,8 +149,9 @@ export async function loadOutputSchema(
   values: Values,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
-  const loaded = await values.load(outputSchemas, neededBy, signal)
-  return (loaded as Readonly<Record<string, JsonObject>>)[tool]
+  const schemas = await values.load(outputSchemas, neededBy, signal)
+  const schema = isJsonObject(schemas) && Object.hasOwn(schemas, tool) ? schemas[tool] : undefined
+  return isJsonObject(schema) ? schema : undefined
 }
 
 const neededBy = 'the tools of the run'

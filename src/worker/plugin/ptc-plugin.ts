@@ -81,8 +81,8 @@ export class PtcPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, Nat
   /**
    * A method of Temporal's plugin interface.
    *
-   * @throws PtcError CONFIG_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, ENCRYPTION_KEY_UNAVAILABLE,
-   *   DECRYPTION_FAILED
+   * @throws PtcError CONFIG_INVALID, TOOL_SOURCE_FAILED, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING,
+   *   ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
    */
   configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
     return this.#engine.configureWorker(options)

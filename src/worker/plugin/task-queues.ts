@@ -12,6 +12,7 @@ import { hostQueue, isReservedQueue, type Role, roleQueue, sandboxQueue, toolQue
 import type { BackendName } from '../../common/run/run-config.js'
 import { environmentVariable } from '../../platform/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
+import type { OpenTools } from '../../config/configured-tools.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
 import { providersWith } from '../../models/options/providers.js'
 import type { Resources } from '../resources/open-resources.js'
@@ -87,6 +88,7 @@ export type Activities = Readonly<Record<string, (...input: never[]) => Promise<
 
 export interface ActivityOptions {
   readonly config: ResolvedConfig
+  readonly tools: OpenTools
   readonly namespace: string
   /** The task queue of the sessions with a backend on this host. */
   readonly hostQueueOf: (backend: BackendName) => string
@@ -96,8 +98,9 @@ export interface ActivityOptions {
 
 /** The activities of each task queue of a process. */
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
-  const { config, namespace, hasTools, resources } = options
-  const { registry, runConfig, instructions, agents, credentials } = config
+  const { config, tools, namespace, hasTools, resources } = options
+  const { registry, agents } = tools
+  const { runConfig, instructions, credentials } = config
   const { values, providers, host, audit, stream } = resources
   const { limits } = runConfig
   const shared = { registry, values, audit, stream }

@@ -9,6 +9,7 @@ import {
   type WorkerOptions,
   type WorkerPlugin,
 } from '@temporalio/worker'
+import { DisposableStack } from '../../common/async/disposable-stack.js'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, type Role } from '../../common/names.js'
 import type { BackendName } from '../../common/run/run-config.js'
@@ -57,6 +58,7 @@ export class WorkerGroup {
   readonly workerOptions: WorkerOptions
   readonly resources: Resources
   readonly #options: WorkerGroupOptions
+  readonly #stack: DisposableStack
   readonly #roleWorkers: readonly RoleWorker[]
   readonly #roleWorkerOptions: Omit<WorkerOptions, 'taskQueue'>
   #isRunning = false
@@ -65,18 +67,22 @@ export class WorkerGroup {
 
   /**
    * @param requested the options of the user's worker
-   * @throws PtcError CONFIG_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, ENCRYPTION_KEY_UNAVAILABLE,
+   * @throws PtcError CONFIG_INVALID, TOOL_SOURCE_FAILED, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, ENCRYPTION_KEY_UNAVAILABLE,
    * DECRYPTION_FAILED
    */
   static async open(requested: WorkerOptions, options: WorkerGroupOptions): Promise<WorkerGroup> {
     const { namespace = 'default', taskQueue } = requested
     const { config, roles, hostId } = options
-    assertCanAddEngine(requested, config)
-    const { registry } = config
-    const hasTools = servesTools(roles, registry)
-    metrics.use(Runtime.instance().metricMeter)
-    const resources = await openResources({ ...options, namespace, taskQueue, hasTools })
+    const stack = new DisposableStack()
     try {
+      const tools = await config.tools.open()
+      stack.defer(() => tools.close())
+      const { registry } = tools
+      assertCanAddEngine(requested, registry)
+      const hasTools = servesTools(roles, registry)
+      metrics.use(Runtime.instance().metricMeter)
+      const resources = await openResources({ ...options, registry, namespace, taskQueue, hasTools })
+      stack.defer(() => resources.close())
       const queues = engineQueues({ taskQueue, roles, hostId, registry, backends: resources.host?.backends ?? [] })
       if (queues.length === 0 && !hasOwnWork(requested)) {
         throw new PtcError('CONFIG_INVALID', 'this worker has nothing to do', {
@@ -84,10 +90,10 @@ export class WorkerGroup {
         })
       }
       const hostQueueOf = (backend: BackendName): string => hostQueue(taskQueue, hostId, backend)
-      const activities = engineActivities({ config, namespace, hostQueueOf, hasTools, resources })
-      return new WorkerGroup(requested, options, resources, queues, activities)
+      const activities = engineActivities({ config, tools, namespace, hostQueueOf, hasTools, resources })
+      return new WorkerGroup(requested, options, stack, resources, queues, activities)
     } catch (thrown) {
-      await resources.close()
+      await stack[Symbol.asyncDispose]()
       throw thrown
     }
   }
@@ -95,6 +101,7 @@ export class WorkerGroup {
   private constructor(
     requested: WorkerOptions,
     options: WorkerGroupOptions,
+    stack: DisposableStack,
     resources: Resources,
     queues: readonly EngineQueue[],
     activities: Readonly<Record<EngineQueue['kind'], Activities>>,
@@ -103,6 +110,7 @@ export class WorkerGroup {
     const engine: EngineOptions = { config, dataConverter, interceptors: interceptorsOf(requested, resources) }
     const own = hasOwnWork(requested) ? queues.find(({ kind }) => kind === 'main') : queues[0]
     this.#options = options
+    this.#stack = stack
     this.resources = resources
     this.workerOptions = addEngine(requested, engine, own && { ...own, activities: activities[own.kind] })
     this.#roleWorkerOptions = roleWorkerOptions(requested, engine)
@@ -149,7 +157,7 @@ export class WorkerGroup {
 
   /** Idempotent. */
   close(): Promise<void> {
-    return this.resources.close()
+    return this.#stack[Symbol.asyncDispose]()
   }
 
   #createRoleWorkers(): Promise<Worker[]> {

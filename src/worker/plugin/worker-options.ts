@@ -4,6 +4,7 @@ import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { activityNames } from '../../common/names.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
+import type { ToolRegistry } from '../../tools/registry.js'
 import { assertHasEngineWorkflows } from './bundle-workflows.js'
 import type { Activities, EngineQueue } from './task-queues.js'
 import { bundleKind, isolateTimeout, workflowBuildId, workflowBundle } from './workflow-bundle.js'
@@ -150,10 +151,7 @@ const addedInterceptors = new WeakSet<ActivityInterceptorsFactory>()
  *
  * @throws PtcError CONFIG_INVALID
  */
-export function assertCanAddEngine(
-  { activities = {}, interceptors }: WorkerOptions,
-  { registry }: ResolvedConfig,
-): void {
+export function assertCanAddEngine({ activities = {}, interceptors }: WorkerOptions, registry: ToolRegistry): void {
   if (interceptors?.activity?.some((interceptor) => addedInterceptors.has(interceptor))) {
     throw new PtcError('CONFIG_INVALID', 'this worker has the plugin of durable-ptc twice', {
       hint: 'Give it to the connection or to the worker, not to both.',

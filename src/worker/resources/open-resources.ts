@@ -11,6 +11,7 @@ import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
 import { EntryCodec, StreamPublisher } from '../../stream/index.js'
+import type { ToolRegistry } from '../../tools/registry.js'
 import { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
 import { openStore } from '../../values/open-store.js'
@@ -54,6 +55,7 @@ export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scr
 
 export interface ResourceOptions {
   readonly config: ResolvedConfig
+  readonly registry: ToolRegistry
   readonly settings: ProcessSettings
   readonly roles: ReadonlySet<Role>
   readonly hostId: string
@@ -105,8 +107,7 @@ export type OpenedResources = Pick<Resources, 'sandboxNotice' | 'providers'>
  * DECRYPTION_FAILED
  */
 export async function openResources(options: ResourceOptions): Promise<Resources> {
-  const { config, settings, roles, hostId, connection, connectionOptions, namespace, taskQueue } = options
-  const { registry } = config
+  const { config, registry, settings, roles, hostId, connection, connectionOptions, namespace, taskQueue } = options
   const stack = new DisposableStack()
   const stopHandling = handleUncaughtErrors(settings.onUnattributedError)
   stack.defer(() => Promise.resolve(stopHandling()))
@@ -209,10 +210,10 @@ interface Sandboxes {
 }
 
 async function openSandboxes(options: ResourceOptions, owner: string): Promise<Sandboxes> {
-  const { config, settings, connection, namespace } = options
+  const { config, registry, settings, connection, namespace } = options
   const { warm = 0, onProgress } = settings
   const { backends, docker, notice } = await createBackends(config, { owner, warm, onProgress })
-  const host = new SessionHost({ namespace: owner, backends, tools: config.registry.signatures() })
+  const host = new SessionHost({ namespace: owner, backends, tools: registry.signatures() })
   const isRunning = (workflowId: string): Promise<boolean> => isWorkflowRunning(connection, namespace, workflowId)
   return {
     host,

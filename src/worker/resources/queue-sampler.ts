@@ -4,6 +4,7 @@ import { metrics } from '../../common/telemetry/metrics.js'
 import { roleQueue, roles, sandboxQueue } from '../../common/names.js'
 import { sandboxBackends } from '../../common/run/run-config.js'
 import { ownToolQueues } from '../../tools/own-queues.js'
+import type { ToolRegistry } from '../../tools/registry.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
 import type { Repeated } from './repeat.js'
 import { startSampler } from './sampler.js'
@@ -14,7 +15,8 @@ interface QueueSamplerOptions {
   readonly connection: Pick<NativeConnection, 'workflowService'>
   readonly namespace: string
   readonly taskQueue: string
-  readonly config: Pick<ResolvedConfig, 'registry' | 'sandbox'>
+  readonly config: Pick<ResolvedConfig, 'sandbox'>
+  readonly registry: ToolRegistry
 }
 
 interface SampledQueue {
@@ -48,8 +50,7 @@ export function startQueueSampler(options: QueueSamplerOptions): Repeated {
 }
 
 /** The queues to sample. Calls of a tool with a `rate` wait without a fault, so its task queue is left out. */
-function sampledQueues({ taskQueue, config }: QueueSamplerOptions): readonly SampledQueue[] {
-  const { registry, sandbox } = config
+function sampledQueues({ taskQueue, config: { sandbox }, registry }: QueueSamplerOptions): readonly SampledQueue[] {
   const backends = [...sandboxBackends, ...(sandbox.customBackend ? [sandbox.customBackend.name] : [])]
   const tools = registry.toolConfigs().filter(({ rate }) => !rate)
   return [

@@ -19,8 +19,8 @@ test('a call of a tool without a priority has no priority', () => {
 })
 
 test('the fairness key of a call is from the tool, or from a field of the context of the run', () => {
-  const fixed = { ...tool, priority: { fairnessKey: 'reports', fairnessWeight: 2 } }
-  expect(priorityOf(runWith(), fixed)).toEqual({ priority: { fairnessKey: 'reports', fairnessWeight: 2 } })
+  const fixed = { ...tool, priority: { fairnessKey: 'reports' } }
+  expect(priorityOf(runWith(), fixed)).toEqual({ priority: { fairnessKey: 'reports' } })
   expect(priorityOf(runWith({ tenant: 'acme' }), byTenant)).toEqual({
     priority: { priorityKey: 2, fairnessKey: 'acme' },
   })

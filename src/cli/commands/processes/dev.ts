@@ -79,7 +79,8 @@ function formatWelcome(
   worker: WorkerProcess,
   { config, stateDirectory }: LoadedProject,
 ): string {
-  const { registry, taskQueue, path } = config
+  const { tools, taskQueue, path } = config
+  const toolNames = [...tools.known.names, ...tools.sources.map(({ name }) => `those of ${name}`)]
   const serverOrigin =
     server.origin === 'configured'
       ? 'configured'
@@ -89,7 +90,7 @@ function formatWelcome(
     `Temporal  ${server.address}, namespace ${server.namespace} (${serverOrigin})`,
     ...(server.uiUrl === undefined ? [] : [`UI        ${server.uiUrl}`]),
     `Config    ${relative(process.cwd(), path) || path}, task queue ${taskQueue}`,
-    `Tools     ${registry.names.join(', ') || 'none'}`,
+    `Tools     ${toolNames.join(', ') || 'none'}`,
     ...(worker.modelNotice === undefined ? [] : [`Model     ${worker.modelNotice}`]),
     ...(worker.notice === undefined ? [] : [`Sandbox   ${worker.notice.replace(/^sandbox: /, '')}`]),
     '',

@@ -55,7 +55,7 @@ it('workers poll the task queues of their own tools, with rate, priority and ret
   const env = await TestEnvironment.start({
     tools: [
       tool('limited', () => startedAt.push(performance.now()), { rate: { perSecond: 4 }, output: z.int() }),
-      tool('queued', () => 'done', { taskQueue, priority: { priorityKey: 2, fairnessKey: 'acme', fairnessWeight: 2 } }),
+      tool('queued', () => 'done', { taskQueue, priority: { priorityKey: 2, fairnessKey: 'acme' } }),
       tool(
         'failing',
         ({ kind }) => {
@@ -96,7 +96,7 @@ for kind in ["final", "again"]:
   )
   expect(scheduled.get('queued')).toMatchObject({
     taskQueue: { name: taskQueue },
-    priority: { priorityKey: 2, fairnessKey: 'acme', fairnessWeight: 2 },
+    priority: { priorityKey: 2, fairnessKey: 'acme' },
   })
   expect(scheduled.get('limited')?.taskQueue?.name).toBe(`${env.taskQueue}.tool.limited`)
   expect(scheduled.get('failing')?.retryPolicy).toMatchObject({
@@ -119,7 +119,8 @@ async function sampledAges(
   metrics.use({ createCounter: instrument, createGauge: instrument, createHistogram: instrument })
   const { namespace } = client.options
   const config = parseConfig({ tools }, 'test')
-  await startQueueSampler({ connection: client.connection, namespace, taskQueue, config }).close()
+  const { known: registry } = config.tools
+  await startQueueSampler({ connection: client.connection, namespace, taskQueue, config, registry }).close()
   metrics.use(undefined)
   return ages
 }

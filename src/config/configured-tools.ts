@@ -1,0 +1,66 @@
+import { type Agents, subagents } from '../agents/index.js'
+import { PtcError } from '../common/errors.js'
+import type { Redact } from '../common/text/redact.js'
+import { createRegistry, type ToolRegistry } from '../tools/registry.js'
+import { isToolSource, listTools, type ToolSource } from '../tools/sources/tool-source.js'
+import { requireTool, type Tool } from '../tools/tool.js'
+
+/** The tools and agents of a configuration. Its sources of tools have not listed theirs. */
+export interface ConfiguredTools {
+  /** The tools of the configuration and of its sub-agents, without those of its sources. */
+  readonly known: ToolRegistry
+  readonly sources: readonly ToolSource[]
+  /** Lists the tools of the sources. @throws PtcError TOOL_SOURCE_FAILED, and errors of {@link configuredTools} */
+  open(): Promise<OpenTools>
+}
+
+/** All tools and agents of a configuration. */
+export interface OpenTools {
+  readonly registry: ToolRegistry
+  readonly agents: Agents
+  /** Closes the sources of tools. Idempotent. */
+  readonly close: () => Promise<void>
+}
+
+interface ToolOptions {
+  readonly tools: readonly unknown[]
+  readonly agents: readonly unknown[]
+  readonly redact: Redact
+  /** Checks tools and agents against the rest of the configuration. */
+  readonly check: (registry: ToolRegistry) => Agents
+}
+
+/**
+ * Checks everything now, unless the configuration has sources of tools. Then tools, agents and credentials are checked
+ * when the sources have listed theirs.
+ *
+ * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE, and errors of `check`
+ */
+export function configuredTools({ tools, agents, redact, check }: ToolOptions): ConfiguredTools {
+  const entries = tools.map((entry, index) => toEntry(entry, `tools[${index}]`))
+  const sources = entries.filter(isToolSource)
+  const toRegistry = (all: readonly Tool[]) => createRegistry([...all, ...subagents(agents, all)], redact)
+  const known = toRegistry(entries.filter((entry): entry is Tool => !isToolSource(entry)))
+  const checked = sources.length === 0 ? check(known) : undefined
+  return {
+    known,
+    sources,
+    async open() {
+      if (checked) return { registry: known, agents: checked, close: () => Promise.resolve() }
+      const listed = await listTools(entries)
+      try {
+        const registry = toRegistry(listed.tools)
+        return { registry, agents: check(registry), close: listed.close }
+      } catch (thrown) {
+        await listed.close().catch(() => undefined)
+        throw thrown
+      }
+    },
+  }
+}
+
+function toEntry(entry: unknown, where: string): Tool | ToolSource {
+  if (!isToolSource(entry)) return requireTool(entry, where)
+  if (typeof entry.name === 'string' && entry.name !== '') return entry
+  throw new PtcError('CONFIG_INVALID', `${where} is a source of tools without a name`)
+}

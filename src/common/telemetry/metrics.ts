@@ -70,7 +70,7 @@ export class Metrics {
   }
 
   /** Sets the part of one owner in a gauge without labels. The workers of a process share the gauge, and add up. */
-  setPart<Name extends PlainGauge>(name: Name, owner: object, value: number): void {
+  setPart(name: PlainGauge, owner: object, value: number): void {
     const parts = this.#parts.get(name) ?? new Map<object, number>()
     this.#parts.set(name, parts)
     if (value === 0) parts.delete(owner)

@@ -186,7 +186,7 @@ export interface FollowUpInput {
   readonly step: number
   /** Time at which the call was scheduled, in milliseconds since the start of the session. */
   readonly now: number
-  /** See `ExecuteStepInput`. Absent: the limit of a cell, `capturedCharacters`. */
+  /** See `ExecuteStepInput`. Absent: `capturedCharacters`. */
   readonly outputLimit?: number
   /** Calls of local tools that the worker may make by itself. Absent: none. */
   readonly maxLocalCalls?: number

@@ -93,7 +93,7 @@ export function resolveRun(
       tools: tools.toolConfigs(),
       model: withContextWindows(models, model),
       backend,
-      limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
+      limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits),
       ...defined({ agentName: agent?.name }),
       ...task,
       ...defined({ budget }),
@@ -113,7 +113,7 @@ export function resolveRun(
 
 /** Removes options that need tools of the engine, and options that change the messages. */
 function withoutEngineTools(defaults: Omit<RunDefaults, 'mode'>): Omit<RunDefaults, 'mode'> {
-  const { compaction: _, readMore: __, documentedTools: ___, providerSearch: ____, ...others } = defaults
+  const { compaction: _, documentedTools: __, ...others } = defaults
   return others
 }
 

@@ -11,7 +11,7 @@ import type { CellState, CodeRuntime } from './code-runtime.js'
  */
 export function localCallAllowance(runtime: CodeRuntime, cell: CellState): LocalCallAllowance | undefined {
   const { run, pendingCalls } = runtime
-  if (run.config.followUps !== true || pendingCalls.size > 0) return undefined
+  if (pendingCalls.size > 0) return undefined
   const firstExecutionRunId = executionOfCalls(run.identity)
   const { resultBytes } = run.config.limits
   const maxCalls = maxLocalCalls(runtime, cell)
@@ -30,9 +30,9 @@ export function prepareFollowUp(
   calls: readonly DescribedCall[],
   outputLimit: number,
 ): PreparedFollowUp | undefined {
-  const { run, pendingCalls, session } = runtime
+  const { pendingCalls, session } = runtime
   const isOnlyCall = calls.length === 1 && pendingCalls.size === 0
-  if (run.config.followUps !== true || !isOnlyCall || cell.wakeAt !== null) return undefined
+  if (!isOnlyCall || cell.wakeAt !== null) return undefined
   return session.prepareFollowUp(outputLimit, maxLocalCalls(runtime, cell, 1))
 }
 

@@ -20,6 +20,7 @@
  */
 
 import { defined } from '../../common/defined.js'
+import { capturedCharacters } from '../../common/run/limits.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { CallOutcome, CellEnd } from '../../common/calls/outcomes.js'
 import type { DescribedStepResult, StepOutcome } from '../../common/session/steps.js'
@@ -154,6 +155,9 @@ const minimumOutputCharacters = 1_000
 
 type ExecuteFirstStep = (outputLimit: number) => Promise<StepOutcome>
 
+/** Times that only a timer continues a cell. Each is a durable step, and the length of a history is limited. */
+const maxWakes = 1_000
+
 async function runToCompletion(
   runtime: CodeRuntime,
   state: CellState,
@@ -161,8 +165,9 @@ async function runToCompletion(
 ): Promise<CellRun> {
   const { run, session, pendingCalls, continueAsNewIfDue, outputCharacters, outputReader } = runtime
   const { limits } = run.config
+  const { wakesPerCell = maxWakes } = limits
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
-  const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
+  const outputLimit = () => Math.max(capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
     startIdle(runtime)
     recordEnd(end, Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000))
@@ -217,8 +222,8 @@ async function runToCompletion(
     }
     if (wait.type === 'interrupted') return finish(await stopCell(runtime, 'stopped', interruptedMessage, output))
     if (wait.results.length === 0) cell = { ...cell, wakes: cell.wakes + 1 }
-    if (cell.wakes > limits.wakesPerCell) {
-      return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(limits.wakesPerCell), output))
+    if (cell.wakes > wakesPerCell) {
+      return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(wakesPerCell), output))
     }
     showProgress(run, { type: 'cell', cell: cell.number })
     const localCalls = localCallAllowance(runtime, cell)

@@ -54,12 +54,13 @@ export class SnapshotPolicy {
     this.#ms += ms
   }
 
-  /** Returns the configuration if a snapshot is due now. */
-  configIfDue({ all, repeated }: StepCounts): SnapshotConfig | undefined {
+  /** Returns whether a snapshot is due now. */
+  isDue({ all, repeated }: StepCounts): boolean {
     const config = this.#config
-    if (config === undefined || repeated === 0 || all < this.#notBefore) return undefined
-    if (this.#storedBytes >= this.#maxStoredBytes) return undefined
-    return repeated >= config.everySteps || this.#ms >= config.everyMs ? config : undefined
+    if (config === undefined || repeated === 0 || all < this.#notBefore) return false
+    if (this.#storedBytes >= this.#maxStoredBytes) return false
+    const { everySteps = 50, everyMs = 20_000 } = config
+    return repeated >= everySteps || this.#ms >= everyMs
   }
 
   /** @param bytes of the snapshot that was stored */
@@ -108,10 +109,9 @@ export class Snapshots {
 
   /** Starts a snapshot if one is due. Called between two cells. */
   startIfDue(session: SessionRef, hostQueue: string): void {
-    const config = this.#policy.configIfDue(this.#stepCounts)
-    if (config === undefined || this.#current !== undefined) return
+    if (this.#current !== undefined || !this.#policy.isDue(this.#stepCounts)) return
     const scope = new CancellationScope()
-    this.#current = { done: this.#settle(scope, () => this.#take(config, session, hostQueue)), scope }
+    this.#current = { done: this.#settle(scope, () => this.#take(session, hostQueue)), scope }
   }
 
   cancel(): void {
@@ -136,10 +136,10 @@ export class Snapshots {
     this.#current = undefined
   }
 
-  async #take({ maxBytes, timeoutSeconds }: SnapshotConfig, session: SessionRef, hostQueue: string): Promise<void> {
+  async #take(session: SessionRef, hostQueue: string): Promise<void> {
     const { position } = this.#journal
     const limits = pickStepLimits(this.#config.limits)
-    const input = { session, step: position.steps, limits, maxBytes, timeoutSeconds }
+    const input = { session, step: position.steps, limits }
     const result = await snapshotSession(input, hostQueue, this.#config.timeouts)
     if (result.type === 'skipped') return this.recordFailure()
     this.#journal.setSnapshot(result.state, position)

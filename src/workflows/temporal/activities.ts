@@ -34,7 +34,7 @@ import type { RunConfig, Timeouts } from '../../common/run/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/session/steps.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
 import type { StartSessionInput } from '../../common/session/shared-cells.js'
-import type { SnapshotResult, SnapshotInput } from '../../common/session/snapshots.js'
+import { type SnapshotInput, type SnapshotResult, snapshotSeconds } from '../../common/session/snapshots.js'
 import type { TextParts } from '../../common/agent/messages.js'
 import type { RequestSlotInput } from '../../common/calls/tool-slots.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
@@ -42,6 +42,9 @@ import { defaultRetry, onRoleQueue, scheduleEngineActivity, valueOptions } from 
 
 /** Milliseconds a step may take beyond the time limit of its code: connecting, sending, the last frame. */
 const stepMarginMs = 30_000
+
+/** Milliseconds for opening or parking a sandbox. Images are ready before a worker starts. */
+const openMs = 120_000
 
 /** Milliseconds for transferring a snapshot into a sandbox and loading it there. */
 const snapshotRestoreMs = 180_000
@@ -83,7 +86,7 @@ export function openSession(
 ): Promise<OpenedSession> {
   return scheduleEngineActivity(activityNames.openSession, input, {
     taskQueue: sandboxQueue(workflowInfo().taskQueue, input.session.backend),
-    startToCloseTimeout: timeouts.openMs,
+    startToCloseTimeout: openMs,
     heartbeatTimeout: timeouts.heartbeatMs,
     // If the run is cancelled meanwhile, the workflow must still get the new sandbox, to close it.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
@@ -273,7 +276,7 @@ export function parkSession(session: SessionRef, hostQueue: string, timeouts: Ti
   return scheduleEngineActivity(activityNames.parkSession, session, {
     taskQueue: hostQueue,
     scheduleToStartTimeout: timeouts.hostMs,
-    startToCloseTimeout: timeouts.openMs,
+    startToCloseTimeout: openMs,
     heartbeatTimeout: timeouts.heartbeatMs,
     retry: { ...defaultRetry, maximumAttempts: 3 },
     summary: 'park the session',
@@ -288,7 +291,7 @@ export function snapshotSession(input: SnapshotInput, hostQueue: string, timeout
   return scheduleEngineActivity(activityNames.snapshotSession, input, {
     taskQueue: hostQueue,
     scheduleToStartTimeout: timeouts.hostMs,
-    startToCloseTimeout: input.timeoutSeconds * 1_000 + stepMarginMs,
+    startToCloseTimeout: snapshotSeconds * 1_000 + stepMarginMs,
     heartbeatTimeout: timeouts.heartbeatMs,
     retry: { ...defaultRetry, maximumAttempts: 2 },
     summary: `snapshot after ${pluralize(input.step, 'step')}`,

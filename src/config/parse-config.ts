@@ -26,7 +26,7 @@ import { auditOption, type AuditSettings, auditSettings } from '../audit/option.
 import { compactionConfig, compactionOption } from './options/compaction.js'
 import { createCredentials, credentialsOption } from '../tools/credentials/option.js'
 import type { TracingPlugin } from './define-config.js'
-import { describeIssues } from './describe-issues.js'
+import { describeProblems } from './describe-problems.js'
 import { durationOption } from '../platform/option-schemas.js'
 import { encryptionOption } from '../values/encryption/option.js'
 import {
@@ -121,7 +121,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   if (!parsed.success) {
     throw new PtcError(
       'CONFIG_INVALID',
-      `${source} is not a valid configuration:\n${describeIssues(parsed.error, configSchema)}`,
+      `${source} is not a valid configuration:\n${describeProblems(parsed.error, configSchema)}`,
       {
         hint: 'docs/reference/configuration.md lists all options.',
       },

@@ -1,6 +1,6 @@
 import { capturedCharacters } from '../../common/run/limits.js'
 import { withTimeLimit } from '../../common/async/abort.js'
-import type { FollowUpInput, ToolActivityInput } from '../../common/calls/calls.js'
+import type { FollowUpInput, ToolActivityInput } from '../../common/calls/call-activities.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { SessionRef } from '../../common/session/session.js'

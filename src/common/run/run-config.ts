@@ -4,7 +4,6 @@ import type { RecordedMode } from '../agent/task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
-import type { SessionOwner } from './session-owner.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
 
@@ -55,6 +54,25 @@ export type BackendName = BuiltInBackend | (string & {})
 
 /** `auto`: the host that opens the session uses its best backend. */
 export type BackendChoice = BackendName | 'auto'
+
+/** The run that owns the session of a sub-agent. */
+export interface SandboxOwner {
+  readonly workflowId: string
+  /** Idempotency key of the call of the run, by which the run knows the sub-agent and its sub-agents. */
+  readonly key: string
+}
+
+/** The owner of the session that executes the code of a run which has no session itself. */
+export type SessionOwner =
+  /** A named session of the task queue of the run. */
+  | {
+      readonly type: 'named'
+      readonly name: string
+      /** The backend that the run asked for. Undefined: any. */
+      readonly sandbox?: BackendChoice
+    }
+  /** The session of the run that started this run as a sub-agent, or of the owner of that session. */
+  | ({ readonly type: 'parent' } & SandboxOwner)
 
 /** Timeouts in milliseconds. */
 export interface Timeouts {

@@ -7,7 +7,7 @@ import type { AssistantBlock, Usage } from '../agent/messages.js'
 import type { CompensationReport } from '../calls/compensation.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
-import type { SandboxOwner } from './session-owner.js'
+import type { SandboxOwner } from './run-config.js'
 import type { Limits } from './limits.js'
 import type { PlanStepResult, TaskMode } from '../agent/task-modes.js'
 

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { TextParts } from '../../common/agent/messages.js'
-import type { SessionOwner } from '../../common/run/session-owner.js'
+import type { SessionOwner } from '../../common/run/run-config.js'
 import type { CellResult } from '../../common/session/shared-cells.js'
 import { toToolResultText } from '../cell/cell-result.js'
 

@@ -23,7 +23,7 @@ import type {
   PrepareArgumentsInput,
   ToolActivityInput,
   ToolResultInput,
-} from '../../common/calls/calls.js'
+} from '../../common/calls/call-activities.js'
 import type { CompensableCall } from '../../common/calls/compensation.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'

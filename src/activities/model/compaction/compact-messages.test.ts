@@ -186,7 +186,7 @@ it('a compaction makes no summary when the provider counts few tokens of the who
   expect(counted[0]?.messages.slice(0, -1)).toEqual(sendable(many))
   expect(counted[0]).toMatchObject({ model: 'm', system: expect.stringContaining('Be brief.') as string })
   expect(counted[0]?.tools.map(({ name }) => name)).toEqual(['execute_code', 'read_more'])
-  expect(counted[1]?.messages.slice(0, -1)).toEqual(sendable(compacted.messages))
+  expect(counted[1]?.messages.slice(0, -1)).toEqual(sendable(compacted.messages.map(toMessage)))
   expect(counted[1]?.messages.at(-1)?.content).toMatchObject([{ content: 'found' }])
 })
 

@@ -11,12 +11,10 @@ import { taskModes } from '../common/agent/task-modes.js'
 import { defaultTaskQueue } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
 import type { BackendChoice, RunDefaults } from '../common/run/run-config.js'
-import type { ModelFacts } from '../models/facts/model-facts.js'
 import type { BackendDefinition } from '../sandbox/define-backend.js'
 import { sandboxOption } from '../sandbox/option.js'
 import type { Credentials } from '../tools/credentials/credentials.js'
 import { createRegistry, type ToolRegistry } from '../tools/registry.js'
-import type { StreamSink } from '../stream/index.js'
 import { streamOption } from '../stream/option.js'
 import { configuredTools } from '../tools/sources/tool-source.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
@@ -79,7 +77,7 @@ export const configSchema = z.strictObject({
 type Parsed = z.output<typeof configSchema>
 
 /** A checked configuration with all defaults. */
-export interface ResolvedConfig {
+export interface ResolvedConfig extends Pick<Parsed, 'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue'> {
   readonly runConfig: RunDefaults
   readonly registry: ToolRegistry
   readonly agents: Agents
@@ -87,7 +85,6 @@ export interface ResolvedConfig {
   readonly instructions: string | undefined
   /** Providers by name, with those that every configuration has. */
   readonly providers: Readonly<Record<string, ProviderOption>>
-  readonly models: ModelFacts
   readonly idleTimeoutMs: number
   /** Milliseconds that running tools get after a shutdown request. */
   readonly shutdownMs: number
@@ -104,11 +101,6 @@ export interface ResolvedConfig {
   /** Tells people of a call that needs approval. */
   readonly onApprovalRequest: ApprovalsOption['onRequest']
   readonly audit: AuditSettings | undefined
-  readonly stream: StreamSink | undefined
-  readonly tracing: TracingPlugin | undefined
-  /** Addresses that `ptc worker` serves. */
-  readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
-  readonly taskQueue: string
 }
 
 /**
@@ -122,9 +114,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     throw new PtcError(
       'CONFIG_INVALID',
       `${source} is not a valid configuration:\n${describeProblems(parsed.error, configSchema)}`,
-      {
-        hint: 'docs/reference/configuration.md lists all options.',
-      },
+      { hint: 'docs/reference/configuration.md lists all options.' },
     )
   }
   const { model, sandbox, timeouts, compaction, agents, tools, values, approvals, mode, budget, audit } = parsed.data

@@ -7,7 +7,7 @@ import { checkMessages, randomMessages } from '../../../../test/support/random-m
 import { PtcError } from '../../../common/errors.js'
 import { defaultLimits } from '../../../common/run/limits.js'
 import { estimateTokens } from '../../../common/agent/context-window.js'
-import type { Message, ModelReply } from '../../../common/agent/messages.js'
+import { type Message, type ModelReply, toMessage } from '../../../common/agent/messages.js'
 import type { CompactionInput, CompactionResult } from '../../../common/agent/model-turn.js'
 import type { ModelProvider, ModelRequest } from '../../../models/provider.js'
 import { ModelProviders } from '../../../models/providers.js'

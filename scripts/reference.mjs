@@ -9,6 +9,9 @@ const toolConfig = 'src/common/calls/tool-config.ts'
 const pages = {
   'docs/reference/configuration.md': [
     ['', 'src/config/define-config.ts', 'PtcConfig'],
+    ['model', 'src/models/options/model.ts', 'ModelOption'],
+    ['sandbox', 'src/sandbox/option.ts', 'SandboxOption'],
+    ['timeouts', 'src/config/options/timeouts.ts', 'TimeoutsOption'],
     ['approvals', 'src/config/options/approvals.ts', 'ApprovalsOption'],
   ],
   'docs/reference/tool-options.md': [
@@ -29,12 +32,15 @@ export const pagePaths = Object.keys(pages)
 
 /** The options of a page: path, default and meaning of each, in the order of the types. */
 export function optionsOf(page) {
-  const options = pages[page].flatMap(([path, file, name, chosen]) =>
-    membersOf(read(file), name)
-      .filter((member) => chosen?.includes(member.path) ?? true)
-      .map((member) => ({ ...member, path: [path, member.path].filter(Boolean).join('.') })),
-  )
-  return [...new Map(options.toReversed().map((option) => [option.path, option])).values()].toReversed()
+  // The options of a type of its own follow the member that has this type.
+  const optionsAt = (path) =>
+    pages[page]
+      .filter(([at]) => at === path)
+      .flatMap(([, file, name]) => membersOf(read(file), name))
+      .map((member) => ({ ...member, path: [path, member.path].filter(Boolean).join('.') }))
+      .flatMap((member) => [...(member.meaning === undefined ? [] : [member]), ...optionsAt(member.path)])
+  const options = pages[page].flatMap(([path]) => optionsAt(path))
+  return options.filter(({ path }, index) => options.findIndex((option) => option.path === path) === index)
 }
 
 /** The text of a page with its current table. */
@@ -49,7 +55,7 @@ function read(path) {
   return readFileSync(join(root, path), 'utf8')
 }
 
-/** The members of an interface that have a comment. Indentation tells which members are nested. */
+/** The members of an interface, with the meaning of those that have a comment. Indentation tells which are nested. */
 function membersOf(source, name) {
   const start = source.search(new RegExp(`^(?:export )?interface ${name}\\b`, 'm'))
   const body = source.slice(start, source.indexOf('\n}', start))
@@ -63,7 +69,7 @@ function membersOf(source, name) {
       const path = [...parents.map((parent) => parent.member), member].join('.')
       parents.push({ depth, member })
       const before = all[index - 1]
-      return before?.[2] !== undefined && before[1].length === depth ? [{ path, ...describe(before[2]) }] : []
+      return before?.[2] !== undefined && before[1].length === depth ? [{ path, ...describe(before[2]) }] : [{ path }]
     },
   )
 }

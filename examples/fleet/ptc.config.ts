@@ -14,7 +14,7 @@ const { S3_ENDPOINT: endpoint, S3_BUCKET: bucket = 'ptc-values', AUDIT_FILE: aud
 
 export default defineConfig({
   tools: [getExpenses],
-  sandbox: { backend: 'docker', docker: { warm: 1 } },
+  sandbox: { backend: 'docker', warm: 1 },
   // Workers on several hosts share no disk. The AWS SDK finds the credentials.
   values: { store: { kind: 's3', bucket, ...(endpoint && { endpoint, forcePathStyle: true }) } },
   ...(auditFile && { audit: { file: auditFile } }),

@@ -184,16 +184,15 @@ const fileTooLarge = 22 // EFBIG
  * Enforces quotas of the in-memory file system, with the errors of a disk. A program that uses JavaScript can remove
  * the quotas. Then only the memory limit of the process applies.
  */
-function enforceFileQuotas(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
+function enforceFileQuotas(FS, { tmpBytes, maxFiles, maxOpenFiles }) {
   const { MEMFS } = FS.filesystems
-  FS.MAX_OPEN_FDS = openFiles
+  FS.MAX_OPEN_FDS = maxOpenFiles
   const before = measureFiles(FS)
   const output = FS.lookupPath(outputFile).node
   let used = before
 
   const reserve = (bytes, inodes) => {
-    const fits = () =>
-      used.bytes + bytes <= before.bytes + tmpBytes && used.inodes + inodes <= before.inodes + tmpInodes
+    const fits = () => used.bytes + bytes <= before.bytes + tmpBytes && used.inodes + inodes <= before.inodes + maxFiles
     // Only additions are tracked. When the quota seems exhausted, the files are measured again.
     if (!fits()) used = measureFiles(FS)
     if (!fits()) throw new FS.ErrnoError(noSpace)
@@ -202,12 +201,12 @@ function enforceFileQuotas(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
   const capacity = (node) => node.contents?.length ?? 0
   /** Makes a file larger, within the quota. */
   const grow = (node, size, change) => {
-    if (size > fileBytes) throw new FS.ErrnoError(fileTooLarge)
+    if (size > tmpBytes) throw new FS.ErrnoError(fileTooLarge)
     if (node === output) {
       // A program that has filled its quota can still print. Without this, the file system grows a large file by an
       // eighth each time, and leaves nine times its size to the garbage collector: the process could reach its memory
       // limit.
-      if (size > capacity(node)) MEMFS.expandFileStorage(node, Math.min(fileBytes, 2 * capacity(node)))
+      if (size > capacity(node)) MEMFS.expandFileStorage(node, Math.min(tmpBytes, 2 * capacity(node)))
       return change()
     }
     const reserved = Math.max(size, capacity(node))

@@ -1,4 +1,4 @@
-import type { AuditCallInput, ToolActivityInput } from '../common/calls/calls.js'
+import type { AuditCallInput, ToolActivityInput } from '../common/calls/call-activities.js'
 import { defined } from '../common/defined.js'
 import { failpoint } from '../common/failpoint.js'
 import type { BudgetPause } from '../common/budget/budget.js'

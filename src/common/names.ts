@@ -2,7 +2,6 @@ import type { CallPosition } from './calls/calls.js'
 import type { BackendChoice, BackendName } from './run/run-config.js'
 import type { ToolConfig } from './calls/tool-config.js'
 
-/** Workflow types. */
 export const workflowNames = {
   agent: 'agent',
   program: 'program',
@@ -16,7 +15,6 @@ export const toolLimitWorkflow = 'toolLimit'
 /** The types of all workflows of the engine. `src/workflows/index.ts` exports the workflows. */
 export const allWorkflowNames: readonly string[] = [...Object.values(workflowNames), toolLimitWorkflow]
 
-/** Signals of workflow `toolLimit`. */
 export const toolLimitMessages = { request: 'request', release: 'release' } as const
 
 /** Messages of workflow `session`: update `execute`, signals `interrupt` and `close`, query `inspect`. */
@@ -91,7 +89,6 @@ export const eventLoopBlockKey = 'blocked'
 /** Key in heartbeat details. Its value is the reason why the activity waits while it retries by itself. */
 export const waitNoteKey = 'waits'
 
-/** The default task queue. */
 export const defaultTaskQueue = 'durable-ptc'
 
 /**
@@ -123,16 +120,13 @@ export const activityNames = {
   announcePause: 'run.pause',
 } as const
 
-/** The name of the model's code tool. */
 export const executeCodeTool = 'execute_code'
 
 /** The name of the tool with which the model delivers an answer that has a schema, or that ends autonomous work. */
 export const submitAnswerTool = 'submit_answer'
 
-/** The name of the tool with which the model gives up. */
 export const giveUpTool = 'give_up'
 
-/** The name of the tool with which the model submits a plan. */
 export const submitPlanTool = 'submit_plan'
 
 /** The tools with which the model reports the state of its task. The workflow does not execute them. */

@@ -5,6 +5,7 @@ import { defaultLimits } from '../common/run/limits.js'
 import { defineAgent } from '../agents/index.js'
 import { defineTool } from '../tools/index.js'
 import { parseConfig } from './parse-config.js'
+import { testSettings } from './test-settings.js'
 
 const definition = {
   name: 'ping',
@@ -35,7 +36,6 @@ describe('parseConfig', () => {
       '/project',
     )
     expect(values).toEqual({
-      retryForMs: 120_000,
       store: { kind: 'local', directory: resolve('/project/.ptc/values') },
     })
     expect(runConfig).toMatchObject({
@@ -44,24 +44,21 @@ describe('parseConfig', () => {
       model: { provider: 'anthropic', maxTokens: 8_192 },
       compaction: { threshold: 0.8 },
       documentedTools: 40,
-      readMore: true,
-      providerSearch: true,
       timeouts: {
         heartbeatMs: 10_000,
         hostMs: 30_000,
         modelMs: 600_000,
-        openMs: 120_000,
         parkMs: 60_000,
         idleMs: 270_000,
       },
-      sessions: { idleMs: 270_000, executions: 1_000 },
-      snapshots: { everySteps: 50, everyMs: 20_000, maxBytes: 33_554_432, timeoutSeconds: 5 },
+      sessions: { idleMs: 270_000 },
+      snapshots: {},
     })
     expect(tools.known.toolConfigs()).toMatchObject([
       { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },
     ])
     expect({ sandbox, taskQueue, idleTimeoutMs, instructions }).toEqual({
-      sandbox: { backend: 'auto', docker: {}, wasm: { warm: 1 } },
+      sandbox: { backend: 'auto', docker: {} },
       taskQueue: 'durable-ptc',
       idleTimeoutMs: 60_000,
       instructions: undefined,
@@ -73,22 +70,30 @@ describe('parseConfig', () => {
       {
         tools: [],
         model: { name: 'm', maxTokens: 10, temperature: 0.5, idleTimeout: 1_500 },
-        sandbox: { backend: 'wasm', docker: { warm: 3 } },
+        sandbox: { backend: 'wasm', warm: 3 },
         limits: { turns: 3, cellSeconds: 0.5 },
-        timeouts: { heartbeat: '500ms', host: '2m' },
-        sessions: { idle: '1h', executions: 5 },
+        timeouts: { model: '500ms', park: '2m' },
+        sessions: { idle: '1h' },
       },
       'x',
     )
     expect(idleTimeoutMs).toBe(1_500)
-    expect(sandbox.docker).toEqual({ warm: 3 })
+    expect(sandbox.warm).toBe(3)
     expect(runConfig).toMatchObject({
       backend: 'wasm',
       model: { name: 'm', maxTokens: 10, temperature: 0.5 },
       limits: { ...defaultLimits, turns: 3, cellSeconds: 0.5 },
-      timeouts: { heartbeatMs: 500, hostMs: 120_000 },
-      sessions: { idleMs: 3_600_000, executions: 5 },
+      timeouts: { modelMs: 500, parkMs: 120_000 },
+      sessions: { idleMs: 3_600_000 },
     })
+  })
+
+  it('only a test gives constants other values, under a symbol that is no option', () => {
+    const settings = { limits: { historyEvents: 100 }, timeouts: { hostMs: 1 }, snapshots: { everySteps: 2 } }
+    const { runConfig, values } = parseConfig({ tools: [], [testSettings]: { ...settings, retryForMs: 3 } }, 'x')
+    expect(runConfig).toMatchObject({ ...settings, limits: { ...defaultLimits, historyEvents: 100 } })
+    expect(values.retryForMs).toBe(3)
+    expect(messageOf({ tools: [], limits: { historyEvents: 100 } })).toContain('Unrecognized key: "historyEvents"')
   })
 
   it('compacts messages at a share of a configured window, or never', () => {
@@ -124,7 +129,6 @@ describe('parseConfig', () => {
   it('accepts a bucket, or a folder relative to the configuration, for values', () => {
     const local = { tools: [], values: { store: { kind: 'local', directory: '../shared' } } }
     expect(parseConfig(local, 'x', '/project').values).toEqual({
-      retryForMs: 120_000,
       store: { kind: 'local', directory: resolve('/shared') },
     })
     const store = {
@@ -134,8 +138,7 @@ describe('parseConfig', () => {
       endpoint: 'http://minio:9000',
       forcePathStyle: true,
     }
-    expect(parseConfig({ tools: [], values: { retryFor: '5m', store } }, 'x').values).toEqual({
-      retryForMs: 300_000,
+    expect(parseConfig({ tools: [], values: { store } }, 'x').values).toEqual({
       store: { ...store, prefix: 'team/a/', region: undefined },
     })
   })
@@ -177,18 +180,13 @@ describe('parseConfig', () => {
     ],
     [
       'no duration',
-      { tools: [], timeouts: { host: 'soon' } },
-      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at timeouts.host',
+      { tools: [], timeouts: { park: 'soon' } },
+      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at timeouts.park',
     ],
     [
-      'more executions than Temporal allows',
-      { tools: [], sessions: { executions: 1_001 } },
-      '✖ a Temporal workflow takes 2,000 updates; at most 1,000\n  → at sessions.executions',
-    ],
-    [
-      'a snapshot of nothing',
+      'an option of snapshots',
       { tools: [], snapshots: { bytes: 1 } },
-      '✖ an empty program has some; at least 1,024\n  → at snapshots.bytes',
+      '✖ must be false, or left out\n  → at snapshots',
     ],
     [
       'an unknown store',
@@ -219,11 +217,6 @@ describe('parseConfig', () => {
       'credentials',
       { tools: [], values: { store: { kind: 's3', bucket: 'values', secretAccessKey: 'x' } } },
       '✖ Unrecognized key: "secretAccessKey"\n  → at values.store',
-    ],
-    [
-      'retryFor without a unit',
-      { tools: [], values: { retryFor: 'long' } },
-      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at values.retryFor',
     ],
     [
       'an unknown backend',

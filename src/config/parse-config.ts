@@ -2,20 +2,20 @@ import { z } from 'zod'
 import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
-import { modelSettingFields, parseModelSettings } from './options/model-settings.js'
+import { parseModelSettings } from '../models/options/model-settings.js'
 import { type Agents, createAgents } from '../agents/index.js'
 import { PtcError } from '../common/errors.js'
-import type { Limits } from '../common/run/limits.js'
+import { defaultLimits, type Limits } from '../common/run/limits.js'
 import { type ModelSettings, overrideSettings } from '../common/agent/model-settings.js'
 import { taskModes } from '../common/agent/task-modes.js'
 import { defaultTaskQueue } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
-import type { BackendChoice, BuiltInBackend, RunDefaults } from '../common/run/run-config.js'
-import type { ModelFacts } from '../models/facts/model-facts.js'
-import { type BackendDefinition, isBackendDefinition } from '../sandbox/define-backend.js'
+import type { BackendChoice, RunDefaults } from '../common/run/run-config.js'
+import type { BackendDefinition } from '../sandbox/define-backend.js'
+import { sandboxOption } from '../sandbox/option.js'
 import type { Credentials } from '../tools/credentials/credentials.js'
 import type { ToolRegistry } from '../tools/registry.js'
-import type { StreamSink } from '../stream/index.js'
+import { streamOption } from '../stream/option.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
 import { isListenAddress } from '../platform/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './options/approvals.js'
@@ -24,7 +24,7 @@ import { compactionConfig, compactionOption } from './options/compaction.js'
 import { type ConfiguredTools, configuredTools } from './configured-tools.js'
 import { checkCredentialNames, createCredentials, credentialsOption } from '../tools/credentials/option.js'
 import type { TracingPlugin } from './define-config.js'
-import { describeIssues } from './describe-issues.js'
+import { describeProblems } from './describe-problems.js'
 import { durationOption } from '../platform/option-schemas.js'
 import { encryptionOption } from '../values/encryption/option.js'
 import {
@@ -33,88 +33,32 @@ import {
   providersOption,
   withBuiltInProviders,
 } from '../models/options/providers.js'
+import { modelOption } from '../models/options/model.js'
 import { modelsOption } from '../models/options/models.js'
 import { parseServerTools } from '../models/options/server-tools.js'
-import { snapshotConfig, snapshotsOption } from './options/snapshots.js'
+import { fixedTimeouts, timeoutsOption } from './options/timeouts.js'
+import { testSettingsOf } from './test-settings.js'
 import { valuesOption, type ValuesSettings, valuesSettings } from '../values/option.js'
-
-const modelNames = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-
-const positiveInteger = z.int().min(1)
 
 const listenAddress = z.string().refine(isListenAddress, 'must be an IP address and a port, such as "127.0.0.1:9464"')
 
-const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm', 'anthropic'] satisfies readonly (
-  | BuiltInBackend
-  | 'auto'
-)[]
-const isBackendOption = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
-
 const isPlugin = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'configureWorker' in value && 'configureClient' in value
-
-const isSink = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  ['append', 'reader', 'close'].every((method) => typeof Reflect.get(value, method) === 'function')
 
 /** Accepts a configuration, and adds the defaults. */
 export const configSchema = z.strictObject({
   tools: z.array(z.unknown()),
   agents: z.array(z.unknown()).default([]),
   credentials: credentialsOption.default({}),
-  model: z
-    .strictObject({
-      name: modelNames.optional(),
-      maxTokens: positiveInteger.default(8_192),
-      contextWindow: z.int().min(1_000, 'is a number of tokens; at least 1,000').optional(),
-      documentedTools: z.int().min(0).default(40),
-      ...modelSettingFields,
-      serverTools: z.unknown().optional(),
-      instructions: z.string().optional(),
-      idleTimeout: durationOption('60s'),
-    })
-    .prefault({}),
+  model: modelOption,
   providers: providersOption.default({}),
   models: modelsOption.default({}),
-  sandbox: z
-    .strictObject({
-      backend: z
-        .custom<BuiltInBackend | 'auto' | BackendDefinition>(
-          isBackendOption,
-          'must be "auto", "docker", "wasm", "anthropic" or the result of defineBackend',
-        )
-        .default('auto'),
-      docker: z
-        .strictObject({
-          image: z.string().min(1).optional(),
-          runtime: z.string().min(1).optional(),
-          warm: z.int().min(0).optional(),
-        })
-        .prefault({}),
-      wasm: z.strictObject({ warm: z.int().min(0).default(1) }).prefault({}),
-    })
-    .prefault({}),
+  sandbox: sandboxOption,
   limits: limitsSchema.prefault({}),
-  timeouts: z
-    .strictObject({
-      heartbeat: durationOption('10s'),
-      host: durationOption('30s'),
-      model: durationOption('10m'),
-      open: durationOption('2m'),
-      park: durationOption('60s'),
-      idle: durationOption('270s'),
-      shutdown: durationOption('10s'),
-    })
-    .prefault({}),
-  sessions: z
-    .strictObject({
-      idle: durationOption('270s'),
-      executions: positiveInteger.max(1_000, 'a Temporal workflow takes 2,000 updates; at most 1,000').default(1_000),
-    })
-    .prefault({}),
+  timeouts: timeoutsOption,
+  sessions: z.strictObject({ idle: durationOption('270s') }).prefault({}),
   compaction: compactionOption,
-  snapshots: snapshotsOption,
+  snapshots: z.literal(false, 'must be false, or left out').optional(),
   values: valuesOption.prefault({}),
   encryption: encryptionOption.optional(),
   redact: z.custom<Redact>((value) => typeof value === 'function', 'must be a function').optional(),
@@ -122,7 +66,7 @@ export const configSchema = z.strictObject({
   mode: z.enum(taskModes).default('answer'),
   budget: budgetSchema.optional(),
   audit: auditOption.optional(),
-  stream: z.custom<StreamSink>(isSink, 'must be the result of fileStream or redisStream, or a StreamSink').optional(),
+  stream: streamOption.optional(),
   tracing: z
     .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
     .optional(),
@@ -133,14 +77,13 @@ export const configSchema = z.strictObject({
 type Parsed = z.output<typeof configSchema>
 
 /** A checked configuration with all defaults. */
-export interface ResolvedConfig {
+export interface ResolvedConfig extends Pick<Parsed, 'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue'> {
   readonly runConfig: RunDefaults
   readonly tools: ConfiguredTools
   readonly credentials: Credentials
   readonly instructions: string | undefined
   /** Providers by name, with those that every configuration has. */
   readonly providers: Readonly<Record<string, ProviderOption>>
-  readonly models: ModelFacts
   readonly idleTimeoutMs: number
   /** Milliseconds that running tools get after a shutdown request. */
   readonly shutdownMs: number
@@ -157,11 +100,6 @@ export interface ResolvedConfig {
   /** Tells people of a call that needs approval. */
   readonly onApprovalRequest: ApprovalsOption['onRequest']
   readonly audit: AuditSettings | undefined
-  readonly stream: StreamSink | undefined
-  readonly tracing: TracingPlugin | undefined
-  /** Addresses that `ptc worker` serves. */
-  readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
-  readonly taskQueue: string
 }
 
 /**
@@ -175,55 +113,32 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   if (!parsed.success) {
     throw new PtcError(
       'CONFIG_INVALID',
-      `${source} is not a valid configuration:\n${describeIssues(parsed.error, configSchema)}`,
-      {
-        hint: 'docs/reference/configuration.md lists all options.',
-      },
+      `${source} is not a valid configuration:\n${describeProblems(parsed.error, configSchema)}`,
+      { hint: 'docs/reference/configuration.md lists all options.' },
     )
   }
-  const {
-    model,
-    providers: configuredProviders,
-    models: facts,
-    sandbox,
-    limits: configuredLimits,
-    timeouts,
-    sessions,
-    compaction,
-    snapshots,
-    taskQueue,
-    tools,
-    agents,
-    credentials,
-    values,
-    encryption,
-    redact: hook,
-    approvals,
-    mode,
-    budget,
-    audit,
-    stream,
-    tracing,
-    endpoints,
-  } = parsed.data
+  const { model, sandbox, timeouts, compaction, agents, tools, values, approvals, mode, budget, audit } = parsed.data
+  const { encryption, redact: hook, stream, tracing, endpoints, taskQueue, models: facts } = parsed.data
+  const settingsOfTest = testSettingsOf(config)
+  const limits = applyOverrides(defaultLimits, parsed.data.limits)
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
   const redact = hook ? safeRedact(hook) : unredacted
-  const providers = withBuiltInProviders(configuredProviders)
+  const providers = withBuiltInProviders(parsed.data.providers)
   const serverTools = parseServerTools(model.serverTools, providers, 'model')
   const settings = parseModelSettings(model, invalidSettings('model'), model.maxTokens)
   const models = configuredModel(model.name, providers)
   for (const name of Object.keys(facts)) configuredModel(name, providers, 'models')
   const checkTools = (registry: ToolRegistry): Agents => {
-    checkCredentialNames(registry, Object.keys(credentials))
-    return checkAgents(agents, registry, configuredLimits, providers, { ...settings, maxTokens: model.maxTokens })
+    checkCredentialNames(registry, Object.keys(parsed.data.credentials))
+    return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
   }
   return {
     runConfig: {
-      sessions: { idleMs: sessions.idle, executions: sessions.executions },
+      sessions: { idleMs: parsed.data.sessions.idle },
       approvals: { expiresMs: approvals.expires },
       ...(compaction !== false && { compaction: compactionConfig(compaction, models, providers) }),
-      ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
+      ...(parsed.data.snapshots !== false && { snapshots: settingsOfTest.snapshots ?? {} }),
       model: {
         ...models,
         maxTokens: model.maxTokens,
@@ -232,33 +147,29 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
         ...serverTools,
       },
       backend,
-      followUps: true,
-      readMore: true,
-      providerSearch: true,
       documentedTools: model.documentedTools,
       ...(mode !== 'answer' && { mode }),
       ...defined({ budget }),
       ...(hook && { isRedacted: true }),
       ...(audit && { isAudited: true }),
-      limits: configuredLimits,
+      limits: { ...limits, ...settingsOfTest.limits },
       timeouts: {
-        heartbeatMs: timeouts.heartbeat,
-        hostMs: timeouts.host,
+        ...fixedTimeouts,
+        ...settingsOfTest.timeouts,
         modelMs: timeouts.model,
-        openMs: timeouts.open,
         parkMs: timeouts.park,
         idleMs: timeouts.idle,
       },
     },
     tools: configuredTools({ tools, agents, redact, check: checkTools }),
-    credentials: createCredentials(credentials, baseDirectory),
+    credentials: createCredentials(parsed.data.credentials, baseDirectory),
     instructions: model.instructions,
     providers,
     models: facts,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
-    values: valuesSettings(values, baseDirectory),
+    values: { ...valuesSettings(values, baseDirectory), ...defined({ retryForMs: settingsOfTest.retryForMs }) },
     encryption: encryption && new KeyRing(encryption),
     redact,
     onApprovalRequest: approvals.onRequest,

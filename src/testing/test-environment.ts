@@ -145,7 +145,7 @@ function resolveConfig({ tools, config = {}, sandbox }: TestEnvironmentOptions, 
       ...config,
       tools: tools ?? config.tools ?? [],
       // A pool of idle interpreters costs a test more than it saves.
-      sandbox: sandbox ?? { backend: 'wasm', wasm: { warm: 0 } },
+      sandbox: sandbox ?? { backend: 'wasm', warm: 0 },
       values: { ...config.values, store: storeIn(directory) },
       taskQueue: `test-${randomUUID()}`,
     },

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
-import { durationOption } from '../platform/option-schemas.js'
 
 export type StoreOption = LocalStoreOption | S3StoreOption
 
@@ -50,8 +49,8 @@ export interface S3StoreSettings {
 }
 
 export interface ValuesSettings {
-  /** Milliseconds to retry while the store is full or unavailable. */
-  readonly retryForMs: number
+  /** Milliseconds to retry while the store is full or unavailable. Undefined: as `Values` does. Only tests set it. */
+  readonly retryForMs?: number
   readonly store: StoreSettings
 }
 
@@ -82,14 +81,11 @@ const s3Store = z.strictObject({
 
 const storeOption = z.discriminatedUnion('kind', [localStore, s3Store])
 
-export const valuesOption = z.strictObject({
-  retryFor: durationOption('2m'),
-  store: storeOption.prefault({ kind: 'local' }),
-})
+export const valuesOption = z.strictObject({ store: storeOption.prefault({ kind: 'local' }) })
 
 /** @param folder folder of the configuration, the base of relative paths */
-export function valuesSettings({ retryFor, store }: z.output<typeof valuesOption>, folder: string): ValuesSettings {
-  return { retryForMs: retryFor, store: storeSettings(store, folder) }
+export function valuesSettings({ store }: z.output<typeof valuesOption>, folder: string): ValuesSettings {
+  return { store: storeSettings(store, folder) }
 }
 
 /** @throws PtcError CONFIG_INVALID */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PtcError } from '../../src/common/errors.js'
-import { defaultLimits } from '../../src/common/run/limits.js'
+import { capturedCharacters, defaultLimits } from '../../src/common/run/limits.js'
 import type { StepResult } from '../../src/common/session/steps.js'
 import type { SandboxConnection, SandboxEnd } from '../../src/sandbox/backend.js'
 import { FrameDecoder, parseFrame } from '../../src/sandbox/protocol/frames.js'
@@ -34,8 +34,8 @@ import { largeFrame, mutatedFrame } from './support/frame-mutations.js'
 /** Fixed seeds: each once found a defect, or stands for a kind of defect. PTC_FUZZ_SEEDS=7,8,9 tries others. */
 const seeds = (process.env['PTC_FUZZ_SEEDS'] ?? '1,2,3,5,8,13,20261121,4294967295').split(',').map(Number)
 const rounds = 300
-const limits = { ...defaultLimits, frameBytes: 100_000 }
-const frameLimits = runnerFrameLimits(limits)
+const frameBytes = 100_000
+const { structuralBytes } = runnerFrameLimits(defaultLimits)
 
 /** Expects one of the typed results that the driver may report for a fuzzed runner. */
 function expectTyped(result: StepResult): void {
@@ -100,11 +100,11 @@ describe('B08 fuzzing', () => {
     let messages = 0
     let refused = 0
     for (let round = 0; round < rounds; round += 1) {
-      const decoder = new FrameDecoder(limits.frameBytes, { resume: random.below(2) === 0 })
+      const decoder = new FrameDecoder(frameBytes, { resume: random.below(2) === 0 })
       try {
         for (const piece of fuzzedChunks(random)) {
           for (const body of decoder.push(piece)) {
-            checkStructure(body, frameLimits.structuralBytes)
+            checkStructure(body, structuralBytes)
             messages += runnerMessageSchema.safeParse(parseFrame(body)).success ? 1 : 0
           }
         }
@@ -129,7 +129,7 @@ describe('B08 fuzzing', () => {
         seed: 1,
         startedAt: 0,
         tools: [],
-        limits,
+        limits: defaultLimits,
         resume: random.below(2) === 0,
       })
       const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: '' } } as const
@@ -183,7 +183,7 @@ const readLargeFrames = (backend: Backend): void => {
     const result = await driver.executeStep(step, { attempt: 1, onOutput: () => undefined, readValue })
     expectTyped(result)
     const describing = { registry, registryMatchesRun: true, values, limits: defaultLimits, signal }
-    await describeStepResult(result, describing, defaultLimits.capturedCharacters)
+    await describeStepResult(result, describing, capturedCharacters)
     await driver.detach()
     return result.type
   }

@@ -1,6 +1,6 @@
 import type { SandboxBackend, SandboxConnection, SandboxEnd, SandboxId } from '../../src/sandbox/backend.js'
 import { deferred } from '../../src/common/async/deferred.js'
-import { FrameDecoder, maximumFrameBytes, parseFrame } from '../../src/sandbox/protocol/frames.js'
+import { FrameDecoder, hostFrameBytes, parseFrame } from '../../src/sandbox/protocol/frames.js'
 import { type RunnerMessage, runnerMessageSchema } from '../../src/sandbox/protocol/messages.js'
 
 /** A sandbox whose runner has just sent a message, for a fault of a mode. */
@@ -46,7 +46,7 @@ class FaultInjectingConnection implements SandboxConnection {
   readonly received: AsyncIterable<Uint8Array>
   readonly ended: Promise<SandboxEnd>
   readonly #inner: SandboxConnection
-  readonly #decoder = new FrameDecoder(maximumFrameBytes, { resume: true })
+  readonly #decoder = new FrameDecoder(hostFrameBytes, { resume: true })
   /** Settles when the engine has received the current messages. */
   #delivered = Promise.resolve()
 

@@ -24,7 +24,7 @@ export function projectWith(env: TestEnvironment, key: string): Promise<TestProj
   const config = `import { defineConfig } from 'durable-ptc'
 export default defineConfig({
   tools: [],
-  sandbox: { backend: 'wasm', wasm: { warm: 0 } },
+  sandbox: { backend: 'wasm', warm: 0 },
   taskQueue: '${env.taskQueue}',
   values: { store: { kind: 'local', directory: '${env.valuesDirectory}' } },
   encryption: { currentKeyId: 'k1', key: (id) => (id === 'k1' ? process.env.SECRET_K1 : undefined) },

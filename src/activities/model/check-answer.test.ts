@@ -15,9 +15,9 @@ function check(outputSchema: JsonObject, ...content: readonly AssistantBlock[]) 
   return checkIn({ outputSchema }, ...content)
 }
 
-function checkIn(expected: Omit<Expected, 'planSteps'>, ...content: readonly AssistantBlock[]) {
+function checkIn(expected: Expected, ...content: readonly AssistantBlock[]) {
   const reply = { model: 'm', content, stopReason: 'tool_use', usage: zeroUsage, costUsd: 0, requestId: null }
-  return checkAnswer({ ...expected, planSteps: 3 }, reply).answer
+  return checkAnswer(expected, reply).answer
 }
 
 const submit = (input: JsonObject, id = 'a') => ({ type: 'tool_use', id, name: 'submit_answer', input }) as const

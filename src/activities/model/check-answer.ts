@@ -16,7 +16,6 @@ import { checkPlan } from './check-plan.js'
 export interface Expected {
   readonly mode?: RecordedMode | undefined
   readonly outputSchema?: JsonObject | undefined
-  readonly planSteps: number
 }
 
 /** Checks the submission of a reply by a task tool. Returns an empty object for a reply without one. */
@@ -37,10 +36,10 @@ export function checkAnswer(expected: Expected, reply: ModelReply): { readonly a
 
 /** Returns the check of a task tool's input; undefined for a tool that the model does not have. */
 function checkOf(name: string, expected: Expected): ((input: JsonObject) => SubmittedAnswer) | undefined {
-  const { mode, outputSchema, planSteps } = expected
+  const { mode, outputSchema } = expected
   const answerSchema = outputSchema ?? (mode === 'autonomous' ? textAnswerSchema : undefined)
   if (name === submitAnswerTool) return answerSchema && ((input) => checkOutput(answerSchema, input))
-  if (mode === 'plan' && name === submitPlanTool) return (input) => checkPlan(input, planSteps)
+  if (mode === 'plan' && name === submitPlanTool) return checkPlan
   return (mode === 'autonomous' || mode === 'plan') && name === giveUpTool ? checkReason : undefined
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../common/json/json.js'
 import type { SubmittedAnswer } from '../../common/agent/model-turn.js'
-import type { PlanStep } from '../../common/agent/task-modes.js'
+import { maxPlanSteps, type PlanStep } from '../../common/agent/task-modes.js'
 import { planSchema } from '../../models/prompt/task-tools.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
 
@@ -11,14 +11,16 @@ interface SubmittedPlan {
 }
 
 /** Returns the plan in the input of a tool use, or the problem of the plan. */
-export function checkPlan(input: JsonObject, maxSteps: number): SubmittedAnswer {
+export function checkPlan(input: JsonObject): SubmittedAnswer {
   const { error } = z.safeParse(z.fromJSONSchema(planSchema), input)
   if (error !== undefined) return invalid(describeIssues(error))
   // The schema has accepted it.
   const { steps: submitted } = input as unknown as SubmittedPlan
   const steps = submitted.map(({ id, task, dependsOn = [] }) => ({ id, task, dependsOn: [...new Set(dependsOn)] }))
   const problems =
-    steps.length > maxSteps ? [`it has ${steps.length} steps; at most ${maxSteps} are allowed`] : problemsOf(steps)
+    steps.length > maxPlanSteps
+      ? [`it has ${steps.length} steps; at most ${maxPlanSteps} are allowed`]
+      : problemsOf(steps)
   return problems.length === 0 ? { type: 'plan', steps } : invalid(problems.map((line) => `- ${line}`).join('\n'))
 }
 

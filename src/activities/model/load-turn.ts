@@ -45,7 +45,8 @@ export async function prepareTurn(
   signal: AbortSignal,
 ): Promise<(stored: readonly StoredMessage[]) => Promise<LoadedTurn>> {
   const { model, limits, pending, mode, hosted, inputDescription, isCompacted } = input
-  const { sharedSession, toolSearch, providerSearch, readMore, providerClearsAt, isPlain } = input
+  const { sharedSession, toolSearch, providerSearch, providerClearsAt, isPlain } = input
+  const readMore = !hosted && !isPlain && mode !== 'single-turn'
   const documentation = await loadDocumentation(input.tools, registry, values, signal)
   const tools = sharedSession?.type === 'named' ? withoutSubagentsInCode(documentation, registry) : documentation
   const { instructions, outputSchema } = await loadAgent(input, values, signal)
@@ -53,7 +54,7 @@ export async function prepareTurn(
   const prompt = hosted
     ? hostedPrompt(described)
     : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore, isPlain })
-  const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
+  const loaded = await loadPending(values, pending, readMore, signal)
   const { name, provider, contextWindow, fallbacks: _, serverTools, ...settings } = model
   return async (stored) => {
     const now = hosted?.lost ? endLostCode(stored, loaded, hosted.lost) : loaded

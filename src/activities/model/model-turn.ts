@@ -71,7 +71,7 @@ export function modelTurn(parts: ModelParts) {
       })
       const { reply, externalized, extendedHistory } = stored
       failpoint('turn.stored')
-      const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
+      const { answer } = checkAnswer({ mode, outputSchema }, reply)
       const found = await loadRunTools(registry, runTools, values, signal)
       const known = new Set([...sentToolNames(request)].flat().concat(found.registry.names))
       const textCall = textCallOf(reply.content, known)

@@ -40,8 +40,8 @@ const defaults: RunDefaults = {
   model: { provider: 'anthropic', name: 'large', maxTokens: 100 },
   backend: 'auto',
   limits: defaultLimits,
-  timeouts: { heartbeatMs: ms, hostMs: ms, modelMs: ms, openMs: ms, parkMs: ms, idleMs: ms },
-  sessions: { idleMs: ms, executions: 10 },
+  timeouts: { heartbeatMs: ms, hostMs: ms, modelMs: ms, parkMs: ms, idleMs: ms },
+  sessions: { idleMs: ms },
   approvals: { expiresMs: ms },
 }
 

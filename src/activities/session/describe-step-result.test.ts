@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { callDigest } from '../../common/calls/call-identity.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { defaultLimits } from '../../common/run/limits.js'
+import { capturedCharacters, defaultLimits } from '../../common/run/limits.js'
 import type { DescribedStepResult, DescribedCall, StepResult } from '../../common/session/steps.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
@@ -26,10 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const signal = new AbortController().signal
 const options = { registry, registryMatchesRun: true, values, limits: defaultLimits, signal }
 
-async function describeChecked(
-  stepResult: StepResult,
-  outputLimit = defaultLimits.capturedCharacters,
-): Promise<DescribedStepResult> {
+async function describeChecked(stepResult: StepResult, outputLimit = capturedCharacters): Promise<DescribedStepResult> {
   const result = await describeStepResult(stepResult, options, outputLimit)
   expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(payloadBytes)
   return result

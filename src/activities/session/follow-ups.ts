@@ -1,5 +1,6 @@
+import { capturedCharacters } from '../../common/run/limits.js'
 import { withTimeLimit } from '../../common/async/abort.js'
-import type { FollowUpInput, ToolActivityInput } from '../../common/calls/calls.js'
+import type { FollowUpInput, ToolActivityInput } from '../../common/calls/call-activities.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { SessionRef } from '../../common/session/session.js'
@@ -66,7 +67,7 @@ export class FollowUps {
   ): Promise<readonly FollowUpStep[]> {
     const known = this.#requests.get(keyOf(followUp.session))
     if (known === undefined || refOf(value) !== undefined) return []
-    const { step, now, outputLimit = known.limits.capturedCharacters, maxLocalCalls: maxCalls = 0 } = followUp
+    const { step, now, outputLimit = capturedCharacters, maxLocalCalls: maxCalls = 0 } = followUp
     const { toolUseId: _, ...allowance } = known.allowance
     const request = { ...known, allowance: { ...allowance, ...where, maxCalls } }
     const start = { step, recorded: step - 1, now, outputLimit }

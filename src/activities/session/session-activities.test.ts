@@ -107,7 +107,7 @@ describe('session.interrupt, session.park and session.close', () => {
 })
 
 describe('session.snapshot', () => {
-  const input = { session, step: 7, limits, maxBytes: 1_000, timeoutSeconds: 5 }
+  const input = { session, step: 7, limits }
 
   it('session.snapshot stores the state, with the attempt as part of the fence', async () => {
     const { values } = openValues()
@@ -120,7 +120,7 @@ describe('session.snapshot', () => {
     })
     const activity = snapshotSession({ host, values })
     const result: SnapshotResult = await new MockActivityEnvironment({ attempt: 2 }).run(() => activity(input))
-    expect(fence).toEqual({ step: 7, attempt: 2, bytes: 1_000, seconds: 5 })
+    expect(fence).toEqual({ step: 7, attempt: 2, bytes: 32 * 1024 * 1024, seconds: 5 })
     if (result.type !== 'stored') throw new Error(result.reason)
     const pieces: string[] = []
     for await (const piece of values.readText(result.state, 'it', AbortSignal.timeout(5_000))) pieces.push(piece)

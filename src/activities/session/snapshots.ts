@@ -1,6 +1,12 @@
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import type { SnapshotResult, SnapshotInput, SessionSnapshot } from '../../common/session/snapshots.js'
+import {
+  maxSnapshotBytes,
+  type SessionSnapshot,
+  type SnapshotInput,
+  type SnapshotResult,
+  snapshotSeconds,
+} from '../../common/session/snapshots.js'
 import type { SessionRef } from '../../common/session/session.js'
 import type { SessionHost, AttachOptions } from '../../sandbox/session/session-host.js'
 import type { Values } from '../../values/values.js'
@@ -11,13 +17,13 @@ const neededBy = 'the snapshot of the session'
 
 /** Activity `session.snapshot`: stores the state of a session between two cells. Returns `skipped` when it can't. */
 export function snapshotSession({ host, values }: { readonly host: SessionHost; readonly values: Values }) {
-  return ({ session, step, limits, maxBytes, timeoutSeconds }: SnapshotInput): Promise<SnapshotResult> =>
+  return ({ session, step, limits }: SnapshotInput): Promise<SnapshotResult> =>
     runActivity(async ({ attempt, signal }) => {
       failpoint('snapshot.begins')
       const snapshot = await host.snapshot(
         session,
         step,
-        { limits, bytes: maxBytes, seconds: timeoutSeconds },
+        { limits, bytes: maxSnapshotBytes, seconds: snapshotSeconds },
         { attempt, signal },
       )
       signal.throwIfAborted()

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { digestJson } from '../../common/calls/call-identity.js'
-import type { ToolResultInput } from '../../common/calls/calls.js'
+import type { ToolResultInput } from '../../common/calls/call-activities.js'
 import type { Externalizable } from '../../common/json/external-value.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'

@@ -1,5 +1,6 @@
 import { activityInfo } from '@temporalio/activity'
-import { type FollowedCall, lostWorkerRetries, type ToolActivityInput } from '../../common/calls/calls.js'
+import { lostWorkerRetries } from '../../common/calls/calls.js'
+import type { FollowedCall, ToolActivityInput } from '../../common/calls/call-activities.js'
 import type { CompensateInput } from '../../common/calls/compensation.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'

@@ -11,15 +11,14 @@ export async function checkWarmPool(
   config: Pick<ResolvedConfig, 'sandbox'> | undefined,
   createBackend: () => Pick<DockerBackend, 'countIdleContainers' | 'close'> = createDockerBackend,
 ): Promise<Check> {
-  const { backend = 'auto', docker, wasm } = config?.sandbox ?? {}
+  const { backend = 'auto', warm } = config?.sandbox ?? {}
   if (backend === 'wasm') {
-    const size = wasm?.warm ?? 0
-    if (size === 0) return ok(name, 'off (sandbox.wasm.warm is 0): every session starts its own interpreter')
-    return ok(name, `each worker keeps ${pluralize(size, 'interpreter')} started (sandbox.wasm.warm)`)
+    if (warm === 0) return ok(name, 'off (sandbox.warm is 0): every session starts its own interpreter')
+    return ok(name, `each worker keeps ${pluralize(warm ?? 1, 'interpreter')} started (sandbox.warm)`)
   }
   if (backend !== 'auto' && backend !== 'docker')
     return ok(name, `not used: sandbox ${backend} manages its own sandboxes`)
-  const configured = describePoolSize(docker?.warm)
+  const configured = describePoolSize(warm)
   try {
     const ready = await countIdleContainers(createBackend)
     return ok(name, `${configured}; ${pluralize(ready, 'idle container')} on this Docker daemon`)
@@ -31,10 +30,10 @@ export async function checkWarmPool(
 
 function describePoolSize(warm: number | undefined): string {
   if (warm === undefined) {
-    return '`ptc worker` keeps no idle container, `ptc dev` and commands that start a worker keep one (sandbox.docker.warm is not set)'
+    return '`ptc worker` keeps no idle container, `ptc dev` and commands that start a worker keep one (sandbox.warm is not set)'
   }
-  if (warm === 0) return 'off (sandbox.docker.warm is 0): every session starts its own container'
-  return `each worker keeps ${pluralize(warm, 'container')} started (sandbox.docker.warm)`
+  if (warm === 0) return 'off (sandbox.warm is 0): every session starts its own container'
+  return `each worker keeps ${pluralize(warm, 'container')} started (sandbox.warm)`
 }
 
 async function countIdleContainers(

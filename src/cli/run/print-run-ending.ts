@@ -59,8 +59,8 @@ export const incompleteStatusMessages = {
   truncated: 'the answer was cut at the token limit (model.maxTokens in the configuration)',
   context_full: "the conversation became larger than the model's context window",
   no_answer: 'the model gave no answer',
-  invalid_answer: 'no answer of the model fitted the output schema (limits.answerAttempts in the configuration)',
+  invalid_answer: 'no answer of the model fitted the output schema',
   gave_up: 'the model gave up',
-  invalid_plan: 'the model submitted no valid plan (limits.answerAttempts in the configuration)',
+  invalid_plan: 'the model submitted no valid plan',
   tool_error: 'the code or a call of the only turn failed',
 } as const

@@ -3,7 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { limitsSchema } from '../../config/options/limits.js'
-import { parseModelSettings } from '../../config/options/model-settings.js'
+import { parseModelSettings } from '../../models/options/model-settings.js'
 import { runOptionFields } from '../../config/run/run-options.js'
 
 const text = z.string()

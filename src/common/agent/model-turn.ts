@@ -18,10 +18,7 @@ export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'
 export type SharedSessionOwner = { readonly type: 'named'; readonly name: string } | { readonly type: 'parent' }
 
 /** The limits in the prompt of the model, and the limits of its tool uses. Every turn has them in the history. */
-export type TurnLimits = Pick<
-  Limits,
-  'cellSeconds' | 'outputCharacters' | 'callsPerCell' | 'planSteps' | 'argumentBytes'
->
+export type TurnLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'callsPerCell' | 'argumentBytes'>
 
 /** Argument of activity `model.turn`. */
 export interface ModelTurnInput {
@@ -43,8 +40,6 @@ export interface ModelTurnInput {
   readonly sharedSession?: SharedSessionOwner
   /** True when the messages may be compacted; absent: never. */
   readonly isCompacted?: true
-  /** Has the meaning of the same member of `RunConfig`. */
-  readonly readMore?: true
   /** True when the model searches the documentation of tools; absent: the prompt has all of it. */
   readonly toolSearch?: true
   /** A provider that can search tools loads direct tools when the model has found them; absent: all are documented. */
@@ -98,8 +93,6 @@ export interface CompactionInput {
   readonly targetTokens: number
   /** Tokens of the latest messages that a summary does not replace. */
   readonly keptTokens: number
-  /** Has the meaning of the same member of `RunConfig`. */
-  readonly readMore?: true
   /** Data for the counter of the provider; absent: tokens are estimated. */
   readonly counted?: {
     /** The request of the next turn. */

@@ -16,6 +16,9 @@ export type TaskMode = (typeof taskModes)[number]
 /** The mode in a recorded configuration. Undefined: `answer`. */
 export type RecordedMode = Exclude<TaskMode, 'answer'>
 
+/** Steps of a plan. The results of all steps are part of one message. The model is asked for a shorter plan. */
+export const maxPlanSteps = 20
+
 /** One step of a plan, as the model submits it. */
 export interface PlanStep {
   /** Letters, digits, `_` and `-`, at most 64 characters. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { formatAmount, spentItem, usedAmounts } from './budget.js'
+import { formatAmount, spentItem } from './budget.js'
+import { usedAmounts } from './leases.js'
 import { zeroCounts } from '../run/runs.js'
 
 const usage = { inputTokens: 100, outputTokens: 20, cacheReadTokens: 30, cacheWriteTokens: 50 }

@@ -8,9 +8,6 @@
  * 2. The usage of a run never decreases. Only a larger budget lets a paused run continue.
  */
 
-import type { RunCounts } from '../run/runs.js'
-import { promptTokens } from '../run/runs.js'
-
 /** Maximum usage of a run. An absent amount has no bound. */
 export interface BudgetAmounts {
   /** US dollars. With such a budget, a run is refused when the price of its model is unknown. */
@@ -67,20 +64,6 @@ export interface BudgetPause {
 export function describeSpent({ item, amount }: Pick<BudgetPause, 'item' | 'amount'>): string {
   if (amount === undefined) return 'the cost is unknown, because the price of a model is'
   return `the budget of ${formatAmount(item, amount)} is spent`
-}
-
-/** Returns the usage of a run and its sub-agents. */
-export function usedAmounts(
-  { costUsd, usage, turns, toolCalls, subagents }: RunCounts,
-  elapsedMs: number,
-): BudgetAmounts {
-  return {
-    ...(costUsd !== null && { costUsd }),
-    tokens: promptTokens(usage) + usage.outputTokens,
-    turns: turns + (subagents?.turns ?? 0),
-    toolCalls: toolCalls + (subagents?.toolCalls ?? 0),
-    seconds: elapsedMs / 1_000,
-  }
 }
 
 /** Returns the first item that is spent; undefined when no item is. An unknown amount counts as spent. */

@@ -9,7 +9,7 @@
  */
 
 import { type BudgetAmounts, type BudgetItem, budgetItems } from './budget.js'
-import { addUsage, type RunCounts, type SubagentCounts } from '../run/runs.js'
+import { addUsage, promptTokens, type RunCounts, type SubagentCounts } from '../run/runs.js'
 
 export type LeaseDecision =
   | { readonly status: 'leased'; readonly amounts: BudgetAmounts }
@@ -90,3 +90,17 @@ export function addSubagentCounts(counts: RunCounts, child: RunCounts): RunCount
 }
 
 const noSubagents: SubagentCounts = { runs: 0, turns: 0, cells: 0, toolCalls: 0 }
+
+/** Returns the usage of a run and its sub-agents. */
+export function usedAmounts(
+  { costUsd, usage, turns, toolCalls, subagents }: RunCounts,
+  elapsedMs: number,
+): BudgetAmounts {
+  return {
+    ...(costUsd !== null && { costUsd }),
+    tokens: promptTokens(usage) + usage.outputTokens,
+    turns: turns + (subagents?.turns ?? 0),
+    toolCalls: toolCalls + (subagents?.toolCalls ?? 0),
+    seconds: elapsedMs / 1_000,
+  }
+}

@@ -1,12 +1,5 @@
 import { defined } from '../defined.js'
-import type { Externalizable } from '../json/external-value.js'
-import type { DeferredInput } from './deferred-calls.js'
 import type { JsonObject } from '../json/json.js'
-import type { Limits } from '../run/limits.js'
-import type { CallStatus } from './outcomes.js'
-import type { ToolSet } from '../run/run-config.js'
-import type { SessionRef } from '../session/session.js'
-import type { FollowUpStep } from '../session/steps.js'
 
 /** The caller of a tool: the model by a `tool_use` block, or code that runs in a cell. */
 export type Caller = 'direct' | 'code_execution'
@@ -84,20 +77,6 @@ export function callerIdentity({
   return defined({ agent: agentName, context })
 }
 
-/** The limits of a run for one call. */
-export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
-
-/** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
-export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
-  readonly limits: CallLimits
-  /** Digest of the tool's input schema at the start of the run. */
-  readonly inputDigest: string
-  /** Set only for a deferred tool. */
-  readonly deferred?: DeferredInput
-  /** Set only for a call that is the only one for which its program waits. */
-  readonly followUp?: FollowUpInput
-}
-
 /**
  * Information about the call for a remote tool that asks for it: the second argument, or `call` next to `arguments` in
  * the input of a Nexus operation.
@@ -126,38 +105,6 @@ export interface RemoteCall {
  */
 export const maxRemoteArgumentBytes = 128 * 1024
 
-/** Input of activity `tool.arguments`, which returns the arguments for a remote tool. */
-export interface PrepareArgumentsInput {
-  readonly tool: string
-  readonly position: CallPosition
-  readonly arguments: JsonObject
-  /** The tools of the run. */
-  readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
-  /**
-   * Endpoint of a Nexus operation. It must exist: otherwise every attempt of the workflow task that schedules the
-   * operation fails.
-   */
-  readonly nexusEndpoint?: string
-}
-
-/**
- * Input of activity `audit.call`: the start or the end of a call that a worker of another application executes, or the
- * decision on a deferred call.
- */
-export interface AuditCallInput {
-  readonly tool: string
-  readonly caller: Caller
-  readonly position: CallPosition
-  readonly idempotencyKey: string
-  /** The context of the run, which names the requester. */
-  readonly context?: JsonObject
-  readonly event:
-    | { readonly type: 'call.started'; readonly digest: string }
-    | { readonly type: 'call.completed' | 'call.expired' }
-    | { readonly type: 'call.failed'; readonly status: CallStatus }
-    | ({ readonly type: 'call.decided' } & CallDecision)
-}
-
 /** The decision by which a deferred call got its outcome, or a call its approval. */
 export interface CallDecision {
   readonly decision: 'completed' | 'failed' | 'approved' | 'denied'
@@ -165,38 +112,4 @@ export interface CallDecision {
   readonly digest: string
   /** The sender of the result, by its own claim. */
   readonly by?: string
-}
-
-/**
- * Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it
- * checked.
- */
-export interface ToolResultInput {
-  readonly tool: string
-  /** The call that gets the result. */
-  readonly position: CallPosition
-  readonly value: Externalizable
-  /** The tools of the run. */
-  readonly tools: Pick<ToolSet, 'digest' | 'names' | 'outputSchemas'>
-  /** `limits.resultBytes` of the run. */
-  readonly resultBytes: number
-}
-
-/** The data with which a worker can execute the step after the result of a call. */
-export interface FollowUpInput {
-  readonly session: Pick<SessionRef, 'id' | 'epoch'>
-  /** Number of the step. */
-  readonly step: number
-  /** Time at which the call was scheduled, in milliseconds since the start of the session. */
-  readonly now: number
-  /** See `ExecuteStepInput`. Absent: the limit of a cell, `capturedCharacters`. */
-  readonly outputLimit?: number
-  /** Calls of local tools that the worker may make by itself. Absent: none. */
-  readonly maxLocalCalls?: number
-}
-
-/** Result of a tool's activity with a {@link FollowUpInput}; without one it is the value alone. */
-export interface FollowedCall {
-  readonly value: Externalizable
-  readonly followUps: readonly FollowUpStep[]
 }

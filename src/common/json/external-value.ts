@@ -10,7 +10,6 @@
 import { defined } from '../defined.js'
 import type { JsonObject, JsonValue } from './json.js'
 
-/** Reference to a value in the value store. */
 export interface ValueRef {
   /** SHA-256 of the value's bytes (JSON as UTF-8), 64 hex digits: also its key in a store that is not encrypted. */
   readonly sha256: string
@@ -46,5 +45,4 @@ export function externalValue({ sha256, bytes, preview, stored }: ValueRef): Ext
   return { [externalValueKey]: { preview, bytes, sha256, ...defined({ stored }) } }
 }
 
-/** Maximum characters of a preview. */
 export const previewCharacters = 200

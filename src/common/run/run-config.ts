@@ -1,10 +1,9 @@
 import type { Budget } from '../budget/budget.js'
-import type { Limits } from './limits.js'
+import type { Limits, LoweredLimits } from './limits.js'
 import type { RecordedMode } from '../agent/task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
-import type { SessionOwner } from './session-owner.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
 
@@ -56,6 +55,25 @@ export type BackendName = BuiltInBackend | (string & {})
 /** `auto`: the host that opens the session uses its best backend. */
 export type BackendChoice = BackendName | 'auto'
 
+/** The run that owns the session of a sub-agent. */
+export interface SandboxOwner {
+  readonly workflowId: string
+  /** Idempotency key of the call of the run, by which the run knows the sub-agent and its sub-agents. */
+  readonly key: string
+}
+
+/** The owner of the session that executes the code of a run which has no session itself. */
+export type SessionOwner =
+  /** A named session of the task queue of the run. */
+  | {
+      readonly type: 'named'
+      readonly name: string
+      /** The backend that the run asked for. Undefined: any. */
+      readonly sandbox?: BackendChoice
+    }
+  /** The session of the run that started this run as a sub-agent, or of the owner of that session. */
+  | ({ readonly type: 'parent' } & SandboxOwner)
+
 /** Timeouts in milliseconds. */
 export interface Timeouts {
   /** Heartbeat timeout of activities. */
@@ -64,8 +82,6 @@ export interface Timeouts {
   readonly hostMs: number
   /** One model call, from the request to the last byte of the reply. */
   readonly modelMs: number
-  /** Opening a sandbox. */
-  readonly openMs: number
   /** A session is parked when its code has waited for this time, until a result or timer is due. */
   readonly parkMs: number
   /** An agent's session without a running cell for this long is parked until the next cell. */
@@ -76,8 +92,6 @@ export interface Timeouts {
 interface SessionConfig {
   /** Milliseconds without an execution after which the session ends and its sandbox is removed. */
   readonly idleMs: number
-  /** Maximum executions; one more is refused. */
-  readonly executions: number
 }
 
 interface ApprovalConfig {
@@ -85,16 +99,12 @@ interface ApprovalConfig {
   readonly expiresMs: number
 }
 
-/** Configuration of snapshots of a session. They limit the number of steps that a rebuild repeats. */
+/** Configuration of snapshots of a session. They limit the number of steps that a rebuild repeats. Only tests set it. */
 export interface SnapshotConfig {
-  /** A snapshot is taken when a rebuild would repeat this number of steps, */
-  readonly everySteps: number
-  /** or steps that took this number of milliseconds together. */
-  readonly everyMs: number
-  /** A larger state is not stored. */
-  readonly maxBytes: number
-  /** Seconds the sandbox may spend on a snapshot. */
-  readonly timeoutSeconds: number
+  /** A snapshot is taken when a rebuild would repeat this number of steps. Undefined: 50. */
+  readonly everySteps?: number
+  /** A snapshot is taken when a rebuild would repeat steps of this number of milliseconds. Undefined: 20,000. */
+  readonly everyMs?: number
 }
 
 /** Configuration of the compaction of messages. */
@@ -111,7 +121,7 @@ export interface RunConfig {
   readonly toolSet: ToolSet
   readonly model: ModelConfig
   readonly backend: BackendChoice
-  readonly limits: Limits
+  readonly limits: Limits & LoweredLimits
   readonly timeouts: Timeouts
   readonly sessions: SessionConfig
   readonly approvals: ApprovalConfig
@@ -123,12 +133,6 @@ export interface RunConfig {
   readonly snapshots?: SnapshotConfig
   /** With more tools than this, the model searches their documentation. Undefined: every request has all of it. */
   readonly documentedTools?: number
-  /** A provider may search the tools that only the model can call. Undefined: every request has their definitions. */
-  readonly providerSearch?: true
-  /** True when the model has tool `read_more`. Undefined: the model can't read the omitted part of a result. */
-  readonly readMore?: true
-  /** Workers may execute follow-up steps. Undefined: never. */
-  readonly followUps?: true
   /** The workers redact texts, which workflow code can't. It leaves such texts out. */
   readonly isRedacted?: true
   /** The workers have an audit log. The workflow reports the calls that other workers execute. */
@@ -196,10 +200,10 @@ export function hasToolSearch({ tools, documentedTools }: Pick<RunConfig, 'tools
  * Returns true when every request would contain too many tools that only the model can call. A provider that can search
  * tools then loads only the tools that the model has found.
  */
-export function hasProviderSearch(config: Pick<RunConfig, 'tools' | 'documentedTools' | 'providerSearch'>): boolean {
-  const { tools, documentedTools, providerSearch = false } = config
+export function hasProviderSearch(config: Pick<RunConfig, 'tools' | 'documentedTools'>): boolean {
+  const { tools, documentedTools } = config
   const direct = tools.filter(({ allowedCallers }) => !allowedCallers.includes('code_execution'))
-  return providerSearch && documentedTools !== undefined && direct.length > documentedTools
+  return documentedTools !== undefined && direct.length > documentedTools
 }
 
 /** A model of a provider. */

@@ -7,7 +7,7 @@ import type { AssistantBlock, Usage } from '../agent/messages.js'
 import type { CompensationReport } from '../calls/compensation.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
-import type { SandboxOwner } from './session-owner.js'
+import type { SandboxOwner } from './run-config.js'
 import type { Limits } from './limits.js'
 import type { PlanStepResult, TaskMode } from '../agent/task-modes.js'
 
@@ -62,11 +62,8 @@ export interface SubagentInput extends AgentInput {
    * The owner of the session that executes the code. Undefined: the sub-agent has its own session, or uses a named one.
    */
   readonly sandboxOwner?: SandboxOwner
-  /**
-   * Idempotency key of the call. Absent: an earlier version started the run, and the keys of its calls do not contain
-   * it.
-   */
-  readonly callKey?: string
+  /** Idempotency key of the call. */
+  readonly callKey: string
 }
 
 /** The part of its parent's budget that a sub-agent may use. */
@@ -117,16 +114,16 @@ export type AgentStatus =
   /** The conversation is larger than the model's context window. */
   | 'context_full'
   /**
-   * The reply was empty, twice; or, in mode `autonomous`, a text in place of an answer, `limits.answerAttempts` times.
+   * The reply was empty, twice; or, in mode `autonomous`, a text in place of an answer, three times.
    */
   | 'no_answer'
   /** The run has used its budget, with `whenSpent: 'end'`. */
   | 'budget_spent'
-  /** The answer did not match the output schema of the agent, `limits.answerAttempts` times. */
+  /** The answer did not match the output schema of the agent, three times. */
   | 'invalid_answer'
   /** The model gave up, in mode `autonomous` or `plan`: `answer` has its reason. */
   | 'gave_up'
-  /** Mode `plan`: the model submitted no valid plan, `limits.answerAttempts` times. */
+  /** Mode `plan`: the model submitted no valid plan, three times. */
   | 'invalid_plan'
   /** Mode `single-turn`: the code or a call of the only turn failed. `answer` has the output and the error. */
   | 'tool_error'

@@ -1,4 +1,4 @@
-import type { RunConfig } from './run-config.js'
+import type { JsonObject } from '../json/json.js'
 
 /**
  * The search attributes of runs and sessions, with their types in Temporal. A server may have only 10 keywords in a
@@ -56,7 +56,7 @@ export function toKeyword(value: unknown): string | undefined {
 }
 
 /** Returns the tenant of a run: `tenant` of its context. */
-export function tenantOf({ context }: Pick<RunConfig, 'context'>): string | undefined {
+export function tenantOf({ context }: { readonly context?: JsonObject }): string | undefined {
   return toKeyword(context?.['tenant'])
 }
 

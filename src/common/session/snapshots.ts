@@ -1,5 +1,4 @@
 import type { StepLimits } from '../run/limits.js'
-import type { SnapshotConfig } from '../run/run-config.js'
 import type { SessionRef } from './session.js'
 import type { ValueRef } from '../json/external-value.js'
 
@@ -9,8 +8,14 @@ export interface SessionSnapshot {
   readonly steps: number
 }
 
+/** A larger state is not stored. The sandbox lowers it to a part of its memory. */
+export const maxSnapshotBytes = 32 * 1024 * 1024
+
+/** Seconds the sandbox may spend on a snapshot. */
+export const snapshotSeconds = 5
+
 /** Input of activity `session.snapshot`. */
-export interface SnapshotInput extends Pick<SnapshotConfig, 'maxBytes' | 'timeoutSeconds'> {
+export interface SnapshotInput {
   readonly session: SessionRef
   /** Number of the last completed step. */
   readonly step: number

@@ -1,7 +1,6 @@
 /** Errors that are logged already, because Temporal's SDK also logs the failure of each attempt. */
 const logged = new WeakSet<Error>()
 
-/** Marks an error as logged, and returns it. */
 export function markLogged<Failure extends Error>(failure: Failure): Failure {
   logged.add(failure)
   return failure

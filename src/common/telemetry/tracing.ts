@@ -89,7 +89,6 @@ export function toolSpan(tool: string, attributes: SpanAttributes): SpanOptions 
   }
 }
 
-/** Returns the span of one request to a model. */
 export function modelSpan(model: string, attributes: SpanAttributes): SpanOptions {
   return {
     name: `chat ${model}`,

@@ -75,7 +75,6 @@ export function truncateEnd(text: string, characters: number): string {
   return start === text ? text : `${start}…`
 }
 
-/** Returns the bytes of a text in UTF-8. */
 export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length
 }

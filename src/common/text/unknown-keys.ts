@@ -11,7 +11,6 @@ export function didYouMean(word: string, choices: readonly string[]): string {
   return suggestion === undefined ? '' : `. Did you mean ${JSON.stringify(suggestion)}?`
 }
 
-/** Maximum edit distance of a misspelling. */
 const maxEdits = 2
 
 /** Returns the choice most similar to a misspelt word; undefined when none is similar. */

@@ -10,7 +10,7 @@ import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { overrideSettings, problemOfSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice, ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/run/run-config.js'
 import { sharesSandbox } from '../../common/calls/tool-config.js'
-import type { SessionOwner } from '../../common/run/session-owner.js'
+import type { SessionOwner } from '../../common/run/run-config.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import { type RunConfigInput, zeroUsage } from '../../common/run/runs.js'
 import { contextWindowOf } from '../../models/facts/context-windows.js'
@@ -93,7 +93,7 @@ export function resolveRun(
       tools: tools.toolConfigs(),
       model: withContextWindows(models, model),
       backend,
-      limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
+      limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits),
       ...defined({ agentName: agent?.name }),
       ...task,
       ...defined({ budget }),
@@ -113,7 +113,7 @@ export function resolveRun(
 
 /** Removes options that need tools of the engine, and options that change the messages. */
 function withoutEngineTools(defaults: Omit<RunDefaults, 'mode'>): Omit<RunDefaults, 'mode'> {
-  const { compaction: _, readMore: __, documentedTools: ___, providerSearch: ____, ...others } = defaults
+  const { compaction: _, documentedTools: __, ...others } = defaults
   return others
 }
 

@@ -13,7 +13,7 @@ import { addJsonIssue, jsonObject, listOf } from '../../tools/validation/bounded
 import { describeIssues } from '../../tools/validation/describe-issues.js'
 import { budgetSchema } from '../options/budget.js'
 import { limitsSchema } from '../options/limits.js'
-import { modelSettingFields } from '../options/model-settings.js'
+import { modelSettingFields } from '../../models/options/model-settings.js'
 
 const name = z.string().min(1)
 
@@ -49,7 +49,7 @@ export const runOptionFields = {
   model: z.union([name, z.array(name).min(1)]).optional(),
   ...modelSettingFields,
   sandbox: z.string().regex(backendNamePattern, 'not the name of a sandbox').optional(),
-  limits: limitsSchema.partial().optional(),
+  limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),
   mode: z.enum(taskModes).optional(),
   clientTools: listOf(clientToolSchema, clientToolLimits.count).superRefine(addToolIssue).optional(),

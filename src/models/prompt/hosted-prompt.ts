@@ -9,8 +9,8 @@ import { taskPrompt } from './task-tools.js'
  * System prompt and tools of a run whose code the API executes. The API itself describes its tool for code, and shows
  * the other tools to the code.
  */
-export function hostedPrompt({ tools, limits, instructions, outputSchema, mode }: PromptOptions): Prompt {
-  const task = taskPrompt(mode, outputSchema, limits.planSteps)
+export function hostedPrompt({ tools, instructions, outputSchema, mode }: PromptOptions): Prompt {
+  const task = taskPrompt(mode, outputSchema)
   return {
     system: [instructions?.trim(), guidance, task.guidance].filter(Boolean).join('\n\n'),
     tools: [...tools.map(toHostedTool), ...task.taskTools],

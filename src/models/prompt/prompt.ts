@@ -1,7 +1,6 @@
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
-import type { Limits } from '../../common/run/limits.js'
 import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
@@ -15,7 +14,7 @@ import { taskPrompt } from './task-tools.js'
 export interface PromptOptions {
   /** The order is kept, because a stub may use a class that an earlier stub declares. */
   readonly tools: readonly ToolDocumentation[]
-  readonly limits: EnvironmentLimits & Pick<Limits, 'planSteps'>
+  readonly limits: EnvironmentLimits
   /** The user's system prompt; precedes the engine's. */
   readonly instructions?: string | undefined
   /** The sandbox may have more than the standard library, because the user configured an image or a backend. */
@@ -65,7 +64,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
     return directTools.includes(tool) ? tool.signature : tool.stub
   }
   const hasSignatures = codeTools.some((tool) => directTools.includes(tool))
-  const task = taskPrompt(mode, outputSchema, limits.planSteps)
+  const task = taskPrompt(mode, outputSchema)
   const described = { hasPackages, inputDescription, sharedSession, toolSearch, hasSignatures }
   const runTools = [
     ...(isPlain ? [] : [codeTool(codeTools.map(stubOf), limits, described)]),

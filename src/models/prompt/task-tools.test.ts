@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../common/run/limits.js'
-import type { TaskMode } from '../../common/agent/task-modes.js'
+import { maxPlanSteps, type TaskMode } from '../../common/agent/task-modes.js'
 import { buildPrompt } from './prompt.js'
 
 const outputSchema = { type: 'object', properties: { total: { type: 'integer' } } }
@@ -27,7 +27,7 @@ describe('the prompt of a mode', () => {
     expect(prompt('single-turn', false).system).toContain('You reply once')
     expect(prompt('single-turn', true).system).not.toContain('execute_code')
     expect(prompt('autonomous', false).system).toContain('a text does not end the work')
-    expect(prompt('plan', false).system).toContain(`at most ${defaultLimits.planSteps} steps`)
+    expect(prompt('plan', false).system).toContain(`at most ${maxPlanSteps} steps`)
   })
 
   it('the answer of autonomous work without an output schema is a text', () => {

@@ -5,7 +5,7 @@
 
 import type { JsonObject } from '../../common/json/json.js'
 import { executeCodeTool, giveUpTool, submitAnswerTool, submitPlanTool } from '../../common/names.js'
-import type { RecordedMode } from '../../common/agent/task-modes.js'
+import { maxPlanSteps, type RecordedMode } from '../../common/agent/task-modes.js'
 import { answerTool } from './answer-tool.js'
 import type { ModelTool } from '../provider.js'
 
@@ -79,11 +79,7 @@ const submitPlan: ModelTool = {
 export const textAnswerSchema: JsonObject = { type: 'string', minLength: 1 }
 
 /** @param outputSchema JSON Schema of the answer; undefined: the answer is text */
-export function taskPrompt(
-  mode: RecordedMode | undefined,
-  outputSchema: JsonObject | undefined,
-  planSteps: number,
-): TaskPrompt {
+export function taskPrompt(mode: RecordedMode | undefined, outputSchema: JsonObject | undefined): TaskPrompt {
   const submitAnswer = outputSchema ? [answerTool(outputSchema)] : []
   switch (mode) {
     case undefined:
@@ -97,7 +93,7 @@ export function taskPrompt(
       return { hasTools: true, taskTools, guidance: autonomousGuidance }
     }
     case 'plan':
-      return { hasTools: true, taskTools: [...submitAnswer, submitPlan, giveUp], guidance: planGuidance(planSteps) }
+      return { hasTools: true, taskTools: [...submitAnswer, submitPlan, giveUp], guidance: planGuidance }
   }
 }
 
@@ -119,11 +115,9 @@ You work on your own until the task is done. Nobody reads your texts or answers 
 work. When everything is done and you have checked it, call ${submitAnswerTool}, alone in a reply. When the task cannot \
 be done, ${giveUpGuidance}`
 
-function planGuidance(planSteps: number): string {
-  return `\
-First make a plan, and submit it with ${submitPlanTool}, alone in a reply: at most ${planSteps} steps, each with what it \
+const planGuidance = `\
+First make a plan, and submit it with ${submitPlanTool}, alone in a reply: at most ${maxPlanSteps} steps, each with what it \
 depends on. You may run code and call tools before, to find out what the plan needs. Then you are given one step after \
 the other. Do only this step, and end it with a text that has its result; the steps that depend on it and your final \
 answer get this text, and nothing else of what you saw. Keep large data in variables of ${executeCodeTool}, which all steps \
 share. When a step or the whole task cannot be done, ${giveUpGuidance}`
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeFrame, FrameDecoder, maximumFrameBytes, parseFrame } from './frames.js'
+import { encodeFrame, FrameDecoder, hostFrameBytes, parseFrame } from './frames.js'
 
 const limit = 1_000_000
 
@@ -101,7 +101,7 @@ describe('FrameDecoder', () => {
         message: 'the sandbox announced a frame of 101 bytes (limit 100)',
       }),
     )
-    expect(() => new FrameDecoder(maximumFrameBytes).push(Buffer.from([255, 255, 255, 255]))).toThrowError(/4294967295/)
+    expect(() => new FrameDecoder(hostFrameBytes).push(Buffer.from([255, 255, 255, 255]))).toThrowError(/4294967295/)
   })
 
   it.each<[string, string | Uint8Array]>([

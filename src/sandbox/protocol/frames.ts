@@ -9,8 +9,8 @@ import type { HostMessage } from './messages.js'
 const headerBytes = 4
 const openingBrace = 0x7b
 
-/** The largest `frameBytes` that the format allows. */
-export const maximumFrameBytes = 2 ** 24 - 1
+/** Bytes of a frame from the host. The format allows frames under 16 MiB. The largest one has the source of a cell. */
+export const hostFrameBytes = 8 * 1024 * 1024
 
 /**
  * Encodes one frame.
@@ -24,7 +24,7 @@ export function encodeFrame(message: unknown, frameBytes: number, text?: string)
   const bytes = jsonBytes + (text === undefined ? 0 : Buffer.byteLength(text))
   if (bytes > frameBytes) {
     throw new PtcError('LIMIT_EXCEEDED', `a frame of ${bytes} bytes is over the limit of ${frameBytes}`, {
-      hint: 'Return less from the tool, or raise limits.frameBytes.',
+      hint: 'Return less from the tool.',
     })
   }
   const frame = Buffer.allocUnsafe(headerBytes + bytes)
@@ -43,7 +43,7 @@ export function encodeFrame(message: unknown, frameBytes: number, text?: string)
  *
  * @throws PtcError of {@link encodeFrame}
  */
-export function encodeMessage(message: HostMessage, frameBytes: number): Uint8Array {
+export function encodeMessage(message: HostMessage, frameBytes = hostFrameBytes): Uint8Array {
   if (message.type !== 'value') return encodeFrame(message, frameBytes)
   const { text, ...fields } = message
   return encodeFrame(fields, frameBytes, text)

@@ -1,4 +1,4 @@
-import type { StepLimits } from '../../common/run/limits.js'
+import { capturedCharacters, type StepLimits } from '../../common/run/limits.js'
 import { type Fence, type HostMessage, protocolVersion, type ToolSignature } from './messages.js'
 import { runnerFrameLimits } from './runner-limits.js'
 
@@ -25,7 +25,7 @@ export function helloMessage({ session, seed, startedAt, tools, limits }: Sessio
     limits: {
       cell_seconds: limits.cellSeconds,
       calls_per_cell: limits.callsPerCell,
-      captured_characters: limits.capturedCharacters,
+      captured_characters: capturedCharacters,
       frame_bytes: runnerFrameLimits(limits).bytes,
       argument_bytes: limits.argumentBytes,
       memory_bytes: limits.memoryBytes,

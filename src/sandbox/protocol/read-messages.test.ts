@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { defaultLimits } from '../../common/run/limits.js'
-import { encodeFrame, maximumFrameBytes } from './frames.js'
+import { capturedCharacters, defaultLimits } from '../../common/run/limits.js'
+import { encodeFrame, hostFrameBytes } from './frames.js'
 import type { RunnerMessage } from './messages.js'
 import { readMessages } from './read-messages.js'
 import { runnerFrameLimits } from './runner-limits.js'
 
 const limits = runnerFrameLimits(defaultLimits)
-const encode = (message: unknown): Uint8Array => encodeFrame(message, maximumFrameBytes)
+const encode = (message: unknown): Uint8Array => encodeFrame(message, hostFrameBytes)
 const suspended = (args: unknown) => {
   return { type: 'suspended', step: 1, calls: [{ call: 1, tool: 'x', arguments: args }], wake_in: null, output: '' }
 }
@@ -27,7 +27,7 @@ describe('readMessages', () => {
   it('readMessages reads the largest messages of an honest runner', async () => {
     const largest = [
       suspended({ rows: Array.from({ length: 125_000 }, () => 1) }),
-      { type: 'completed', step: 1, output: String.raw`\ud83d\ude00`.repeat(defaultLimits.capturedCharacters) },
+      { type: 'completed', step: 1, output: String.raw`\ud83d\ude00`.repeat(capturedCharacters) },
       { type: 'snapshot', step: 1, fence: [1, 1, 1], piece: 0, text: 'A'.repeat(limits.bytes / 4), last: true },
     ]
     const messages = await read(chunks(...largest.map(encode)))

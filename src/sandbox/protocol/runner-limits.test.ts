@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultLimits } from '../../common/run/limits.js'
+import { capturedCharacters, defaultLimits } from '../../common/run/limits.js'
 import { runnerFrameLimits } from './runner-limits.js'
 
 const limits = (argumentBytes: number) => runnerFrameLimits({ ...defaultLimits, argumentBytes })
@@ -10,7 +10,7 @@ describe('runnerFrameLimits', () => {
   })
 
   it('the limits of frames grow with the size of arguments, except for bytes outside of strings', () => {
-    expect(limits(4_000_000).bytes).toBeGreaterThan(4_000_000 + 16 * defaultLimits.capturedCharacters)
+    expect(limits(4_000_000).bytes).toBeGreaterThan(4_000_000 + 16 * capturedCharacters)
     expect(limits(4_000_000).structuralBytes).toBe(320 * 1024)
   })
 })

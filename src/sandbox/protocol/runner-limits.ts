@@ -1,4 +1,4 @@
-import type { StepLimits } from '../../common/run/limits.js'
+import { capturedCharacters, type StepLimits } from '../../common/run/limits.js'
 
 /** Limits of one frame of a runner. */
 export interface RunnerFrameLimits {
@@ -27,10 +27,8 @@ const bytesPerCharacter = 16
  * of the host, because the worker parses it in one piece on its only thread. The limit of structural bytes, which make
  * parsing expensive, does not depend on the configuration.
  */
-export function runnerFrameLimits(
-  limits: Pick<StepLimits, 'argumentBytes' | 'capturedCharacters' | 'frameBytes'>,
-): RunnerFrameLimits {
-  const calls = Math.max(maximumSuspensionBytes, limits.argumentBytes) + slackBytes
-  const bytes = calls + bytesPerCharacter * limits.capturedCharacters + slackBytes
-  return { bytes: Math.min(limits.frameBytes, bytes), structuralBytes: maximumSuspensionBytes + slackBytes }
+export function runnerFrameLimits({ argumentBytes }: Pick<StepLimits, 'argumentBytes'>): RunnerFrameLimits {
+  const calls = Math.max(maximumSuspensionBytes, argumentBytes) + slackBytes
+  const bytes = calls + bytesPerCharacter * capturedCharacters + slackBytes
+  return { bytes, structuralBytes: maximumSuspensionBytes + slackBytes }
 }

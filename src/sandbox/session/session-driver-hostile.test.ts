@@ -5,7 +5,7 @@ import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import { protocolVersion } from '../protocol/messages.js'
 import { SessionDriver } from './session-driver.js'
 
-const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 100_000 }
+const limits = { ...defaultLimits, cellSeconds: 2 }
 
 function drive(isAttached = false) {
   const runner = new HostileRunner()

@@ -7,7 +7,7 @@ import { SessionDriver } from './session-driver.js'
 import { protocolVersion } from '../protocol/messages.js'
 import type { ReadValue } from './value-transfer.js'
 
-const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 100_000 }
+const limits = { ...defaultLimits, cellSeconds: 2 }
 
 const readNoValue: ReadValue = () => {
   throw new Error('no step here refers to a value')
@@ -22,6 +22,7 @@ function drive() {
     startedAt: 0,
     tools: [],
     limits,
+    frameBytes: 100_000,
     resume: false,
   })
   const printed: string[] = []

@@ -15,7 +15,7 @@ import { deferred } from '../../common/async/deferred.js'
 import { messageOf } from '../../common/errors.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
 import type { SandboxConnection } from '../backend.js'
-import { encodeMessage } from '../protocol/frames.js'
+import { encodeMessage, hostFrameBytes } from '../protocol/frames.js'
 import { helloMessage, type SessionInfo } from '../protocol/hello-message.js'
 import {
   type Fence,
@@ -43,6 +43,8 @@ interface DriverOptions extends SessionInfo {
   readonly resume: boolean
   /** True when the sandbox was found: another worker may drive it, or have driven it. */
   readonly isAttached?: boolean
+  /** Bytes of a frame for the runner. Default {@link hostFrameBytes}. Tests need small pieces of values. */
+  readonly frameBytes?: number
 }
 
 /**
@@ -227,7 +229,7 @@ export class SessionDriver {
       this.#dispatch({ type: 'pieceStarted', attempt })
       if (await this.#write(piece)) this.#dispatch({ type: 'pieceSent', attempt })
     }
-    const { frameBytes } = this.#options.limits
+    const { frameBytes = hostFrameBytes } = this.#options
     try {
       await transferValues(refs, { fence, readValue, send, frameBytes, signal: sendAbort.signal })
       this.#dispatch({ type: 'valuesSent', attempt, codeUnits, nowMs: performance.now() })
@@ -254,7 +256,7 @@ export class SessionDriver {
    * @throws PtcError LIMIT_EXCEEDED when the frame is over the limit; VALUE_CORRUPT for a value with a zero byte
    */
   async #write(message: HostMessage): Promise<boolean> {
-    const frame = encodeMessage(message, this.#options.limits.frameBytes)
+    const frame = encodeMessage(message, this.#options.frameBytes)
     try {
       await this.#connection.send(frame)
       return true

@@ -5,14 +5,13 @@ import { SessionDriver } from './session-driver.js'
 
 function drive() {
   const runner = new HostileRunner()
-  const limits = { ...defaultLimits, frameBytes: 100_000 }
   const driver = new SessionDriver(runner, {
     session: 's',
     epoch: 3,
     seed: 1,
     startedAt: 0,
     tools: [],
-    limits,
+    limits: defaultLimits,
     resume: false,
   })
   return { runner, driver }

@@ -9,7 +9,7 @@ import { protocolVersion } from '../protocol/messages.js'
 import { SessionDriver } from './session-driver.js'
 import type { ReadValue } from './value-transfer.js'
 
-const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 1_200 }
+const limits = { ...defaultLimits, cellSeconds: 2 }
 
 const readerOf = (...chunks: readonly string[]): ReadValue =>
   async function* () {
@@ -31,6 +31,7 @@ function drive(readyStep = 0) {
     startedAt: 0,
     tools: [],
     limits,
+    frameBytes: 1_200,
     resume: false,
   })
   const value = externalValue({ sha256: 'a', bytes: 1, preview: '' })

@@ -168,8 +168,8 @@ function sandboxKey({ namespace, session, epoch }: SandboxId): string {
   return JSON.stringify([namespace, session, epoch])
 }
 
-function childLimits({ memoryBytes, tmpBytes, tmpInodes, fileBytes, openFiles }: Limits): ChildLimits {
-  return { memoryBytes, tmpBytes, tmpInodes, fileBytes, openFiles }
+function childLimits({ memoryBytes, tmpBytes }: Limits): ChildLimits {
+  return { memoryBytes, tmpBytes }
 }
 
 function defaultMaximum(): number {

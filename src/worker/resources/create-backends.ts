@@ -47,7 +47,9 @@ export async function createBackends(config: ResolvedConfig, options: CreateBack
   const docker = sandbox.backend === 'wasm' ? undefined : await createDocker(config, options)
   const preferred = docker ? 'docker' : 'wasm'
   const wasm =
-    sandbox.backend === 'docker' ? undefined : createWasmBackend({ warm: preferred === 'wasm' ? sandbox.wasm.warm : 0 })
+    sandbox.backend === 'docker'
+      ? undefined
+      : createWasmBackend({ warm: preferred === 'wasm' ? (sandbox.warm ?? 1) : 0 })
   const backends = [docker, wasm].filter((backend) => backend !== undefined)
   return { backends, docker, notice: `sandbox: ${preferred}; ${backendNotices[preferred]}` }
 }
@@ -82,7 +84,7 @@ async function createDocker(
   const { image, runtime } = sandbox.docker
   const docker = createDockerBackend({
     ...defined({ image, runtime }),
-    warm: sandbox.docker.warm ?? warm,
+    warm: sandbox.warm ?? warm,
     namespace: owner,
     limits: runConfig.limits,
   })

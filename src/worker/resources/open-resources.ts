@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import type { DataConverter } from '@temporalio/common'
 import { type NativeConnection, type NativeConnectionOptions, Runtime } from '@temporalio/worker'
 import { noteWait } from '../../activities/activity-channel.js'
@@ -35,7 +36,7 @@ import { usageSampler } from './usage-sampler.js'
 
 /** Settings of a worker process that are not part of the configuration. */
 export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scriptedModelUrl'> {
-  /** Size of the pool of idle containers without the setting `sandbox.docker.warm`. Default 0. */
+  /** Size of the pool of idle containers without the setting `sandbox.warm`. Default 0. */
   readonly warm?: number
   /**
    * Log in which the watchdog thread reports a blocked event loop while it is blocked: the path of a file, or `false`
@@ -174,7 +175,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
 /** Opens the value store of a worker. The worker closes it. */
 async function createValues({ values, encryption }: Pick<ResolvedConfig, 'values' | 'encryption'>): Promise<Values> {
   const { store, retryForMs } = values
-  return new Values({ store: await openStore(store, encryption), retryForMs, onWait: noteWait })
+  return new Values({ store: await openStore(store, encryption), ...defined({ retryForMs }), onWait: noteWait })
 }
 
 /** Opens the audit log. The worker closes it. */

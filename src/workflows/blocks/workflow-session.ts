@@ -1,3 +1,4 @@
+import { capturedCharacters } from '../../common/run/limits.js'
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
@@ -31,8 +32,8 @@ export interface WorkflowSession {
 export async function openSession(options: SessionOptions = {}): Promise<WorkflowSession> {
   const calls = await openEmbeddedRun(options)
   calls.run.requireSandbox()
-  const { timeouts, limits } = calls.run.config
-  const runtime = createCodeRuntime(calls, { idleMs: timeouts.idleMs, outputCharacters: limits.capturedCharacters })
+  const { timeouts } = calls.run.config
+  const runtime = createCodeRuntime(calls, { idleMs: timeouts.idleMs, outputCharacters: capturedCharacters })
   return new EmbeddedSession(runtime)
 }
 

@@ -6,12 +6,8 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow'
-import {
-  callerIdentity,
-  type FollowedCall,
-  lostWorkerRetries,
-  type ToolActivityInput,
-} from '../../common/calls/calls.js'
+import { callerIdentity, lostWorkerRetries } from '../../common/calls/calls.js'
+import type { FollowedCall, ToolActivityInput } from '../../common/calls/call-activities.js'
 import {
   type CallOutcome,
   isLostWorkerFailure,

@@ -21,9 +21,16 @@ export const count: Stage = (call, next) => {
   return next(call)
 }
 
+/** Deferred calls that wait at once. Continue-as-new carries over each of them. */
+const maxDeferredCalls = 1_000
+
+/** Calls that may have to be compensated. One history has the compensations of all of them. */
+const maxCompensations = 1_000
+
 export function refusalOf(call: AdmittedCall): CallOutcome | undefined {
   const { run, calls, tool, caller, described, allowedTools } = call
-  const { callsPerRun, deferredCalls, compensations, storedBytes } = run.config.limits
+  const { callsPerRun, storedBytes, deferredCalls = maxDeferredCalls } = run.config.limits
+  const { compensations = maxCompensations } = run.config.limits
   if (described.refused) return described.refused
   if (allowedTools?.has(tool.name) === false) return unknownTool(call)
   if (!tool.allowedCallers.includes(caller))

@@ -18,7 +18,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 import { approvalKey, isApprovalKey } from '../../common/calls/approvals.js'
 import { signCall } from '../../common/calls/call-identity.js'
-import type { AuditCallInput } from '../../common/calls/calls.js'
+import type { AuditCallInput } from '../../common/calls/call-activities.js'
 import type { CompleteCallInput } from '../../common/calls/deferred-calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { defined } from '../../common/defined.js'

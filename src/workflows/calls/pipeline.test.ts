@@ -5,7 +5,7 @@ import { testRun } from '../../../test/support/workflow/test-run.js'
 import { Deferred } from '../../../test/support/tools.js'
 import { approvalKey } from '../../common/calls/approvals.js'
 import { callDigest, deriveIdempotencyKey } from '../../common/calls/call-identity.js'
-import type { Limits } from '../../common/run/limits.js'
+import type { Limits, LoweredLimits } from '../../common/run/limits.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
@@ -76,7 +76,7 @@ class TestRun {
   readonly outcomes: Record<number, CallOutcome> = {}
   readonly calls: RunCalls
 
-  constructor(limits: Partial<Limits> = {}, state: RunCallsState = {}, kind: RunKind = 'program') {
+  constructor(limits: Partial<Limits> & LoweredLimits = {}, state: RunCallsState = {}, kind: RunKind = 'program') {
     const config = { tools, approvals: { expiresMs: 1_000_000 }, searchAttributes: ['PtcStatus'] }
     this.calls = new RunCalls(testRun({ kind, limits, config, counts: { ...zeroCounts, turns: 1, cells: 1 } }), state)
   }

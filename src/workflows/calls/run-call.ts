@@ -1,4 +1,5 @@
-import type { Caller, CallPosition, FollowUpInput, ToolCallInput } from '../../common/calls/calls.js'
+import type { Caller, CallPosition, ToolCallInput } from '../../common/calls/calls.js'
+import type { FollowUpInput } from '../../common/calls/call-activities.js'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { JsonObject } from '../../common/json/json.js'

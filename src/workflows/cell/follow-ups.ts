@@ -11,7 +11,7 @@ import type { CellState, CodeRuntime } from './code-runtime.js'
  */
 export function localCallAllowance(runtime: CodeRuntime, cell: CellState): LocalCallAllowance | undefined {
   const { run, pendingCalls } = runtime
-  if (run.config.followUps !== true || pendingCalls.size > 0) return undefined
+  if (pendingCalls.size > 0) return undefined
   const firstExecutionRunId = executionOfCalls(run.identity)
   const { resultBytes } = run.config.limits
   const maxCalls = maxLocalCalls(runtime, cell)
@@ -30,10 +30,10 @@ export function prepareFollowUp(
   calls: readonly DescribedCall[],
   outputLimit: number,
 ): PreparedFollowUp | undefined {
-  const { run, pendingCalls, session } = runtime
+  const { pendingCalls, session } = runtime
   const [call, ...others] = calls
   const isOnlyCall = others.length === 0 && pendingCalls.size === 0
-  if (run.config.followUps !== true || !call || !isOnlyCall || cell.wakeAt !== null) return undefined
+  if (!call || !isOnlyCall || cell.wakeAt !== null) return undefined
   return session.prepareFollowUp(call.index, outputLimit, maxLocalCalls(runtime, cell, 1))
 }
 

@@ -21,6 +21,7 @@
 
 import { type CancellationScope, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
+import { capturedCharacters } from '../../common/run/limits.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall, DescribedStepResult, StepInput } from '../../common/session/steps.js'
@@ -160,11 +161,15 @@ function createCall(
  */
 const minimumOutputCharacters = 1_000
 
+/** Times that only a timer continues a cell. Each is a durable step, and the length of a history is limited. */
+const maxWakes = 1_000
+
 async function runToCompletion(runtime: CodeRuntime, state: CellState, first: StepInput | undefined): Promise<CellRun> {
   const { run, session, pendingCalls, continuation, outputCharacters, outputReader } = runtime
   const { limits } = run.config
+  const { wakesPerCell = maxWakes } = limits
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
-  const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
+  const outputLimit = () => Math.max(capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
     startIdle(runtime)
     recordEnd(end, Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000))
@@ -211,7 +216,7 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
         return stop('stopped', interruptedMessage)
       case 'results':
         if (wait.results.length === 0) cell = { ...cell, wakes: cell.wakes + 1 }
-        if (cell.wakes > limits.wakesPerCell) return stop('limit_exceeded', tooManyWakes(limits.wakesPerCell))
+        if (cell.wakes > wakesPerCell) return stop('limit_exceeded', tooManyWakes(wakesPerCell))
         input = wait
     }
   }

@@ -16,6 +16,7 @@
  *    other half is for the accepted executions.
  */
 
+import { capturedCharacters, maxSessionExecutions } from '../../common/run/limits.js'
 import {
   type ApplicationFailure,
   CancellationScope,
@@ -117,7 +118,7 @@ export class NamedSession {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs in ${backend}, not in ${sandbox}`)
     }
     const { historyLength, historySize } = workflowInfo()
-    if (this.#accepted >= config.sessions.executions) {
+    if (this.#accepted >= (config.limits.sessionExecutions ?? maxSessionExecutions)) {
       throw rejection(
         'SESSION_FULL',
         `session ${this.#name} has reached its limit of ${pluralize(this.#accepted, 'execution')}`,
@@ -235,7 +236,7 @@ export class NamedSession {
   async #start(options: SessionOptions): Promise<CodeRuntime> {
     const calls = await startRun({ kind: 'session', options, session: this.#name })
     // No model reads the output, so the caller gets all captured output.
-    this.#runtime = createCodeRuntime(calls, { outputCharacters: calls.run.config.limits.capturedCharacters })
+    this.#runtime = createCodeRuntime(calls, { outputCharacters: capturedCharacters })
     return this.#runtime
   }
 

@@ -9,8 +9,8 @@ import {
   type BudgetStatus,
   describeSpent,
   spentItem,
-  usedAmounts,
 } from '../../common/budget/budget.js'
+import { usedAmounts } from '../../common/budget/leases.js'
 import { defined } from '../../common/defined.js'
 import { budgetMessage } from '../../common/names.js'
 import { addLeases, decideLease } from '../../common/budget/leases.js'

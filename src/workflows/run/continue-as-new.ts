@@ -22,6 +22,9 @@ const firstRetryEvents = 500
  */
 const quiesceMs = 10_000
 
+/** Events at which the first attempt is due, unless Temporal suggests it earlier: it does so at 4,096, or at 4 MiB. */
+const defaultHistoryEvents = 4_000
+
 /** Half of what Temporal allows: it ends a run at 51,200 events or 50 MB. */
 export const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 
@@ -38,11 +41,11 @@ export class ContinueAsNewPolicy {
 
   /**
    * @param callSlots has one slot for each tool activity in progress
-   * @param historyEvents number of events at which the first attempt is due
+   * @param historyEvents number of events at which the first attempt is due. Undefined: {@link defaultHistoryEvents}
    * @param isHeld returns true while a call in progress needs other calls of this run: then no attempt begins or
    *   continues
    */
-  constructor(callSlots: Semaphore, historyEvents: number, isHeld = () => false) {
+  constructor(callSlots: Semaphore, historyEvents = defaultHistoryEvents, isHeld = () => false) {
     this.#callSlots = callSlots
     this.#isHeld = isHeld
     this.#nextAttemptAt = historyEvents

@@ -1,3 +1,4 @@
+import { maxSessionExecutions } from '../../common/run/limits.js'
 import { setCurrentDetails } from '@temporalio/workflow'
 import type { BudgetItem } from '../../common/budget/budget.js'
 import type { RunIdentity } from '../../common/calls/call-identity.js'
@@ -243,7 +244,7 @@ const callScopes = { agent: '', conversation: ' a message', program: '', session
 
 function describeCounts(
   kind: ShownRun['kind'],
-  { limits, sessions, mode }: ShownRun['config'],
+  { limits, mode }: ShownRun['config'],
   counts: RunCounts,
   context: ContextUse | undefined,
 ): string {
@@ -253,7 +254,9 @@ function describeCounts(
     ...(kind === 'agent' && mode !== 'plan' ? [`turn ${turns} of at most ${limits.turns}`] : []),
     ...(mode === 'plan' ? [`turns ${turns}, at most ${limits.turns} a step`] : []),
     ...(kind === 'conversation' ? [`turns ${turns}, at most ${limits.turns} a message`] : []),
-    kind === 'session' ? `cells ${cells} of at most ${sessions.executions}` : `cells ${cells}`,
+    kind === 'session'
+      ? `cells ${cells} of at most ${limits.sessionExecutions ?? maxSessionExecutions}`
+      : `cells ${cells}`,
     `tool calls ${toolCalls} of at most ${limits.callsPerRun}${callScopes[kind]}`,
     ...(isAgent
       ? [

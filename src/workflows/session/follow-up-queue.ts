@@ -1,4 +1,4 @@
-import type { FollowUpInput } from '../../common/calls/calls.js'
+import type { FollowUpInput } from '../../common/calls/call-activities.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DeliveredResult, FollowUpStep, LocalCallAllowance, StepInput } from '../../common/session/steps.js'
 

@@ -1,3 +1,4 @@
+import { capturedCharacters } from '../../common/run/limits.js'
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
 import { digestJson } from '../../common/calls/call-identity.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
@@ -163,7 +164,7 @@ export class Session {
       session: { id, epoch },
       step,
       now,
-      ...(outputLimit === this.#config.limits.capturedCharacters ? {} : { outputLimit }),
+      ...(outputLimit === capturedCharacters ? {} : { outputLimit }),
       ...(maxLocalCalls === 0 ? {} : { maxLocalCalls }),
     }
     return { input, record }

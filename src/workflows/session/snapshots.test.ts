@@ -3,7 +3,7 @@ import type { RunConfig } from '../../common/run/run-config.js'
 import type { Journal } from './journal.js'
 import { Snapshots } from './snapshots.js'
 
-const snapshots = { everySteps: 50, everyMs: 20_000, maxBytes: 1_000, timeoutSeconds: 5 }
+const snapshots = {}
 
 /** Snapshots of a session whose steps the test counts. */
 function snapshotsOf(storedBytes = 1e6, config: Partial<Pick<RunConfig, 'snapshots'>> = { snapshots }) {

@@ -1,6 +1,6 @@
 import { CancellationScope } from '@temporalio/workflow'
 import { pickStepLimits } from '../../common/run/limits.js'
-import type { RunConfig, SnapshotConfig } from '../../common/run/run-config.js'
+import type { RunConfig } from '../../common/run/run-config.js'
 import type { SessionRef } from '../../common/session/session.js'
 import { snapshotSession } from '../temporal/activities.js'
 import type { Journal } from './journal.js'
@@ -45,10 +45,9 @@ export class Snapshots {
 
   /** Starts a snapshot if one is due. Called between two cells. */
   startIfDue(session: SessionRef, hostQueue: string): void {
-    const config = this.#config.snapshots
-    if (!config || !this.isDue || this.#current) return
+    if (!this.isDue || this.#current) return
     const scope = new CancellationScope()
-    this.#current = { done: this.#settle(scope, () => this.#take(config, session, hostQueue)), scope }
+    this.#current = { done: this.#settle(scope, () => this.#take(session, hostQueue)), scope }
   }
 
   cancel(): void {
@@ -64,7 +63,8 @@ export class Snapshots {
     const { ms, notBefore, storedBytes } = this.#state
     const { length, stepsToRepeat } = this.#journal
     if (!config || stepsToRepeat.steps === 0 || length < notBefore || storedBytes >= limits.storedBytes) return false
-    return stepsToRepeat.steps >= config.everySteps || ms >= config.everyMs
+    const { everySteps = 50, everyMs = 20_000 } = config
+    return stepsToRepeat.steps >= everySteps || ms >= everyMs
   }
 
   recordStored(bytes: number): void {
@@ -89,10 +89,10 @@ export class Snapshots {
     this.#current = undefined
   }
 
-  async #take({ maxBytes, timeoutSeconds }: SnapshotConfig, session: SessionRef, hostQueue: string): Promise<void> {
+  async #take(session: SessionRef, hostQueue: string): Promise<void> {
     const { position } = this.#journal
     const limits = pickStepLimits(this.#config.limits)
-    const input = { session, step: position.steps, limits, maxBytes, timeoutSeconds }
+    const input = { session, step: position.steps, limits }
     const result = await snapshotSession(input, hostQueue, this.#config.timeouts)
     if (result.type === 'skipped') return this.recordFailure()
     this.#journal.setSnapshot(result.state, position)

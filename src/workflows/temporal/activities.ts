@@ -21,7 +21,7 @@ import type {
   PrepareArgumentsInput,
   ToolActivityInput,
   ToolResultInput,
-} from '../../common/calls/calls.js'
+} from '../../common/calls/call-activities.js'
 import type { CompensableCall } from '../../common/calls/compensation.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
@@ -32,7 +32,7 @@ import type { RunConfig, Timeouts } from '../../common/run/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/session/steps.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session/session.js'
 import type { StartSessionInput } from '../../common/session/shared-cells.js'
-import type { SnapshotResult, SnapshotInput } from '../../common/session/snapshots.js'
+import { type SnapshotInput, type SnapshotResult, snapshotSeconds } from '../../common/session/snapshots.js'
 import type { TextParts } from '../../common/agent/messages.js'
 import type { RequestSlotInput } from '../../common/calls/tool-slots.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
@@ -40,6 +40,9 @@ import { defaultRetry, onRoleQueue, scheduleEngineActivity, valueOptions } from 
 
 /** Milliseconds a step may take beyond the time limit of its code: connecting, sending, the last frame. */
 const stepMarginMs = 30_000
+
+/** Milliseconds for opening or parking a sandbox. Images are ready before a worker starts. */
+const openMs = 120_000
 
 /** Milliseconds for transferring a snapshot into a sandbox and loading it there. */
 const snapshotRestoreMs = 180_000
@@ -81,7 +84,7 @@ export function openSession(
 ): Promise<OpenedSession> {
   return scheduleEngineActivity(activityNames.openSession, input, {
     taskQueue: sandboxQueue(workflowInfo().taskQueue, input.session.backend),
-    startToCloseTimeout: timeouts.openMs,
+    startToCloseTimeout: openMs,
     heartbeatTimeout: timeouts.heartbeatMs,
     // If the run is cancelled meanwhile, the workflow must still get the new sandbox, to close it.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
@@ -268,7 +271,7 @@ export function interruptSession(input: InterruptInput, hostQueue: string, { hea
 export function parkSession(session: SessionRef, hostQueue: string, timeouts: Timeouts): Promise<boolean> {
   return scheduleEngineActivity(activityNames.parkSession, session, {
     ...hostOptions(hostQueue, timeouts, 'park the session'),
-    startToCloseTimeout: timeouts.openMs,
+    startToCloseTimeout: openMs,
     retry: { ...defaultRetry, maximumAttempts: 3 },
   })
 }
@@ -280,7 +283,7 @@ export function parkSession(session: SessionRef, hostQueue: string, timeouts: Ti
 export function snapshotSession(input: SnapshotInput, hostQueue: string, timeouts: Timeouts): Promise<SnapshotResult> {
   return scheduleEngineActivity(activityNames.snapshotSession, input, {
     ...hostOptions(hostQueue, timeouts, `snapshot after ${pluralize(input.step, 'step')}`),
-    startToCloseTimeout: input.timeoutSeconds * 1_000 + stepMarginMs,
+    startToCloseTimeout: snapshotSeconds * 1_000 + stepMarginMs,
     retry: { ...defaultRetry, maximumAttempts: 2 },
   })
 }

@@ -87,7 +87,6 @@ export class Compaction {
       tokens,
       targetTokens: Math.floor(targetTokens),
       keptTokens: Math.floor(targetTokens * keptShare),
-      ...(config.readMore && { readMore: true as const }),
       // No count is used for a forced compaction: the provider has refused messages for which its counter, or an
       // estimate, gave few tokens.
       ...(!isForced && { counted: { next, dueTokens: Math.floor(targetTokens / targetShare) } }),

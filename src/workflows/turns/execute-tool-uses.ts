@@ -132,7 +132,7 @@ function requestEngineTool(
   const limit = limits.outputCharacters
   const toBlock = ({ text, note, isError }: EngineToolResult) =>
     toolResult(use, isError ? note : { parts: [text], limit, suffix: note }, isError)
-  if (use.name === readMoreTool && config.readMore && history !== null)
+  if (use.name === readMoreTool && !config.isPlain && history !== null)
     return async () => toBlock(await readMore({ history, input: use.input, limit }, timeouts))
   if (use.name === searchToolsTool && hasToolSearch(config))
     return async () => toBlock(await searchTools({ tools: documentedToolSet(config), input: use.input }, timeouts))

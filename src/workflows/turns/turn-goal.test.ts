@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import type { SubmittedAnswer } from '../../common/agent/model-turn.js'
-import { defaultLimits } from '../../common/run/limits.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
 
@@ -10,7 +9,7 @@ const gaveUp: SubmittedAnswer = { type: 'gave_up', reason: 'x' }
 const stages = { plan: { type: 'plan' }, step: { type: 'step', id: 'a' }, answer: { type: 'answer' } } as const
 
 function goal(mode: RecordedMode | undefined, stage: TurnStage = stages.answer, hasSchema = false) {
-  return turnGoal({ limits: defaultLimits, ...(mode && { mode }), ...(hasSchema && { outputSchema: {} }) }, stage)
+  return turnGoal({ ...(mode && { mode }), ...(hasSchema && { outputSchema: {} }) }, stage)
 }
 
 it.each([

@@ -21,11 +21,11 @@ interface TurnGoal {
   readonly refuse: (submitted: SubmittedAnswer) => string | undefined
 }
 
-export function turnGoal(
-  { mode, outputSchema, limits }: Pick<RunConfig, 'mode' | 'outputSchema' | 'limits'>,
-  stage: TurnStage,
-): TurnGoal {
-  const attempts = mode === 'single-turn' ? 1 : limits.answerAttempts
+/** Texts and submissions that are not the goal. A model that has failed three times in a row fails again. */
+const answerAttempts = 3
+
+export function turnGoal({ mode, outputSchema }: Pick<RunConfig, 'mode' | 'outputSchema'>, stage: TurnStage): TurnGoal {
+  const attempts = mode === 'single-turn' ? 1 : answerAttempts
   const answer: TurnGoal = {
     promptAfterText: outputSchema === undefined ? undefined : promptForAnswer,
     attempts,

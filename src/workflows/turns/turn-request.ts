@@ -2,7 +2,7 @@ import { defined } from '../../common/defined.js'
 import type { ModelTurnInput, SharedSessionOwner } from '../../common/agent/model-turn.js'
 import { requesterOf } from '../../common/run/requester.js'
 import { hasProviderSearch, hasToolSearch, type RunConfig } from '../../common/run/run-config.js'
-import type { SessionOwner } from '../../common/run/session-owner.js'
+import type { SessionOwner } from '../../common/run/run-config.js'
 import type { Run } from '../run/run.js'
 import { hostedTurn, noHostedCode } from './hosted/hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
@@ -22,7 +22,7 @@ export function turnRequest(
 ): Omit<ModelTurnInput, 'model'> {
   const { config, counts, isHosted } = run
   const { instructions, outputSchema, isPlain, mode, doneCheck, input, sessionOwner } = config
-  const { compaction, readMore, model } = config
+  const { compaction, model } = config
   const agent = {
     ...defined({ instructions, outputSchema }),
     ...(isPlain && { isPlain }),
@@ -34,7 +34,6 @@ export function turnRequest(
   const context = mode !== 'single-turn' && {
     ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
     ...(compaction?.provider && !isHosted && { providerClearsAt: compaction.threshold * targetShare }),
-    ...(readMore && { readMore }),
     ...(hasToolSearch(config) && { toolSearch: true as const }),
     ...(hasProviderSearch(config) && { providerSearch: true as const }),
   }
@@ -42,8 +41,8 @@ export function turnRequest(
   const code = isHosted && { hosted: hostedTurn(hosted) }
   const ofMessage = message !== undefined && { message }
   const asked = { history, committedTurns, pending, ...ofMessage, ...defined({ requester }), ...code }
-  const { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes } = config.limits
-  const limits = { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes }
+  const { cellSeconds, outputCharacters, callsPerCell, argumentBytes } = config.limits
+  const limits = { cellSeconds, outputCharacters, callsPerCell, argumentBytes }
   return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
 }
 

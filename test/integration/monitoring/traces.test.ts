@@ -17,6 +17,7 @@ import { temporaryFolder } from '../../support/folders.js'
 import { type ReceivedSpan, startOtlpReceiver } from '../../support/monitoring/otlp-receiver.js'
 import { code, text, turn } from '../../support/script.js'
 import { temporalTest as test } from '../../support/temporal/shared-server.js'
+import { testConfig } from '../../support/environment/test-config.js'
 
 test('a trace goes from the client to the model, the cells and the tools', async ({ taskQueue }) => {
   const receiver = await startOtlpReceiver()
@@ -74,7 +75,7 @@ test('a run on workers of separate roles has one trace, also after it continued 
   const common = {
     tracing: tracing.plugin,
     model: { name: 'scripted' },
-    limits: { historyEvents: 100 },
+    ...testConfig({ limits: { historyEvents: 100 } }),
     values: { store: { kind: 'local', directory: await temporaryFolder() } },
   } as const
   const startWorker = async (role: Role) => {

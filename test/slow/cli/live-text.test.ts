@@ -14,7 +14,7 @@ import { defineConfig, fileStream } from 'durable-ptc'
 export default defineConfig({
   tools: [],
   model: { name: 'scripted', idleTimeout: '5s' },
-  sandbox: { backend: 'wasm', wasm: { warm: 0 } },
+  sandbox: { backend: 'wasm', warm: 0 },
   ${stream}
   taskQueue: '${uniqueName('live-text')}',
 })

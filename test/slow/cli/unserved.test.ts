@@ -16,7 +16,7 @@ const wait = defineTool({
   run: async (_, { signal, log }) => { log.info('waiting'); await delay(240_000, undefined, { signal }); return 'done' },
 })
 export default defineConfig({
-  tools: [wait], sandbox: { backend: 'wasm' }, taskQueue: '${taskQueue}', timeouts: { heartbeat: '1s' },
+  tools: [wait], sandbox: { backend: 'wasm' }, taskQueue: '${taskQueue}', [Symbol.for('durable-ptc.test-settings')]: { timeouts: { heartbeatMs: 1_000 } },
 })
 `
 

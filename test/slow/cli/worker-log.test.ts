@@ -25,7 +25,7 @@ const hold = defineTool({
   },
 })
 export default defineConfig({
-  tools: [broken, hold], sandbox: { backend: 'wasm' }, taskQueue: '${uniqueName('worker-log')}', timeouts: { heartbeat: '10m' },
+  tools: [broken, hold], sandbox: { backend: 'wasm' }, taskQueue: '${uniqueName('worker-log')}', [Symbol.for('durable-ptc.test-settings')]: { timeouts: { heartbeatMs: 600_000 } },
 })
 `
 

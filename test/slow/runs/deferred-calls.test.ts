@@ -17,13 +17,15 @@ const processes = 15
 
 describeDocker('300 deferred calls of a program', () => {
   it('300 deferred calls use no worker slot, survive kill -9 and continue-as-new, and are all completed', async () => {
-    const { env, ledger } = await startWithLedger(noModel, { environment: { TEST_PARK: 'soon' } })
+    const { env, ledger } = await startWithLedger(noModel, {
+      environment: { TEST_PARK: 'soon', TEST_HISTORY_EVENTS: '500' },
+    })
     const source = `
 import asyncio
 results = await asyncio.gather(*(approve(id=n) for n in range(${calls})))
 print(sum(result["approved"] for result in results))
 `
-    const handle = await env.startProgram(source, { limits: { historyEvents: 500, callsInFlight: 50 } })
+    const handle = await env.startProgram(source, { limits: { callsInFlight: 50 } })
     const waiting = async () => (await handle.describe()).raw.pendingActivities ?? []
     while (ledger.applied.length < calls) await ledger.nextRequest()
     await expect.poll(waiting).toEqual([])

@@ -16,7 +16,7 @@ const pay = defineTool({
 })
 export default defineConfig({
   tools: [pay, askHuman()],
-  sandbox: { backend: 'wasm', wasm: { warm: 0 } },
+  sandbox: { backend: 'wasm', warm: 0 },
   stream: fileStream({ folder: '.ptc/stream' }),
   taskQueue: '${uniqueName('page')}',
 })

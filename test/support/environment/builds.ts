@@ -12,6 +12,7 @@ import { Deferred, tool } from '../tools.js'
 import { containersOf, removeContainersOf } from './containers.js'
 import { clientOf, connect, createWorker } from './embedded-worker.js'
 import { executionHistories } from './histories.js'
+import { testConfig } from './test-config.js'
 
 /**
  * `v1` is the installed workflow code. `incompatible` starts each run with a timer, so neither can replay a history of
@@ -78,7 +79,7 @@ export class Builds {
       ],
       model: { name: 'scripted' },
       sandbox: { backend: 'docker' },
-      timeouts: { park: '1s', host: '60s', heartbeat: '5s', shutdown: '1s' },
+      ...testConfig({ timeouts: { park: '1s', host: '60s', heartbeat: '5s', shutdown: '1s' } }),
       values: { store: { kind: 'local', directory: this.#directory } },
       hostId: this.#hostId,
     })

@@ -15,7 +15,7 @@ export async function createPlugin(options: Partial<PtcPluginOptions> = {}): Pro
   const directory = await temporaryFolder()
   return new PtcPlugin({
     tools: [plus],
-    sandbox: { backend: 'wasm', wasm: { warm: 0 } },
+    sandbox: { backend: 'wasm', warm: 0 },
     values: { store: { kind: 'local', directory } },
     hostId: uniqueName('host'),
     ...options,

@@ -24,6 +24,7 @@ import {
   scheduledActivities,
 } from './histories.js'
 import { recordHistoriesIfRequested } from './record-history.js'
+import { testConfig, type TestOptions } from './test-config.js'
 import { type ServiceOptions, type Services, startServices } from './environment-services.js'
 import { InProcessWorkers, type InProcessWorkerOptions } from './in-process-workers.js'
 import type { WorkerProcessOptions } from './worker-process.js'
@@ -38,17 +39,15 @@ interface CommonOptions extends ServiceOptions {
 export interface TestEnvironmentOptions
   extends
     CommonOptions,
+    TestOptions,
     Pick<
       PtcConfig,
       | 'agents'
       | 'model'
       | 'providers'
-      | 'limits'
       | 'budget'
-      | 'timeouts'
       | 'sessions'
       | 'compaction'
-      | 'snapshots'
       | 'values'
       | 'approvals'
       | 'audit'
@@ -112,13 +111,11 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       agents: options.agents ?? [],
       model: { name: 'scripted', ...options.model },
       providers: options.providers,
-      sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } }, // a warm interpreter costs more than it saves
-      timeouts: { heartbeat: '5s', host: '60s', ...options.timeouts },
-      limits: options.limits,
+      sandbox: { backend, docker: { runtime }, warm: 0 }, // a warm interpreter costs more than it saves
+      ...testConfig({ ...options, timeouts: { heartbeat: '5s', host: '60s', ...options.timeouts } }),
       budget: options.budget,
       sessions: options.sessions,
       compaction: options.compaction,
-      snapshots: options.snapshots,
       approvals: options.approvals,
       audit: options.audit,
       stream: options.stream,

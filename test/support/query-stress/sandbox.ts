@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import type { SnapshotResult, SnapshotInput } from '../../../src/common/session/snapshots.js'
-import type { FollowedCall, ToolActivityInput } from '../../../src/common/calls/calls.js'
+import type { FollowedCall, ToolActivityInput } from '../../../src/common/calls/call-activities.js'
 import type {
   DeliveredResult,
   DescribedCall,

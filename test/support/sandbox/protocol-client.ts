@@ -1,7 +1,5 @@
-import { defaultLimits } from '../../../src/common/run/limits.js'
 import type { SandboxConnection } from '../../../src/sandbox/backend.js'
-import { encodeMessage } from '../../../src/sandbox/protocol/frames.js'
-import { FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
+import { encodeMessage, FrameDecoder, hostFrameBytes, parseFrame } from '../../../src/sandbox/protocol/frames.js'
 import { type HostMessage, type RunnerMessage, runnerMessageSchema } from '../../../src/sandbox/protocol/messages.js'
 
 /** Sends and receives single messages of the step protocol, without the session driver. */
@@ -15,7 +13,7 @@ export class ProtocolClient {
   }
 
   async send(message: HostMessage): Promise<void> {
-    await this.#connection.send(encodeMessage(message, defaultLimits.frameBytes))
+    await this.#connection.send(encodeMessage(message))
   }
 
   /** Reads the next message that is not about a running cell. */
@@ -30,6 +28,6 @@ export class ProtocolClient {
 }
 
 export async function* readFrames(connection: SandboxConnection): AsyncGenerator {
-  const decoder = new FrameDecoder(defaultLimits.frameBytes)
+  const decoder = new FrameDecoder(hostFrameBytes)
   for await (const chunk of connection.received) yield* decoder.push(chunk).map(parseFrame)
 }

@@ -7,7 +7,7 @@ import { checkMessages, randomMessages } from '../../../../test/support/random-m
 import { PtcError } from '../../../common/errors.js'
 import { defaultLimits } from '../../../common/run/limits.js'
 import { estimateTokens } from '../../../common/agent/context-window.js'
-import type { Message, ModelReply } from '../../../common/agent/messages.js'
+import { type Message, type ModelReply, toMessage } from '../../../common/agent/messages.js'
 import type { CompactionInput, CompactionResult } from '../../../common/agent/model-turn.js'
 import type { ModelProvider, ModelRequest } from '../../../models/provider.js'
 import { ModelProviders } from '../../../models/providers.js'
@@ -185,8 +185,8 @@ it('a compaction makes no summary when the provider counts few tokens of the who
   expect(counted).toHaveLength(2)
   expect(counted[0]?.messages.slice(0, -1)).toEqual(sendable(many))
   expect(counted[0]).toMatchObject({ model: 'm', system: expect.stringContaining('Be brief.') as string })
-  expect(counted[0]?.tools.map(({ name }) => name)).toEqual(['execute_code'])
-  expect(counted[1]?.messages.slice(0, -1)).toEqual(sendable(compacted.messages))
+  expect(counted[0]?.tools.map(({ name }) => name)).toEqual(['execute_code', 'read_more'])
+  expect(counted[1]?.messages.slice(0, -1)).toEqual(sendable(compacted.messages.map(toMessage)))
   expect(counted[1]?.messages.at(-1)?.content).toMatchObject([{ content: 'found' }])
 })
 

@@ -74,7 +74,7 @@ export function compactMessages(parts: ModelParts) {
 }
 
 async function compact(parts: ModelParts, input: CompactionInput, scope: ActivityScope): Promise<CompactionResult> {
-  const { history, targetTokens, counted, readMore = false } = input
+  const { history, targetTokens, counted } = input
   const { signal } = scope
   const { providers, values } = parts
   const messages = await loadMessages(values, history, signal)
@@ -90,7 +90,7 @@ async function compact(parts: ModelParts, input: CompactionInput, scope: Activit
     return { ...result, history: compacted }
   }
 
-  const { messages: short, shortened } = shortenOldResults(messages, { recentTurns, readMore })
+  const { messages: short, shortened } = shortenOldResults(messages, recentTurns)
   const tokens = shortened === 0 ? tokensBefore : await count(short)
   const withoutSummary = async (summary: Pick<CompactionResult, 'problem' | 'summary'> = {}) => {
     const result = { ...summary, shortened, summarized: 0, tokens }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { randomMessages } from '../../../../test/support/random-messages.js'
 import type { Message, UserBlock } from '../../../common/agent/messages.js'
+import { cutNote } from '../../../models/prompt/read-more-tool.js'
 import { shortenOldResults } from './shorten-results.js'
 
 const use = (id: string): Message => ({
@@ -29,11 +30,11 @@ it('large results of old turns are shortened to head, tail and the number of mis
     result('3', large),
     use('4'),
   ]
-  const { messages: short, shortened } = shortenOldResults(messages, { recentTurns: 1, readMore: false })
+  const { messages: short, shortened } = shortenOldResults(messages, 1)
   expect(shortened).toBe(1)
   const note = '\n[... 4800 bytes of this old result were removed ...]\n'
   expect(contentOf(short[4])).toMatchObject({
-    content: `${'ä'.repeat(800)}${note}${'b'.repeat(400)}`,
+    content: `${'ä'.repeat(800)}${note}${'b'.repeat(400)}\n${cutNote('2')}`,
     tool_use_id: '2',
   })
   // Only the thinking after it has changed as well.
@@ -45,7 +46,7 @@ it('large results of old turns are shortened to head, tail and the number of mis
 it('shortening changes no recent turn, and a repetition gives the same messages', () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const messages = randomMessages(seed)
-    const once = shortenOldResults(messages, { recentTurns: 3, readMore: true })
+    const once = shortenOldResults(messages, 3)
     const replies = messages.filter(({ role }) => role === 'assistant').length
     if (replies < 3) expect(once.shortened).toBe(0)
     const results = (all: readonly Message[]) =>
@@ -57,9 +58,7 @@ it('shortening changes no recent turn, and a repetition gives the same messages'
     )
     const kept = results(recent).length
     if (kept > 0 && replies >= 3) expect(results(once.messages).slice(-kept), `seed ${seed}`).toEqual(results(recent))
-    expect(shortenOldResults(once.messages, { recentTurns: 3, readMore: true }).messages, `seed ${seed}`).toEqual(
-      once.messages,
-    )
+    expect(shortenOldResults(once.messages, 3).messages, `seed ${seed}`).toEqual(once.messages)
   }
 })
 
@@ -75,7 +74,7 @@ it('a shortened result keeps its whole text for read_more, and the parts of a re
     result('3', 'y'),
     use('4'),
   ]
-  const { messages: short } = shortenOldResults(messages, { recentTurns: 1, readMore: true })
+  const { messages: short } = shortenOldResults(messages, 1)
   expect(short[2]).toMatchObject({ whole: { 1: ['the whole'] } })
   expect(short[4]).toMatchObject({ whole: { 2: [large] } })
   expect(contentOf(short[4])).toMatchObject({

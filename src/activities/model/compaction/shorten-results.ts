@@ -14,16 +14,13 @@ export interface ShortenedMessages {
   readonly shortened: number
 }
 
-interface Options {
-  /** Results that this number of latest replies could read stay whole. */
-  readonly recentTurns: number
-  /** True when the model may read the whole results with `read_more`. */
-  readonly readMore: boolean
-}
-
-/** Shortens the results of tools in old messages, and leaves out the thinking after them. */
-export function shortenOldResults(messages: readonly StoredMessage[], options: Options): ShortenedMessages {
-  const end = startOfRecentTurns(messages, options.recentTurns)
+/**
+ * Shortens the results of tools in old messages, and leaves out the thinking after them.
+ *
+ * @param recentTurns results that this number of latest replies could read stay whole
+ */
+export function shortenOldResults(messages: readonly StoredMessage[], recentTurns: number): ShortenedMessages {
+  const end = startOfRecentTurns(messages, recentTurns)
   let shortened = 0
   let firstChanged = messages.length
   const changed = messages.map((message, position): StoredMessage => {
@@ -33,18 +30,14 @@ export function shortenOldResults(messages: readonly StoredMessage[], options: O
       const text = textToShorten(block)
       if (text === undefined || block.type !== 'tool_result') return block
       removed.set(block.tool_use_id, [text])
-      return { ...block, content: shorten(text, options.readMore ? block.tool_use_id : undefined) }
+      return { ...block, content: shorten(text, block.tool_use_id) }
     })
     const count = removed.size
     if (count === 0) return message
     shortened += count
     firstChanged = Math.min(firstChanged, position)
     // A result that was cut before has a reference already.
-    return {
-      ...message,
-      content,
-      ...(options.readMore && { whole: { ...Object.fromEntries(removed), ...message.whole } }),
-    }
+    return { ...message, content, whole: { ...Object.fromEntries(removed), ...message.whole } }
   })
   const unchanged = messages.slice(0, firstChanged)
   return { messages: [...unchanged, ...withoutThinking(changed.slice(firstChanged))], shortened }
@@ -68,10 +61,10 @@ function textToShorten(block: UserBlock): string | undefined {
   return typeof content === 'string' && content.length > maxCharacters ? content : undefined
 }
 
-function shorten(text: string, id: string | undefined): string {
+function shorten(text: string, id: string): string {
   const head = takeStart(text, headCharacters)
   const tail = takeEnd(text, tailCharacters)
   const bytes = utf8Length(text) - utf8Length(head) - utf8Length(tail)
   const short = `${head}\n[... ${bytes} bytes of this old result were removed ...]\n${tail}`
-  return id === undefined || short.endsWith(cutNote(id)) ? short : `${short}\n${cutNote(id)}`
+  return short.endsWith(cutNote(id)) ? short : `${short}\n${cutNote(id)}`
 }

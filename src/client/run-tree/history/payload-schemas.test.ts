@@ -1,6 +1,6 @@
 import { expectTypeOf, it } from 'vitest'
 import type { z } from 'zod'
-import type { ToolActivityInput } from '../../../common/calls/calls.js'
+import type { ToolActivityInput } from '../../../common/calls/call-activities.js'
 import type { JsonValue } from '../../../common/json/json.js'
 import type { TextParts } from '../../../common/agent/messages.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../../common/agent/model-turn.js'

@@ -81,17 +81,17 @@ export const limitCases: readonly CaseDefinition[] = [
   {
     name: 'divide the limit of captured output among their steps',
     async run(context) {
-      const harness = await context.newHarness({ capturedCharacters: 4_000 })
+      const harness = await context.harness()
       const { stepResults, output } = await harness.runCell(
-        'for i in range(6):\n    print(f"{i}" * 3_000)\n    await get(i)',
+        'for i in range(6):\n    print(f"{i}" * 199_000)\n    await get(i)',
       )
       const [first = 0, ...others] = stepResults
         .slice(0, 6)
         .map((answer) => ('output' in answer ? answer.output.length : 0))
-      assert.equal(first, 3_001)
+      assert.equal(first, 199_001)
       assert.equal(others.length, 5)
       for (const length of others) expectNear(length, 850, 50)
-      assert.match(output, /^0{3000}\n1+\n\[\.\.\. \d+ characters cut \.\.\.\]\n1+\n/)
+      assert.match(output, /^0+\n1+\n\[\.\.\. \d+ characters cut \.\.\.\]\n1+\n/)
     },
   },
 ]

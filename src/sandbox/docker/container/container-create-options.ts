@@ -1,3 +1,4 @@
+import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { defined } from '../../../common/defined.js'
 import type { Limits } from '../../../common/run/limits.js'
 
@@ -137,14 +138,14 @@ export function containerCreateOptions(input: ContainerCreateInput) {
       CpuShares: 256,
       OomScoreAdj: 500,
       Ulimits: [
-        ulimit('nofile', limits.openFiles),
-        ulimit('fsize', limits.fileBytes),
+        ulimit('nofile', maxOpenFiles),
+        ulimit('fsize', limits.tmpBytes),
         ulimit('core', 0),
         ulimit('msgqueue', 0),
         ulimit('memlock', 65_536),
       ],
       Tmpfs: {
-        '/tmp': `rw,noexec,nosuid,nodev,size=${limits.tmpBytes},nr_inodes=${limits.tmpInodes},mode=1777`,
+        '/tmp': `rw,noexec,nosuid,nodev,size=${limits.tmpBytes},nr_inodes=${maxFiles},mode=1777`,
         [keepAliveFolder]: 'rw,noexec,nosuid,nodev,size=4096,nr_inodes=4,mode=0755',
       },
       // With a log, a program that prints without end would fill the host's disk.

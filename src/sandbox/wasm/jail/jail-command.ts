@@ -3,11 +3,12 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { Limits } from '../../../common/run/limits.js'
+import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { runnerDirectory } from '../../runner-directory.js'
 import type { JailLayers } from './jail-layers.js'
 
 /** The limits on the command line of a child. An interpreter with other limits can't be used for a session. */
-export type ChildLimits = Pick<Limits, 'memoryBytes' | 'tmpBytes' | 'tmpInodes' | 'fileBytes' | 'openFiles'>
+export type ChildLimits = Pick<Limits, 'memoryBytes' | 'tmpBytes'>
 
 /** The settings in which children differ. */
 export interface ChildSettings {
@@ -119,6 +120,7 @@ function nodeArguments({ permissionFlag }: JailLayers, readable: readonly string
 
 /** Returns the argument of runner/wasm/main.mjs. */
 function childSettingsJson({ limits, runner, ...image }: ChildSettings) {
-  const { memoryBytes, ...quotas } = limits
+  const { memoryBytes, tmpBytes } = limits
+  const quotas = { tmpBytes, maxFiles, maxOpenFiles }
   return { pyodide: pyodideFolder(), runner: realpathSync(runner), memoryBytes, quotas, ...image }
 }

@@ -27,7 +27,7 @@ import {
   isCancellation,
   scheduleActivity,
 } from '@temporalio/workflow'
-import type { AuditCallInput } from '../../../common/calls/calls.js'
+import type { AuditCallInput } from '../../../common/calls/call-activities.js'
 import { defined } from '../../../common/defined.js'
 import type { FloatMask } from '../../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'

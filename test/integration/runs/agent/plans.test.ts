@@ -111,13 +111,18 @@ it('mode plan skips the steps after one that was given up or failed, and tells t
 })
 
 it('mode plan ends without a valid plan after as many attempts as answers have, and with the budget', async () => {
-  const two = submit(step('a'), step('b'))
+  const tooMany = submit(...Array.from({ length: 21 }, (_, n) => step(`s${n}`)))
   const env = await TestEnvironment.start({
-    script: [turn(two), turn(text('No.')), turn(call('submit_plan')), inStep('a', turn(text('ok')))],
+    script: {
+      conversations: [
+        { match: { firstUserText: 'invalid' }, turns: [turn(tooMany), turn(text('No.')), turn(call('submit_plan'))] },
+        { turns: [turn(submit(step('a'), step('b'))), inStep('a', turn(text('ok')))] },
+      ],
+    },
   })
-  const limited = { mode: 'plan', limits: { planSteps: 1 } } as const
-  expect(await env.runAgent(limited)).toMatchObject({ status: 'invalid_plan', answer: 'No.', turns: 3 })
-  expect(sent(env)[1]).toContain('it has 2 steps; at most 1 are allowed')
+  const result = await env.runAgent({ question: 'invalid', mode: 'plan' })
+  expect(result).toMatchObject({ status: 'invalid_plan', answer: 'No.', turns: 3 })
+  expect(sent(env)[1]).toContain('it has 21 steps; at most 20 are allowed')
   expect(await env.runAgent({ mode: 'plan', budget: { turns: 2, whenSpent: 'end' } })).toMatchObject({
     status: 'budget_spent',
     turns: 2,

@@ -79,10 +79,14 @@ it('asks again for an answer that does not fit the schema, and the client gets t
 })
 
 it('an agent ends with its own status after too many answers that do not fit the schema', async () => {
-  const script = [turn(call('submit_answer', {}), code('print(1)')), turn(text('Three.'), call('submit_answer', {}))]
+  const script = [
+    turn(call('submit_answer', {}), code('print(1)')),
+    turn(call('submit_answer', {})),
+    turn(text('Three.'), call('submit_answer', {})),
+  ]
   const env = await TestEnvironment.start({ agents: [analyst], script })
-  const result = await env.runAgent({ agent: 'analyst', limits: { answerAttempts: 2 } })
-  expect(result).toMatchObject({ status: 'invalid_answer', answer: 'Three.', turns: 2, cells: 1 })
+  const result = await env.runAgent({ agent: 'analyst' })
+  expect(result).toMatchObject({ status: 'invalid_answer', answer: 'Three.', turns: 3, cells: 1 })
   expect(result).not.toHaveProperty('output')
 })
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
     },
     audit: { sink: { write: async (event: AuditEvent) => void audited.push(event) } },
     timeouts: { heartbeat: '1s' },
-    limits: { compensations: 40 },
+    limits: { compensations: 40, historyEvents: 100 },
     onCleanup: (cleanup) => (end = cleanup),
   })
 })
@@ -120,7 +120,7 @@ for tool, what, ending in [(book, "u1", "refuse"), (book, "u2", "lose"), (book_o
     ])
   })
 
-  it('calls over limits.compensations are refused, and compensation works over continue-as-new', async () => {
+  it('calls over the limit of compensations are refused, and compensation works over continue-as-new', async () => {
     const source = `
 refused = 0
 for n in range(45):
@@ -128,7 +128,7 @@ for n in range(45):
     except ToolDenied as error: refused += 1
 print(refused)
 1/0`
-    const handle = await env.startProgram(source, { limits: { historyEvents: 100 } })
+    const handle = await env.startProgram(source)
     const { outcome, compensation } = (await handle.result()) as ProgramResult
     expect(outcome.output).toBe('5\n')
     expect(compensation).toMatchObject({ compensated: 40, failed: 0 })

@@ -200,7 +200,12 @@ import asyncio
 first = asyncio.ensure_future(pay(id=96, euros=1))
 await asyncio.sleep(1)
 print(await asyncio.gather(first, hold(), pay(id=97, euros=2), return_exceptions=True))`
-    const handle = await env.startProgram(source, { limits: { callsInFlight: 1, deferredCalls: 1 } })
+    const own = await TestEnvironment.start({
+      tools: [payment('pay', 'always'), hold],
+      limits: { callsInFlight: 1, deferredCalls: 1 },
+      approvals: { onRequest: (each) => void requests.push(each) },
+    })
+    const handle = await own.startProgram(source)
     await held.promise
     await approve(96)
     released.resolve()
@@ -209,7 +214,7 @@ print(await asyncio.gather(first, hold(), pay(id=97, euros=2), return_exceptions
     )
     expect(await handle.result()).toMatchObject({ outcome: { output } })
     expect(payments(97)).toEqual([])
-    await env.expectCleanEnd(handle)
+    await own.expectCleanEnd(handle)
   })
 
   it('an approval is not requested again after a reset', async () => {

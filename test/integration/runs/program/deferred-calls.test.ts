@@ -32,6 +32,7 @@ beforeAll(async () => {
       tool('count', () => null),
     ],
     script: [turn(call('approve', { id: 61 }), call('approve', { id: 62 })), answerResult],
+    limits: { historyEvents: 100 },
     onCleanup: (cleanup) => (end = cleanup),
   })
 })
@@ -119,7 +120,8 @@ await asyncio.sleep(0)
 try: await approve(id=72)
 except ToolDenied as error: print(error)
 `
-    const { outcome } = await env.runProgram(source, { limits: { deferredCalls: 1 } })
+    const own = await TestEnvironment.start({ tools: [calls.tool('approve')], limits: { deferredCalls: 1 } })
+    const { outcome } = await own.runProgram(source)
     const output = expect.stringContaining('a run may have 1 deferred call at once\n')
     expect(outcome).toMatchObject({ status: 'ok', output })
   })
@@ -177,12 +179,10 @@ except ToolDenied as error: print(error)
 })
 
 describe('a deferred call of a run that continues as new', () => {
-  const limits = { historyEvents: 100 }
   const continueAsNew = 'for n in range(40): await count()'
 
   it('a deferred call keeps its result over continue-as-new: the same one is accepted again, and no other', async () => {
-    const handle = await env.startProgram(
-      `
+    const handle = await env.startProgram(`
 import asyncio
 calls = [asyncio.ensure_future(approve(id=n)) for n in (121, 122)]
 await approve(id=123)
@@ -190,9 +190,7 @@ ${continueAsNew}
 await approve(id=124)
 print([(await call)["approved"] for call in calls])
 await approve(id=125)
-`,
-      { limits },
-    )
+`)
     const completeAgain = async (id: number): Promise<void> => {
       await complete(id, approved)
       await expect(complete(id, { approved: false })).rejects.toMatchObject({ code: 'CALL_COMPLETED' })
@@ -213,15 +211,12 @@ await approve(id=125)
   })
 
   it('a deferred call stays expired over continue-as-new', async () => {
-    const handle = await env.startProgram(
-      `
+    const handle = await env.startProgram(`
 try: await approve_soon(id=131)
 except ToolError as error: print(type(error).__name__, error)
 ${continueAsNew}
 await approve(id=132)
-`,
-      { limits },
-    )
+`)
     await calls.token(132)
     expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
     await expect(complete(131, approved)).rejects.toMatchObject({ code: 'CALL_EXPIRED' })

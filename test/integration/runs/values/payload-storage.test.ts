@@ -51,7 +51,7 @@ describe('a question of 5 MB', () => {
 
 describe('a result that is stored externally', () => {
   it('a client with the store can read an external result, and one without it gets a typed error', async () => {
-    const env = await TestEnvironment.start({ limits: { capturedCharacters: 200_000, outputCharacters: 200_000 } })
+    const env = await TestEnvironment.start({ limits: { outputCharacters: 200_000 } })
     // Four bytes per character: over the limit of inline values.
     const handle = await env.startProgram("print('🎈' * 190_000)")
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok' } })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { defaultLimits } from '../../../../src/common/run/limits.js'
+import { capturedCharacters, defaultLimits } from '../../../../src/common/run/limits.js'
 import type { SandboxBackend, SandboxConnection } from '../../../../src/sandbox/backend.js'
+import { hostFrameBytes } from '../../../../src/sandbox/protocol/frames.js'
 import { protocolVersion } from '../../../../src/sandbox/protocol/messages.js'
 import type { RunnerMessage } from '../../../../src/sandbox/protocol/messages.js'
 import { createWasmBackend } from '../../../../src/sandbox/wasm/backend.js'
@@ -26,7 +27,7 @@ async function runCell(source: string): Promise<RunnerMessage> {
 }
 
 test('the runner of the Docker sandbox responds to hello', async () => {
-  const { cellSeconds, callsPerCell, capturedCharacters, frameBytes, argumentBytes, memoryBytes } = defaultLimits
+  const { cellSeconds, callsPerCell, argumentBytes, memoryBytes } = defaultLimits
   await client.send({
     type: 'hello',
     protocol: protocolVersion,
@@ -39,7 +40,7 @@ test('the runner of the Docker sandbox responds to hello', async () => {
       cell_seconds: cellSeconds,
       calls_per_cell: callsPerCell,
       captured_characters: capturedCharacters,
-      frame_bytes: frameBytes,
+      frame_bytes: hostFrameBytes,
       argument_bytes: argumentBytes,
       memory_bytes: memoryBytes,
     },

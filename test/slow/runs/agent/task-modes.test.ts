@@ -78,21 +78,24 @@ it('mode single-turn: the only reply of an agent with an output schema must have
 it('mode autonomous: a text ends the work only when it replaces an answer too often, or the budget is spent', async () => {
   const script = [
     turn(text('I begin.')),
+    turn(text('I go on.')),
     turn(call('ping')),
     turn(text('Nearly.')),
+    turn(text('Very nearly.')),
     turn(call('submit_answer', { answer: 'All done.' })),
   ]
-  const env = await TestEnvironment.start({ tools: [ping], script, limits: { answerAttempts: 2 } })
+  const talk = { match: { firstUserText: 'talk' }, turns: ['One.', 'Two.', 'Three.'].map((each) => turn(text(each))) }
+  const env = await TestEnvironment.start({ tools: [ping], script: { conversations: [talk, { turns: script }] } })
   const result = await env.runAgent({ mode: 'autonomous' })
-  // The work in between resets the count: the second text counts as the first one again.
-  expect(result).toMatchObject({ status: 'answered', answer: 'All done.', turns: 4 })
+  // The work in between resets the count: the third text counts as the first one again.
+  expect(result).toMatchObject({ status: 'answered', answer: 'All done.', turns: 6 })
   expect(result).not.toHaveProperty('output')
   expect(lastMessages(env)[1]).toContain('Nobody reads this text')
 
-  expect(await env.runAgent({ mode: 'autonomous', limits: { answerAttempts: 1 } })).toMatchObject({
+  expect(await env.runAgent({ question: 'talk', mode: 'autonomous' })).toMatchObject({
     status: 'no_answer',
-    answer: 'I begin.',
-    turns: 1,
+    answer: 'Three.',
+    turns: 3,
   })
   const budget = { turns: 2, whenSpent: 'end' } as const
   expect(await env.runAgent({ mode: 'autonomous', budget })).toMatchObject({ status: 'budget_spent', turns: 2 })

@@ -32,10 +32,10 @@ describe.each(backends)('the output of a cell, in %s', (backend) => {
   })
 
   it('the stored output of a cell has a limit, too, over all steps of the cell', async () => {
-    const env = await TestEnvironment.start({ backend, tools: [echo], limits: { capturedCharacters: 5_000 } })
-    const source = 'for n in range(10):\n    print(str(n) * 4_000)\n    await echo(value=n)'
+    const env = await TestEnvironment.start({ backend, tools: [echo], limits: { outputCharacters: 200_000 } })
+    const source = 'for n in range(10):\n    print(str(n) * 160_000)\n    await echo(value=n)'
     const { outcome } = await env.runProgram(source)
-    expect(outcome.output.length).toBeLessThan(5_000 + 10 * 1_000)
+    expect(outcome.output.length).toBeLessThan(200_000 + 10 * 1_000)
     for (let n = 0; n < 10; n += 1) expect(outcome.output).toContain(String(n).repeat(300))
     expect(await renderedTree(env, true)).toContain('characters cut')
   })

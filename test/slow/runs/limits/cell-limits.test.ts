@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { CellOutcome } from '../../../../src/common/calls/outcomes.js'
-import type { Limits } from '../../../../src/common/run/limits.js'
+import type { Limits, LoweredLimits } from '../../../../src/common/run/limits.js'
 import { tool } from '../../../support/tools.js'
 import { type Backend, backends } from '../../../support/environment/backends.js'
 import { TestSession } from '../../../support/environment/test-session.js'
 
 interface LimitCase {
-  readonly limit: keyof Limits
+  /** An option, or a fixed limit. */
+  readonly limit: keyof Limits | 'wakes' | 'files' | 'open files' | 'captured characters'
   readonly cause: string
-  readonly limits: Partial<Limits>
+  readonly limits?: Partial<Limits> & LoweredLimits
   readonly source: string
   readonly status: CellOutcome['status']
   /** Matches the text that the model reads: the output, or the error. */
@@ -82,7 +83,7 @@ while True:
     keepsVariables: false,
   },
   {
-    limit: 'wakesPerCell',
+    limit: 'wakes',
     cause: 'a loop of sleeps',
     limits: { wakesPerCell: 3 },
     source: 'import asyncio\nwhile True: await asyncio.sleep(1.1)',
@@ -119,10 +120,10 @@ while True:
     onlyBackend: 'docker',
   },
   {
-    limit: 'fileBytes',
+    limit: 'tmpBytes',
     cause: 'one large file',
-    limits: { fileBytes: megabyte },
-    source: fill(2 * megabyte),
+    limits: { tmpBytes: megabyte },
+    source: 'open("/tmp/file", "wb").truncate(2_000_000)',
     status: 'code_error',
     message: /OSError: \[Errno 2[27]\] File too large/,
   },
@@ -130,33 +131,30 @@ while True:
     limit: 'tmpBytes',
     cause: 'files larger than /tmp',
     limits: { tmpBytes: megabyte },
-    source: fill(2 * megabyte),
+    source: `with open("/tmp/first", "wb") as file: file.write(bytes(65_536))\n${fill(2 * megabyte)}`,
     status: 'code_error',
     message: /OSError: \[Errno \d+\] No space left on device/,
   },
   {
-    limit: 'tmpInodes',
+    limit: 'files',
     cause: 'endless files',
-    limits: { tmpInodes: 32 },
-    source: 'for n in range(100): open(f"/tmp/{n}", "w").close()',
+    source: 'for n in range(5_000): open(f"/tmp/{n}", "w").close()',
     status: 'code_error',
     message: /OSError: \[Errno \d+\] No space left on device/,
   },
   {
-    limit: 'openFiles',
+    limit: 'open files',
     cause: 'files that stay open',
-    limits: { openFiles: 32 },
-    source: 'files = [open("/tmp/one", "w") for _ in range(100)]',
+    source: 'files = [open("/tmp/one", "w") for _ in range(1_100)]',
     status: 'code_error',
     message: /OSError: \[Errno \d+\] (Too many open files|No file descriptors available)/,
   },
   {
-    limit: 'capturedCharacters',
+    limit: 'captured characters',
     cause: 'endless output',
-    limits: { capturedCharacters: 1_000 },
-    source: 'print("x" * 5_000)',
+    source: 'print("x" * 900_000)',
     status: 'ok',
-    message: /^x{300,500}\n\[\.\.\. 4\d\d\d characters cut \.\.\.\]\nx{300,500}\n$/,
+    message: /^x{99000}x{0,1000}\n\[\.\.\. 70\d\d\d\d characters cut \.\.\.\]\nx{99000}x{0,1000}\n$/,
   },
   {
     limit: 'argumentBytes',
@@ -212,7 +210,7 @@ describe.each(backends)('code over a limit, in %s', (backend) => {
   const rows = table.filter(({ onlyBackend = backend }) => onlyBackend === backend)
 
   it.each(rows)('code over the limit $limit, by $cause', async (row) => {
-    const { limits, source, status, message, keepsVariables = true } = row
+    const { limits = {}, source, status, message, keepsVariables = true } = row
     const stopped: unknown[] = []
     const never = tool('never', async (_input, { signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))

@@ -120,7 +120,7 @@ describe('a session', () => {
   })
 
   it('a full session refuses executions, and keeps its variables', async () => {
-    const session = await TestSession.start({ sessions: { executions: 2 } })
+    const session = await TestSession.start({ limits: { sessionExecutions: 2 } })
     await session.outputOf('x = 1')
     await session.outputOf('x = 2')
     await expect(session.execute('print(x)')).rejects.toMatchObject({

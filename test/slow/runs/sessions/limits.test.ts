@@ -33,10 +33,9 @@ it('callsPerRun starts again with each execution, which counts as a run', async 
 })
 
 it('the output of an execution is complete up to the capture limit, because no model reads it', async () => {
-  const limits = { outputCharacters: 100, capturedCharacters: 30_000 }
-  const session = await TestSession.start({ limits })
-  expect(await session.outputOf('print("x" * 20_000)')).toBe(`${'x'.repeat(20_000)}\n`)
-  expect(await session.outputOf('print("x" * 50_000)')).toMatch(/^x+\n\[\.\.\. \d+ characters cut \.\.\.\]\nx+\n$/)
+  const session = await TestSession.start({ limits: { outputCharacters: 100 } })
+  expect(await session.outputOf('print("x" * 190_000)')).toBe(`${'x'.repeat(190_000)}\n`)
+  expect(await session.outputOf('print("x" * 300_000)')).toMatch(/^x+\n\[\.\.\. \d+ characters cut \.\.\.\]\nx+\n$/)
   await session.close()
 })
 

@@ -169,19 +169,19 @@ test('memory of JavaScript is limited, too', async () => {
 })
 
 test('files have quotas, and a deletion frees space', async () => {
-  const limits = { tmpBytes: 4_000_000, fileBytes: 2_000_000, tmpInodes: 50, openFiles: 20 }
+  const limits = { tmpBytes: 4_000_000 }
   const connection = await createBackend().open(createSpec('files', limits), signal)
   const attacker = new AttackClient(connection)
-  const tooLarge = await attacker.run('open("/tmp/large", "wb").write(bytes(2_500_000))')
+  const tooLarge = await attacker.run('open("/tmp/large", "wb").write(bytes(4_500_000))')
   expect(tooLarge?.error).toContain('File too large')
   const full = await attacker.run('for i in range(9): open(f"/tmp/{i}", "wb").write(bytes(1_000_000))')
   expect(full?.error).toContain('No space left')
   const room =
     'import os\nfor each in os.listdir("/tmp"): os.remove(f"/tmp/{each}")\nanswer = open("/tmp/a", "wb").write(bytes(1_500_000))'
   expect(await attacker.run(room)).toEqual({ answer: 1_500_000 })
-  const many = await attacker.run('for i in range(99): open(f"/tmp/n{i}", "w").close()')
+  const many = await attacker.run('for i in range(5_000): open(f"/tmp/n{i}", "w").close()')
   expect(many?.error).toContain('No space left')
-  const truncated = await attacker.run('os.truncate("/tmp/a", 3_000_000)')
+  const truncated = await attacker.run('os.truncate("/tmp/a", 4_500_000)')
   expect(truncated?.error).toContain('File too large')
   const open = await attacker.run('held = []\nwhile True: held.append(open("/tmp/a"))')
   expect(open?.error).toContain('No file descriptors')

@@ -19,7 +19,7 @@ const book = defineTool({
 })
 export default defineConfig({
   tools: [count, book], sandbox: { backend: 'wasm' }, taskQueue: '${taskQueue}',
-  limits: { historyEvents: 100 }, values: { store: { kind: 'local', directory: 'kept' } },
+  [Symbol.for('durable-ptc.test-settings')]: { limits: { historyEvents: 100 } }, values: { store: { kind: 'local', directory: 'kept' } },
 })
 `
 const calls = 60

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { didYouMean } from '../common/text/unknown-keys.js'
 
 /** Describes the problems of a value for people: a line for each problem, with a similar key for each unknown one. */
-export function describeIssues({ issues }: z.ZodError, schema: z.ZodType): string {
+export function describeProblems({ issues }: z.ZodError, schema: z.ZodType): string {
   const described = issues.map((issue) => {
     if (issue.code !== 'unrecognized_keys') return issue
     const known = keysOf(issue.path.reduce<unknown>(valueSchema, schema))

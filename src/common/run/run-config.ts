@@ -109,6 +109,8 @@ export interface CompactionConfig {
 export interface RunConfig {
   readonly tools: readonly ToolConfig[]
   readonly toolSet: ToolSet
+  /** Name of the language of the run's code, in which `toolSet` describes the tools. */
+  readonly language: string
   readonly model: ModelConfig
   readonly backend: BackendChoice
   readonly limits: Limits
@@ -173,6 +175,7 @@ export interface RunConfig {
 export type RunDefaults = Omit<
   RunConfig,
   | 'toolSet'
+  | 'language'
   | 'namespace'
   | 'completionSecret'
   | 'agentName'

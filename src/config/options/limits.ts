@@ -54,7 +54,7 @@ export const limitsSchema = z.strictObject({
     .max(maximumFrameBytes)
     .default(defaultLimits.frameBytes),
   memoryBytes: positiveInteger
-    .min(32 * 1024 * 1024, 'a Python session needs at least 32 MiB')
+    .min(32 * 1024 * 1024, 'a session needs at least 32 MiB')
     .default(defaultLimits.memoryBytes),
   cpus: z.number().positive().default(defaultLimits.cpus),
   processes: positiveInteger.default(defaultLimits.processes),

@@ -64,7 +64,7 @@ export class SessionHarness {
   }
 
   get sessionSpec() {
-    return { workflowId: 'test', runId: 'test', limits: this.limits }
+    return { workflowId: 'test', runId: 'test', language: 'python', limits: this.limits }
   }
 
   /** The specification that the backend receives for this session. */

@@ -109,7 +109,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
 
   async function create(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined> {
     const labels = containerLabels(spec, Math.floor(Date.now() / 1_000) + lifetimeSeconds)
-    return factory.create(containerName(spec), await factory.createOptions(spec, labels, spec.limits), signal)
+    return factory.create(containerName(spec), await factory.createOptions(spec, labels), signal)
   }
 
   function track(connection: DockerConnection): DockerConnection {

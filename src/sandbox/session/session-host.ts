@@ -47,6 +47,7 @@ interface SessionHostOptions {
 interface SessionSpec {
   readonly workflowId: string
   readonly runId: string
+  readonly language: string
   readonly limits: Limits
   /** The tools of the session's run. Default: the tools of the host. */
   readonly tools?: readonly ToolSignature[]

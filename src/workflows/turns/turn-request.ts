@@ -46,7 +46,8 @@ export function turnRequest(
   const asked = { history, committedTurns, pending, ...ofMessage, ...defined({ requester }), ...code }
   const { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes } = config.limits
   const limits = { cellSeconds, outputCharacters, callsPerCell, planSteps, argumentBytes }
-  return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
+  const described = { limits, tools: documentedToolSet(config), language: config.language }
+  return { turn: counts.turns, ...described, ...agent, ...context, ...asked }
 }
 
 function sharedSessionOf(owner: SessionOwner): SharedSession {

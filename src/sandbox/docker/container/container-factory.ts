@@ -1,7 +1,6 @@
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
-import type { Limits } from '../../../common/run/limits.js'
-import type { SandboxId } from '../../backend.js'
+import type { SandboxSpec } from '../../backend.js'
 import type { ConnectableState } from './container-state.js'
 import { openAttachStream } from '../connection/attach-stream.js'
 import { deleteCheckpoint, startFromCheckpoint } from './checkpoint.js'
@@ -58,17 +57,18 @@ export class ContainerFactory {
 
   /** The body of the create request. @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED */
   async createOptions(
-    id: SandboxId,
+    spec: Omit<SandboxSpec, 'workflowId' | 'runId'>,
     labels: Readonly<Record<string, string>>,
-    limits: Limits,
   ): Promise<ContainerCreateOptions> {
+    const { language, limits } = spec
     const { seccomp, runtime, orphanSeconds, stoppedOrphanSeconds } = this.#options
     const { userNamespace } = await this.#capabilities.get()
     const image = await this.#imageId.get()
     return containerCreateOptions({
       image,
-      userId: userId(id, userNamespace),
+      userId: userId(spec, userNamespace),
       labels,
+      language,
       limits,
       orphanSeconds,
       stoppedOrphanSeconds,

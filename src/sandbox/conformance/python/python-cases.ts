@@ -4,7 +4,7 @@ import { echoTool } from '../session-harness.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Programs that a sandbox must run as CPython does. docs/reference/python.md lists the differences. */
-export const pythonCases: readonly CaseDefinition[] = [
+export const languageCases: readonly CaseDefinition[] = [
   {
     name: 'stops at a breakpoint like a program without a terminal',
     async run(context) {

@@ -80,30 +80,12 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8')))
   const image = new SandboxImage(engine, imageSource, settings.image)
-  const {
-    runtime,
-    sendTimeoutMs,
-    orphanSeconds,
-    stoppedOrphanSeconds,
-    lifetimeSeconds,
-    maxIdleSeconds,
-    limits,
-    namespace,
-    warm,
-  } = settings
-  const factory = new ContainerFactory({
-    engine,
-    image,
-    seccomp,
-    runtime,
-    orphanSeconds,
-    stoppedOrphanSeconds,
-    sendTimeoutMs,
-  })
+  const { runtime, lifetimeSeconds, namespace, warm } = settings
+  const factory = new ContainerFactory({ ...settings, engine, image, seccomp })
   const pool =
     namespace === undefined || warm === 0
       ? undefined
-      : new WarmPool({ engine, factory, namespace, limits, size: warm, maxIdleSeconds, lifetimeSeconds })
+      : new WarmPool({ ...settings, engine, factory, namespace, size: warm })
   const connections = new Set<DockerConnection>()
   let closed = false
 

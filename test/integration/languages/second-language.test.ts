@@ -67,7 +67,7 @@ it('a run in a second language tells the model of it, calls tools, and is rebuil
   expect(backend.opened).toEqual(['lines', 'lines'])
   const [request] = env.api.requests
   const described = JSON.stringify(request?.body)
-  expect(described).toContain('Runs lines, for 60 seconds, with a object of lines.')
+  expect(described).toContain('Runs lines, for 90 seconds, with a object of lines.')
   expect(described).toContain('double JSON -- The double of a test.')
   expect(described).not.toMatch(/python/i)
 })

@@ -10,19 +10,17 @@ import { type DaemonCapabilities, probeDaemon } from '../engine/daemon-capabilit
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { statusOf } from '../engine/docker-error.js'
 import { userId } from './sandbox-identity.js'
+import type { DockerBackendSettings } from '../options.js'
 import type { SandboxImage } from '../image/sandbox-image.js'
 
-interface ContainerFactoryOptions {
+interface ContainerFactoryOptions extends Pick<
+  DockerBackendSettings,
+  'runtime' | 'orphanSeconds' | 'stoppedOrphanSeconds' | 'sendTimeoutMs'
+> {
   readonly engine: DockerEngine
   readonly image: SandboxImage
   /** The seccomp profile as JSON text. */
   readonly seccomp: string
-  readonly runtime: string | undefined
-  /** See {@link containerCreateOptions}. */
-  readonly orphanSeconds: number
-  readonly stoppedOrphanSeconds: number
-  /** See {@link DockerConnection}. */
-  readonly sendTimeoutMs: number
 }
 
 const startByState = {
@@ -61,20 +59,10 @@ export class ContainerFactory {
     labels: Readonly<Record<string, string>>,
   ): Promise<ContainerCreateOptions> {
     const { language, limits } = spec
-    const { seccomp, runtime, orphanSeconds, stoppedOrphanSeconds } = this.#options
     const { userNamespace } = await this.#capabilities.get()
     const image = await this.#imageId.get()
-    return containerCreateOptions({
-      image,
-      userId: userId(spec, userNamespace),
-      labels,
-      language,
-      limits,
-      orphanSeconds,
-      stoppedOrphanSeconds,
-      seccomp,
-      runtime,
-    })
+    const owner = userId(spec, userNamespace)
+    return containerCreateOptions({ ...this.#options, image, userId: owner, labels, language, limits })
   }
 
   /**

@@ -12,7 +12,7 @@ const seccomp = JSON.stringify(
 /** The create options of a sandbox, without its labels. */
 export function rawContainerBody(image: string) {
   const labels = { 'ptc.namespace': 'ptc-bench' }
-  return containerCreateOptions({ image, userId: 100_000, labels, limits: defaultLimits, seccomp })
+  return containerCreateOptions({ image, userId: 100_000, labels, language: 'python', limits: defaultLimits, seccomp })
 }
 
 /**

@@ -51,7 +51,7 @@ export async function openSession(
 ): Promise<BenchSession> {
   const id = randomUUID()
   const workflowId = `bench-${id}`
-  const owner = { workflowId, runId: id, limits: defaultLimits }
+  const owner = { workflowId, runId: id, language: 'python', limits: defaultLimits }
   const { signal } = new AbortController()
   const { session } = await host.open({ id, epoch: 1, backend, startedAt: Date.now() }, owner, signal)
   let steps = 0

@@ -2,6 +2,9 @@ import type { CallPosition } from './calls/calls.js'
 import type { BackendChoice, BackendName } from './run/run-config.js'
 import type { ToolConfig } from './calls/tool-config.js'
 
+/** The language of the code of runs that name none. */
+export const defaultLanguageName = 'python'
+
 export const workflowNames = {
   agent: 'agent',
   program: 'program',

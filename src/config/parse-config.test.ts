@@ -176,7 +176,7 @@ describe('parseConfig', () => {
     [
       'too little memory',
       { tools: [], limits: { memoryBytes: 1_000 } },
-      '✖ a Python session needs at least 32 MiB\n  → at limits.memoryBytes',
+      '✖ a session needs at least 32 MiB\n  → at limits.memoryBytes',
     ],
     [
       'no duration',

@@ -1,21 +1,46 @@
 /*
  * Languages of programs.
  *
- * Owns: what depends on the language of a program outside the sandbox: reserved names, and the texts for the model.
+ * Owns: what depends on the language of a program: reserved names, the texts for the model, the code that people type,
+ * and the command that starts its runner.
  * Boundary: pure text. It knows no tool, model or sandbox; `runner/` executes programs.
  *
  * Invariants:
  * 1. A text depends only on the arguments: prompt caching depends on equal bytes.
- * 2. Tools and models know languages only by this list.
+ * 2. Tools, models, sandboxes and the command line know languages only by this list.
+ * 3. A run records the name of its language. A name is never given to another language.
  */
 
+import { PtcError } from '../common/errors.js'
+import { defaultLanguageName } from '../common/names.js'
 import type { Language } from './language.js'
 import { python } from './python/index.js'
 
-export type { DocumentedTool, Environment, EnvironmentLimits, Language, ToolsOptions } from './language.js'
+export type {
+  DocumentedTool,
+  Environment,
+  EnvironmentLimits,
+  HostedLanguage,
+  Language,
+  Repl,
+  ToolsOptions,
+} from './language.js'
 export { parametersOf } from './parameters.js'
 
 export const languages: readonly Language[] = [python]
 
+/**
+ * Returns the language of a run.
+ *
+ * @throws PtcError SANDBOX_UNAVAILABLE, because another worker may have the language
+ */
+export function languageOf(name: string): Language {
+  const found = languages.find((language) => language.name === name)
+  if (found) return found
+  throw new PtcError('SANDBOX_UNAVAILABLE', `this worker has no language ${name}`, {
+    hint: 'Start a worker of the version that started the run, or a later one.',
+  })
+}
+
 /** The language of runs that name none. */
-export const defaultLanguage: Language = python
+export const defaultLanguage: Language = languageOf(defaultLanguageName)

@@ -1,11 +1,20 @@
 import type { SharedSessionOwner } from '../common/agent/model-turn.js'
-import type { JsonObject } from '../common/json/json.js'
+import type { JsonObject, JsonValue } from '../common/json/json.js'
 import type { Limits } from '../common/run/limits.js'
 
-/** A language of programs: everything outside the sandbox that depends on it. */
+/** A language of programs: everything that depends on it, except its runner in `runner/NAME`. */
 export interface Language {
-  /** The name, also of code blocks in Markdown. Its runner is in `runner/NAME`, which gets a cell as its source text. */
+  /** The name in recorded runs, and of code blocks in Markdown. */
   readonly name: string
+  /** The name for people. */
+  readonly title: string
+  /** The ending of names of files with code. */
+  readonly extension: `.${string}`
+  /** Starts the runner, which gets a cell as its source text. */
+  readonly runner: Runner
+  readonly repl: Repl
+  /** Undefined: no API of a model provider executes the language. */
+  readonly hosted?: HostedLanguage
   /** Returns whether a function of a tool must not have this name: a keyword, or a name that programs use. */
   isReservedName(name: string): boolean
   /**
@@ -17,6 +26,48 @@ export interface Language {
   describeEnvironment(limits: EnvironmentLimits, environment: Environment): string
   /** Describes how code calls tools, and how a failed call reads; with the stubs of the tools. */
   describeTools(stubs: readonly string[], options: ToolsOptions): string
+  /** A tool in one line of code with a comment. */
+  summarizeTool(codeName: string, parameters: readonly string[], summary: string): string
+  /** Describes the type and size of a value of a program. Of the content, the text has only the names of members. */
+  describeValue(value: JsonValue): string
+  /** The names of the functions that a text calls, if it consists of calls. Empty for any other text. */
+  callsIn(text: string): readonly string[]
+}
+
+/**
+ * How a sandbox starts the runner. Its files are those in `runner/NAME` with the extension of the language; the image
+ * has them in `/opt/durable-ptc/NAME`.
+ */
+export interface Runner {
+  /** The path of the interpreter in the image, and its arguments before the file. */
+  readonly interpreter: readonly string[]
+  /** The file that the interpreter executes, in the folder of the runner. */
+  readonly entry: string
+  /** The environment variables that the runner needs, besides those of every sandbox. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** How people type code, block by block. */
+export interface Repl {
+  readonly prompts: { readonly first: string; readonly next: string }
+  /** What the tab key types at the begin of a line. */
+  readonly indentation: string
+  /** Names that the tab key completes, besides those of tools. */
+  readonly names: readonly string[]
+  /** Whether the lines are a complete block. Invalid code is complete: the runner reports the error. */
+  isCompleteBlock(lines: readonly string[]): boolean
+  /** Whether the line can only continue a block, even after an empty line. */
+  continuesBlock(line: string): boolean
+  /** Makes a block that is one expression print its value. Returns other blocks unchanged. */
+  displayValueOf(block: string): string
+}
+
+/** The texts for code that the API of a model provider executes (`sandbox: 'anthropic'`). */
+export interface HostedLanguage {
+  /** Describes the environment, and how code calls tools. */
+  readonly guidance: string
+  /** Describes the result of a tool by its stub. Undefined: the stub has no type of the result. */
+  describeResult(stub: string): string | undefined
 }
 
 /**

@@ -59,6 +59,8 @@ export interface SandboxId {
 export interface SandboxSpec extends SandboxId {
   readonly workflowId: string
   readonly runId: string
+  /** Name of the language of the programs. A backend without a runner for it rejects `open`. */
+  readonly language: string
   readonly limits: Limits
 }
 

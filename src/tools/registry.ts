@@ -6,7 +6,7 @@ import type { ToolConfig } from '../common/calls/tool-config.js'
 import { type Redact, unredacted } from '../common/text/redact.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
 import { renderStandaloneStub, documentTools, type ToolDocumentation } from './documentation/document-tools.js'
-import { parametersOf } from '../languages/index.js'
+import { defaultLanguage, type Language, parametersOf } from '../languages/index.js'
 import { namesForCode } from './tool-name.js'
 import { requireTool, type Tool } from './tool.js'
 
@@ -33,6 +33,8 @@ export const toolCallSignatureSchema: z.ZodType<ToolCallSignature> = z.object({
 
 /** The tools of a worker. Immutable. Names are looked up in a Map, so names such as `constructor` are unknown. */
 export interface ToolRegistry {
+  /** Name of the language of documentation and signatures. */
+  readonly language: string
   readonly names: readonly string[]
   get(name: string): Tool | undefined
   /** The tools, for the workflow. */
@@ -73,6 +75,7 @@ export function createRegistry(
   tools: readonly Tool[],
   redact: Redact = unredacted,
   knownCodeNames?: ReadonlyMap<string, string>,
+  language: Language = defaultLanguage,
 ): ToolRegistry {
   const byName = new Map<string, Tool>()
   for (const [index, entry] of tools.entries()) {
@@ -89,10 +92,10 @@ export function createRegistry(
   assertOneRate(all)
   const toolConfigs = all.map(toToolConfig)
   const codeNames = knownCodeNames ?? namesForCode(all.map(({ name }) => name))
-  const documentation = documentTools(all, codeNames)
+  const documentation = documentTools(all, codeNames, language)
   const signatures = all
     .filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
-    .map((tool) => signatureOf(tool, codeNames))
+    .map((tool) => signatureOf(tool, codeNames, language))
   const outputSchemas = Object.fromEntries(
     all.filter(({ remote, deferred }) => remote ?? deferred).map(({ name, outputSchema }) => [name, outputSchema]),
   )
@@ -109,13 +112,14 @@ export function createRegistry(
     const chosen = all.filter(({ name }) => names.includes(name))
     if (chosen.length === all.length) return registry
     const key = JSON.stringify(chosen.map(({ name }) => name))
-    const found = subsets.get(key) ?? createRegistry(chosen, redact, codeNames)
+    const found = subsets.get(key) ?? createRegistry(chosen, redact, codeNames, language)
     const [oldest] = subsets.keys()
     if (subsets.size >= maxSubsets && oldest !== undefined) subsets.delete(oldest)
     subsets.set(key, found)
     return found
   }
   const registry: ToolRegistry = Object.freeze({
+    language: language.name,
     names: Object.freeze([...byName.keys()]),
     get: (name: string) => byName.get(name),
     toolConfigs: () => toolConfigs,
@@ -177,7 +181,7 @@ function assertOneRate(tools: readonly Tool[]): void {
   }
 }
 
-function signatureOf(tool: Tool, codeNames: ReadonlyMap<string, string>): ToolCallSignature {
+function signatureOf(tool: Tool, codeNames: ReadonlyMap<string, string>, language: Language): ToolCallSignature {
   const parameters = parametersOf(tool.inputSchema)
   const name = codeNames.get(tool.name) ?? tool.name
   return {
@@ -185,6 +189,6 @@ function signatureOf(tool: Tool, codeNames: ReadonlyMap<string, string>): ToolCa
     ...(name !== tool.name && { tool: tool.name }),
     parameters: parameters.map(({ name }) => name),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    documentation: renderStandaloneStub(tool, name),
+    documentation: renderStandaloneStub(tool, name, language),
   }
 }

@@ -17,8 +17,9 @@ export interface ToolDeclaration<
   Output extends z.ZodType | JsonSchema,
 > extends Pick<ToolConfig, 'concurrency' | 'priority'> {
   /**
-   * At most 64 letters, digits and `_ . / -`; also the activity's name in the Temporal UI. When the name is not a
-   * Python identifier, or is that of a builtin, code calls the tool by another name, which the prompt tells.
+   * At most 64 letters, digits and `_ . / -`; also the activity's name in the Temporal UI. When code can't
+   * have a function of this name (such as `look.up` or `sum` in Python), it calls the tool by another name, which the
+   * prompt tells.
    */
   readonly name: string
   /** For the model: the purpose of the tool and its result. */

@@ -29,7 +29,7 @@ describeDocker('a hostile program that tries to escape', () => {
       '/etc/x',
       '/usr/x',
       '/run/x',
-      '/opt/durable-ptc/runner.py',
+      '/opt/durable-ptc/python/runner.py',
       '/dev/x',
       '/dev/shm/x',
       '/dev/mqueue/x',

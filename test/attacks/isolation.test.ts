@@ -105,7 +105,7 @@ print(len(children) > 1)
     await beside(async ({ Config: { Image, Entrypoint, Volumes, Healthcheck }, Mounts }) => {
       await Promise.resolve()
       expect(Image).toMatch(/^sha256:[0-9a-f]{64}$/)
-      expect(Entrypoint).toContain('/opt/durable-ptc/runner.py')
+      expect(Entrypoint).toContain('/opt/durable-ptc/python/runner.py')
       expect([Volumes ?? {}, Mounts, Healthcheck]).toEqual([{}, [], { Test: ['NONE'] }])
     })
   })

@@ -57,7 +57,7 @@ for name in sorted(os.listdir(root)):
 async function runContainer(image: string, source: string): Promise<{ readonly ended: string; readonly text: string }> {
   const { Id } = await docker.getImage(image).inspect()
   const seccomp = readFileSync(`${runnerDirectory}image/seccomp.json`, 'utf8')
-  const body = containerCreateOptions({ image: Id, userId, labels: {}, limits, seccomp })
+  const body = containerCreateOptions({ image: Id, userId, labels: {}, language: 'python', limits, seccomp })
   const python = body.Entrypoint.slice(0, -1)
   const container = await docker.createContainer({ ...body, Entrypoint: [...python, '-c', source], StdinOnce: true })
   try {
@@ -81,7 +81,7 @@ async function runContainer(image: string, source: string): Promise<{ readonly e
 export async function runInRunner(backend: DockerBackend, module: string): Promise<ModuleRun> {
   const host = new SessionHost({ namespace, backends: [backend], tools: [] })
   const session = { id: `cpython-${randomUUID()}`, epoch: 1, backend: backend.name, startedAt: Date.now() }
-  const owner = { workflowId: session.id, runId: session.id, limits }
+  const owner = { workflowId: session.id, runId: session.id, language: 'python', limits }
   const signal = AbortSignal.timeout(moduleSeconds * 1_000 + overheadMs)
   try {
     await host.open(session, owner, signal)

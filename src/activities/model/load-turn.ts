@@ -2,6 +2,7 @@ import { subagentOf } from '../../agents/subagents.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { Message, StoredMessage } from '../../common/agent/messages.js'
 import type { ModelTurnInput } from '../../common/agent/model-turn.js'
+import { languageOf } from '../../languages/index.js'
 import { hostedPrompt } from '../../models/prompt/hosted-prompt.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt/prompt.js'
 import type { ModelRequest } from '../../models/provider.js'
@@ -45,12 +46,23 @@ export async function prepareTurn(
   signal: AbortSignal,
 ): Promise<(stored: readonly StoredMessage[]) => Promise<LoadedTurn>> {
   const { model, limits, pending, mode, hosted, inputDescription, isCompacted } = input
+  const language = languageOf(input.language)
   const { sharedSession, toolSearch, providerSearch, providerClearsAt, isPlain } = input
   const readMore = !hosted && !isPlain && mode !== 'single-turn'
   const documentation = await loadDocumentation(input.tools, registry, values, signal)
   const tools = sharedSession?.type === 'named' ? withoutSubagentsInCode(documentation, registry) : documentation
   const { instructions, outputSchema } = await loadAgent(input, values, signal)
-  const described = { tools, limits, instructions, outputSchema, mode, inputDescription, sharedSession, ...options }
+  const described = {
+    language,
+    tools,
+    limits,
+    instructions,
+    outputSchema,
+    mode,
+    inputDescription,
+    sharedSession,
+    ...options,
+  }
   const prompt = hosted
     ? hostedPrompt(described)
     : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore, isPlain })

@@ -21,6 +21,7 @@ const input: ModelTurnInput = {
   turn: 1,
   model: { provider: 'anthropic', name: 'm', maxTokens: 100 },
   limits: defaultLimits,
+  language: 'python',
   tools: { digest: registry.digest, documentation: [] },
   history: null,
   committedTurns: 0,

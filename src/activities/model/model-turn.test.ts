@@ -30,6 +30,7 @@ const input: ModelTurnInput = {
   turn: 1,
   model: { provider: 'anthropic', name: 'scripted', maxTokens: 100 },
   limits: defaultLimits,
+  language: 'python',
   tools: { digest: registry.digest, documentation: [] },
   instructions: 'Be brief.',
   history: null,

@@ -6,12 +6,12 @@ import type { RunConfig } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import type { SearchAttributeName } from '../../common/run/search-attributes.js'
 import { resolveRun, type RunConfiguration } from '../../config/run/resolve-run.js'
+import { languageOf } from '../../languages/index.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import { recordToolSet } from '../../tools/sources/tool-set.js'
 import type { Values } from '../../values/values.js'
 import { Observer } from '../observe.js'
 import { runActivity } from '../run-activity.js'
-import { describeInput } from './describe-input.js'
 
 /** The search attributes that runs may set on this server. Never rejects. */
 export type SearchAttributeLookup = () => Promise<readonly SearchAttributeName[]>
@@ -48,7 +48,10 @@ export function loadRunConfig(
         ...(instructions && { instructions: await values.externalize(instructions, signal) }),
         ...(outputSchema && { outputSchema: await values.externalize(outputSchema, signal) }),
         ...(input !== undefined && {
-          input: { value: await values.externalize(input, signal), description: describeInput(input) },
+          input: {
+            value: await values.externalize(input, signal),
+            description: languageOf(config.language).describeValue(input),
+          },
         }),
       }
       failpoint('config.loaded')

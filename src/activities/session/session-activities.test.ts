@@ -42,7 +42,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('session.open', () => {
-  const input = { session, limits, tools, reason: 'new' } as const
+  const input = { session, language: 'python', limits, tools, reason: 'new' } as const
 
   it('session.open opens a sandbox with the tools of its run, and returns the queue of the host', async () => {
     let opened: unknown
@@ -65,7 +65,7 @@ describe('session.open', () => {
       supportsCheckpoint: false,
       hostQueue: 'queue.host.docker',
     })
-    expect(opened).toMatchObject({ workflowId: 'test', limits, tools: registry.signatures() })
+    expect(opened).toMatchObject({ workflowId: 'test', language: 'python', limits, tools: registry.signatures() })
   })
 })
 

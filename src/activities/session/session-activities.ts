@@ -29,11 +29,11 @@ export interface SandboxParts extends ActivityParts, HostPart {
 
 /** Activity `session.open`: opens a sandbox on any host, and returns the task queue of its backend on that host. */
 export function openSession({ host, registry, values, hostQueueOf }: SandboxParts) {
-  return ({ session, limits, tools, reason }: OpenInput): Promise<OpenedSession> =>
+  return ({ session, language, limits, tools, reason }: OpenInput): Promise<OpenedSession> =>
     runActivity(async ({ workflowId, runId, signal }) => {
       failpoint('open.begins')
       const signatures = await loadSignatures(tools, registry, values, signal)
-      const spec = { workflowId, runId, limits, ...defined({ tools: signatures }) }
+      const spec = { workflowId, runId, language, limits, ...defined({ tools: signatures }) }
       const opened = await host.open(session, spec, signal)
       const { backend } = opened.session
       metrics.add('ptc_session_opens_total', 1, { backend, reason })

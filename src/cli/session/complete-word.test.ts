@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { defaultLanguage } from '../../languages/index.js'
 import { completeWord, namesIn } from './complete-word.js'
 
 test.each([
@@ -9,5 +10,6 @@ test.each([
   ['f(', [[], 'f(']],
   ['', [['    '], '']],
 ])('completes %j', (line, completion) => {
-  expect(completeWord(line, ['get_expenses', ...namesIn('getter = 1')])).toEqual(completion)
+  const { names, indentation } = defaultLanguage.repl
+  expect(completeWord(line, [...names, 'get_expenses', ...namesIn('getter = 1')], indentation)).toEqual(completion)
 })

@@ -1,34 +1,33 @@
 import { createInterface, type Interface } from 'node:readline'
 import { canAsk } from '../process/ask-line.js'
+import type { Repl } from '../../languages/index.js'
 import { discardLine, LineQueue } from '../process/line-queue.js'
 import { completeWord, namesIn } from './complete-word.js'
 import { historySize, type ReplHistory } from './repl-history.js'
-import { continuesBlock, isCompleteBlock } from './python-block.js'
 
 /** Reads code from a terminal or a pipe, block by block. */
 export interface ReplInput extends Disposable {
   /** Yields each complete block; ends with `exit`, Ctrl-D, or the end of the input. */
   blocks(): AsyncGenerator<string, void, undefined>
   /**
-   * Sets the listener for Ctrl-C while a block is executed. At the prompt Ctrl-C discards the typed block, as in
-   * Python.
+   * Sets the listener for Ctrl-C while a block is executed. At the prompt Ctrl-C discards the typed block.
    */
   onInterrupt(listener: () => void): void
 }
 
 interface ReplInputOptions {
-  /** Names that Tab completes, besides those of Python and those that were typed. */
+  /** How people type code of the language. */
+  readonly repl: Repl
+  /** Names that Tab completes, besides those of the language and those that were typed. */
   readonly names: readonly string[]
   /** Opened only at a terminal. */
   readonly openHistory: () => Promise<ReplHistory>
 }
 
-const prompts = { first: '>>> ', next: '... ' } as const
-
-export async function openReplInput({ names, openHistory }: ReplInputOptions): Promise<ReplInput> {
+export async function openReplInput({ repl, names, openHistory }: ReplInputOptions): Promise<ReplInput> {
   const isTerminal = canAsk()
   const history = isTerminal ? await openHistory() : undefined
-  const knownNames = new Set(names)
+  const knownNames = new Set([...repl.names, ...names])
   // stdout is for the output of the code, which may go to a file.
   const lines = createInterface({
     input: process.stdin,
@@ -37,13 +36,14 @@ export async function openReplInput({ names, openHistory }: ReplInputOptions): P
     history: [...(history?.lines ?? [])],
     historySize,
     removeHistoryDuplicates: true,
-    completer: (line: string) => completeWord(line, knownNames),
+    completer: (line: string) => completeWord(line, knownNames, repl.indentation),
   })
   if (history) lines.on('history', (typed: readonly string[]) => history.save(typed))
   let blockLines: string[] = []
   let isExecuting = false
   let interruptListener = (): void => undefined
-  const showPrompt = (): void => prompt(lines, isTerminal, blockLines.length === 0 ? prompts.first : prompts.next)
+  const showPrompt = (): void =>
+    prompt(lines, isTerminal, blockLines.length === 0 ? repl.prompts.first : repl.prompts.next)
   lines.on('SIGINT', () => {
     if (isExecuting) return interruptListener()
     const isEmpty = blockLines.length === 0 && lines.line === ''
@@ -62,8 +62,8 @@ export async function openReplInput({ names, openHistory }: ReplInputOptions): P
         if (blockLines.length === 1 && /^(exit|quit)(\(\))?$/.test(text.trim())) return
         if (
           blockLines.length > 0 &&
-          isCompleteBlock(blockLines) &&
-          !(text.trim() === '' && (await queue.continuesWith(continuesBlock)))
+          repl.isCompleteBlock(blockLines) &&
+          !(text.trim() === '' && (await queue.continuesWith((line) => repl.continuesBlock(line))))
         ) {
           const block = blockLines.join('\n')
           blockLines = []

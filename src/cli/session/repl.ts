@@ -1,3 +1,4 @@
+import { defaultLanguage } from '../../languages/index.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { programRoles } from '../../common/names.js'
 import { checkName } from '../../client/start/check-name.js'
@@ -11,7 +12,6 @@ import { canAsk } from '../process/ask-line.js'
 import { readText } from '../process/read-text.js'
 import type { RunData } from '../run/options.js'
 import { openReplInput, type ReplInput } from './repl-input.js'
-import { displayValueOf } from './display-value.js'
 import { openReplHistory } from './repl-history.js'
 import { findStateDirectory } from '../environment/project.js'
 import { printExecution } from './print-execution.js'
@@ -38,7 +38,9 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(programRoles)
   await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
+  const { repl } = defaultLanguage
   using input = await openReplInput({
+    repl,
     names: environment.toolNames,
     openHistory: () => openReplHistory(findStateDirectory()),
   })
@@ -50,7 +52,7 @@ export async function runRepl(options: ReplOptions): Promise<number> {
     const next = await raceWithSignal(interrupts.first, blocks.next())
     if (next.done === true) break
     // A pipe gets exactly the output of the code.
-    const block = canAsk() ? displayValueOf(next.value) : next.value
+    const block = canAsk() ? repl.displayValueOf(next.value) : next.value
     await executeBlock(environment, interrupts, input, block, target)
   }
   if (ownedSession === undefined)

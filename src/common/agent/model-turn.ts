@@ -27,6 +27,8 @@ export interface ModelTurnInput {
   readonly limits: TurnLimits
   readonly tools: ToolSetId & Pick<ToolSet, 'documentation'>
   /** Has the meaning of the same member of `RunConfig`. */
+  readonly language: string
+  /** Has the meaning of the same member of `RunConfig`. */
   readonly instructions?: Externalizable<string>
   readonly outputSchema?: Externalizable<JsonObject>
   readonly isPlain?: true

@@ -119,6 +119,8 @@ export interface CompactionConfig {
 export interface RunConfig {
   readonly tools: readonly ToolConfig[]
   readonly toolSet: ToolSet
+  /** Name of the language of the run's code, in which `toolSet` describes the tools. */
+  readonly language: string
   readonly model: ModelConfig
   readonly backend: BackendChoice
   readonly limits: Limits & LoweredLimits
@@ -178,6 +180,7 @@ export type RunDefaults = Omit<
   RunConfig,
   | 'tools'
   | 'toolSet'
+  | 'language'
   | 'namespace'
   | 'completionSecret'
   | 'agentName'

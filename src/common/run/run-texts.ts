@@ -1,4 +1,4 @@
-import { memoKeys } from '../names.js'
+import { defaultLanguageName, memoKeys } from '../names.js'
 import { toOneLine, toPlainLine, utf8Length } from '../text/text.js'
 
 /** Texts about a run for lists of runs and the Temporal UI. They are options of the start. */
@@ -18,7 +18,7 @@ export function describeRun(kind: 'agent' | 'program', text: string): RunTexts {
   const summary = toSummary(text)
   return {
     staticSummary: summary,
-    staticDetails: toCodeBlock(text, kind === 'agent' ? 'text' : 'python'),
+    staticDetails: toCodeBlock(text, kind === 'agent' ? 'text' : defaultLanguageName),
     memo: { [memoKeys.summary]: summary },
   }
 }
@@ -34,7 +34,7 @@ const maxScannedCharacters = 20_000
 /** Temporal rejects details over 20 KB. A longer fence can make them three times as long. */
 const maxDetailsBytes = 6_000
 
-function toCodeBlock(text: string, language: 'python' | 'text'): string {
+function toCodeBlock(text: string, language: string): string {
   const code = truncate(text).replace(/[\p{Cf}\p{Surrogate}]|(?![\n\t])\p{Cc}/gu, '')
   // The fence must be longer than any fence in the text.
   const longest = Math.max(0, ...[...code.matchAll(/`{3,}/g)].map(([fence]) => fence.length))

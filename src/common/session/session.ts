@@ -28,6 +28,8 @@ export type SessionTools = ToolSetId & Partial<Pick<ToolSet, 'signatures'>>
 /** Input of activity `session.open`. */
 export interface OpenInput {
   readonly session: SessionRef
+  /** Name of the language that the sandbox runs. */
+  readonly language: string
   readonly limits: Limits
   readonly tools: SessionTools
   /** The reason why a sandbox is opened, for readers of the history. */

@@ -22,7 +22,7 @@ export const limitsSchema = z
     resultBytes: positiveInteger.max(1024 ** 3, 'a tool has its result in memory; at most 1 GiB'),
     storedBytes: positiveInteger,
     sourceBytes: positiveInteger,
-    memoryBytes: positiveInteger.min(32 * 1024 * 1024, 'a Python session needs at least 32 MiB'),
+    memoryBytes: positiveInteger.min(32 * 1024 * 1024, 'a session needs at least 32 MiB'),
     cpus: z.number().positive(),
     processes: positiveInteger,
     tmpBytes: positiveInteger,

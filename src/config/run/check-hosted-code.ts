@@ -2,6 +2,7 @@ import { PtcError } from '../../common/errors.js'
 import { hostedBackend } from '../../common/agent/hosted-code.js'
 import type { ModelConfig } from '../../common/run/run-config.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
+import { languageOf } from '../../languages/index.js'
 import { isRecursive } from '../../models/prompt/hosted-prompt.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 
@@ -34,6 +35,11 @@ export function checkHostedCode(
         hint: `The sandbox ${hostedBackend} needs models of a provider of kind \`anthropic\`.`,
       },
     )
+  }
+  if (!languageOf(tools.language).hosted) {
+    throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${hostedBackend} does not execute ${tools.language}`, {
+      hint: 'Choose another sandbox.',
+    })
   }
   if (hasInput) {
     throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${hostedBackend} has no \`input_data\``, {

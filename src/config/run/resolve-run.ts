@@ -91,6 +91,7 @@ export function resolveRun(
     config: {
       ...(isPlain ? withoutEngineTools(allDefaults) : allDefaults),
       tools: tools.toolConfigs(),
+      language: tools.language,
       model: withContextWindows(models, model),
       backend,
       limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits),

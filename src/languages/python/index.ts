@@ -1,11 +1,26 @@
 import type { Language } from '../language.js'
+import { callsIn } from './calls.js'
 import { PythonClasses } from './classes.js'
+import { describeValue } from './describe-value.js'
+import { hosted } from './hosted.js'
 import { describeEnvironment, describeTools } from './prompt.js'
+import { repl } from './repl/index.js'
 import { isReservedName } from './reserved-names.js'
 import { renderStub } from './stub.js'
 
 export const python: Language = {
   name: 'python',
+  title: 'Python',
+  extension: '.py',
+  runner: {
+    // Not -I, which ignores the environment, and so PYTHONHASHSEED: a rebuilt program would iterate its sets in another
+    // order. -s and -P are the other parts of -I.
+    interpreter: ['/usr/bin/python3', '-s', '-P', '-B', '-X', 'utf8'],
+    entry: 'runner.py',
+    environment: { PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '1', PYTHONUNBUFFERED: '1' },
+  },
+  repl,
+  hosted,
   isReservedName,
   documentTools: () => {
     const classes = new PythonClasses()
@@ -13,4 +28,7 @@ export const python: Language = {
   },
   describeEnvironment,
   describeTools,
+  summarizeTool: (codeName, parameters, summary) => `${codeName}(${parameters.join(', ')})  # ${summary}`,
+  describeValue,
+  callsIn,
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json/json.js'
-import { codeExecutionTool } from '../../common/agent/hosted-code.js'
+import { defaultLanguage, type HostedLanguage } from '../../languages/index.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import type { Prompt, PromptOptions } from './prompt.js'
 import type { ModelTool } from '../provider.js'
@@ -9,29 +9,22 @@ import { taskPrompt } from './task-tools.js'
  * System prompt and tools of a run whose code the API executes. The API itself describes its tool for code, and shows
  * the other tools to the code.
  */
-export function hostedPrompt({ tools, instructions, outputSchema, mode }: PromptOptions): Prompt {
+export function hostedPrompt(options: PromptOptions): Prompt {
+  const { tools, instructions, outputSchema, mode, language: { hosted } = defaultLanguage } = options
   const task = taskPrompt(mode, outputSchema)
   return {
-    system: [instructions?.trim(), guidance, task.guidance].filter(Boolean).join('\n\n'),
-    tools: [...tools.map(toHostedTool), ...task.taskTools],
+    system: [instructions?.trim(), hosted?.guidance, task.guidance].filter(Boolean).join('\n\n'),
+    tools: [...tools.map((tool) => toHostedTool(tool, hosted)), ...task.taskTools],
   }
 }
 
-const guidance = `\
-You can run Python with ${codeExecutionTool}. Use it for anything that takes several tool calls, loops, or large results: \
-write one program that makes the calls, works on their results, and prints only what you need.
-
-- A tool resolves to a text. Parse it: \`json.loads(await tool({"name": "value"}))\`. A result that is text is no JSON.
-- The text of a call that failed begins with its status: [tool_error], [invalid_arguments], [denied], [timed_out] or \
-[outcome_unknown]. After [outcome_unknown] the call may or may not have happened: find out before you repeat it.
-- Code waits about 4 minutes for a result. Call slow tools directly, if you can.`
-
-function toHostedTool({ name, description, inputSchema, inputExamples, ...rest }: ToolDocumentation): ModelTool {
-  const allowedCallers = isRecursive(inputSchema) ? (['direct'] as const) : rest.allowedCallers
-  const result = allowedCallers.includes('code_execution') ? resultTypeOf(rest.stub) : undefined
+function toHostedTool(tool: ToolDocumentation, hosted: HostedLanguage | undefined): ModelTool {
+  const { name, description, inputSchema, inputExamples } = tool
+  const allowedCallers = isRecursive(inputSchema) ? (['direct'] as const) : tool.allowedCallers
+  const result = allowedCallers.includes('code_execution') ? hosted?.describeResult(tool.stub) : undefined
   return {
     name,
-    description: result === undefined ? description : `${description}\n\nThe result, in Python types:\n${result}`,
+    description: result === undefined ? description : `${description}\n\n${result}`,
     inputSchema,
     inputExamples,
     allowedCallers,
@@ -54,12 +47,4 @@ export function isRecursive(inputSchema: JsonObject): boolean {
       return reaches(next, target, seen)
     })
   return [...graph.keys()].some((name) => reaches(name, name, new Set()))
-}
-
-/** The classes that the stub declares, and the return type of its function. */
-function resultTypeOf(stub: string): string | undefined {
-  const [classes = '', definition = ''] = stub.split(/^(?=async def )/m)
-  const returned = /\) -> (.*):$/m.exec(definition)?.[1]
-  if (returned === undefined) return undefined
-  return [classes.trim(), returned].filter((part) => part !== '').join('\n\n')
 }

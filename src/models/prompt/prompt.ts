@@ -6,12 +6,14 @@ import type { RecordedMode } from '../../common/agent/task-modes.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import { codeTool } from './code-tool.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
-import type { EnvironmentLimits } from '../../languages/index.js'
+import { defaultLanguage, type EnvironmentLimits, type Language } from '../../languages/index.js'
 import { readMoreOfResult } from './read-more-tool.js'
 import { searchTools, toolLine } from './search-tools-tool.js'
 import { taskPrompt } from './task-tools.js'
 
 export interface PromptOptions {
+  /** The language of code. Default: the default language. */
+  readonly language?: Language
   /** The order is kept, because a stub may use a class that an earlier stub declares. */
   readonly tools: readonly ToolDocumentation[]
   readonly limits: EnvironmentLimits
@@ -49,6 +51,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
   const { sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
+  const { language = defaultLanguage } = options
   if (!isPlain && tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
@@ -60,14 +63,14 @@ export function buildPrompt(options: PromptOptions): Prompt {
   )
   // Each tool is documented once.
   const stubOf = (tool: ToolDocumentation): string => {
-    if (toolSearch) return toolLine(tool)
+    if (toolSearch) return toolLine(tool, language)
     return directTools.includes(tool) ? tool.signature : tool.stub
   }
   const hasSignatures = codeTools.some((tool) => directTools.includes(tool))
   const task = taskPrompt(mode, outputSchema)
   const described = { hasPackages, inputDescription, sharedSession, toolSearch, hasSignatures }
   const runTools = [
-    ...(isPlain ? [] : [codeTool(codeTools.map(stubOf), limits, described)]),
+    ...(isPlain ? [] : [codeTool(language, codeTools.map(stubOf), limits, described)]),
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),

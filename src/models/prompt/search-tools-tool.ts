@@ -1,5 +1,6 @@
 import { searchToolsTool } from '../../common/names.js'
 import { truncateEnd } from '../../common/text/text.js'
+import type { Language } from '../../languages/index.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import type { ModelTool } from '../provider.js'
 
@@ -21,9 +22,12 @@ export const searchTools: ModelTool = {
 const maxLineCharacters = 100
 
 /** The parameters and the first sentence of a tool, in one line. */
-export function toolLine({ name, codeName = name, description, inputSchema }: ToolDocumentation): string {
+export function toolLine(
+  { name, codeName = name, description, inputSchema }: ToolDocumentation,
+  language: Language,
+): string {
   const { properties } = inputSchema
   const parameters = typeof properties === 'object' && properties !== null ? Object.keys(properties) : []
   const [sentence = ''] = description.trim().split(/(?<=[.!?])\s|\n/)
-  return `${codeName}(${parameters.join(', ')})  # ${truncateEnd(sentence, maxLineCharacters)}`
+  return language.summarizeTool(codeName, parameters, truncateEnd(sentence, maxLineCharacters))
 }

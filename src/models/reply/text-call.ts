@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
 import { type AssistantBlock, isTextBlock, isToolUseBlock } from '../../common/agent/messages.js'
-import { callsInPython } from './python-calls.js'
-import { isWithinBrackets } from './brackets.js'
+import { isWithinBrackets } from '../../common/text/brackets.js'
+import { languages } from '../../languages/index.js'
 
 /**
  * The tool that a reply calls in its text, if the whole text consists of calls: the server of the model has no parser
@@ -72,7 +72,11 @@ function withoutWrapper({ text, isMarked }: Layer): Layer {
 const formats: readonly ((layer: Layer) => readonly string[])[] = [
   ({ text }) => callsInJson(text),
   ({ text }) => callInMarkup(text),
-  ({ text }) => callsInPython(text),
+  ...languages.map(
+    (language) =>
+      ({ text }: Layer) =>
+        language.callsIn(text),
+  ),
   callByName,
 ]
 

@@ -3,6 +3,9 @@ import type { SessionRef } from '../../common/session/session.js'
 import type { SandboxBackend } from '../backend.js'
 import { SessionHarness } from './session-harness.js'
 
+/** A variable in the environment of the worker while the suite runs. */
+export const plantedSecret = { name: 'PTC_CONFORMANCE_SECRET', value: 'planted-5f1c' } as const
+
 /** Capabilities that a backend declares; each adds cases. */
 export interface BackendCapabilities {
   /** Sandboxes outlive the process that created them, and a second backend can attach to them. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import type { StepResult } from '../../common/session/steps.js'
+import { defined } from '../../common/defined.js'
+import type { CaseDefinition, ConformanceContext } from './conformance-context.js'
+import type { SessionHarness } from './session-harness.js'
 
 type StepResultOf<Type extends StepResult['type']> = Extract<StepResult, { readonly type: Type }>
 
@@ -22,4 +25,49 @@ export function expectError(result: StepResult, message: string | RegExp): strin
 export function expectNear(actual: number | null, expected: number, tolerance: number): void {
   const near = actual !== null && Math.abs(actual - expected) <= tolerance
   assert.ok(near, `expected ${expected} (within ${tolerance}), not ${actual}`)
+}
+
+interface CellCaseOptions extends Pick<CaseDefinition, 'requires'> {
+  /** The case has a sandbox of its own. Default: the shared one. */
+  readonly isFresh?: true
+}
+
+/** A case whose cells complete, and print this text together. */
+export function prints(
+  name: string,
+  cells: string | readonly string[],
+  expected: string | RegExp,
+  options: CellCaseOptions = {},
+): CaseDefinition {
+  return cellCase(name, options, async (harness) => {
+    let printed = ''
+    for (const cell of [cells].flat()) {
+      const { output, finalResult } = await harness.runCell(cell)
+      expectResult(finalResult, 'completed')
+      printed += output
+    }
+    if (typeof expected === 'string') assert.equal(printed, expected)
+    else assert.match(printed, expected)
+  })
+}
+
+/** A case whose cell fails with this error. */
+export function fails(
+  name: string,
+  source: string,
+  error: string | RegExp,
+  options: CellCaseOptions = {},
+): CaseDefinition {
+  return cellCase(name, options, async (harness) => {
+    expectError((await harness.runCell(source)).finalResult, error)
+  })
+}
+
+function cellCase(
+  name: string,
+  { isFresh, requires }: CellCaseOptions,
+  check: (harness: SessionHarness) => Promise<void>,
+): CaseDefinition {
+  const run = async (context: ConformanceContext) => check(await (isFresh ? context.newHarness() : context.harness()))
+  return { name, ...defined({ requires }), run }
 }

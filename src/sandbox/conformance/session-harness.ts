@@ -1,6 +1,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
 import { defined } from '../../common/defined.js'
 import type { JsonValue } from '../../common/json/json.js'
+import { defaultLanguageName } from '../../common/names.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits, type Limits } from '../../common/run/limits.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
@@ -41,6 +42,7 @@ interface CellRun {
 export class SessionHarness {
   readonly host: SessionHost
   readonly limits: Limits
+  readonly language: string
   readonly session: SessionRef
   /** JSON texts by hash; a test may replace `readValue`. */
   readonly #values = new Map<string, () => Iterable<string>>()
@@ -52,7 +54,13 @@ export class SessionHarness {
   cell = 0
   #lastResultAt = 0
 
-  constructor(backend: SandboxBackend, limits: Partial<Limits> = {}, session?: SessionRef) {
+  constructor(
+    backend: SandboxBackend,
+    limits: Partial<Limits> = {},
+    session?: SessionRef,
+    language: string = defaultLanguageName,
+  ) {
+    this.language = language
     this.limits = { ...defaultLimits, ...limits }
     this.host = new SessionHost({ namespace, backends: [backend], tools: harnessTools })
     this.session = session ?? { id: `test-${randomUUID()}`, epoch: 1, backend: backend.name, startedAt: Date.now() }
@@ -64,7 +72,7 @@ export class SessionHarness {
   }
 
   get sessionSpec() {
-    return { workflowId: 'test', runId: 'test', limits: this.limits }
+    return { workflowId: 'test', runId: 'test', language: this.language, limits: this.limits }
   }
 
   /** The specification that the backend receives for this session. */

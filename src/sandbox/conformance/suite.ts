@@ -5,22 +5,14 @@
  *
  * Invariants: 1. The cases share a sandbox and run in order. 2. After a failed case the next one gets a new sandbox.
  */
-import { asyncioCases } from './cases/asyncio-cases.js'
-import { callCases } from './cases/call-cases.js'
-import { cellCases } from './cases/cell-cases.js'
-import { restrictedCellCases } from './cases/restricted-cell-cases.js'
-import { lifecycleCases } from './cases/lifecycle-cases.js'
-import { limitCases } from './cases/limit-cases.js'
-import { pythonCases } from './cases/python-cases.js'
-import { rebuildCases } from './cases/rebuild-cases.js'
-import { type CaseDefinition, type BackendCapabilities, ConformanceContext } from './conformance-context.js'
-import { stepCases } from './cases/step-cases.js'
-import { streamCases } from './cases/stream-cases.js'
-import { threadCases } from './cases/thread-cases.js'
-import { timeCases } from './cases/time-cases.js'
-import { valueCases } from './cases/value-cases.js'
-import { plantedSecret, isolationCases } from './cases/isolation-cases.js'
+import {
+  type CaseDefinition,
+  type BackendCapabilities,
+  ConformanceContext,
+  plantedSecret,
+} from './conformance-context.js'
 import type { SandboxBackend } from '../backend.js'
+import { pythonCases } from './python/index.js'
 
 export interface ConformanceOptions extends BackendCapabilities {
   /** Creates a backend. It is called several times, like by several workers of one host. */
@@ -43,23 +35,6 @@ export interface ConformanceSuite {
 }
 
 const timeoutMs = 180_000
-
-const groups: readonly (readonly [name: string, cases: readonly CaseDefinition[]])[] = [
-  ['calls', callCases],
-  ['time', timeCases],
-  ['asyncio', asyncioCases],
-  ['event loop', threadCases],
-  ['cells', cellCases],
-  ['restricted cells', restrictedCellCases],
-  ['Python', pythonCases],
-  ['Python', streamCases],
-  ['Python', valueCases],
-  ['cells over a limit', limitCases],
-  ['steps', stepCases],
-  ['rebuilt program', rebuildCases],
-  ['backend', lifecycleCases],
-  ['sandbox', isolationCases],
-]
 
 /** Returns the cases for a backend. They share a sandbox: run them one after the other. */
 export function sandboxConformance(options: ConformanceOptions): ConformanceSuite {
@@ -85,7 +60,9 @@ export function sandboxConformance(options: ConformanceOptions): ConformanceSuit
   })
   const isApplicable = ({ requires }: CaseDefinition): boolean => requires === undefined || options[requires] === true
   return {
-    cases: groups.flatMap(([group, cases]) => cases.filter(isApplicable).map((definition) => bind(group, definition))),
+    cases: pythonCases.flatMap(([group, cases]) =>
+      cases.filter(isApplicable).map((definition) => bind(group, definition)),
+    ),
     async close() {
       delete process.env[plantedSecret.name]
       await context?.close()

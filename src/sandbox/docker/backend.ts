@@ -80,36 +80,18 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8')))
   const image = new SandboxImage(engine, imageSource, settings.image)
-  const {
-    runtime,
-    sendTimeoutMs,
-    orphanSeconds,
-    stoppedOrphanSeconds,
-    lifetimeSeconds,
-    maxIdleSeconds,
-    limits,
-    namespace,
-    warm,
-  } = settings
-  const factory = new ContainerFactory({
-    engine,
-    image,
-    seccomp,
-    runtime,
-    orphanSeconds,
-    stoppedOrphanSeconds,
-    sendTimeoutMs,
-  })
+  const { runtime, lifetimeSeconds, namespace, warm } = settings
+  const factory = new ContainerFactory({ ...settings, engine, image, seccomp })
   const pool =
     namespace === undefined || warm === 0
       ? undefined
-      : new WarmPool({ engine, factory, namespace, limits, size: warm, maxIdleSeconds, lifetimeSeconds })
+      : new WarmPool({ ...settings, engine, factory, namespace, size: warm })
   const connections = new Set<DockerConnection>()
   let closed = false
 
   async function create(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined> {
     const labels = containerLabels(spec, Math.floor(Date.now() / 1_000) + lifetimeSeconds)
-    return factory.create(containerName(spec), await factory.createOptions(spec, labels, spec.limits), signal)
+    return factory.create(containerName(spec), await factory.createOptions(spec, labels), signal)
   }
 
   function track(connection: DockerConnection): DockerConnection {

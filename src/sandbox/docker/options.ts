@@ -53,7 +53,7 @@ const schema = z
  */
 export type DockerBackendOptions = z.input<typeof schema>
 
-type DockerBackendSettings = z.output<typeof schema>
+export type DockerBackendSettings = z.output<typeof schema>
 
 /** @throws PtcError CONFIG_INVALID */
 export function parseOptions(options: DockerBackendOptions): DockerBackendSettings {

@@ -8,7 +8,7 @@ import { protocolVersion } from '../protocol/messages.js'
 import { SessionHost } from './session-host.js'
 
 const session = { id: 's', epoch: 1, backend: 'docker', startedAt: 0 } as const
-const owner = { workflowId: 'w', runId: 'r', limits: defaultLimits }
+const owner = { workflowId: 'w', runId: 'r', language: 'python', limits: defaultLimits }
 
 /** A host with one sandbox. Each function is called for one connection, when the host sends a step over it. */
 function host(...connections: readonly ((runner: HostileRunner) => void)[]) {

@@ -21,12 +21,11 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import type { Limits } from '../../common/run/limits.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import type { BackendChoice, BackendName } from '../../common/run/run-config.js'
 import type { OpenedSession, SessionRef } from '../../common/session/session.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
-import type { SandboxBackend, SandboxConnection, SandboxId } from '../backend.js'
+import type { SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
 import type { SessionInfo } from '../protocol/hello-message.js'
 import type { ToolSignature } from '../protocol/messages.js'
 import type { RestoreResult } from '../protocol/step-result.js'
@@ -44,10 +43,7 @@ interface SessionHostOptions {
 }
 
 /** The data for opening a session. */
-interface SessionSpec {
-  readonly workflowId: string
-  readonly runId: string
-  readonly limits: Limits
+interface SessionSpec extends Omit<SandboxSpec, keyof SandboxId> {
   /** The tools of the session's run. Default: the tools of the host. */
   readonly tools?: readonly ToolSignature[]
 }

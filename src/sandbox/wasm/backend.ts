@@ -33,6 +33,9 @@ export interface WasmBackendOptions {
   readonly cache?: string
 }
 
+/** The only language of Pyodide. */
+const language = 'python'
+
 /** Memory of one idle interpreter, with some for its program. */
 const typicalBytes = 256 * 1024 * 1024
 
@@ -61,7 +64,7 @@ class WasmBackend implements SandboxBackend {
     if (!Number.isInteger(warm) || warm < 0) throw invalidOption(`warm must be 0 or more, not ${warm}`)
     if (!Number.isInteger(maximum) || maximum < 1) throw invalidOption(`maximum must be 1 or more, not ${maximum}`)
     this.#runner = runner
-    this.#bootImage = new BootImage(path.join(cache, `python-${bootImageKey()}`))
+    this.#bootImage = new BootImage(path.join(cache, `${language}-${bootImageKey()}`))
     this.#pool = new InterpreterPool({
       warm,
       maximum,
@@ -72,6 +75,11 @@ class WasmBackend implements SandboxBackend {
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
     signal.throwIfAborted()
+    if (spec.language !== language) {
+      throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox runs ${language}, not ${spec.language}`, {
+        hint: 'Use the Docker backend.',
+      })
+    }
     const key = sandboxKey(spec)
     let sandbox = this.#sandboxes.get(key)
     if (sandbox === undefined) {

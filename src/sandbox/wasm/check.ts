@@ -59,51 +59,45 @@ function bootImageSummary({ state, folder }: BootImageState): string {
     : `; the first start creates the boot image in ${folder}`
 }
 
-function* bootImageProblems(image: BootImageState): Generator<BackendProblem> {
-  if (image.state !== 'unavailable') return
-  yield {
-    severity: 'warning',
-    message:
-      `the boot image can't be cached in ${image.folder}: ${image.reason}; ` +
-      'each sandbox takes three times as long to start',
-    remedy: 'Let this user write to its cache folder, or set XDG_CACHE_HOME to another one.',
-  }
+function bootImageProblems(image: BootImageState): readonly BackendProblem[] {
+  if (image.state !== 'unavailable') return []
+  const message =
+    `the boot image can't be cached in ${image.folder}: ${image.reason}; ` +
+    'each sandbox takes three times as long to start'
+  return [warning(message, 'Let this user write to its cache folder, or set XDG_CACHE_HOME to another one.')]
 }
 
 function* layerProblems(layers: JailLayers): Generator<BackendProblem> {
-  if (layers.permissionFlag === undefined) {
-    yield {
-      severity: 'error',
-      message: 'this Node has no permission model, which the embedded sandbox requires',
-      remedy: 'Use Node 20.20 or newer.',
-    }
+  const { permissionFlag, unshare, emptyRoot, shell, setpriv } = layers
+  if (permissionFlag === undefined) {
+    const message = 'this Node has no permission model, which the embedded sandbox requires'
+    yield { severity: 'error', message, remedy: 'Use Node 20.20 or newer.' }
   }
-  if (layers.unshare === undefined) {
-    yield {
-      severity: 'warning',
-      message: 'namespaces are not available: only JavaScript isolates the sandbox from network and processes',
-      remedy:
-        'On Linux install util-linux and allow unprivileged user namespaces; elsewhere prefer the Docker backend.',
-    }
-  } else if (!layers.emptyRoot) {
-    yield {
-      severity: 'warning',
-      message: "no empty root directory is available: only Node's permission model isolates the sandbox from files",
-      remedy: 'Install util-linux 2.38 or newer and allow mounts in unprivileged user namespaces.',
-    }
+  if (unshare === undefined) {
+    yield warning(
+      'namespaces are not available: only JavaScript isolates the sandbox from network and processes',
+      'On Linux install util-linux and allow unprivileged user namespaces; elsewhere prefer the Docker backend.',
+    )
+  } else if (!emptyRoot) {
+    yield warning(
+      "no empty root directory is available: only Node's permission model isolates the sandbox from files",
+      'Install util-linux 2.38 or newer and allow mounts in unprivileged user namespaces.',
+    )
   }
-  if (layers.shell === undefined) {
-    yield {
-      severity: 'warning',
-      message: 'kernel limits are not available: the memory of Python is limited, but not what JavaScript allocates',
-      remedy: 'Prefer the Docker backend for code that you do not trust with the memory of this machine.',
-    }
+  if (shell === undefined) {
+    yield warning(
+      'kernel limits are not available: the memory of Python is limited, but not what JavaScript allocates',
+      'Prefer the Docker backend for code that you do not trust with the memory of this machine.',
+    )
   }
-  if (layers.setpriv === undefined) {
-    yield {
-      severity: 'warning',
-      message: 'a sandbox in an endless loop outlives a worker that is killed',
-      remedy: 'On Linux install util-linux (setpriv); elsewhere end such a process by hand.',
-    }
+  if (setpriv === undefined) {
+    yield warning(
+      'a sandbox in an endless loop outlives a worker that is killed',
+      'On Linux install util-linux (setpriv); elsewhere end such a process by hand.',
+    )
   }
+}
+
+function warning(message: string, remedy: string): BackendProblem {
+  return { severity: 'warning', message, remedy }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Caller } from '../../common/calls/calls.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
-import { defaultLanguage } from '../../languages/index.js'
+import { defaultLanguage, type Language } from '../../languages/index.js'
 import { namesForCode } from '../tool-name.js'
 import type { Tool } from '../tool.js'
 
@@ -56,8 +56,9 @@ export const toolDocumentationSchema: z.ZodType<ToolDocumentation> = z.object({
 export function documentTools(
   tools: readonly Tool[],
   codeNames: ReadonlyMap<string, string> = namesForCode(tools.map(({ name }) => name)),
+  language: Language = defaultLanguage,
 ): readonly ToolDocumentation[] {
-  const document = defaultLanguage.documentTools()
+  const document = language.documentTools()
   return tools.map((tool) => ({
     name: tool.name,
     ...(codeNames.get(tool.name) !== tool.name && { codeName: codeNames.get(tool.name) ?? tool.name }),
@@ -68,7 +69,7 @@ export function documentTools(
     ...(tool.documentsDefaults && { documentsDefaults: true }),
     inputExamples: tool.inputExamples,
     // Code never gets the stub of a tool that it can't call, so that stub must not declare shared types.
-    ...(tool.allowedCallers.includes('code_execution') ? document : defaultLanguage.documentTools())(
+    ...(tool.allowedCallers.includes('code_execution') ? document : language.documentTools())(
       tool,
       codeNames.get(tool.name),
     ),
@@ -76,6 +77,6 @@ export function documentTools(
 }
 
 /** A stub that declares all types it needs. */
-export function renderStandaloneStub(tool: Tool, codeName?: string): string {
-  return defaultLanguage.documentTools()(tool, codeName).stub
+export function renderStandaloneStub(tool: Tool, codeName?: string, language: Language = defaultLanguage): string {
+  return language.documentTools()(tool, codeName).stub
 }

@@ -70,11 +70,11 @@ export function sourceTooLarge(bytes: number, limit: number): CellEnd {
   }
 }
 
-export const interruptedMessage = 'KeyboardInterrupt: the code was stopped while it waited'
+export const interruptedMessage = 'Interrupted: the code was stopped while it waited'
 
 export const interruptedBeforeStart: CellEnd = {
   status: 'stopped',
-  error: 'KeyboardInterrupt: the code was stopped before it started',
+  error: 'Interrupted: the code was stopped before it started',
   sessionKept: true,
 }
 

@@ -75,9 +75,9 @@ export class Sandbox {
   async open(): Promise<void> {
     const isParked = this.#state.type === 'parked'
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
-    const { limits } = this.#config
+    const { language, limits } = this.#config
     const reason = this.#ref.epoch === 1 ? 'new' : isParked ? 'unpark' : 'rebuild'
-    const input = { session: this.#ref, limits, tools: this.#tools(false), reason } as const
+    const input = { session: this.#ref, language, limits, tools: this.#tools(false), reason } as const
     const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
     const { session, hostQueue, supportsCheckpoint } = opened
     this.#ref = { ...this.#ref, backend: session.backend }

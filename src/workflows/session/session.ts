@@ -31,7 +31,7 @@ const maxRebuildsPerStep = 2
 const maxExitsPerStep = 1
 
 /** Reason why a step was not executed: it was interrupted while it waited for a sandbox. */
-const interruptedBeforeStart = 'KeyboardInterrupt: the code was stopped while it waited for a sandbox'
+const interruptedBeforeStart = 'Interrupted: the code was stopped while it waited for a sandbox'
 
 export interface SessionState {
   readonly sandbox: SerializedSandbox

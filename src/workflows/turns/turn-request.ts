@@ -43,7 +43,8 @@ export function turnRequest(
   const asked = { history, committedTurns, pending, ...ofMessage, ...defined({ requester }), ...code }
   const { cellSeconds, outputCharacters, callsPerCell, argumentBytes } = config.limits
   const limits = { cellSeconds, outputCharacters, callsPerCell, argumentBytes }
-  return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
+  const described = { limits, tools: documentedToolSet(config), language: config.language }
+  return { turn: counts.turns, ...described, ...agent, ...context, ...asked }
 }
 
 function describedOwner(owner: SessionOwner): SharedSessionOwner {

@@ -116,7 +116,7 @@ print(os.getuid() != ${userOf(container)}, attempt(os.kill, -1, 9), attempt(os.k
       expectContainerSettings(live, gvisorRuntime)
       const { Image, Entrypoint, Volumes, Healthcheck } = live.Config
       expect(Image).toMatch(/^sha256:[0-9a-f]{64}$/)
-      expect(Entrypoint).toContain('/opt/durable-ptc/runner.py')
+      expect(Entrypoint).toContain('/opt/durable-ptc/python/runner.py')
       expect([Volumes ?? {}, live.Mounts, Healthcheck]).toEqual([{}, [], { Test: ['NONE'] }])
     })
   })

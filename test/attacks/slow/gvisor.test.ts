@@ -54,7 +54,7 @@ print(attempt(fill))
   })
 
   it('A10 a hostile program under gVisor can write only /tmp', async () => {
-    const paths = ['/x', '/etc/x', '/usr/x', '/opt/durable-ptc/runner.py', '/proc/sys/kernel/hostname', '/sys/x']
+    const paths = ['/x', '/etc/x', '/usr/x', '/opt/durable-ptc/python/runner.py', '/proc/sys/kernel/hostname', '/sys/x']
     const answers = await probe(`for path in ${JSON.stringify(paths)}: print(write(path))`)
     for (const [index, answer] of answers.entries()) expect(answer, paths[index]).not.toBe('done')
   })

@@ -51,6 +51,7 @@ export function expectContainerSettings(live: Dockerode.ContainerInspectInfo, ru
     image: live.Image,
     userId: userOf(live),
     labels: config.Labels,
+    language: 'python',
     limits: defaultLimits,
     seccomp: host.SecurityOpt.find((each: string) => each.startsWith('seccomp='))?.slice(8) ?? '',
     runtime,

@@ -22,7 +22,7 @@ describeDocker('two concurrent reapers', () => {
     const open = (id: string) =>
       host.open(
         { id, epoch: 1, backend: 'docker', startedAt: 0 },
-        { workflowId: id, runId: 'run', limits: defaultLimits },
+        { workflowId: id, runId: 'run', language: 'python', limits: defaultLimits },
         signal,
       )
     await Promise.all([...over, 'alive-1'].map(open))

@@ -7,7 +7,15 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { execInContainer } from '../../support/docker/exec-in-container.js'
 
 async function openSandbox(docker: DockerBackend, namespace: string): Promise<string> {
-  const spec = { namespace, session: randomUUID(), epoch: 1, workflowId: 'wf', runId: 'run', limits: defaultLimits }
+  const spec = {
+    namespace,
+    session: randomUUID(),
+    epoch: 1,
+    workflowId: 'wf',
+    runId: 'run',
+    language: 'python',
+    limits: defaultLimits,
+  }
   const connection = await docker.open(spec, AbortSignal.timeout(120_000))
   onTestFinished(async () => {
     await connection.detach()

@@ -14,7 +14,11 @@ describeDocker('the reaper', () => {
     const other = new SessionHost({ namespace: `${owner}-other`, backends: [docker], tools: [] })
     const open = (where: SessionHost, workflowId: string) => {
       const session = { id: workflowId, epoch: 1, backend: 'docker' as const, startedAt: 0 }
-      return where.open(session, { workflowId, runId: 'run', limits: defaultLimits }, AbortSignal.timeout(120_000))
+      return where.open(
+        session,
+        { workflowId, runId: 'run', language: 'python', limits: defaultLimits },
+        AbortSignal.timeout(120_000),
+      )
     }
     try {
       await Promise.all([open(host, 'alive'), open(host, 'over'), open(other, 'over')])
@@ -44,7 +48,11 @@ describeDocker('the reaper', () => {
     for (const epoch of [1, 2]) {
       const session = { id: 'alive', epoch, backend: 'docker' as const, startedAt: 0 }
       const { signal } = new AbortController()
-      await worker.open(session, { workflowId: 'alive', runId: 'run', limits: defaultLimits }, signal)
+      await worker.open(
+        session,
+        { workflowId: 'alive', runId: 'run', language: 'python', limits: defaultLimits },
+        signal,
+      )
     }
     const epochs = async () =>
       (await docker.listSandboxes(owner)).map(({ id }) => id.epoch).toSorted((one, other) => one - other)
@@ -86,7 +94,11 @@ describeDocker('the reaper', () => {
     const owner = `reaper-${randomUUID()}`
     const session = { id: 'any', epoch: 1, backend: 'docker' as const, startedAt: 0 }
     const mine = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
-    await mine.open(session, { workflowId: 'any', runId: 'run', limits: defaultLimits }, AbortSignal.timeout(120_000))
+    await mine.open(
+      session,
+      { workflowId: 'any', runId: 'run', language: 'python', limits: defaultLimits },
+      AbortSignal.timeout(120_000),
+    )
     try {
       await reap({ docker, host, owner, isRunning, onProgress: (line) => lines.push(line) })
       expect(lines).toEqual(['abandoned sandboxes could not be looked for: no Temporal'])

@@ -112,7 +112,7 @@ describe('ptc exec --session', () => {
     ptc.signal('SIGINT')
     const { code, stderr } = await ptc.result
     expect(stderr).toMatch(/^interrupting the code; press Ctrl-C again to leave it running$/m)
-    expect(stderr).toMatch(/^KeyboardInterrupt: the code was stopped while it waited$/m)
+    expect(stderr).toMatch(/^Interrupted: the code was stopped while it waited$/m)
     expect(code).toBe(130)
     expect(await exec(name, 'b.py')).toMatchObject({ code: 0, stdout: '2\n' })
   })
@@ -138,7 +138,10 @@ describe('ptc exec --session', () => {
     const ptc = project.start('exec', '--session', name, '-').input('await wait()')
     await waitForActivity(sessionWorkflowId(taskQueue, name), 'wait')
     expect(await project.run('sessions', 'interrupt', name)).toMatchObject({ code: 0 })
-    expect(await ptc.result).toMatchObject({ code: 130, stderr: expect.stringMatching(/KeyboardInterrupt/) })
+    expect(await ptc.result).toMatchObject({
+      code: 130,
+      stderr: expect.stringMatching(/Interrupted: the code was stopped/),
+    })
   })
 
   it.each([
@@ -257,7 +260,7 @@ describe('ptc exec -i', () => {
     terminal.type('await wait()\r')
     await terminal.waitForScreen(/calls 0\/1 done · wait/)
     terminal.type('\u0003')
-    await terminal.waitForScreen(/KeyboardInterrupt[^]*>>> $/)
+    await terminal.waitForScreen(/Interrupted: the code was stopped[^]*>>> $/)
     terminal.type('for n in range(10**12): pass\r\r')
     await terminal.waitForScreen(/cell 3 runs/)
     terminal.type('\u0003')

@@ -169,7 +169,11 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     onTestFinished(() => docker.close())
     const host = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
     const session = { id: 'waits', epoch: 1, backend: 'docker' as const, startedAt: 0 }
-    await host.open(session, { workflowId: 'run', runId: 'run', limits: defaultLimits }, neverAborted)
+    await host.open(
+      session,
+      { workflowId: 'run', runId: 'run', language: 'python', limits: defaultLimits },
+      neverAborted,
+    )
     expect(await host.park(session, neverAborted)).toBe(true)
     const sandboxes = () => docker.listSandboxes(owner)
     const [sandbox] = await sandboxes()

@@ -9,6 +9,7 @@ export function createSpec(session: string, limits: Partial<Limits> = {}): Sandb
     epoch: 1,
     workflowId: session,
     runId: 'run',
+    language: 'python',
     limits: { ...defaultLimits, ...limits },
   }
 }

@@ -70,6 +70,7 @@ export class DockerEnvironment {
       epoch: 1,
       workflowId: 'wf',
       runId: 'run',
+      language: 'python',
       limits: { ...defaultLimits, ...limits },
     }
   }
@@ -150,6 +151,7 @@ export async function expectHardened(live: Dockerode.ContainerInspectInfo, image
     image: (await docker.getImage(image).inspect()).Id,
     userId: Number(live.Config.User.split(':')[0]),
     labels: live.Config.Labels,
+    language: 'python',
     limits: defaultLimits,
     seccomp,
   })

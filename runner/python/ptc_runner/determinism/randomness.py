@@ -13,7 +13,6 @@ from _blake2 import blake2b  # not from hashlib, which loads OpenSSL: half a meg
 from ..process import is_program_thread
 from .builtin_replacement import replace_builtin
 
-BLOCK_BYTES = 64
 SEED_BYTES = 32
 
 _urandom = os.urandom

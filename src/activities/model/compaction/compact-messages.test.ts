@@ -45,6 +45,7 @@ const turns = (count: number, content: string): readonly Message[] =>
 const next: NonNullable<CompactionInput['counted']>['next'] = {
   turn: 9,
   committedTurns: 8,
+  language: 'python',
   limits: defaultLimits,
   tools: { digest: 'of another version', documentation: [] },
   instructions: 'Be brief.',

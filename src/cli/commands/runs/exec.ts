@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { defaultLanguage } from '../../../languages/index.js'
 import {
   boundOptions,
   configOption,
@@ -22,7 +23,7 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptio
 
 export function execCommand(): Command {
   const command = new Command('exec')
-    .description('run a Python program with the tools, without a model')
+    .description(`run a ${defaultLanguage.title} program with the tools, without a model`)
     .argument('[script]', 'file with the program; - reads it from standard input')
     .addOption(configOption())
     .addOption(sandboxOption())

@@ -1,12 +1,15 @@
 import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { defined } from '../../../common/defined.js'
 import type { Limits } from '../../../common/run/limits.js'
+import { languageOf } from '../../../languages/index.js'
 
 interface ContainerCreateInput {
   /** The image id. It is not a tag, because a tag could be moved between check and use. */
   readonly image: string
   readonly userId: number
   readonly labels: Readonly<Record<string, string>>
+  /** Name of the language of the runner. */
+  readonly language: string
   readonly limits: Limits
   /** Seconds until the container ends by itself, after a worker has last touched {@link keepAlivePath}. */
   readonly orphanSeconds?: number
@@ -27,7 +30,8 @@ export const defaultOrphanSeconds = 75 * 60
  */
 export const defaultStoppedOrphanSeconds = 7 * 24 * 60 * 60
 
-const supervisor = '/opt/durable-ptc/supervisor'
+/** The folder of the image with the supervisor, and with a folder for the runner of each language. */
+const installFolder = '/opt/durable-ptc'
 
 /** Only root may write in this folder, and no process of a sandbox is root: code can't touch the file. */
 export const keepAliveFolder = '/run/durable-ptc'
@@ -35,18 +39,8 @@ export const keepAliveFolder = '/run/durable-ptc'
 /** The supervisor (runner/image/supervisor.c) watches the modification time of this file. */
 export const keepAlivePath = `${keepAliveFolder}/keep-alive`
 
-// The command does not use -I, which ignores the environment, and so PYTHONHASHSEED: a rebuilt program would iterate
-// its sets in another order. -s and -P are the other parts of -I. The environment contains only the variables below.
-const program = ['/usr/bin/python3', '-s', '-P', '-B', '-X', 'utf8', '/opt/durable-ptc/runner.py']
-
-const environment = [
-  'PATH=/usr/bin:/bin',
-  'HOME=/tmp',
-  'LANG=C.UTF-8',
-  'PYTHONHASHSEED=0',
-  'PYTHONDONTWRITEBYTECODE=1',
-  'PYTHONUNBUFFERED=1',
-]
+/** The whole environment of a sandbox, besides the variables of its runner. */
+const environment = { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8' }
 
 /**
  * This list replaces the list of the daemon, so it contains all paths that current daemons mask, and further paths that
@@ -98,14 +92,21 @@ const runscProcesses = 256
 /** Returns the body of the create request, with all hardening of a sandbox. A test compares it with live containers. */
 export function containerCreateOptions(input: ContainerCreateInput) {
   const { image, userId, labels, limits, seccomp, runtime } = input
+  const { name, runner } = languageOf(input.language)
   const { orphanSeconds = defaultOrphanSeconds, stoppedOrphanSeconds = defaultStoppedOrphanSeconds } = input
   return {
     Image: image,
     User: `${userId}:${userId}`,
     WorkingDir: '/tmp',
     Hostname: 'sandbox',
-    Env: environment,
-    Entrypoint: [supervisor, String(orphanSeconds), String(stoppedOrphanSeconds), ...program],
+    Env: Object.entries({ ...environment, ...runner.environment }).map(([key, value]) => `${key}=${value}`),
+    Entrypoint: [
+      `${installFolder}/supervisor`,
+      String(orphanSeconds),
+      String(stoppedOrphanSeconds),
+      ...runner.interpreter,
+      `${installFolder}/${name}/${runner.entry}`,
+    ],
     Cmd: [],
     // A health check of the image must not run in parallel with the program.
     Healthcheck: { Test: ['NONE'] },

@@ -1,7 +1,6 @@
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
-import type { Limits } from '../../../common/run/limits.js'
-import type { SandboxId } from '../../backend.js'
+import type { SandboxSpec } from '../../backend.js'
 import type { ConnectableState } from './container-state.js'
 import { openAttachStream } from '../connection/attach-stream.js'
 import { deleteCheckpoint, startFromCheckpoint } from './checkpoint.js'
@@ -11,19 +10,17 @@ import { type DaemonCapabilities, probeDaemon } from '../engine/daemon-capabilit
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { statusOf } from '../engine/docker-error.js'
 import { userId } from './sandbox-identity.js'
+import type { DockerBackendSettings } from '../options.js'
 import type { SandboxImage } from '../image/sandbox-image.js'
 
-interface ContainerFactoryOptions {
+interface ContainerFactoryOptions extends Pick<
+  DockerBackendSettings,
+  'runtime' | 'orphanSeconds' | 'stoppedOrphanSeconds' | 'sendTimeoutMs'
+> {
   readonly engine: DockerEngine
   readonly image: SandboxImage
   /** The seccomp profile as JSON text. */
   readonly seccomp: string
-  readonly runtime: string | undefined
-  /** See {@link containerCreateOptions}. */
-  readonly orphanSeconds: number
-  readonly stoppedOrphanSeconds: number
-  /** See {@link DockerConnection}. */
-  readonly sendTimeoutMs: number
 }
 
 const startByState = {
@@ -58,23 +55,14 @@ export class ContainerFactory {
 
   /** The body of the create request. @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED */
   async createOptions(
-    id: SandboxId,
+    spec: Omit<SandboxSpec, 'workflowId' | 'runId'>,
     labels: Readonly<Record<string, string>>,
-    limits: Limits,
   ): Promise<ContainerCreateOptions> {
-    const { seccomp, runtime, orphanSeconds, stoppedOrphanSeconds } = this.#options
+    const { language, limits } = spec
     const { userNamespace } = await this.#capabilities.get()
     const image = await this.#imageId.get()
-    return containerCreateOptions({
-      image,
-      userId: userId(id, userNamespace),
-      labels,
-      limits,
-      orphanSeconds,
-      stoppedOrphanSeconds,
-      seccomp,
-      runtime,
-    })
+    const owner = userId(spec, userNamespace)
+    return containerCreateOptions({ ...this.#options, image, userId: owner, labels, language, limits })
   }
 
   /**

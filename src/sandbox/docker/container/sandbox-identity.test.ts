@@ -32,7 +32,7 @@ test('user ids of sandboxes differ from those of real users, and are within the 
 })
 
 test('labels identify the owner of a container', () => {
-  const labels = containerLabels({ ...id, runId: 'r', limits: defaultLimits }, 123)
+  const labels = containerLabels({ ...id, runId: 'r', language: 'python', limits: defaultLimits }, 123)
   const { workflowId, ...sandbox } = id
   expect(parseIdentity('any', labels)).toEqual({ id: sandbox, workflowId })
   expect(parseIdentity('any', { ...labels, 'ptc.epoch': 'one' })).toBeUndefined()

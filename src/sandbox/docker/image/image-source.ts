@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { PtcError } from '../../../common/errors.js'
+import { languages } from '../../../languages/index.js'
 
 /** The input of the build of the sandbox image. */
 export interface ImageSource {
-  /** The build context: a folder with `image/` and `python/`. */
+  /** The build context: a folder with `image/`, and a folder for the runner of each language. */
   readonly directory: string
   /** The files of the build context that the image needs; relative paths, sorted. */
   readonly files: readonly string[]
@@ -29,10 +30,12 @@ export function readImageSource(directory: string, base?: string): ImageSource {
   if (!existsSync(join(directory, dockerfile))) {
     throw new PtcError('INTERNAL', `no ${dockerfile} in ${directory}`, { hint: 'Install durable-ptc again.' })
   }
-  const runner = readdirSync(join(directory, 'python'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.py'))
-    .map((name) => `python/${name.replaceAll('\\', '/')}`)
-  const files = [dockerfile, supervisorSource, ...runner].sort()
+  const runners = languages.flatMap(({ name, extension }) =>
+    readdirSync(join(directory, name), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith(extension))
+      .map((file) => `${name}/${file.replaceAll('\\', '/')}`),
+  )
+  const files = [dockerfile, supervisorSource, ...runners].sort()
   const hash = createHash('sha256')
   for (const file of files) {
     const content = readFileSync(join(directory, file))
@@ -40,5 +43,5 @@ export function readImageSource(directory: string, base?: string): ImageSource {
   }
   const digest = hash.digest('hex')
   const baseSuffix = base === undefined ? '' : `-${createHash('sha256').update(base).digest('hex').slice(0, 8)}`
-  return { directory, files, digest, base, tag: `durable-ptc-python:${digest.slice(0, 12)}${baseSuffix}` }
+  return { directory, files, digest, base, tag: `durable-ptc-sandbox:${digest.slice(0, 12)}${baseSuffix}` }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Limits } from '../../../common/run/limits.js'
+import { defaultLanguage } from '../../../languages/index.js'
 import type { DockerConnection } from '../connection/docker-connection.js'
 import type { ContainerCreateOptions } from '../container/container-create-options.js'
 import type { ContainerFactory } from '../container/container-factory.js'
@@ -56,7 +57,8 @@ export async function createIdleContainer(options: IdleContainerOptions): Promis
     // A session that claims the container at the last moment still has its whole lifetime.
     [labelKeys.expires]: String(nowSeconds + maxIdleSeconds + lifetimeSeconds),
   }
-  const body = await factory.createOptions({ namespace, session: name, epoch: 0 }, labels, limits)
+  const language = defaultLanguage.name
+  const body = await factory.createOptions({ namespace, session: name, epoch: 0, language, limits }, labels)
   try {
     const containerId = (await factory.create(name, body)) ?? name
     const connection = await factory.connect(containerId, 'created')

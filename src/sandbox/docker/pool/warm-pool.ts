@@ -62,7 +62,7 @@ export class WarmPool {
   async #take(spec: SandboxSpec, signal: AbortSignal): Promise<DockerConnection | undefined> {
     const { engine, factory, namespace } = this.#options
     if (spec.namespace !== namespace || this.#idle.length === 0) return undefined
-    const wanted = await factory.createOptions(spec, {}, spec.limits)
+    const wanted = await factory.createOptions(spec, {})
     for (let idle = this.#takeMatching(wanted); idle !== undefined; idle = this.#takeMatching(wanted)) {
       this.#scheduleFill(refillDelayMs)
       // The caller then creates a container, and reports the error if the daemon fails again.

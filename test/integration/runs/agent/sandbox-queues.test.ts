@@ -68,7 +68,7 @@ it('an interrupt ends a cell that waits for a worker with its backend, and the s
   await expect.poll(() => scheduledCount(handle, 'session.open'), pollOptions).toBe(1)
   await sessions.interrupt(name)
   expect(await first).toMatchObject({
-    outcome: { status: 'stopped', error: 'KeyboardInterrupt: the code was stopped while it waited for a sandbox' },
+    outcome: { status: 'stopped', error: 'Interrupted: the code was stopped while it waited for a sandbox' },
   })
   await env.workers.start({ sandbox: { backend: mine }, roles: ['sandbox'] })
   expect(await sessions.execute(name, 'print("x" in globals())')).toMatchObject({ outcome: { output: 'False\n' } })

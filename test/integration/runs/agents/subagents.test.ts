@@ -183,7 +183,7 @@ it('a sub-agent is cancelled with the code that waits for it, and the conversati
   const handle = talk.env.ptc.handle(talk.conversation.workflowId)
   expect((await handle.budget()).used.turns).toBe(1 + 5)
   await talk.conversation.interrupt('code')
-  expect((await first).answer).toMatch(/KeyboardInterrupt/)
+  expect((await first).answer).toMatch(/Interrupted: the code was stopped/)
   // One turn of the sub-agent, and two of the conversation.
   await vi.waitUntil(async () => (await handle.budget()).used.turns === 3, pollOptions)
   await talk.close()

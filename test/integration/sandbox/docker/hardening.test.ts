@@ -55,7 +55,7 @@ print('ready')
     expect(live.Config.Image).toMatch(/^sha256:[0-9a-f]{64}$/)
   })
 
-  test.each(['/x', '/etc/x', '/usr/x', '/run/x', '/opt/durable-ptc/x', '/opt/durable-ptc/runner.py', '/dev/x'])(
+  test.each(['/x', '/etc/x', '/usr/x', '/run/x', '/opt/durable-ptc/x', '/opt/durable-ptc/python/runner.py', '/dev/x'])(
     "a hardened container can't write %s (A10)",
     async (path) => {
       expect(await client.evaluate(`print(write(${JSON.stringify(path)}))`)).toMatch(/^(EROFS|EACCES|EPERM)$/)

@@ -67,7 +67,7 @@ describeDocker('the image of the Docker backend', () => {
 
   test('the sandbox image is built again for another base image, and when the base image was built again', async () => {
     // Installs nothing: the base already has Python.
-    const dockerfile = 'ARG BASE\nFROM ${BASE}\nCOPY python/ /opt/durable-ptc/\n'
+    const dockerfile = 'ARG BASE\nFROM ${BASE}\nCOPY python/ /opt/durable-ptc/python/\n'
     const based = new DockerEnvironment(`${execRunner}# image test, based\n`, dockerfile)
     await first.backend().ensureImage()
     const name = `ptc-test-base:${randomUUID()}`

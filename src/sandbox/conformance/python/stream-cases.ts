@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { expectError, expectResult } from '../expectations.js'
+import { expectError, expectResult, prints } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Standard streams of ordinary Python, and other state of the interpreter that the runner shares with programs. */
@@ -25,10 +25,9 @@ print(sys.stdout is own)
       )
     },
   },
-  {
-    name: 'reads the end of file from standard input',
-    async run(context) {
-      const source = `
+  prints(
+    'reads the end of file from standard input',
+    `
 import sys
 try:
     input("name? ")
@@ -36,15 +35,13 @@ except EOFError as error:
     print(error)
 print(repr(sys.stdin.read()), repr(open(0, closefd=False).read()), repr(open("/dev/stdin").read()))
 with open(0) as file: print(repr(file.read()))
-`
-      const harness = await context.newHarness()
-      assert.equal((await harness.runCell(source)).output, "name? EOF when reading a line\n'' '' ''\n''\n")
-    },
-  },
-  {
-    name: 'may append to /dev/stdout and /dev/stderr',
-    async run(context) {
-      const source = `
+`,
+    "name? EOF when reading a line\n'' '' ''\n''\n",
+    { isFresh: true },
+  ),
+  prints(
+    'may append to /dev/stdout and /dev/stderr',
+    `
 print("first")
 out, error = open("/dev/stdout", "a"), open("/dev/stderr", "a")
 print("by path", file=out, flush=True)
@@ -54,12 +51,10 @@ await get(1)
 print("by path, later", file=out, flush=True)
 print("own, later")
 out.close(), error.close()
-`
-      const { finalResult, output } = await (await context.newHarness()).runCell(source)
-      expectResult(finalResult, 'completed')
-      assert.equal(output, 'first\nby path\nerror by path\nown\nby path, later\nown, later\n')
-    },
-  },
+`,
+    'first\nby path\nerror by path\nown\nby path, later\nown, later\n',
+    { isFresh: true },
+  ),
   {
     name: 'erases the output of its step when it opens /dev/stdout for writing',
     async run(context) {

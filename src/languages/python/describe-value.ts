@@ -4,11 +4,8 @@ import { pluralize, toPlainLine, truncateEnd } from '../../common/text/text.js'
 const maxKeys = 20
 const maxKeyCharacters = 40
 
-/**
- * Describes the type and size of a run's input data in Python's terms. Of the content, the text has only the names of
- * members.
- */
-export function describeInput(value: JsonValue): string {
+/** Describes the type and size of a value in Python's terms. Of the content, the text has only the names of members. */
+export function describeValue(value: JsonValue): string {
   if (value === null) return 'None'
   if (typeof value === 'string') return `a str of ${pluralize(value.length, 'character')}`
   if (typeof value === 'boolean') return 'a bool'

@@ -1,10 +1,10 @@
-import { closingBracket, matchAt, separators } from './brackets.js'
+import { closingBracket, matchAt, separators } from '../../common/text/brackets.js'
 
 /**
  * The names of the functions that a text calls in Python, if it consists of such calls: `await NAME(key=…)`,
  * `NAME({…})`, `[NAME(), NAME(key=…)]`. Empty for any other text.
  */
-export function callsInPython(text: string): readonly string[] {
+export function callsIn(text: string): readonly string[] {
   const isList = text.startsWith('[') && text.endsWith(']')
   const calls = isList ? text.slice(1, -1) : text
   const names: string[] = []

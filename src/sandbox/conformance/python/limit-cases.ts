@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { expectResult, expectError, expectNear } from '../expectations.js'
+import { expectError, expectNear, expectResult } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Cells that exceed a limit. */

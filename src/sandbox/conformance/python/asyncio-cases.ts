@@ -1,21 +1,9 @@
-import assert from 'node:assert/strict'
-import { expectResult, expectError } from '../expectations.js'
+import { fails, prints } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
-/** A case that runs cells in a separate sandbox and compares their output. */
-const printsExpected = (name: string, cells: readonly string[], expected: string): CaseDefinition => ({
-  name,
-  async run(context) {
-    const harness = await context.newHarness()
-    let output = ''
-    for (const cell of cells) {
-      const run = await harness.runCell(cell)
-      expectResult(run.finalResult, 'completed')
-      output += run.output
-    }
-    assert.equal(output, expected)
-  },
-})
+/** Cells in a sandbox of their own. */
+const printsExpected = (name: string, cells: readonly string[], expected: string): CaseDefinition =>
+  prints(name, cells, expected, { isFresh: true })
 
 /** Event loops behave as in plain Python. */
 export const asyncioCases: readonly CaseDefinition[] = [
@@ -100,16 +88,12 @@ loop.close()`,
     ],
     '1\n1\n2\n1\n',
   ),
-  {
-    name: 'an error of asyncio.run in a running loop names the alternative',
-    async run(context) {
-      const harness = await context.newHarness()
-      const { finalResult } = await harness.runCell(
-        'import asyncio\nasync def main(): pass\nawait get(1)\nasyncio.run(main())',
-      )
-      expectError(finalResult, /cannot be called from a running event loop\n\[hint\] .*write `await main\(\)`/)
-    },
-  },
+  fails(
+    'an error of asyncio.run in a running loop names the alternative',
+    'import asyncio\nasync def main(): pass\nawait get(1)\nasyncio.run(main())',
+    /cannot be called from a running event loop\n\[hint\] .*write `await main\(\)`/,
+    { isFresh: true },
+  ),
   printsExpected(
     'keeps what a cell sets in its context, with top-level await or without',
     [

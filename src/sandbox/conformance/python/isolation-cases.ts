@@ -3,10 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CaseDefinition, ConformanceContext } from '../conformance-context.js'
-
-/** A variable in the environment of the worker while the suite runs. */
-export const plantedSecret = { name: 'PTC_CONFORMANCE_SECRET', value: 'planted-5f1c' } as const
+import { type CaseDefinition, type ConformanceContext, plantedSecret } from '../conformance-context.js'
 
 /** Runs code that may fail but must not reveal the secret. Returns its output. */
 async function runGuarded(context: ConformanceContext, lines: readonly string[]): Promise<string> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { prints } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Numbers in arguments and results of tools. */
@@ -44,11 +45,5 @@ for value in (2**60, 10**21):  # JavaScript writes 1152921504606847000 and 1e21
       assert.equal(output, `${passed.join('')}refused\nrefused\n`)
     },
   },
-  {
-    name: 'receives a whole number of a result as an int',
-    async run(context) {
-      const { output } = await (await context.harness()).runCell('print(await get(1.0, -0.0))')
-      assert.equal(output, "{'a': 1, 'b': 0}\n")
-    },
-  },
+  prints('receives a whole number of a result as an int', 'print(await get(1.0, -0.0))', "{'a': 1, 'b': 0}\n"),
 ]

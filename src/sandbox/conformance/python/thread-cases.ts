@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import { expectResult, expectError } from '../expectations.js'
+import { expectError, expectResult, fails, prints } from '../expectations.js'
 import type { SessionHarness } from '../session-harness.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
@@ -140,20 +140,12 @@ print(await main(5), await asyncio.to_thread(function, asyncio.get_running_loop(
       assert.equal((await harness.runCell(source)).output, `1 2\n${advice.join('')}\n{'a': 5} {'a': 4}\n`)
     },
   },
-  {
-    name: 'runs the handler of an alarm that is due during a tool call when the call returns',
-    requires: 'supportsProcesses',
-    async run(context) {
-      const source = `
-import signal
-def late(*_): raise TimeoutError("alarm")
-signal.signal(signal.SIGALRM, late)
-signal.setitimer(signal.ITIMER_REAL, 0.1)
-for n in range(500):
-    await get(n)`
-      expectError((await (await context.newHarness()).runCell(source)).finalResult, /TimeoutError: alarm$/)
-    },
-  },
+  fails(
+    'runs the handler of an alarm that is due during a tool call when the call returns',
+    `${setAlarm}for n in range(500):\n    await get(n)`,
+    /TimeoutError: alarm$/,
+    { isFresh: true, requires: 'supportsProcesses' },
+  ),
   {
     name: 'gives a hint about threads that outlive their cell, and returns their output later',
     requires: 'supportsProcesses',
@@ -275,11 +267,9 @@ print("answered")`
       assert.equal(expectResult(end, 'failed').output, '')
     },
   },
-  {
-    name: 'asyncio.as_completed needs a running loop on its first next(), not when called',
-    requires: 'supportsProcesses',
-    async run(context) {
-      const source = `
+  prints(
+    'asyncio.as_completed needs a running loop on its first next(), not when called',
+    `
 def first():
     iterator = asyncio.as_completed([future])
     try:
@@ -287,11 +277,8 @@ def first():
     except RuntimeError as error:
         return error
 future = asyncio.get_running_loop().create_future()
-print(await asyncio.to_thread(first))`
-      assert.match(
-        (await (await context.newHarness()).runCell(source)).output,
-        /^There is no current event loop in thread/,
-      )
-    },
-  },
+print(await asyncio.to_thread(first))`,
+    /^There is no current event loop in thread/,
+    { isFresh: true, requires: 'supportsProcesses' },
+  ),
 ]

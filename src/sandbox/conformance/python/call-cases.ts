@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { expectResult, expectError } from '../expectations.js'
+import { expectError, expectResult, prints } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 const ok = (value: unknown) => ({ status: 'ok' as const, value: value as never })
@@ -43,23 +43,16 @@ const waitsForAllCase = (name: string): CaseDefinition => ({
 
 /** Tool calls of a program. */
 export const callCases: readonly CaseDefinition[] = [
-  {
-    name: 'accept keywords, positions or one dict, and return parsed JSON',
-    async run(context) {
-      const source = 'print(await get(a=1, b="x"), await get(1), (await get({"a": [None, 2.5]}))["a"][1])'
-      const { output } = await (await context.harness()).runCell(source)
-      assert.equal(output, "{'a': 1, 'b': 'x'} {'a': 1} 2.5\n")
-    },
-  },
-  {
-    name: 'take an argument with the name of a keyword in a dict',
-    async run(context) {
-      const source =
-        'import inspect\nprint(await rent({"from": 3}), await rent(**{"from": 4}), inspect.signature(rent))'
-      const { output } = await (await context.harness()).runCell(source)
-      assert.equal(output, "{'from': 3} {'from': 4} ()\n")
-    },
-  },
+  prints(
+    'accept keywords, positions or one dict, and return parsed JSON',
+    'print(await get(a=1, b="x"), await get(1), (await get({"a": [None, 2.5]}))["a"][1])',
+    "{'a': 1, 'b': 'x'} {'a': 1} 2.5\n",
+  ),
+  prints(
+    'take an argument with the name of a keyword in a dict',
+    'import inspect\nprint(await rent({"from": 3}), await rent(**{"from": 4}), inspect.signature(rent))',
+    "{'from': 3} {'from': 4} ()\n",
+  ),
   {
     name: 'one gather is one suspension',
     async run(context) {

@@ -1,4 +1,4 @@
-import { findLineEnd, findStringEnd } from './python-block.js'
+import { findLineEnd, findStringEnd } from './block.js'
 
 /** `match` and `type` can begin statements too, but such statements have a colon or an assignment. */
 const statement =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { continuesBlock, isCompleteBlock } from './python-block.js'
+import { continuesBlock, isCompleteBlock } from './block.js'
 
 describe('isCompleteBlock', () => {
   it.each([

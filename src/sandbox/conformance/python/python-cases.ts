@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { expectError } from '../expectations.js'
+import { expectError, fails, prints } from '../expectations.js'
 import { echoTool } from '../session-harness.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Programs that a sandbox must run as CPython does. docs/reference/python.md lists the differences. */
-export const pythonCases: readonly CaseDefinition[] = [
+export const languageCases: readonly CaseDefinition[] = [
   {
     name: 'stops at a breakpoint like a program without a terminal',
     async run(context) {
@@ -103,10 +103,9 @@ else:
       assert.match(next.output, /next {'a': 3}\n$/)
     },
   },
-  {
-    name: 'sees the functions of time and os as builtin functions',
-    async run(context) {
-      const source = `
+  prints(
+    'sees the functions of time and os as builtin functions',
+    `
 import copy, inspect, os, pickle, time, types
 from unittest import mock
 class Clocks:
@@ -124,13 +123,9 @@ try:
     time.sleep(-1)
 except ValueError as error:
     print(error)
-`
-      assert.equal(
-        (await (await context.harness()).runCell(source)).output,
-        'float float 4\n<built-in function time> <built-in function urandom>\nsleep length must be non-negative\n',
-      )
-    },
-  },
+`,
+    'float float 4\n<built-in function time> <built-in function urandom>\nsleep length must be non-negative\n',
+  ),
   {
     name: 'shows warnings with their position, once for each line of a cell',
     async run(context) {
@@ -158,30 +153,24 @@ print(repr(file.getvalue()))
       assert.match((await harness.runCell('warnings.warn("wanted")')).output, /^log: <cell 4>:1: UserWarning: wanted\n/)
     },
   },
-  {
-    name: 'records the warnings of coroutines that were never awaited',
-    async run(context) {
-      const source = `
+  prints(
+    'records the warnings of coroutines that were never awaited',
+    `
 import warnings
 async def forgotten(): pass
 with warnings.catch_warnings(record=True) as recorded:
     warnings.simplefilter("always")
     forgotten()
 print([str(warning.message) for warning in recorded])
-`
-      const { output } = await (await context.harness()).runCell(source)
-      assert.equal(output, `["coroutine 'forgotten' was never awaited"]\n`)
-    },
-  },
-  {
-    name: 'has asyncio and json without an import, and the sys.argv of a prompt',
-    async run(context) {
-      const harness = await context.newHarness()
-      await harness.runCell('json = 5\ndel json')
-      const source = 'print(asyncio.__name__, json.__name__)\nimport sys\nprint(sys.argv, __name__)'
-      assert.equal((await harness.runCell(source)).output, "asyncio json\n[''] __main__\n")
-    },
-  },
+`,
+    `["coroutine 'forgotten' was never awaited"]\n`,
+  ),
+  prints(
+    'has asyncio and json without an import, and the sys.argv of a prompt',
+    ['json = 5\ndel json', 'print(asyncio.__name__, json.__name__)\nimport sys\nprint(sys.argv, __name__)'],
+    "asyncio json\n[''] __main__\n",
+    { isFresh: true },
+  ),
   {
     name: 'shows the line of every SyntaxError',
     async run(context) {
@@ -211,27 +200,24 @@ await g()
       assert.doesNotMatch(output, /runner/)
     },
   },
-  {
-    name: 'sees frames of the runner only where it walks the frames itself',
-    async run(context) {
-      const source = 'import inspect\nprint(any("ptc_runner" in frame.filename for frame in inspect.stack()))'
-      assert.equal((await (await context.harness()).runCell(source)).output, 'True\n')
-    },
-  },
-  {
-    name: "finds the machine's time on its files",
-    async run(context) {
-      const source = `
+  prints(
+    'sees frames of the runner only where it walks the frames itself',
+    'import inspect\nprint(any("ptc_runner" in frame.filename for frame in inspect.stack()))',
+    'True\n',
+  ),
+  prints(
+    "finds the machine's time on its files",
+    `
 import os, time
 begun, measured = time.time(), time.perf_counter()
 while time.perf_counter() - measured < 0.5: pass
 with open("/tmp/file", "w") as file: pass
 print(os.stat("/tmp/file").st_mtime - begun > 0.4 > time.time() - begun)
 os.remove("/tmp/file")
-`
-      assert.equal((await (await context.newHarness()).runCell(source)).output, 'True\n')
-    },
-  },
+`,
+    'True\n',
+    { isFresh: true },
+  ),
   {
     name: 'can not create a lock of multiprocessing',
     requires: 'providesIsolation',
@@ -243,11 +229,9 @@ os.remove("/tmp/file")
       expectError(finalResult, /FileNotFoundError|PermissionError|ModuleNotFoundError/)
     },
   },
-  {
-    name: 'reaches itself as localhost',
-    requires: 'supportsProcesses',
-    async run(context) {
-      const source = `
+  prints(
+    'reaches itself as localhost',
+    `
 import socket
 async def answer(reader, writer):
     writer.write(await reader.readline())
@@ -258,31 +242,20 @@ writer.write(b"hello\\n")
 print(await reader.readline(), socket.gethostbyname("localhost"))
 writer.close()
 server.close()
-`
-      assert.equal((await (await context.newHarness()).runCell(source)).output, "b'hello\\n' 127.0.0.1\n")
-    },
-  },
-  {
-    name: 'may omit an optional argument of a tool',
-    async run(context) {
-      const source = 'import inspect\nprint(inspect.signature(get), await get(1), await get(1, None))'
-      const { output } = await (await context.harness()).runCell(source)
-      assert.equal(output, "(*, a, b=Ellipsis) {'a': 1} {'a': 1, 'b': None}\n")
-    },
-  },
-  {
-    name: 'has no __file__',
-    async run(context) {
-      const { finalResult } = await (await context.newHarness()).runCell('print(__file__)')
-      expectError(finalResult, "NameError: name '__file__' is not defined")
-    },
-  },
-  {
-    name: 'has no TLS in asyncio',
-    requires: 'supportsProcesses',
-    async run(context) {
-      const source = 'import ssl\nprint(ssl.create_default_context() is not None, asyncio.sslproto.ssl)'
-      assert.equal((await (await context.newHarness()).runCell(source)).output, 'True None\n')
-    },
-  },
+`,
+    "b'hello\\n' 127.0.0.1\n",
+    { isFresh: true, requires: 'supportsProcesses' },
+  ),
+  prints(
+    'may omit an optional argument of a tool',
+    'import inspect\nprint(inspect.signature(get), await get(1), await get(1, None))',
+    "(*, a, b=Ellipsis) {'a': 1} {'a': 1, 'b': None}\n",
+  ),
+  fails('has no __file__', 'print(__file__)', "NameError: name '__file__' is not defined", { isFresh: true }),
+  prints(
+    'has no TLS in asyncio',
+    'import ssl\nprint(ssl.create_default_context() is not None, asyncio.sslproto.ssl)',
+    'True None\n',
+    { isFresh: true, requires: 'supportsProcesses' },
+  ),
 ]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { expectResult, expectError, expectNear } from '../expectations.js'
+import { expectNear, expectResult, fails, prints } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Code that waits for a time. */
@@ -56,10 +56,9 @@ print(time.time() - begun > 60)`
       assert.equal(expectResult(await answerTo(second), 'completed').output, 'True\n')
     },
   },
-  {
-    name: 'wait_for does not count computing between awaits',
-    async run(context) {
-      const source = `
+  prints(
+    'wait_for does not count computing between awaits',
+    `
 import asyncio, time
 async def compute():
     begun = time.perf_counter()
@@ -67,15 +66,8 @@ async def compute():
         sum(range(100_000))  # each turn of the loop is a microsecond to its timers
         await asyncio.sleep(0)
     return "computed"
-print(await asyncio.wait_for(compute(), 0.1))`
-      assert.equal((await (await context.harness()).runCell(source)).output, 'computed\n')
-    },
-  },
-  {
-    name: 'waiting that can never end is an error, not a hang',
-    async run(context) {
-      const { finalResult } = await (await context.harness()).runCell('await asyncio.Future()')
-      expectError(finalResult, 'never happen')
-    },
-  },
+print(await asyncio.wait_for(compute(), 0.1))`,
+    'computed\n',
+  ),
+  fails('waiting that can never end is an error, not a hang', 'await asyncio.Future()', 'never happen'),
 ]

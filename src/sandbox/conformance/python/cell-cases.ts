@@ -1,19 +1,16 @@
 import { capturedCharacters } from '../../../common/run/limits.js'
 import assert from 'node:assert/strict'
 import type { Externalizable } from '../../../common/json/external-value.js'
-import { expectResult, expectError } from '../expectations.js'
+import { expectError, expectResult, fails, prints } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Cells that run one after the other in one interpreter. */
 export const cellCases: readonly CaseDefinition[] = [
-  {
-    name: 'share variables, functions and imports',
-    async run(context) {
-      const harness = await context.harness()
-      await harness.runCell('import math\nanswer = 42\ndef double(x): return x * 2')
-      assert.equal((await harness.runCell('print(double(answer), math.pi > 3)')).output, '84 True\n')
-    },
-  },
+  prints(
+    'share variables, functions and imports',
+    ['import math\nanswer = 42\ndef double(x): return x * 2', 'print(double(answer), math.pi > 3)'],
+    '84 True\n',
+  ),
   {
     name: 'have the input of the run as a variable, also one by reference that is the source itself',
     async run(context) {
@@ -40,13 +37,11 @@ export const cellCases: readonly CaseDefinition[] = [
       assert.doesNotMatch(error, /runner|asyncio|ptc/)
     },
   },
-  {
-    name: 'show the notes of an exception',
-    async run(context) {
-      const source = 'error = ValueError("bad")\nerror.add_note("a note")\nraise error'
-      expectError((await (await context.harness()).runCell(source)).finalResult, /ValueError: bad\na note$/)
-    },
-  },
+  fails(
+    'show the notes of an exception',
+    'error = ValueError("bad")\nerror.add_note("a note")\nraise error',
+    /ValueError: bad\na note$/,
+  ),
   {
     name: 'show half surrogate pairs as escape sequences',
     async run(context) {
@@ -66,22 +61,12 @@ export const cellCases: readonly CaseDefinition[] = [
       assert.equal((await harness.runCell('import logging, weakref\nprint("atexit")')).output, 'atexit\n')
     },
   },
-  {
-    name: 'report the position of a syntax error',
-    async run(context) {
-      expectError((await (await context.harness()).runCell('x ===')).finalResult, 'SyntaxError')
-    },
-  },
-  {
-    name: 'show the lines as the compiler counts them',
-    async run(context) {
-      const source = 'a = "\f \v \x1c \x85 \u2028"\r\ndef fail():\r    return 1 / 0  # here\nfail()'
-      expectError(
-        (await (await context.harness()).runCell(source)).finalResult,
-        /line 3, in fail\n {4}return 1 \/ 0 +# here/,
-      )
-    },
-  },
+  fails('report the position of a syntax error', 'x ===', 'SyntaxError'),
+  fails(
+    'show the lines as the compiler counts them',
+    'a = "\f \v \x1c \x85 \u2028"\r\ndef fail():\r    return 1 / 0  # here\nfail()',
+    /line 3, in fail\n {4}return 1 \/ 0 +# here/,
+  ),
   ...(
     [
       ['```python\nprint(1)\n```', /Markdown fence/],
@@ -144,13 +129,11 @@ export const cellCases: readonly CaseDefinition[] = [
         expectError((await harness.runCell(`${source}raise ${error}`)).finalResult, /Error/)
     },
   },
-  {
-    name: 'may use asyncio.run like a script',
-    async run(context) {
-      const source = 'async def main():\n    print(await get(5))\nasyncio.run(main())'
-      assert.equal((await (await context.harness()).runCell(source)).output, "{'a': 5}\n")
-    },
-  },
+  prints(
+    'may use asyncio.run like a script',
+    'async def main():\n    print(await get(5))\nasyncio.run(main())',
+    "{'a': 5}\n",
+  ),
   {
     name: 'may call sys.exit',
     async run(context) {
@@ -186,20 +169,17 @@ export const cellCases: readonly CaseDefinition[] = [
       assert.equal((await harness.runCell('print(await task)')).output, "{'a': 'later'}\n")
     },
   },
-  {
-    name: 'may use threads and child processes',
-    requires: 'supportsProcesses',
-    async run(context) {
-      const source = [
-        'import subprocess, time',
-        'print(subprocess.run(["echo", "child"], capture_output=True, text=True).stdout)',
-        'print(await asyncio.to_thread(lambda: time.sleep(0.05) or "thread"))',
-        'p = await asyncio.create_subprocess_exec("echo", "async child", stdout=subprocess.PIPE)',
-        'print((await p.communicate())[0])',
-        'import os; os.system("echo by itself")',
-      ].join('\n')
-      const { output } = await (await context.harness()).runCell(source)
-      assert.equal(output, "child\n\nthread\nb'async child\\n'\nby itself\n")
-    },
-  },
+  prints(
+    'may use threads and child processes',
+    [
+      'import subprocess, time',
+      'print(subprocess.run(["echo", "child"], capture_output=True, text=True).stdout)',
+      'print(await asyncio.to_thread(lambda: time.sleep(0.05) or "thread"))',
+      'p = await asyncio.create_subprocess_exec("echo", "async child", stdout=subprocess.PIPE)',
+      'print((await p.communicate())[0])',
+      'import os; os.system("echo by itself")',
+    ].join('\n'),
+    "child\n\nthread\nb'async child\\n'\nby itself\n",
+    { requires: 'supportsProcesses' },
+  ),
 ]

@@ -28,6 +28,7 @@ const retried: readonly ErrorCode[] = [
   'AUDIT_UNAVAILABLE',
   'APPROVAL_REQUEST_FAILED',
   'UNCAUGHT_ERROR',
+  'TOOL_SOURCE_FAILED',
 ]
 
 describe('toFailure', () => {

@@ -30,9 +30,9 @@ async function expectFailure(environment: EnvironmentVariables, reason: RegExp):
 }
 
 test.each([
-  [{ TEMPORAL_ADDRESS: unusedAddress }, /nothing listens there \(connection refused\)/],
+  [{ TEMPORAL_ADDRESS: unusedAddress }, /nothing listens at this address \(connection refused\)/],
   [{ TEMPORAL_ADDRESS: 'nowhere.invalid:7233' }, /the host name nowhere\.invalid is not known/],
-  [{ TEMPORAL_TLS: 'true' }, /it does not speak TLS/],
+  [{ TEMPORAL_TLS: 'true' }, /the server does not speak TLS/],
   [{ TEMPORAL_NAMESPACE: 'nobodys' }, /has no namespace nobodys\n.*TEMPORAL_NAMESPACE/],
 ])('a failed connection reports the reason: %j', async (environment, reason) => {
   await expectFailure(environment, reason)
@@ -43,7 +43,7 @@ test('a connection to a web server reports the reason', async () => {
   try {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    await expectFailure({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` }, /what listens there is not Temporal/)
+    await expectFailure({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` }, /the server at this address is not Temporal/)
   } finally {
     server.close()
     server.closeAllConnections()

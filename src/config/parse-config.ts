@@ -152,7 +152,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       ...defined({ budget }),
       ...(hook && { isRedacted: true }),
       ...(audit && { isAudited: true }),
-      limits: { ...limits, ...settingsOfTest.limits },
+      limits,
+      ...defined({ loweredLimits: settingsOfTest.limits }),
       timeouts: {
         ...fixedTimeouts,
         ...settingsOfTest.timeouts,

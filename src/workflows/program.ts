@@ -45,7 +45,7 @@ export async function program(...[input, state]: ProgramArguments): Promise<Prog
 
 async function runProgram(calls: RunCalls, from: ProgramState | string): Promise<ProgramResult> {
   const { run, slots, compensations } = calls
-  const policy = new ContinueAsNewPolicy(slots, run.config.limits.historyEvents)
+  const policy = new ContinueAsNewPolicy(slots, run.config.loweredLimits?.historyEvents)
   const attempt = async (cell: CellState): Promise<void> => {
     if (!(await policy.attempt())) return
     const codeRuntime = await serializeRuntime(runtime)

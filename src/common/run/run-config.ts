@@ -123,7 +123,9 @@ export interface RunConfig {
   readonly language: string
   readonly model: ModelConfig
   readonly backend: BackendChoice
-  readonly limits: Limits & LoweredLimits
+  readonly limits: Limits
+  /** Set only by tests. */
+  readonly loweredLimits?: LoweredLimits
   readonly timeouts: Timeouts
   readonly sessions: SessionConfig
   readonly approvals: ApprovalConfig

@@ -29,8 +29,9 @@ const maxCompensations = 1_000
 
 export function refusalOf(call: AdmittedCall): CallOutcome | undefined {
   const { run, calls, tool, caller, described, allowedTools } = call
-  const { callsPerRun, storedBytes, deferredCalls = maxDeferredCalls } = run.config.limits
-  const { compensations = maxCompensations } = run.config.limits
+  const { limits, loweredLimits = {} } = run.config
+  const { callsPerRun, storedBytes } = limits
+  const { deferredCalls = maxDeferredCalls, compensations = maxCompensations } = loweredLimits
   if (described.refused) return described.refused
   if (allowedTools?.has(tool.name) === false) return unknownTool(call)
   if (!tool.allowedCallers.includes(caller))

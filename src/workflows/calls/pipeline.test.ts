@@ -77,7 +77,12 @@ class TestRun {
   readonly calls: RunCalls
 
   constructor(limits: Partial<Limits> & LoweredLimits = {}, state: RunCallsState = {}, kind: RunKind = 'program') {
-    const config = { tools, approvals: { expiresMs: 1_000_000 }, searchAttributes: ['PtcStatus'] }
+    const config = {
+      tools,
+      approvals: { expiresMs: 1_000_000 },
+      searchAttributes: ['PtcStatus'],
+      loweredLimits: limits,
+    }
     this.calls = new RunCalls(testRun({ kind, limits, config, counts: { ...zeroCounts, turns: 1, cells: 1 } }), state)
   }
 

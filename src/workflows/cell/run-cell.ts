@@ -167,7 +167,7 @@ const maxWakes = 1_000
 async function runToCompletion(runtime: CodeRuntime, state: CellState, first: StepInput | undefined): Promise<CellRun> {
   const { run, session, pendingCalls, continuation, outputCharacters, outputReader } = runtime
   const { limits } = run.config
-  const { wakesPerCell = maxWakes } = limits
+  const { wakesPerCell = maxWakes } = run.config.loweredLimits ?? {}
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
   const outputLimit = () => Math.max(capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {

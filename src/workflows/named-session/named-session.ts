@@ -118,7 +118,7 @@ export class NamedSession {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs in ${backend}, not in ${sandbox}`)
     }
     const { historyLength, historySize } = workflowInfo()
-    if (this.#accepted >= (config.limits.sessionExecutions ?? maxSessionExecutions)) {
+    if (this.#accepted >= (config.loweredLimits?.sessionExecutions ?? maxSessionExecutions)) {
       throw rejection(
         'SESSION_FULL',
         `session ${this.#name} has reached its limit of ${pluralize(this.#accepted, 'execution')}`,

@@ -10,7 +10,7 @@ function shownRun(kind: 'agent' | 'program' | 'session' | 'embedded' = 'agent') 
   return {
     kind,
     identity: { workflowId: 'run-1' },
-    config: { limits: { ...defaultLimits, sessionExecutions: 50 }, sessions: { idleMs: 1_000 } },
+    config: { limits: defaultLimits, loweredLimits: { sessionExecutions: 50 }, sessions: { idleMs: 1_000 } },
     counts: { turns: 2, cells: 3, toolCalls: 4, usage: { ...zeroUsage, inputTokens: 1_200 }, costUsd: 0.0123 },
     progress: new Progress(),
   }

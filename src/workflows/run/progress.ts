@@ -78,7 +78,7 @@ export class Progress {
 interface ShownRun {
   readonly kind: RunKind
   readonly identity: Pick<RunIdentity, 'workflowId'>
-  readonly config: Pick<RunConfig, 'limits' | 'sessions' | 'mode' | 'isRedacted'>
+  readonly config: Pick<RunConfig, 'limits' | 'loweredLimits' | 'sessions' | 'mode' | 'isRedacted'>
   readonly counts: RunCounts
   readonly progress: Progress
 }
@@ -244,7 +244,7 @@ const callScopes = { agent: '', conversation: ' a message', program: '', session
 
 function describeCounts(
   kind: ShownRun['kind'],
-  { limits, mode }: ShownRun['config'],
+  { limits, loweredLimits, mode }: ShownRun['config'],
   counts: RunCounts,
   context: ContextUse | undefined,
 ): string {
@@ -255,7 +255,7 @@ function describeCounts(
     ...(mode === 'plan' ? [`turns ${turns}, at most ${limits.turns} a step`] : []),
     ...(kind === 'conversation' ? [`turns ${turns}, at most ${limits.turns} a message`] : []),
     kind === 'session'
-      ? `cells ${cells} of at most ${limits.sessionExecutions ?? maxSessionExecutions}`
+      ? `cells ${cells} of at most ${loweredLimits?.sessionExecutions ?? maxSessionExecutions}`
       : `cells ${cells}`,
     `tool calls ${toolCalls} of at most ${limits.callsPerRun}${callScopes[kind]}`,
     ...(isAgent

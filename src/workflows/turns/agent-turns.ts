@@ -98,7 +98,7 @@ export class AgentTurns {
     this.#options = options
     this.messages = new MessageHistory(run.config.model.maxTokens, state?.conversation)
     const isHeld = () => borrowers.size > 0
-    this.#continueAsNewPolicy = new ContinueAsNewPolicy(slots, run.config.limits.historyEvents, isHeld)
+    this.#continueAsNewPolicy = new ContinueAsNewPolicy(slots, run.config.loweredLimits?.historyEvents, isHeld)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.#suspendedCell = state?.suspendedCell ?? null
     this.#hosted = new HostedTurns(run, this.messages)

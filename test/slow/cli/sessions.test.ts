@@ -254,7 +254,7 @@ describe('ptc exec -i', () => {
     const terminal = PseudoTerminal.start(project, 'exec', '-i', '--session', name)
     await terminal.waitForScreen(/>>> $/)
     terminal.type('\u0003')
-    await terminal.waitForScreen(/exit or Ctrl-D leaves[^]*>>> $/)
+    await terminal.waitForScreen(/exit or Ctrl-D to leave[^]*>>> $/)
     terminal.type('x = 7\r')
     await terminal.waitForScreen(/new session[^]*>>> $/)
     terminal.type('await wait()\r')

@@ -25,8 +25,9 @@ export function testConfig(
   const { historyEvents, wakesPerCell, deferredCalls, compensations, sessionExecutions, ...limits } =
     options.limits ?? {}
   const { heartbeat, host, ...timeouts } = options.timeouts ?? {}
+  const lowered = defined({ historyEvents, wakesPerCell, deferredCalls, compensations, sessionExecutions })
   const settings: TestSettings = {
-    limits: defined({ historyEvents, wakesPerCell, deferredCalls, compensations, sessionExecutions }),
+    ...(Object.keys(lowered).length > 0 && { limits: lowered }),
     timeouts: defined({ heartbeatMs: msOf(heartbeat), hostMs: msOf(host) }),
     ...(snapshots && { snapshots: defined({ everySteps: snapshots.steps, everyMs: msOf(snapshots.time) }) }),
     ...defined({ retryForMs }),

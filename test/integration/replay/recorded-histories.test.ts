@@ -16,6 +16,8 @@ describe('recorded histories', () => {
 
   it.each(recorded)('F32: the recorded history %s replays', async (file) => {
     const history = historyFromJSON(JSON.parse(readFileSync(`${folder}${file}`, 'utf8')))
-    await expectHistoryReplays(history, 'recorded')
+    const [started] = history.events ?? []
+    const { workflowId } = started?.workflowExecutionStartedEventAttributes ?? {}
+    await expectHistoryReplays(history, workflowId ?? 'recorded')
   })
 })

@@ -3,6 +3,7 @@ import { type DataConverter, defaultPayloadConverter } from '@temporalio/common'
 import type { temporal } from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
 import { isolateTimeout, workflowBundle } from '../../../src/worker/plugin/workflow-bundle.js'
+import { recordHistoriesIfRequested } from './record-history.js'
 
 /** The events of one execution. */
 export interface History {
@@ -69,6 +70,7 @@ export async function expectReplays(
   const chain = await executionHistories(client, handle)
   const { loadedDataConverter: dataConverter } = client.options
   for (const history of chain) await expectHistoryReplays(history, handle.workflowId, dataConverter)
+  recordHistoriesIfRequested(chain)
   return chain
 }
 

@@ -16,10 +16,11 @@ export function recordHistoriesIfRequested(chain: readonly History[]): void {
   mkdirSync(folder, { recursive: true })
   const name = (expect.getState().currentTestName ?? 'run').replace(/[^a-z0-9]+/gi, '-').slice(0, 100)
   for (const [index, history] of chain.entries()) {
+    const type = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? 'run'
     const json = historyToJSON(history)
       .replaceAll(/"identity": "[^"]*"/g, '"identity": "worker"')
       .replaceAll(/"\d+@[^"]*"/g, '"worker"')
       .replaceAll(process.cwd(), '/app')
-    writeFileSync(join(folder, `${name}.${index + 1}.json`), `${JSON.stringify(JSON.parse(json))}\n`)
+    writeFileSync(join(folder, `${name}.${type}.${index + 1}.json`), `${JSON.stringify(JSON.parse(json))}\n`)
   }
 }

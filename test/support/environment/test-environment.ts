@@ -23,7 +23,6 @@ import {
   type ScheduledActivity,
   scheduledActivities,
 } from './histories.js'
-import { recordHistoriesIfRequested } from './record-history.js'
 import { testConfig, type TestOptions } from './test-config.js'
 import { type ServiceOptions, type Services, startServices } from './environment-services.js'
 import { InProcessWorkers, type InProcessWorkerOptions } from './in-process-workers.js'
@@ -196,7 +195,6 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     const chain = await expectReplays(this.client, handle)
     const unnamed = chain.flatMap(({ events }) => events).filter(isTimerWithoutSummary)
     if (unnamed.length > 0) throw new Error(`${unnamed.length} timers of ${handle.workflowId} have no summary`)
-    recordHistoriesIfRequested(chain)
   }
 
   /** The histories of a continue-as-new chain, in order. */

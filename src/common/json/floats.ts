@@ -1,10 +1,10 @@
 import type { JsonValue } from './json.js'
 
 /**
- * Marks the numbers of a JSON value that are floats for a program in a language with integers and floats, such as Python. JavaScript has one type of number, and
- * writes 30.0 as 30. A mask is 1 for a float, and an object for a container: the masks of its members by key or index,
- * or one for all items of a list under `*`. Runner: `protocol/floats.py`. A mask that does not match its value changes
- * nothing.
+ * Marks the numbers of a JSON value that are floats for a program in a language with integers and floats, such as
+ * Python. JavaScript has one type of number, and writes 30.0 as 30. A mask is 1 for a float, and an object for a
+ * container: the masks of its members by key or index, or one for all items of a list under `*`. Runner:
+ * `protocol/floats.py`. A mask that does not match its value changes nothing.
  */
 export type FloatMask = 1 | { readonly [key: string]: FloatMask }
 

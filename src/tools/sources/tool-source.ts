@@ -109,38 +109,30 @@ const closeMs = 5_000
 
 async function listSource(source: ToolSource): Promise<readonly Tool[]> {
   await closing.get(source)
-  try {
-    const listed: unknown = await withTimeLimit(undefined, listMs, (signal) =>
-      raceWithSignal(
-        signal,
-        Promise.resolve().then(() => source.list({ signal })),
-      ),
-    )
+  return callSource(source, 'did not list its tools', listMs, async (signal) => {
+    const listed: unknown = await source.list({ signal })
     if (!Array.isArray(listed)) throw new Error('its list is not an array')
     const tools = listed.map((tool: unknown, index) => requireTool(tool, `tool ${index} of its list`))
     return tools.sort((a, b) => (a.name < b.name ? -1 : 1))
-  } catch (cause) {
-    throw sourceFailed(source, 'did not list its tools', cause)
-  }
-}
-
-async function closeSource(source: ToolSource): Promise<void> {
-  try {
-    await withTimeLimit(undefined, closeMs, (signal) =>
-      raceWithSignal(
-        signal,
-        Promise.resolve().then(() => source.close?.()),
-      ),
-    )
-  } catch (cause) {
-    throw sourceFailed(source, 'did not close', cause)
-  }
-}
-
-function sourceFailed({ name }: ToolSource, what: string, cause: unknown): PtcError {
-  const hint = PtcError.isInstance(cause) ? cause.hint : undefined
-  return new PtcError('TOOL_SOURCE_FAILED', `tool source ${name} ${what}: ${messageOf(cause)}`, {
-    cause,
-    ...defined({ hint }),
   })
+}
+
+function closeSource(source: ToolSource): Promise<void> {
+  return callSource(source, 'did not close', closeMs, async () => source.close?.())
+}
+
+/** @param failure completes the message of the error after the name of the source */
+async function callSource<Result>(
+  source: ToolSource,
+  failure: string,
+  milliseconds: number,
+  call: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await withTimeLimit(undefined, milliseconds, (signal) => raceWithSignal(signal, call(signal)))
+  } catch (cause) {
+    const hint = PtcError.isInstance(cause) ? cause.hint : undefined
+    const message = `tool source ${source.name} ${failure}: ${messageOf(cause)}`
+    throw new PtcError('TOOL_SOURCE_FAILED', message, { cause, ...defined({ hint }) })
+  }
 }

@@ -67,8 +67,8 @@ export class WorkerGroup {
 
   /**
    * @param requested the options of the user's worker
-   * @throws PtcError CONFIG_INVALID, TOOL_SOURCE_FAILED, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, ENCRYPTION_KEY_UNAVAILABLE,
-   * DECRYPTION_FAILED
+   * @throws PtcError CONFIG_INVALID, TOOL_SOURCE_FAILED, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING,
+   *   ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
    */
   static async open(requested: WorkerOptions, options: WorkerGroupOptions): Promise<WorkerGroup> {
     const { namespace = 'default', taskQueue } = requested

@@ -86,32 +86,6 @@ describe('a worker of a user with the plugin', () => {
     expect(result).toMatchObject({ program: output42 })
   })
 
-  test('a worker with the plugin can run again after it has ended', async ({ taskQueue }) => {
-    const connection = await connect({ plugins: [await createPlugin()] })
-    const ptc = createPtcClient({ client: clientOf(connection), taskQueue })
-    for (const attempt of [1, 2]) {
-      const worker = await createWorker({ connection, taskQueue })
-      const run = await worker.runUntil(async () => (await ptc.startProgram(program)).result())
-      expect(run, `attempt ${attempt}`).toMatchObject(output42)
-    }
-  })
-
-  test('a worker with the plugin ends when it is shut down before its other workers run', async ({ taskQueue }) => {
-    const connection = await connect({ plugins: [await createPlugin()] })
-    const worker = await createWorker({ connection, taskQueue })
-    await worker.runUntil(Promise.resolve())
-    expect(worker.getState()).toBe('STOPPED')
-  })
-
-  test('a worker with the plugin can be created again after a failure', async ({ taskQueue }) => {
-    const connection = await connect({ plugins: [await createPlugin()] })
-    await expect(createWorker({ connection, taskQueue, workflowsPath: conflictingPath })).rejects.toThrow('agent')
-    const worker = await createWorker({ connection, taskQueue })
-    const ptc = createPtcClient({ client: clientOf(connection), taskQueue })
-    const run = await worker.runUntil(async () => (await ptc.startProgram(program)).result())
-    expect(run).toMatchObject(output42)
-  })
-
   test('a worker with the plugin stores a large payload in the value store, after the codec of the user', async ({
     taskQueue,
   }) => {
@@ -131,22 +105,6 @@ describe('a worker of a user with the plugin', () => {
       return handle.result()
     })
     expect(run).toMatchObject({ outcome: { output: '300000\n' } })
-  })
-
-  test('a worker with the plugin reports an unregistered activity as the SDK does', async ({
-    taskQueue,
-    workflowId,
-  }) => {
-    const connection = await connect({ plugins: [await createPlugin()] })
-    const worker = await createWorker({ connection, taskQueue, workflowsPath })
-    const client = clientOf(connection)
-    const options = { taskQueue, workflowId, args: ['Ada'], retry: { maximumAttempts: 1 } }
-    const run = worker.runUntil(client.workflow.execute('greetOnce', options))
-    await expect(run).rejects.toMatchObject({
-      cause: {
-        cause: { type: 'NotFoundError', message: 'Activity function greet is not registered on this Worker' },
-      },
-    })
   })
 
   test('a worker with the plugin replays its histories', async ({ taskQueue }) => {
@@ -198,21 +156,6 @@ describe('roles', () => {
     const ptc = createPtcClient({ client: clientOf(first), taskQueue })
     const run = await one.runUntil(() => two.runUntil(async () => (await ptc.startProgram(program)).result()))
     expect(run).toMatchObject(output42)
-  })
-
-  test('a worker with its own activity keeps its task queue', async ({ taskQueue, workflowId }) => {
-    const directory = await temporaryFolder()
-    const values = { store: { kind: 'local', directory } } as const
-    const first = await connect({ plugins: [await createPlugin({ values, roles: ['workflow', 'tools'] })] })
-    const second = await connect({ plugins: [await createPlugin({ values, roles: ['sandbox'] })] })
-    const own = uniqueName('own')
-    const one = await createWorker({ connection: first, taskQueue, workflowsPath })
-    const two = await createWorker({ connection: second, taskQueue, activities })
-    const client = clientOf(first)
-    const result = await one.runUntil(() =>
-      two.runUntil(client.workflow.execute('welcome', { taskQueue, workflowId, args: [own] })),
-    )
-    expect(result).toMatchObject({ greeting: `Hello, ${own}`, program: output42 })
   })
 })
 

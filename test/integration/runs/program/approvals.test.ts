@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { type ApprovalRule, defineTool, type Effect } from '../../../../src/index.js'
 import type { ApprovalRequest } from '../../../../src/config/options/approvals.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
-import { scheduledActivitiesOfType } from '../../../support/environment/histories.js'
 import { resetToCall } from '../../../support/environment/reset.js'
 import { fastPollOptions } from '../../../support/poll-options.js'
 import { answerResult, call, turn } from '../../../support/script.js'
@@ -233,57 +232,5 @@ it('a call without a decision is denied when its time is over', async () => {
   const own = await TestEnvironment.start({ tools: [payment('pay', 'always')], approvals: { expires: '1s' } })
   const handle = await own.startProgram('try: await pay(id=1, euros=1)\nexcept ToolDenied as error: print(error)')
   expect(await handle.result()).toMatchObject({ outcome: { output: 'nobody approved pay within 1.0s\n' } })
-  await own.expectCleanEnd(handle)
-})
-
-it('calls that wait for approval keep waiting while their run continues as new, and use no worker slot', async () => {
-  const own = await TestEnvironment.start({
-    tools: [payment('pay', 'always'), payment('note', () => false, 'idempotent')],
-    limits: { historyEvents: 100 },
-    approvals: { onRequest: (each) => void requests.push(each) },
-    timeouts: { park: '1s' },
-  })
-  const source = `
-import asyncio
-first = asyncio.ensure_future(pay(id=901, euros=7))
-for n in range(20): await note(id=800 + n, euros=1)
-print(await first, await pay(id=902, euros=8))`
-  const handle = await own.startProgram(source)
-  await request(901)
-  await expect.poll(async () => (await own.executionHistories(handle)).length).toBeGreaterThan(1)
-  await expect.poll(async () => (await handle.describe()).raw.pendingActivities ?? []).toEqual([])
-  await own.ptc.approveCall((await request(901)).token)
-  await own.ptc.approveCall((await request(902)).token)
-  expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 7 paid 8\n' } })
-  const histories = await own.executionHistories(handle)
-  expect(histories.flatMap((history) => scheduledActivitiesOfType(history, 'pay'))).toHaveLength(2)
-  expect(payments(901)).toEqual([[901, 7]])
-  await own.expectCleanEnd(handle)
-})
-
-it('a waiting call keeps waiting over continue-as-new, even if its tool was approved meanwhile', async () => {
-  const own = await TestEnvironment.start({
-    tools: [payment('pay', 'always'), payment('note', () => false, 'idempotent'), deferred.tool('approve')],
-    limits: { historyEvents: 100 },
-    approvals: { onRequest: (each) => void requests.push(each) },
-  })
-  const source = `
-import asyncio
-waiting = asyncio.ensure_future(pay(id=911, euros=1))
-await pay(id=912, euros=2)
-for n in range(20): await note(id=800 + n, euros=1)
-await approve(id=913)
-print(await waiting)`
-  const handle = await own.startProgram(source)
-  const { token } = await request(911)
-  await own.ptc.approveCall((await request(912)).token, { remember: true })
-  const done = await deferred.token(913)
-  const histories = await own.executionHistories(handle)
-  expect(histories.length).toBeGreaterThan(1)
-  expect(histories.flatMap((history) => scheduledActivitiesOfType(history, 'pay'))).toHaveLength(1)
-  await own.ptc.approveCall(token)
-  await own.ptc.completeCall(done, { approved: true })
-  expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 1\n' } })
-  expect(payments(911)).toEqual([[911, 1]])
   await own.expectCleanEnd(handle)
 })

@@ -178,56 +178,6 @@ except ToolDenied as error: print(error)
   })
 })
 
-describe('a deferred call of a run that continues as new', () => {
-  const continueAsNew = 'for n in range(40): await count()'
-
-  it('a deferred call keeps its result over continue-as-new: the same one is accepted again, and no other', async () => {
-    const handle = await env.startProgram(`
-import asyncio
-calls = [asyncio.ensure_future(approve(id=n)) for n in (121, 122)]
-await approve(id=123)
-${continueAsNew}
-await approve(id=124)
-print([(await call)["approved"] for call in calls])
-await approve(id=125)
-`)
-    const completeAgain = async (id: number): Promise<void> => {
-      await complete(id, approved)
-      await expect(complete(id, { approved: false })).rejects.toMatchObject({ code: 'CALL_COMPLETED' })
-    }
-    await complete(121, approved)
-    await complete(123, approved)
-    await calls.token(124)
-    expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
-    await completeAgain(121)
-    await complete(122, approved)
-    await completeAgain(122)
-    await complete(124, approved)
-    await calls.token(125) // the code has both results
-    for (const id of [121, 122, 123]) await completeAgain(id)
-    await complete(125, approved)
-    expect(await handle.result()).toMatchObject({ outcome: { output: '[True, True]\n' } })
-    await env.expectCleanEnd(handle)
-  })
-
-  it('a deferred call stays expired over continue-as-new', async () => {
-    const handle = await env.startProgram(`
-try: await approve_soon(id=131)
-except ToolError as error: print(type(error).__name__, error)
-${continueAsNew}
-await approve(id=132)
-`)
-    await calls.token(132)
-    expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
-    await expect(complete(131, approved)).rejects.toMatchObject({ code: 'CALL_EXPIRED' })
-    await complete(132, approved)
-    expect(await handle.result()).toMatchObject({
-      outcome: { output: 'ToolTimedOut approve_soon has expired: no result arrived within 1.0s\n' },
-    })
-    await env.expectCleanEnd(handle)
-  })
-})
-
 describe('a completion token', () => {
   it('an invalid completion token, or one of another namespace, is refused', async () => {
     await env.startProgram('await approve(id=101)')

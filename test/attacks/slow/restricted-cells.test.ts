@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { defineAgent } from '../../src/index.js'
-import { describeDocker } from '../support/docker/describe-docker.js'
-import type { Backend } from '../support/environment/backends.js'
-import { TestEnvironment } from '../support/environment/test-environment.js'
-import { TestSession } from '../support/environment/test-session.js'
-import { call, code, text, turn } from '../support/script.js'
-import { uniqueName } from '../support/temporal/shared-server.js'
-import { RecordedCalls } from './support/recorded-calls.js'
+import { defineAgent } from '../../../src/index.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import type { Backend } from '../../support/environment/backends.js'
+import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { TestSession } from '../../support/environment/test-session.js'
+import { call, code, text, turn } from '../../support/script.js'
+import { uniqueName } from '../../support/temporal/shared-server.js'
+import { RecordedCalls } from '../support/recorded-calls.js'
 
 const about = { instructions: 'You are an agent of a test.', description: 'An agent of a test.' }
 const helper = defineAgent({ name: 'helper', ...about, tools: ['echo'], sandbox: 'parent' })

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { containerName } from '../../src/sandbox/docker/container/sandbox-identity.js'
-import { describeDocker } from '../support/docker/describe-docker.js'
-import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../support/docker/describe-gvisor.js'
+import { containerName } from '../../../src/sandbox/docker/container/sandbox-identity.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../../support/docker/describe-gvisor.js'
 import {
   docker,
   DockerEnvironment,
@@ -10,8 +10,8 @@ import {
   neverAborted,
   openRunnerClient,
   RunnerClient,
-} from '../support/sandbox/docker-sandbox.js'
-import { syscallHelpers } from './support/hostile-code.js'
+} from '../../support/sandbox/docker-sandbox.js'
+import { syscallHelpers } from '../support/hostile-code.js'
 
 const orphanSeconds = 4
 const stoppedOrphanSeconds = 8

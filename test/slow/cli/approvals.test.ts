@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineAgent, defineTool } from '../../../src/index.js'
+import { TestProject } from '../../support/cli/ptc.js'
+import { PseudoTerminal } from '../../support/cli/terminal.js'
+import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { answerResult, call, code, turn } from '../../support/script.js'
+import { sharedServer } from '../../support/temporal/shared-server.js'
+
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pays.',
+  input: z.object({ euros: z.number().max(100) }),
+  output: z.string(),
+  effect: 'once',
+  approval: 'always',
+  run: ({ euros }) => `paid ${euros}`,
+})
+
+it('a person at the parent of a sub-agent is told what it waits for, and can decide', async () => {
+  const about = { instructions: 'You are an agent of a test.', description: 'An agent of a test.' }
+  const payer = defineAgent({ name: 'payer', ...about, tools: ['pay'] })
+  const chief = defineAgent({ name: 'chief', ...about, agents: [payer] })
+  const source = 'print(await pay(euros=1))\nprint(await pay(euros=2))'
+  const env = await TestEnvironment.start({
+    tools: [pay],
+    agents: [payer, chief],
+    script: {
+      conversations: [
+        {
+          match: { firstUserText: { equals: 'go' } },
+          turns: [turn(call('payer', { task: 'invoices' })), answerResult],
+        },
+        { match: { firstUserText: { equals: 'invoices' } }, turns: [turn(code(source)), answerResult] },
+      ],
+    },
+  })
+  const { workflowId: id } = await env.startAgent({ agent: 'chief' })
+  const { address, namespace } = sharedServer()
+  await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+  const terminal = PseudoTerminal.start(project, 'watch', id)
+  await terminal.waitForScreen(/pay\(euros=1\)[^]*approve\?/)
+  const { stdout: shown } = await project.run('show', id)
+  const [, child = ''] = /pay 1 waits for approval, since .*: ptc approve (\S+), or ptc deny/.exec(shown) ?? []
+  expect(child).toMatch(/^payer-/)
+  expect((await project.run('approvals', id)).stdout).toContain('pay 1 waits for approval\n')
+  terminal.type('y\r')
+  await terminal.waitForScreen(/the call is approved[^]*pay\(euros=2\)[^]*approve\?/)
+  expect(await project.run('approve', id, '--by', 'ada')).toMatchObject({ code: 0, stderr: 'the call is approved\n' })
+  await terminal.waitForScreen(/no longer needed[^]*paid 2/)
+  expect(await terminal.exitCode).toBe(0)
+  expect(await env.ptc.handle(child).tree()).toMatchObject({ status: 'completed', waitsFor: [] })
+})
+
+it('ptc answer says how to answer a question whose tool wants another result than a text', async () => {
+  const confirm = defineTool({
+    name: 'confirm',
+    description: 'Asks.',
+    input: z.object({ question: z.string() }),
+    output: z.object({ ok: z.boolean() }),
+    effect: 'idempotent',
+    deferred: { expires: '1h' },
+    run: () => undefined,
+  })
+  const env = await TestEnvironment.start({ tools: [confirm] })
+  const { workflowId: id } = await env.startProgram('print(await confirm(question="Sure?"))')
+  const { address, namespace } = sharedServer()
+  await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+  const states = () => env.ptc.handle(id).describe()
+  // At once, and not after a minute.
+  await expect.poll(states).toMatchObject({ state: 'waiting_for_result' })
+  const refused = await project.run('answer', id, 'yes')
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`ptc answer ${id} --result JSON`) })
+  expect(await project.run('answer', id, '--result', '{"ok": true}')).toMatchObject({ code: 0 })
+  expect(await env.ptc.handle(id).result()).toMatchObject({ outcome: { output: "{'ok': True}\n" } })
+})

@@ -8,7 +8,8 @@ const wideCharacter =
   /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Tangut}\p{Emoji_Presentation}\u3000-\u303E\u30FB\u30FC\uFF01-\uFF60\uFFE0-\uFFE6]|\p{Extended_Pictographic}\uFE0F|.\u20E3)/u
 /** Half-width forms of the same scripts. */
 const halfWidthCharacter = /^[\uFF61-\uFFDC\uFFE8-\uFFEE]/u
-const ascii = /^[\x20-\x7E]*$/
+/** Each of these characters is a grapheme of one column; the segmenter takes microseconds for each. */
+const oneColumnText = /^[\x20-\x7E\u00A0-\u02FF]*$/
 
 /** Columns of a text on a terminal. The text is one line and sanitized. */
 export function displayWidth(text: string): number {
@@ -17,7 +18,7 @@ export function displayWidth(text: string): number {
 
 /** Columns of a text. Counting stops above `max`, because a hostile line may be very long. */
 export function displayWidthUpTo(text: string, max: number): number {
-  if (ascii.test(text)) return text.length
+  if (oneColumnText.test(text)) return text.length
   let width = 0
   for (const segment of graphemesOf(text)) {
     width += graphemeWidth(segment)
@@ -30,7 +31,7 @@ export function displayWidthUpTo(text: string, max: number): number {
 export function truncateToWidth(text: string, columns: number): string {
   if (columns <= 0) return ''
   // A character takes at least one code unit; marks are bounded by sanitize.
-  if (ascii.test(text)) return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`
+  if (oneColumnText.test(text)) return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`
   let width = 0
   let fits = ''
   for (const segment of graphemesOf(text)) {
@@ -91,6 +92,7 @@ export function padEnd(text: string, columns: number): string {
 const segmentChunkUnits = 64
 
 function* graphemesOf(text: string): Generator<string, void, undefined> {
+  if (oneColumnText.test(text)) return yield* text
   for (let start = 0; start < text.length;) {
     const chunk = text.slice(start, start + segmentChunkUnits)
     const isLast = start + chunk.length === text.length
@@ -104,6 +106,7 @@ function* graphemesOf(text: string): Generator<string, void, undefined> {
 }
 
 function graphemeWidth(segment: string): number {
+  if (oneColumnText.test(segment)) return 1
   if (/^\p{M}/u.test(segment)) return 0
   return wideCharacter.test(segment) && !halfWidthCharacter.test(segment) ? 2 : 1
 }

@@ -33,7 +33,7 @@ import { showCommand } from './commands/runs/show.js'
 import { valuesCommand } from './commands/state/values.js'
 import { watchCommand } from './commands/runs/watch.js'
 import { workerCommand } from './commands/processes/worker.js'
-import { packageInfo } from './package-info.js'
+import { packageInfo } from '../platform/package-info.js'
 
 const examples = `
 Examples:

@@ -3,6 +3,7 @@ import { PtcError } from '../common/errors.js'
 import type { Redact } from '../common/text/redact.js'
 import { createRegistry, type ToolRegistry } from '../tools/registry.js'
 import { isToolSource, listTools, type ToolSource } from '../tools/sources/tool-source.js'
+import type { ToolLog } from '../tools/tool-context.js'
 import { requireTool, type Tool } from '../tools/tool.js'
 
 /** The tools and agents of a configuration. Its sources of tools have not listed theirs. */
@@ -11,7 +12,7 @@ export interface ConfiguredTools {
   readonly known: ToolRegistry
   readonly sources: readonly ToolSource[]
   /** Lists the tools of the sources. @throws PtcError TOOL_SOURCE_FAILED, and errors of {@link configuredTools} */
-  open(): Promise<OpenTools>
+  open(log?: ToolLog): Promise<OpenTools>
 }
 
 /** All tools and agents of a configuration. */
@@ -45,9 +46,9 @@ export function configuredTools({ tools, agents, redact, check }: ToolOptions): 
   return {
     known,
     sources,
-    async open() {
+    async open(log) {
       if (checked) return { registry: known, agents: checked, close: () => Promise.resolve() }
-      const listed = await listTools(entries)
+      const listed = await listTools(entries, log)
       try {
         const registry = toRegistry(listed.tools)
         return { registry, agents: check(registry), close: listed.close }

@@ -10,6 +10,7 @@ import type { SandboxOption } from '../sandbox/option.js'
 import type { Duration } from '../common/text/duration.js'
 import type { CredentialSource } from '../tools/credentials/credential-source.js'
 import type { StreamSink } from '../stream/index.js'
+import type { McpServer } from '../tools/sources/mcp/server-options.js'
 import type { ToolSource } from '../tools/sources/tool-source.js'
 import type { Tool } from '../tools/tool.js'
 import type { StoreOption } from '../values/option.js'
@@ -24,6 +25,11 @@ import type { TimeoutsOption } from './options/timeouts.js'
 export interface PtcConfig {
   /** What `defineTool` made, and sources that list such tools. docs/guides/tools.md */
   readonly tools: readonly (Pick<Tool, 'name'> | ToolSource)[]
+  /**
+   * MCP servers, by the first part of the names of their tools: `{ files: { command: 'npx', args: [...] } }` or
+   * `{ github: { url } }`. docs/guides/mcp.md describes them. Default: none.
+   */
+  readonly mcp?: Readonly<Record<string, McpServer>>
   /** What `defineAgent` made; runs choose an agent by its name. Default: none. docs/guides/agents.md */
   readonly agents?: readonly Pick<Agent, 'name'>[]
   /**

@@ -22,6 +22,8 @@ import { approvalsOption, type ApprovalsOption } from './options/approvals.js'
 import { auditOption, type AuditSettings, auditSettings } from '../audit/option.js'
 import { compactionConfig, compactionOption } from './options/compaction.js'
 import { type ConfiguredTools, configuredTools } from './configured-tools.js'
+import { mcpSource } from '../tools/sources/mcp/mcp-source.js'
+import { mcpOption } from '../tools/sources/mcp/server-options.js'
 import { checkCredentialNames, createCredentials, credentialsOption } from '../tools/credentials/option.js'
 import type { TracingPlugin } from './define-config.js'
 import { describeProblems } from './describe-problems.js'
@@ -49,6 +51,7 @@ const isPlugin = (value: unknown): boolean =>
 export const configSchema = z.strictObject({
   tools: z.array(z.unknown()),
   agents: z.array(z.unknown()).default([]),
+  mcp: mcpOption.default({}),
   credentials: credentialsOption.default({}),
   model: modelOption,
   providers: providersOption.default({}),
@@ -133,6 +136,10 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     checkCredentialNames(registry, Object.keys(parsed.data.credentials))
     return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
   }
+  const credentials = createCredentials(parsed.data.credentials, baseDirectory)
+  const servers = Object.entries(parsed.data.mcp).map(([name, server]) =>
+    mcpSource({ name, server, credentials, folder: baseDirectory }),
+  )
   return {
     runConfig: {
       sessions: { idleMs: parsed.data.sessions.idle },
@@ -162,8 +169,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
         idleMs: timeouts.idle,
       },
     },
-    tools: configuredTools({ tools, agents, redact, check: checkTools }),
-    credentials: createCredentials(parsed.data.credentials, baseDirectory),
+    tools: configuredTools({ tools: [...tools, ...servers], agents, redact, check: checkTools }),
+    credentials,
     instructions: model.instructions,
     providers,
     models: facts,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isAtLeast } from '../../common/versions.js'
-import { packageInfo } from '../package-info.js'
+import { packageInfo } from '../../platform/package-info.js'
 import { type Check, error, ok } from './check.js'
 
 const manifest = packageInfo()

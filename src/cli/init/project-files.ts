@@ -1,4 +1,4 @@
-import { packageInfo } from '../package-info.js'
+import { packageInfo } from '../../platform/package-info.js'
 
 /** The script of the model for a project without an API key. `ptc init` writes it next to the configuration. */
 export const scriptFileName = 'scripted-model.json'

@@ -27,6 +27,7 @@ import { DisposableStack } from '../../common/async/disposable-stack.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { isTool, requireTool, type Tool } from '../tool.js'
+import type { ToolLog } from '../tool-context.js'
 
 /** Lists tools, such as those of a server. */
 export interface ToolSource {
@@ -45,8 +46,10 @@ export interface ToolSource {
 }
 
 export interface ListOptions {
-  /** Aborted after 30 seconds. */
+  /** Aborted after 60 seconds. */
   readonly signal: AbortSignal
+  /** The log of the worker. */
+  readonly log: ToolLog
 }
 
 /** Tools of sources and of others, in the order of the configuration. */
@@ -61,12 +64,20 @@ export function isToolSource(value: unknown): value is ToolSource {
   return hasList && !isTool(value)
 }
 
+/** For a list without a worker. */
+export const noLog: ToolLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+}
+
 /** @throws PtcError TOOL_SOURCE_FAILED with the name of the source; then all sources are closed */
-export async function listTools(entries: readonly (Tool | ToolSource)[]): Promise<ListedTools> {
+export async function listTools(entries: readonly (Tool | ToolSource)[], log = noLog): Promise<ListedTools> {
   const used = new DisposableStack()
   const close = (): Promise<void> => used[Symbol.asyncDispose]()
   const results = await Promise.allSettled(
-    entries.map((entry) => (isToolSource(entry) ? useSource(entry, used) : Promise.resolve([entry]))),
+    entries.map((entry) => (isToolSource(entry) ? useSource(entry, used, log) : Promise.resolve([entry]))),
   )
   const failed = results.find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') {
@@ -86,8 +97,8 @@ interface SharedSource {
 const sharedSources = new WeakMap<ToolSource, SharedSource>()
 const closing = new WeakMap<ToolSource, Promise<void>>()
 
-function useSource(source: ToolSource, used: DisposableStack): Promise<readonly Tool[]> {
-  const shared = sharedSources.get(source) ?? { users: 0, tools: listSource(source) }
+function useSource(source: ToolSource, used: DisposableStack, log: ToolLog): Promise<readonly Tool[]> {
+  const shared = sharedSources.get(source) ?? { users: 0, tools: listSource(source, log) }
   shared.users += 1
   sharedSources.set(source, shared)
   used.defer(async () => {
@@ -104,13 +115,14 @@ function useSource(source: ToolSource, used: DisposableStack): Promise<readonly 
   return shared.tools
 }
 
-const listMs = 30_000
+/** Includes the start of a server that downloads its package. */
+const listMs = 60_000
 const closeMs = 5_000
 
-async function listSource(source: ToolSource): Promise<readonly Tool[]> {
+async function listSource(source: ToolSource, log: ToolLog): Promise<readonly Tool[]> {
   await closing.get(source)
   return callSource(source, 'did not list its tools', listMs, async (signal) => {
-    const listed: unknown = await source.list({ signal })
+    const listed: unknown = await source.list({ signal, log })
     if (!Array.isArray(listed)) throw new Error('its list is not an array')
     const tools = listed.map((tool: unknown, index) => requireTool(tool, `tool ${index} of its list`))
     return tools.sort((a, b) => (a.name < b.name ? -1 : 1))

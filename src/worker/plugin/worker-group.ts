@@ -75,7 +75,7 @@ export class WorkerGroup {
     const { config, roles, hostId } = options
     const stack = new DisposableStack()
     try {
-      const tools = await config.tools.open()
+      const tools = await config.tools.open(Runtime.instance().logger)
       stack.defer(() => tools.close())
       const { registry } = tools
       assertCanAddEngine(requested, registry)

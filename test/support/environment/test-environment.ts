@@ -42,6 +42,8 @@ export interface TestEnvironmentOptions
     Pick<
       PtcConfig,
       | 'agents'
+      | 'mcp'
+      | 'credentials'
       | 'model'
       | 'providers'
       | 'budget'
@@ -108,6 +110,8 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     const config = {
       tools: options.tools ?? [],
       agents: options.agents ?? [],
+      mcp: options.mcp,
+      credentials: options.credentials,
       model: { name: 'scripted', ...options.model },
       providers: options.providers,
       sandbox: { backend, docker: { runtime }, warm: 0 }, // a warm interpreter costs more than it saves

@@ -1,0 +1,94 @@
+/*
+ * MCP servers as sources of tools: each tool of a server is a tool of runs, with identity, approval, limits and audit.
+ *
+ * Owns: the connections of a worker to its servers, the processes of servers that it starts, and the mapping of names,
+ * schemas, annotations and results.
+ * Boundary: the SDK (`@modelcontextprotocol/client`) speaks the protocol. It is loaded when a configuration has a server.
+ *
+ * Invariants:
+ * 1. A call is sent once for each attempt: nothing here repeats a request. Without a connection nothing was sent, and
+ *    the call has had no effect.
+ * 2. What a server says is bounded before it is read: bytes of a message, pages and tools of a list, characters of
+ *    descriptions and errors, lines of its log. A tool with a bad definition is left out, and the others stay.
+ * 3. A server gets only the environment that its options name, and no other secret of the worker.
+ * 4. A process ends with its whole group: at `close`, when its connection ends, and when this process is killed.
+ */
+import { messageOf, PtcError } from '../../../common/errors.js'
+import type { Credentials } from '../../credentials/credentials.js'
+import type { Tool } from '../../tool.js'
+import type { ListOptions, ToolSource } from '../tool-source.js'
+import { listDefinitions, type McpToolDefinition } from './list-definitions.js'
+import { ServerConnection } from './server-connection.js'
+import type { ParsedMcpServer } from './server-options.js'
+import { toTool } from './to-tool.js'
+import { mcpToolNames } from './tool-names.js'
+
+export interface McpSourceOptions {
+  readonly name: string
+  readonly server: ParsedMcpServer
+  readonly credentials: Credentials
+  /** Base of relative paths. */
+  readonly folder: string
+}
+
+/** The tools of one server. */
+export function mcpSource({ name, server, credentials, folder }: McpSourceOptions): ToolSource {
+  let connection: ServerConnection | undefined
+  return {
+    name: `MCP server ${name}`,
+    async list({ signal, log }: ListOptions): Promise<readonly Tool[]> {
+      const opened = new ServerConnection({ name, server, credentials, folder, log })
+      connection = opened
+      const { definitions, problems } = await listDefinitions(await opened.client(signal), signal)
+      const chosen = definitions.filter((definition) => isAllowed(definition.name, server))
+      checkOptions(name, server, definitions)
+      const names = mcpToolNames(
+        name,
+        definitions.map((definition) => definition.name),
+      )
+      const left = [...problems]
+      const tools = chosen.flatMap((definition) => {
+        const made = makeTool(definition, () =>
+          toTool(definition, { toolName: names.get(definition.name) ?? '', server, connection: opened }),
+        )
+        if (typeof made !== 'string') return [made]
+        left.push(made)
+        return []
+      })
+      for (const problem of left) log.warn(`MCP server ${name}: left out ${problem}`)
+      return tools
+    },
+    close: () => connection?.close(),
+  }
+}
+
+function makeTool({ name, execution }: McpToolDefinition, make: () => Tool): Tool | string {
+  if (execution?.taskSupport === 'required') return `${name}: it runs only as a task`
+  try {
+    return make()
+  } catch (thrown) {
+    return `${name}: ${messageOf(thrown)}`
+  }
+}
+
+function isAllowed(tool: string, { allow }: ParsedMcpServer): boolean {
+  return allow === undefined || allow.some((pattern) => matches(tool, pattern))
+}
+
+function matches(tool: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? tool.startsWith(pattern.slice(0, -1)) : tool === pattern
+}
+
+/** @throws PtcError CONFIG_INVALID for options of tools that the server does not have */
+function checkOptions(
+  name: string,
+  { allow = [], tools }: ParsedMcpServer,
+  definitions: readonly McpToolDefinition[],
+): void {
+  const known = definitions.map((definition) => definition.name)
+  const unknown = [...allow, ...Object.keys(tools)].find((pattern) => !known.some((tool) => matches(tool, pattern)))
+  if (unknown === undefined) return
+  throw new PtcError('CONFIG_INVALID', `MCP server ${name} has no tool ${JSON.stringify(unknown)}`, {
+    hint: `It has: ${known.join(', ')}.`,
+  })
+}

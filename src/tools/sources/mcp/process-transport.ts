@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+
+/** Parses a line. It is from the SDK, which is loaded when a configuration has a server. */
+export type ParseMessage = (line: string) => JSONRPCMessage
+
+export interface ServerProcess {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  /** Gets each line that the server writes to stderr. */
+  readonly onLine: (line: string) => void
+}
+
+/** Bytes of one message. A larger one ends the connection. */
+export const maxMessageBytes = 16 * 1024 * 1024
+
+/** Milliseconds that a server has after the end of its input, and again after SIGTERM. */
+const graceMs = 1_000
+
+/** Variables that a server gets of the worker's environment: those of the SDK, without secrets. */
+const inherited =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'USERNAME',
+      ]
+    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
+
+/** Ends the process group when this process has ended, also by `kill -9`: then its standard input is closed. */
+const watchScript = 'cat >/dev/null; kill -TERM -"$1"; sleep 2; kill -KILL -"$1"'
+
+/**
+ * The standard input and output of a server that this process starts. Unlike the transport of the SDK it ends the whole
+ * process group: `npx` and other wrappers leave the server itself running.
+ */
+export class ProcessTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  readonly #server: ServerProcess
+  readonly #parse: ParseMessage
+  #child: ChildProcess | undefined
+  #watch: ChildProcess | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(server: ServerProcess, parse: ParseMessage) {
+    this.#server = server
+    this.#parse = parse
+  }
+
+  /** Id of the process, and of its process group. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  start(): Promise<void> {
+    const { command, args, env, cwd, onLine } = this.#server
+    const own = Object.fromEntries(inherited.map((name) => [name, process.env[name]]))
+    const isWindows = process.platform === 'win32'
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...own, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: !isWindows,
+      // `npx` is a script of the shell there.
+      shell: isWindows,
+      windowsHide: true,
+    })
+    this.#child = child
+    child.stdin.on('error', (error) => this.onerror?.(error))
+    createInterface({ input: child.stderr }).on('line', onLine)
+    const lines = new LineSplitter(maxMessageBytes)
+    child.stdout.on('data', (chunk: Buffer) => {
+      try {
+        for (const line of lines.split(chunk)) this.#receive(line)
+      } catch (thrown) {
+        this.onerror?.(thrown instanceof Error ? thrown : new Error(String(thrown)))
+        child.stdout.removeAllListeners('data').destroy()
+        void this.close()
+      }
+    })
+    child.once('exit', () => void this.close())
+    return new Promise((resolve, reject) => {
+      child.once('error', reject)
+      child.once('spawn', () => {
+        if (!isWindows) this.#watch = watchGroup(child.pid)
+        resolve()
+      })
+    })
+  }
+
+  /** Some servers write banners and logs to their standard output. */
+  #receive(line: string): void {
+    if (!line.startsWith('{')) return this.#server.onLine(line)
+    let message: JSONRPCMessage
+    try {
+      message = this.#parse(line)
+    } catch {
+      return this.#server.onLine(line)
+    }
+    this.onmessage?.(message)
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#child?.stdin
+    if (!input || this.#closing) return Promise.reject(new Error('the server is not running'))
+    return new Promise((resolve, reject) => {
+      input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end().finally(() => this.onclose?.())
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#child
+    if (child?.pid === undefined) return
+    const exited = new Promise<void>((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) resolve()
+      else child.once('exit', () => resolve())
+    })
+    child.stdin?.end()
+    if (!(await within(exited, graceMs))) {
+      signalGroup(child, 'SIGTERM')
+      await within(exited, graceMs)
+    }
+    // A wrapper may have ended before the processes that it started.
+    signalGroup(child, 'SIGKILL')
+    if (this.#watch) signalGroup(this.#watch, 'SIGKILL')
+    this.#watch?.stdin?.destroy()
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+  }
+}
+
+/** Splits bytes into lines. Each byte is looked at once. */
+class LineSplitter {
+  readonly #maxBytes: number
+  #parts: Buffer[] = []
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** @throws Error for a line over the maximum */
+  *split(chunk: Buffer): Generator<string> {
+    let start = 0
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      this.#add(chunk.subarray(start, end))
+      const line = Buffer.concat(this.#parts).toString('utf8').trim()
+      this.#parts = []
+      this.#bytes = 0
+      start = end + 1
+      if (line !== '') yield line
+    }
+    this.#add(chunk.subarray(start))
+  }
+
+  #add(part: Buffer): void {
+    this.#bytes += part.length
+    if (this.#bytes > this.#maxBytes) throw new Error(`the server sent a message of over ${this.#maxBytes} bytes`)
+    if (part.length > 0) this.#parts.push(part)
+  }
+}
+
+const lineFeed = 10
+
+function watchGroup(pid: number | undefined): ChildProcess {
+  const watch = spawn('/bin/sh', ['-c', watchScript, 'durable-ptc-watch', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watch.on('error', () => undefined)
+  watch.stdin.on('error', () => undefined)
+  watch.unref()
+  return watch
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, signal)
+  } catch {
+    // The group has ended.
+  }
+}
+
+/** Whether the promise settles in this time. */
+async function within(work: Promise<void>, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), milliseconds)))
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

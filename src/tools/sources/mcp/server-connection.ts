@@ -1,0 +1,203 @@
+import type { Client, Transport } from '@modelcontextprotocol/client'
+import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
+import { messageOf } from '../../../common/errors.js'
+import { formatDuration } from '../../../common/text/duration.js'
+import { toOneLine, truncateEnd } from '../../../common/text/text.js'
+import { packageInfo } from '../../../platform/package-info.js'
+import type { Credentials } from '../../credentials/credentials.js'
+import type { ToolLog } from '../../tool-context.js'
+import { boundedFetch } from './bounded-fetch.js'
+import { ProcessTransport } from './process-transport.js'
+import { credentialsIn, type ParsedMcpServer, withCredentials } from './server-options.js'
+
+export interface ServerConnectionOptions {
+  readonly name: string
+  readonly server: ParsedMcpServer
+  readonly credentials: Credentials
+  /** Base of the relative working folder of a process. */
+  readonly folder: string
+  readonly log: ToolLog
+}
+
+/** Includes the start of a process that downloads its package. */
+const connectMs = 60_000
+
+/** Pause after a failed connection, and after the end of a short one. It doubles from the first to the longest. */
+const pauses = { firstMs: 500, longestMs: 30_000 } as const
+
+/** A connection that lasts longer than this was a good one. */
+const stableMs = 10_000
+
+const maxLogLines = 200
+
+/** A failed connection to a server: no request was sent. */
+export class ServerUnavailableError extends Error {
+  override readonly name = 'ServerUnavailableError'
+}
+
+/**
+ * The connection of this process to one server: opened by the first request, shared by all, and opened again by the
+ * next request after it has ended. A server that ends at once is started again after growing pauses.
+ */
+export class ServerConnection {
+  readonly #options: ServerConnectionOptions
+  #client: Promise<Client> | undefined
+  #connected: Client | undefined
+  #failures = 0
+  #pausedUntil = 0
+  #lastError: unknown
+  #transportError: Error | undefined
+  #isClosed = false
+  #logLines = 0
+
+  constructor(options: ServerConnectionOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Returns the connected client.
+   *
+   * @throws ServerUnavailableError; the reason of the signal
+   */
+  client(signal: AbortSignal): Promise<Client> {
+    return raceWithSignal(signal, this.#connectOnce())
+  }
+
+  /** Why the last connection has ended. */
+  get endReason(): Error {
+    const cause = this.#transportError
+    return new Error(`its connection has ended${cause ? `: ${cause.message}` : ''}`, { cause })
+  }
+
+  /** Ends the connection, and the process of the server. Idempotent; a later request connects again. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const client = await this.#client?.catch(() => undefined)
+    this.#client = undefined
+    await client?.close()
+    this.#isClosed = false
+  }
+
+  #connectOnce(): Promise<Client> {
+    if (this.#client) return this.#client
+    const waitMs = this.#pausedUntil - performance.now()
+    const { name } = this.#options
+    if (waitMs > 0) {
+      const next = `it is tried again in ${formatDuration(Math.ceil(waitMs))}`
+      return Promise.reject(
+        new ServerUnavailableError(`MCP server ${name} is not available: ${messageOf(this.#lastError)}; ${next}`),
+      )
+    }
+    const client = this.#connect()
+    this.#client = client
+    client.catch((thrown: unknown) => {
+      if (this.#client === client) this.#client = undefined
+      this.#pause(thrown)
+    })
+    return client
+  }
+
+  async #connect(): Promise<Client> {
+    const { name, server, log } = this.#options
+    try {
+      return await withTimeLimit(undefined, connectMs, async (signal) => {
+        try {
+          return await raceWithSignal(signal, this.#open('auto', signal))
+        } catch (thrown) {
+          // Some servers end at a request before `initialize`, which is how a client asks for newer protocols.
+          if (!('command' in server) || signal.aborted || this.#isClosed) throw thrown
+          return await raceWithSignal(signal, this.#open('legacy', signal))
+        }
+      })
+    } catch (thrown) {
+      const reason = truncateEnd(toOneLine(messageOf(thrown)), 500)
+      log.warn(`MCP server ${name}: ${reason}`)
+      throw new ServerUnavailableError(`MCP server ${name} is not available: ${reason}`, { cause: thrown })
+    }
+  }
+
+  async #open(mode: 'auto' | 'legacy', signal: AbortSignal): Promise<Client> {
+    const { name, log } = this.#options
+    const sdk = await import('@modelcontextprotocol/client')
+    const client = new sdk.Client(
+      { name: 'durable-ptc', version: packageInfo().version },
+      { capabilities: {}, versionNegotiation: { mode }, inputRequired: { autoFulfill: false } },
+    )
+    const transport = await this.#transport(sdk, signal)
+    const startedAt = performance.now()
+    client.onerror = (error) => {
+      this.#transportError = error
+      this.#logLine(`MCP server ${name}: ${error.message}`)
+    }
+    client.onclose = () => this.#onClose(client, startedAt)
+    client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
+      const text = typeof data === 'string' ? data : JSON.stringify(data)
+      this.#logLine(`MCP server ${name}: ${level}: ${text}`)
+    })
+    try {
+      await client.connect(transport, { signal, timeout: connectMs })
+    } catch (thrown) {
+      await client.close().catch(() => undefined)
+      await transport.close().catch(() => undefined)
+      throw thrown
+    }
+    this.#connected = client
+    this.#transportError = undefined
+    log.info(`MCP server ${name} is connected`, { ...client.getServerVersion() })
+    return client
+  }
+
+  async #transport(sdk: typeof import('@modelcontextprotocol/client'), signal: AbortSignal): Promise<Transport> {
+    const { name, server, credentials, folder } = this.#options
+    const request = {
+      tool: `MCP server ${name}`,
+      run: { namespace: '', workflowId: '', runId: '', agent: undefined },
+      context: {},
+    }
+    const { values } = await credentials.resolve(credentialsIn(server), request, 1, signal)
+    if ('url' in server) {
+      return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+        requestInit: { headers: withCredentials(server.headers, values) },
+        fetch: boundedFetch,
+      })
+    }
+    const { resolve } = await import('node:path')
+    return new ProcessTransport(
+      {
+        command: server.command,
+        args: server.args,
+        env: withCredentials(server.env, values),
+        cwd: resolve(folder, server.cwd ?? '.'),
+        onLine: (line) => this.#logLine(`MCP server ${name}: ${line}`),
+      },
+      sdk.deserializeMessage,
+    )
+  }
+
+  #onClose(client: Client, startedAt: number): void {
+    if (this.#isClosed || performance.now() - startedAt > stableMs) this.#failures = 0
+    if (this.#connected !== client) return
+    this.#connected = undefined
+    this.#client = undefined
+    if (this.#isClosed) return
+    this.#pause(this.endReason)
+    this.#options.log.warn(`MCP server ${this.#options.name}: ${this.endReason.message}`)
+  }
+
+  #pause(cause: unknown): void {
+    this.#lastError = cause
+    const pauseMs = this.#failures === 0 ? 0 : pauses.firstMs * 2 ** (this.#failures - 1)
+    this.#failures += 1
+    this.#pausedUntil = performance.now() + Math.min(pauseMs, pauses.longestMs)
+  }
+
+  /** Logs what a server writes: bounded, because a server may write without end. */
+  #logLine(line: string): void {
+    this.#logLines += 1
+    if (this.#logLines > maxLogLines) return
+    const isLast = this.#logLines === maxLogLines
+    this.#options.log.debug(
+      isLast ? `MCP server ${this.#options.name}: more lines are not logged` : truncateEnd(line, 500),
+    )
+  }
+}

@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Credentials } from '../../../src/tools/credentials/credentials.js'
+import type { Tool, ToolContext } from '../../../src/index.js'
+import { mcpSource } from '../../../src/tools/sources/mcp/mcp-source.js'
+import { mcpOption } from '../../../src/tools/sources/mcp/server-options.js'
+import { listTools, noLog } from '../../../src/tools/sources/tool-source.js'
+import { temporaryFolder } from '../../support/folders.js'
+
+const server = fileURLToPath(new URL('../../fixtures/mcp/odd-server.mjs', import.meta.url))
+
+/** The tools of a server that does what `modes` say. */
+async function openServer(
+  modes: readonly string[] = [],
+  options: Readonly<Record<string, unknown>> = {},
+  credentials = new Credentials(),
+) {
+  const folder = await temporaryFolder()
+  const ledger = join(folder, 'calls.jsonl')
+  const parsed = mcpOption.parse({ odd: { command: process.execPath, args: [server, ledger, ...modes], ...options } })
+  const warnings: string[] = []
+  const log = { ...noLog, warn: (line: string) => void warnings.push(line) }
+  const [[name, option] = ['', undefined]] = Object.entries(parsed)
+  if (option === undefined) throw new Error('there is no server')
+  const { tools, close } = await listTools([mcpSource({ name, server: option, credentials, folder })], log)
+  onTestFinished(close)
+  const executed = () =>
+    readFileSync(ledger, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { readonly name: string; readonly args: object; readonly key: string })
+  const call = (args: Readonly<Record<string, unknown>>, tool = 'odd__write', signal = new AbortController().signal) =>
+    runTool(tools, tool, args, signal)
+  return { tools, warnings, executed, call, close }
+}
+
+async function runTool(
+  tools: readonly Tool[],
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const tool = tools.find((each) => each.name === name)
+  if (tool === undefined) throw new Error(`there is no tool ${name}`)
+  const context: Partial<ToolContext> = { signal, idempotencyKey: 'key-1', milestone: vi.fn(), heartbeat: vi.fn() }
+  return tool.run(args, context as ToolContext)
+}
+
+describe('the list of an MCP server', () => {
+  it.each([
+    ['in one page', []],
+    ['in pages', ['pages']],
+    ['after a banner', ['banner']],
+    ['of a process that ends at unknown requests', ['exits-at-unknown']],
+  ])('leaves out bad tools and keeps the others, %s', async (_where, modes) => {
+    const { tools, warnings } = await openServer(modes)
+    const names = tools.map(({ name }) => name)
+    expect(names).toEqual([
+      'odd___n_code_name',
+      expect.stringMatching(/^odd__long_x{45}_[0-9a-f]{8}$/),
+      expect.stringMatching(/^odd__long_x{45}_[0-9a-f]{8}$/),
+      'odd__no_schema',
+      expect.stringMatching(/^odd__no_schema_[0-9a-f]{8}$/),
+      'odd__reference',
+      'odd__write',
+    ])
+    expect(new Set(names).size).toBe(7)
+    expect(names.filter((name) => name.length > 64)).toEqual([])
+    expect(warnings).toEqual([
+      'MCP server odd: left out a tool without a name',
+      expect.stringContaining('MCP server odd: left out array-schema: '),
+    ])
+  })
+})
+
+it.each([
+  ['does not end', 'endless-list', 'the list of tools has more than 100 pages'],
+  ['exits', 'exits-at-once', 'Connection closed'],
+])('a worker does not start with an MCP server whose list %s', async (_what, mode, message) => {
+  await expect(openServer([mode])).rejects.toMatchObject({
+    code: 'TOOL_SOURCE_FAILED',
+    message: expect.stringMatching(new RegExp(`^tool source MCP server odd did not list its tools: .*${message}`)),
+  })
+})
+
+it('the list of an MCP server ends when its server repeats a page', async () => {
+  const { tools, warnings } = await openServer(['same-cursor'])
+  expect(tools.map(({ name }) => name)).toEqual(['odd__write'])
+  expect(warnings).toEqual(['MCP server odd: left out write: the server lists it twice'])
+})
+
+describe('a call of a tool of an MCP server', () => {
+  it('has the idempotency key of the call, and returns the text of the server', async () => {
+    const { call, executed } = await openServer()
+    expect(await call({ id: 'a' })).toBe('wrote a')
+    expect(executed()).toEqual([{ name: 'write', args: { id: 'a' }, key: 'key-1' }])
+  })
+
+  it('resolves the references of a schema, and does not match its patterns', async () => {
+    const { call, tools } = await openServer()
+    const since = `${'a'.repeat(50)}!`
+    expect(await call({ filter: { since } }, 'odd__reference')).toEqual({ since })
+    const { inputSchema } = tools.find(({ name }) => name === 'odd__reference') ?? {}
+    expect(inputSchema).toMatchObject({ $defs: { Filter: { properties: { since: { pattern: '^(a+)+$' } } } } })
+  })
+
+  it.each([
+    ['a result with isError', 'fails', 'no such page'],
+    ['an error of the arguments', 'refuses', 'id is unknown'],
+  ])('is refused with the text of %s', async (_what, id, message) => {
+    const { call } = await openServer()
+    await expect(call({ id })).rejects.toMatchObject({ name: 'ToolError', message: expect.stringContaining(message) })
+  })
+
+  it.each([
+    ['an internal error', 'breaks', 'the disk is full'],
+    ['the end of the server', 'dies', 'its connection has ended'],
+    ['a message of 50 MB', 'huge', 'its connection has ended: the server sent a message of over 16777216 bytes'],
+  ])('has an unknown outcome after %s, is sent once, and the next call works', async (_what, id, message) => {
+    const { call, executed } = await openServer()
+    await expect(call({ id })).rejects.toMatchObject({ message: expect.stringContaining(message) })
+    await expect(call({ id })).rejects.not.toMatchObject({ name: 'ToolError' })
+    expect(executed()).toHaveLength(2)
+    await vi.waitFor(async () => expect(await call({ id: 'b' })).toBe('wrote b'), { timeout: 30_000, interval: 200 })
+  })
+
+  it('returns its result after invalid JSON, and when each byte comes alone', async () => {
+    const { call } = await openServer()
+    expect(await call({ id: 'invalid' })).toBe('after invalid JSON')
+    expect(await call({ id: 'bytes' })).toBe('🎉é')
+  })
+
+  it('ends with the reason of its signal when the server hangs', async () => {
+    const { call } = await openServer()
+    const controller = new AbortController()
+    const hanging = call({ id: 'hangs' }, 'odd__write', controller.signal)
+    controller.abort(new Error('the call is cancelled'))
+    await expect(hanging).rejects.toThrow('the call is cancelled')
+    expect(await call({ id: 'c' })).toBe('wrote c')
+  })
+
+  it('is refused, and has no effect, while a server that ends at once is not started again', async () => {
+    const { call, executed, close } = await openServer()
+    await close()
+    await expect(call({ id: 'dies' })).rejects.toThrow('its connection has ended')
+    await expect(call({ id: 'dies' })).rejects.toThrow('its connection has ended')
+    await expect(call({ id: 'd' })).rejects.toMatchObject({
+      name: 'ToolError',
+      message: expect.stringMatching(
+        /^MCP server odd is not available: its connection has ended; it is tried again in /,
+      ),
+    })
+    expect(executed()).toHaveLength(2)
+  })
+})
+
+it('an MCP server gets the variables of its options, its credentials, and no secret of the worker', async () => {
+  vi.stubEnv('DURABLE_PTC_SENTINEL', 'a secret of the worker')
+  vi.stubEnv('TOKEN_OF_TEST', 'the-token-of-the-test')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const credentials = new Credentials({ token: { environment: 'TOKEN_OF_TEST' } })
+  const { call, tools } = await openServer([], { env: { MODE: 'test', AUTHORIZATION: 'Bearer ${token}' } }, credentials)
+  const environment = JSON.parse(String(await call({ id: 'environment' }))) as Record<string, string>
+  expect(environment).toMatchObject({ MODE: 'test', AUTHORIZATION: 'Bearer the-token-of-the-test' })
+  expect(JSON.stringify(environment)).not.toContain('a secret of the worker')
+  expect(Object.keys(environment).sort()).toEqual(
+    [
+      'AUTHORIZATION',
+      'MODE',
+      ...['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'].filter((name) => name in process.env),
+    ].sort(),
+  )
+  expect(tools.every((tool) => tool.credentials.includes('token'))).toBe(true)
+})

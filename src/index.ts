@@ -5,6 +5,7 @@ export {
   ToolError,
   type ApprovalRule,
   type HumanQuestion,
+  type McpServer,
   type RemoteCall,
   type Tool,
   type ToolContext,

@@ -1,14 +1,21 @@
 import { pluralize } from '../../common/text/text.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
-import { type Check, ok } from './check.js'
+import { noLog } from '../../tools/sources/tool-source.js'
+import { type Check, ok, warning } from './check.js'
 
 /** Lists the tools of the sources of the configuration, and closes the sources. Returns nothing without sources. */
 export async function checkTools(config: Pick<ResolvedConfig, 'tools'> | undefined): Promise<readonly Check[]> {
   const { sources = [], known } = config?.tools ?? {}
   if (!config || sources.length === 0) return []
-  const { registry, close } = await config.tools.open()
+  const problems: string[] = []
+  const { registry, close } = await config.tools.open({ ...noLog, warn: (line) => void problems.push(line) })
   await close()
   const names = registry.names.filter((name) => !known?.get(name))
   const listed = `${pluralize(names.length, 'tool')} (${names.join(', ')})`
-  return [ok('Tool sources', `${sources.map(({ name }) => name).join(', ')}: ${listed}`)]
+  return [
+    ok('Tool sources', `${sources.map(({ name }) => name).join(', ')}: ${listed}`),
+    ...problems.map((line) =>
+      warning('Tool sources', line, 'docs/guides/mcp.md describes the tools that runs can use.'),
+    ),
+  ]
 }

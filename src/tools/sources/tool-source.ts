@@ -14,13 +14,10 @@
  * 3. A process lists a source once for all workers that use it, and closes it when the last of them has ended. It never
  *    lists and closes a source at the same time. Only workers and `ptc doctor` list sources.
  *
- * A source whose list changes while runs use it, such as an MCP server, needs no other interface: a worker has the
- * tools that the source listed at its start. A run has the tools of its own start, by content: `ToolConfig`s,
- * documentation, signatures and output schemas. Calls find a tool by its name. What is missing for such a source: after
- * a restart a worker can't execute a call of a tool that the source no longer lists, and checks arguments by the new
- * schema. The source will record its definitions, as the client of a run does: as one more kind of
- * `RecordedToolSource`, of which each worker makes the same tools again. A run then has several of them, beside the
- * `names` of its other tools.
+ * A source whose list changes while runs use it, such as an MCP server: a worker has the tools that the source listed at
+ * its start, and a run those of its own start, by content: `ToolConfig`s, documentation, signatures and output schemas.
+ * Calls find a tool by its name. After a restart of the worker, a tool that the source no longer lists is unknown, and
+ * arguments are checked by the new schema (TOOL_CHANGED).
  */
 import { raceWithSignal, withTimeLimit } from '../../common/async/abort.js'
 import { DisposableStack } from '../../common/async/disposable-stack.js'

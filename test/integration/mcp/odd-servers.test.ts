@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Credentials } from '../../../src/tools/credentials/credentials.js'
@@ -10,6 +13,8 @@ import { listTools, noLog } from '../../../src/tools/sources/tool-source.js'
 import { temporaryFolder } from '../../support/folders.js'
 
 const server = fileURLToPath(new URL('../../fixtures/mcp/odd-server.mjs', import.meta.url))
+
+const ownerScript = fileURLToPath(new URL('server-owner-process.ts', import.meta.url))
 
 /** The tools of a server that does what `modes` say. */
 async function openServer(
@@ -174,3 +179,37 @@ it('an MCP server gets the variables of its options, its credentials, and no sec
   )
   expect(tools.every((tool) => tool.credentials.includes('token'))).toBe(true)
 })
+
+describe('the process of an MCP server', () => {
+  it.each([
+    ['a server', []],
+    ['a server that ignores the end of its input and SIGTERM', ['stays', 'ignores-signals']],
+    ['the server behind a wrapper', ['wrapped']],
+  ])('ends with its source: %s', async (_what, modes) => {
+    const { call, close } = await openServer(modes)
+    const pid = Number(await call({ id: 'pid' }))
+    expect(isRunning(pid)).toBe(true)
+    await close()
+    await expect.poll(() => isRunning(pid)).toBe(false)
+  })
+
+  it('ends when the worker is killed', async () => {
+    const jiti = fileURLToPath(new URL('../../../node_modules/jiti/lib/jiti-cli.mjs', import.meta.url))
+    const owner = spawn(process.execPath, [jiti, ownerScript, server], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void owner.kill('SIGKILL'))
+    const [line] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string]
+    const pid = Number(line)
+    expect(isRunning(pid)).toBe(true)
+    owner.kill('SIGKILL')
+    await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false)
+  })
+})
+
+/** Whether the process exists, and is no zombie whose parent has not asked for its end. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -1,19 +1,28 @@
 import { maxMessageBytes } from './process-transport.js'
 
 /**
- * `fetch` for a server that may send a body without an end. A stream of events may be open for days: its limit is that
- * of one event, which ends with an empty line.
+ * Returns a `fetch` for a server that may send a body without an end. A stream of events may be open for days: its limit
+ * is that of one event, which ends with an empty line.
+ *
+ * @param onTooLarge ends the connection: the SDK would wait for the rest of the body
  */
-export async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, init)
+export function boundedFetch(
+  onTooLarge: (error: Error) => void,
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (url, init) => boundBody(await fetch(url, init), onTooLarge)
+}
+
+function boundBody(response: Response, onTooLarge: (error: Error) => void): Response {
   if (response.body === null) return response
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   let bytes = 0
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes = isStream ? bytesAfterEvent(bytes, chunk) : bytes + chunk.length
-      if (bytes > maxMessageBytes) controller.error(new Error(`the server sent over ${maxMessageBytes} bytes`))
-      else controller.enqueue(chunk)
+      if (bytes <= maxMessageBytes) return controller.enqueue(chunk)
+      const error = new Error(`the server sent a message of over ${maxMessageBytes} bytes`)
+      controller.error(error)
+      onTooLarge(error)
     },
   })
   const { status, statusText, headers } = response

@@ -69,6 +69,14 @@ export class ServerConnection {
     return new Error(`its connection has ended${cause ? `: ${cause.message}` : ''}`, { cause })
   }
 
+  /** Forgets a client whose session the server does not know: the next request opens a new one. */
+  async forget(client: Client): Promise<void> {
+    if (this.#connected !== client) return
+    this.#connected = undefined
+    this.#client = undefined
+    await client.close().catch(() => undefined)
+  }
+
   /** Ends the connection, and the process of the server. Idempotent; a later request connects again. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -123,7 +131,10 @@ export class ServerConnection {
       { name: 'durable-ptc', version: packageInfo().version },
       { capabilities: {}, versionNegotiation: { mode }, inputRequired: { autoFulfill: false } },
     )
-    const transport = await this.#transport(sdk, signal)
+    const transport = await this.#transport(sdk, signal, (error) => {
+      this.#transportError = error
+      void client.close()
+    })
     const startedAt = performance.now()
     client.onerror = (error) => {
       this.#transportError = error
@@ -147,7 +158,11 @@ export class ServerConnection {
     return client
   }
 
-  async #transport(sdk: typeof import('@modelcontextprotocol/client'), signal: AbortSignal): Promise<Transport> {
+  async #transport(
+    sdk: typeof import('@modelcontextprotocol/client'),
+    signal: AbortSignal,
+    onTooLarge: (error: Error) => void,
+  ): Promise<Transport> {
     const { name, server, credentials, folder } = this.#options
     const request = {
       tool: `MCP server ${name}`,
@@ -158,7 +173,7 @@ export class ServerConnection {
     if ('url' in server) {
       return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
         requestInit: { headers: withCredentials(server.headers, values) },
-        fetch: boundedFetch,
+        fetch: boundedFetch(onTooLarge),
       })
     }
     const { resolve } = await import('node:path')

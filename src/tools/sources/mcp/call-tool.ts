@@ -1,0 +1,88 @@
+import type { CallToolResult, Client } from '@modelcontextprotocol/client'
+import type { Effect } from '../../../common/calls/calls.js'
+import { messageOf } from '../../../common/errors.js'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
+import type { ToolContext } from '../../tool-context.js'
+import { ToolError } from '../../tool-error.js'
+import type { McpToolDefinition } from './list-definitions.js'
+import { resultOf } from './result.js'
+import { type ServerConnection, ServerUnavailableError } from './server-connection.js'
+
+/** A member of `_meta` of each call: the same in every attempt. */
+const idempotencyKeyMember = 'durable-ptc/idempotencyKey'
+
+interface CalledTool {
+  readonly connection: ServerConnection
+  readonly definition: McpToolDefinition
+  readonly effect: Effect
+}
+
+type CallParams = Parameters<Client['callTool']>[0]
+type CallOptions = NonNullable<Parameters<Client['callTool']>[1]>
+
+/**
+ * Sends a call to its server, once.
+ *
+ * @throws ToolError when the server did not execute the call, or says that it failed; any other error when the outcome
+ *   is not known; the reason of the signal
+ */
+export async function callTool(
+  { connection, definition, effect }: CalledTool,
+  input: JsonObject,
+  { signal, idempotencyKey, milestone, heartbeat }: ToolContext,
+): Promise<JsonValue> {
+  const { name, outputSchema } = definition
+  const params = { name, arguments: input, _meta: { [idempotencyKeyMember]: idempotencyKey } }
+  const options: CallOptions = {
+    signal,
+    timeout: noTimeoutMs,
+    // A request for progress makes servers report it.
+    onprogress: ({ progress, total, message }) => {
+      heartbeat()
+      milestone(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`))
+    },
+  }
+  try {
+    return resultOf(await send(connection, params, options, signal), outputSchema !== undefined)
+  } catch (thrown) {
+    signal.throwIfAborted()
+    // Nothing was sent. A tool that may be called again is called again.
+    const isRefused = isRefusal(thrown) || (thrown instanceof ServerUnavailableError && effect === 'once')
+    throw isRefused ? new ToolError(messageOf(thrown), { cause: thrown }) : thrown
+  }
+}
+
+/** The longest timer of Node. The timeout of the tool, by the signal, is shorter. */
+const noTimeoutMs = 2 ** 31 - 1
+
+async function send(
+  connection: ServerConnection,
+  params: CallParams,
+  options: CallOptions,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  const client = await connection.client(signal)
+  try {
+    return await client.callTool(params, options)
+  } catch (thrown) {
+    if (codeOf(thrown) === 'CONNECTION_CLOSED') throw connection.endReason
+    if (!isUnknownSession(thrown) || signal.aborted) throw thrown
+    // A server that was restarted has not executed the call.
+    await connection.forget(client)
+    return (await connection.client(signal)).callTool(params, options)
+  }
+}
+
+/** Whether a server answered HTTP status 404, with which it ends a session. */
+function isUnknownSession(thrown: unknown): boolean {
+  return thrown instanceof Error && 'status' in thrown && thrown.status === 404
+}
+
+/** Whether an error of JSON-RPC says that the server has not executed the call. */
+function isRefusal(thrown: unknown): boolean {
+  return [-32_600, -32_601, -32_602].includes(Number(codeOf(thrown)))
+}
+
+function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import type { ToolContext } from '../../../src/index.js'
+import { Credentials } from '../../../src/tools/credentials/credentials.js'
+import { mcpSource } from '../../../src/tools/sources/mcp/mcp-source.js'
+import { mcpOption } from '../../../src/tools/sources/mcp/server-options.js'
+import { listTools } from '../../../src/tools/sources/tool-source.js'
+
+/** A server of the official SDK (the generation before ours), by HTTP. */
+class HttpServer {
+  readonly executed: string[] = []
+  readonly authorizations = new Set<string | undefined>()
+  readonly #transports = new Map<string, StreamableHTTPServerTransport>()
+  readonly #http = createHttpServer((request, response) => void this.#handle(request, response))
+  /** Answers in place of the server. Returns whether it did. */
+  intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => this.stop())
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}/mcp`
+  }
+
+  stop(): void {
+    this.#http.closeAllConnections()
+    this.#http.close()
+  }
+
+  /** A restarted server knows no session. */
+  forgetSessions(): void {
+    this.#transports.clear()
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.authorizations.add(request.headers.authorization)
+    if (this.intercept(request, response)) return
+    const id = request.headers['mcp-session-id']
+    if (id !== undefined) {
+      const transport = this.#transports.get(String(id))
+      if (transport) await transport.handleRequest(request, response)
+      else
+        response.writeHead(404).end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}')
+      return
+    }
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (session) => void this.#transports.set(session, transport),
+    })
+    await this.#server(response).connect(transport as never)
+    await transport.handleRequest(request, response)
+  }
+
+  #server(_response: ServerResponse): McpServer {
+    const server = new McpServer({ name: 'books', version: '1' })
+    const inputSchema = { id: z.string() }
+    server.registerTool('write', { description: 'Writes.', inputSchema }, ({ id }) => {
+      this.executed.push(id)
+      if (id === 'drops') this.#http.closeAllConnections()
+      return { content: [{ type: 'text' as const, text: id === 'huge' ? 'x'.repeat(50_000_000) : `wrote ${id}` }] }
+    })
+    return server
+  }
+}
+
+async function open(url: string, options: Readonly<Record<string, unknown>> = {}, credentials = new Credentials()) {
+  const server = mcpOption.parse({ books: { url, ...options } })['books']
+  if (server === undefined) throw new Error('there is no server')
+  const { tools, close } = await listTools([mcpSource({ name: 'books', server, credentials, folder: '.' })])
+  onTestFinished(close)
+  const [write] = tools
+  return {
+    tools,
+    call: async (id: string) => {
+      const { signal } = new AbortController()
+      const context: Partial<ToolContext> = { signal, idempotencyKey: 'k', milestone: vi.fn(), heartbeat: vi.fn() }
+      return (await write?.run({ id }, context as ToolContext)) as unknown
+    },
+  }
+}
+
+it('calls the tools of a server by HTTP, with a credential in a header of each request', async () => {
+  vi.stubEnv('TOKEN_OF_TEST', 'the-token-of-the-test')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const server = new HttpServer()
+  const credentials = new Credentials({ token: { environment: 'TOKEN_OF_TEST' } })
+  const url = await server.start()
+  const { call, tools } = await open(url, { headers: { Authorization: 'Bearer ${token}' } }, credentials)
+  expect(tools.map(({ name, credentials: names }) => ({ name, names }))).toEqual([
+    { name: 'books__write', names: ['token'] },
+  ])
+  expect(await call('a')).toBe('wrote a')
+  expect([...server.authorizations]).toEqual(['Bearer the-token-of-the-test'])
+})
+
+it('a call after a restart of the server works, and is executed once', async () => {
+  const server = new HttpServer()
+  const { call } = await open(await server.start())
+  server.forgetSessions()
+  await vi.waitFor(async () => expect(await call('b')).toBe('wrote b'), { timeout: 30_000 })
+  expect(server.executed).toEqual(['b'])
+})
+
+it('a call whose connection ends after it was executed is not sent again', async () => {
+  const server = new HttpServer()
+  const { call } = await open(await server.start())
+  await expect(call('drops')).rejects.toThrow()
+  expect(server.executed).toEqual(['drops'])
+  await vi.waitFor(async () => expect(await call('c')).toBe('wrote c'), { timeout: 30_000 })
+  expect(server.executed).toEqual(['drops', 'c'])
+})
+
+it('a result of 50 MB fails its call, and the next call works', async () => {
+  const server = new HttpServer()
+  const { call } = await open(await server.start())
+  await expect(call('huge')).rejects.toThrow('over 16777216 bytes')
+  await vi.waitFor(async () => expect(await call('d')).toBe('wrote d'), { timeout: 30_000 })
+})
+
+it.each([
+  [401, 'books did not list its tools'],
+  [503, 'books did not list its tools'],
+])('a worker does not start when the server answers %s, and names the server', async (status, message) => {
+  const server = new HttpServer()
+  const url = await server.start()
+  server.intercept = (_request, response) => {
+    response.writeHead(status).end('not now')
+    return true
+  }
+  await expect(open(url)).rejects.toMatchObject({
+    code: 'TOOL_SOURCE_FAILED',
+    message: expect.stringContaining(message),
+  })
+})
+
+it('does not follow a redirect to another host', async () => {
+  const server = new HttpServer()
+  const other = new HttpServer()
+  const url = await server.start()
+  const target = await other.start()
+  server.intercept = (_request, response) => {
+    response.writeHead(307, { location: target }).end()
+    return true
+  }
+  await expect(open(url, { headers: { Authorization: 'secret' } })).rejects.toMatchObject({
+    code: 'TOOL_SOURCE_FAILED',
+  })
+  expect([...other.authorizations]).toEqual([])
+})

@@ -51,11 +51,11 @@ class HttpServer {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (session) => void this.#transports.set(session, transport),
     })
-    await this.#server(response).connect(transport as never)
+    await this.#server().connect(transport)
     await transport.handleRequest(request, response)
   }
 
-  #server(_response: ServerResponse): McpServer {
+  #server(): McpServer {
     const server = new McpServer({ name: 'books', version: '1' })
     const inputSchema = { id: z.string() }
     server.registerTool('write', { description: 'Writes.', inputSchema }, ({ id }) => {
@@ -78,7 +78,7 @@ async function open(url: string, options: Readonly<Record<string, unknown>> = {}
     call: async (id: string) => {
       const { signal } = new AbortController()
       const context: Partial<ToolContext> = { signal, idempotencyKey: 'k', milestone: vi.fn(), heartbeat: vi.fn() }
-      return (await write?.run({ id }, context as ToolContext)) as unknown
+      return write?.run({ id }, context as ToolContext)
     },
   }
 }

@@ -1,3 +1,5 @@
+import path from 'node:path'
+import type * as Sdk from '@modelcontextprotocol/client'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
 import { messageOf } from '../../../common/errors.js'
@@ -136,10 +138,12 @@ export class ServerConnection {
       void client.close()
     })
     const startedAt = performance.now()
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has only these members
     client.onerror = (error) => {
       this.#transportError = error
       this.#logLine(`MCP server ${name}: ${error.message}`)
     }
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
     client.onclose = () => this.#onClose(client, startedAt)
     client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
       const text = typeof data === 'string' ? data : JSON.stringify(data)
@@ -158,11 +162,7 @@ export class ServerConnection {
     return client
   }
 
-  async #transport(
-    sdk: typeof import('@modelcontextprotocol/client'),
-    signal: AbortSignal,
-    onTooLarge: (error: Error) => void,
-  ): Promise<Transport> {
+  async #transport(sdk: typeof Sdk, signal: AbortSignal, onTooLarge: (error: Error) => void): Promise<Transport> {
     const { name, server, credentials, folder } = this.#options
     const request = {
       tool: `MCP server ${name}`,
@@ -176,13 +176,12 @@ export class ServerConnection {
         fetch: boundedFetch(onTooLarge),
       })
     }
-    const { resolve } = await import('node:path')
     return new ProcessTransport(
       {
         command: server.command,
         args: server.args,
         env: withCredentials(server.env, values),
-        cwd: resolve(folder, server.cwd ?? '.'),
+        cwd: path.resolve(folder, server.cwd ?? '.'),
         onLine: (line) => this.#logLine(`MCP server ${name}: ${line}`),
       },
       sdk.deserializeMessage,

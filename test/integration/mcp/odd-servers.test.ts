@@ -26,7 +26,13 @@ async function openServer(
   const ledger = join(folder, 'calls.jsonl')
   const parsed = mcpOption.parse({ odd: { command: process.execPath, args: [server, ledger, ...modes], ...options } })
   const warnings: string[] = []
-  const log = { ...noLog, warn: (line: string) => void warnings.push(line) }
+  const debugLines: string[] = []
+  const milestones: string[] = []
+  const log = {
+    ...noLog,
+    warn: (line: string) => void warnings.push(line),
+    debug: (line: string) => void debugLines.push(line),
+  }
   const [[name, option] = ['', undefined]] = Object.entries(parsed)
   if (option === undefined) throw new Error('there is no server')
   const { tools, close } = await listTools([mcpSource({ name, server: option, credentials, folder })], log)
@@ -37,19 +43,19 @@ async function openServer(
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as { readonly name: string; readonly args: object; readonly key: string })
   const call = (args: Readonly<Record<string, unknown>>, tool = 'odd__write', signal = new AbortController().signal) =>
-    runTool(tools, tool, args, signal)
-  return { tools, warnings, executed, call, close }
+    runTool(tools, tool, args, { signal, milestone: (text) => void milestones.push(text) })
+  return { tools, warnings, debugLines, milestones, executed, call, close }
 }
 
 async function runTool(
   tools: readonly Tool[],
   name: string,
   args: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
+  own: Pick<ToolContext, 'signal' | 'milestone'>,
 ): Promise<unknown> {
   const tool = tools.find((each) => each.name === name)
   if (tool === undefined) throw new Error(`there is no tool ${name}`)
-  const context: Partial<ToolContext> = { signal, idempotencyKey: 'key-1', milestone: vi.fn(), heartbeat: vi.fn() }
+  const context: Partial<ToolContext> = { ...own, idempotencyKey: 'key-1', heartbeat: vi.fn() }
   return tool.run(args, context as ToolContext)
 }
 
@@ -137,6 +143,18 @@ describe('a call of a tool of an MCP server', () => {
     expect(await call({ id: 'bytes' })).toBe('🎉é')
   })
 
+  it('returns the result of a server that ends right after it', async () => {
+    const { call } = await openServer()
+    expect(await call({ id: 'leaves' })).toBe('x'.repeat(1_000_000))
+  })
+
+  it('reports the progress of its server, a few times a second', async () => {
+    const { call, milestones } = await openServer()
+    expect(await call({ id: 'progresses' })).toBe('done')
+    expect(milestones[0]).toBe('step 1')
+    expect(milestones.length).toBeLessThan(1_000)
+  })
+
   it('ends with the reason of its signal when the server hangs', async () => {
     const { call } = await openServer()
     const controller = new AbortController()
@@ -178,6 +196,16 @@ it('an MCP server gets the variables of its options, its credentials, and no sec
     ].sort(),
   )
   expect(tools.every((tool) => tool.credentials.includes('token'))).toBe(true)
+})
+
+it('the log has what an MCP server writes to stderr, in short lines and without its credentials', async () => {
+  vi.stubEnv('TOKEN_OF_TEST', 'the-token-of-the-test')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const credentials = new Credentials({ token: { environment: 'TOKEN_OF_TEST' } })
+  const { debugLines } = await openServer(['leaks'], { env: { AUTHORIZATION: 'Bearer ${token}' } }, credentials)
+  await expect.poll(() => debugLines.length).toBeGreaterThan(1)
+  expect(debugLines[0]).toBe('MCP server odd: my token is Bearer [credential token]')
+  expect(debugLines.every((line) => line.length < 600)).toBe(true)
 })
 
 describe('the process of an MCP server', () => {

@@ -33,11 +33,14 @@ export async function callTool(
 ): Promise<JsonValue> {
   const { name, outputSchema } = definition
   const params = { name, arguments: input, _meta: { [idempotencyKeyMember]: idempotencyKey } }
+  let nextReportAt = 0
   const options: CallOptions = {
     signal,
     timeout: noTimeoutMs,
     // A request for progress makes servers report it.
     onprogress: ({ progress, total, message }) => {
+      if (performance.now() < nextReportAt) return
+      nextReportAt = performance.now() + reportMs
       heartbeat()
       milestone(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`))
     },
@@ -51,6 +54,9 @@ export async function callTool(
     throw isRefused ? new ToolError(messageOf(thrown), { cause: thrown }) : thrown
   }
 }
+
+/** Milliseconds between two reports: a server may report its progress without a pause. */
+const reportMs = 200
 
 /** The longest timer of Node. The timeout of the tool, by the signal, is shorter. */
 const noTimeoutMs = 2 ** 31 - 1

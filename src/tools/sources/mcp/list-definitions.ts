@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { z } from 'zod'
+import { utf8Length } from '../../../common/text/text.js'
 import { isJsonObject, type JsonObject } from '../../../common/json/json.js'
 
 /** A tool as its server defines it. */
@@ -19,9 +20,11 @@ export interface McpAnnotations {
   readonly idempotentHint?: boolean | undefined
 }
 
-/** Limits of a server's list. */
+/** Limits of a server's list. The bytes are of JSON. */
 const maxPages = 100
 const maxTools = 2_000
+const maxToolBytes = 256 * 1024
+const maxBytes = 8 * 1024 * 1024
 
 const optional = <Part>(schema: z.ZodType<Part>) => schema.optional().catch(undefined)
 
@@ -59,12 +62,18 @@ export async function listDefinitions(client: Client, signal: AbortSignal): Prom
   const problems: string[] = []
   const cursors = new Set<string>()
   let cursor: string | undefined
+  let bytes = 0
   do {
     const params = cursor === undefined ? {} : { cursor }
     const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, page, { signal })
     for (const tool of tools) {
+      const toolBytes = utf8Length(JSON.stringify(tool))
+      bytes += toolBytes
+      if (bytes > maxBytes) throw new Error(`the list of tools has more than ${maxBytes} bytes`)
       const { data } = definition.safeParse(tool)
-      if (data === undefined) problems.push('a tool without a name')
+      if (data !== undefined && toolBytes > maxToolBytes)
+        problems.push(`${data.name}: it has ${toolBytes} bytes of JSON`)
+      else if (data === undefined) problems.push('a tool without a name')
       else if (definitions.has(data.name)) problems.push(`${data.name}: the server lists it twice`)
       else definitions.set(data.name, data)
     }

@@ -14,8 +14,10 @@
  * 4. A process ends with its whole group: at `close`, when its connection ends, and when this process is killed.
  */
 import { messageOf, PtcError } from '../../../common/errors.js'
+import { toOneLine, truncateEnd } from '../../../common/text/text.js'
 import type { Credentials } from '../../credentials/credentials.js'
 import type { Tool } from '../../tool.js'
+import { withTimeLimit } from '../../validation/time-limit.js'
 import type { ListOptions, ToolSource } from '../tool-source.js'
 import { listDefinitions, type McpToolDefinition } from './list-definitions.js'
 import { ServerConnection } from './server-connection.js'
@@ -39,7 +41,11 @@ export function mcpSource({ name, server, credentials, folder }: McpSourceOption
     async list({ signal, log }: ListOptions): Promise<readonly Tool[]> {
       const opened = new ServerConnection({ name, server, credentials, folder, log })
       connection = opened
-      const { definitions, problems } = await listDefinitions(await opened.client(signal), signal)
+      const { definitions, problems } = await listDefinitions(await opened.client(signal), signal).catch(
+        (thrown: unknown) => {
+          throw new Error(opened.redact(messageOf(thrown)))
+        },
+      )
       const chosen = definitions.filter((definition) => isAllowed(definition.name, server))
       checkOptions(name, server, definitions)
       const names = mcpToolNames(
@@ -55,17 +61,22 @@ export function mcpSource({ name, server, credentials, folder }: McpSourceOption
         left.push(made)
         return []
       })
-      for (const problem of left) log.warn(`MCP server ${name}: left out ${problem}`)
+      for (const problem of left)
+        log.warn(opened.redact(`MCP server ${name}: left out ${truncateEnd(toOneLine(problem), 500)}`))
       return tools
     },
     close: () => connection?.close(),
   }
 }
 
+/** Milliseconds of processor time for the schemas of a tool. */
+const maxReadMs = 2_000
+
+/** Returns a tool, or why it is left out. */
 function makeTool({ name, execution }: McpToolDefinition, make: () => Tool): Tool | string {
   if (execution?.taskSupport === 'required') return `${name}: it runs only as a task`
   try {
-    return make()
+    return withTimeLimit(make, maxReadMs)
   } catch (thrown) {
     return `${name}: ${messageOf(thrown)}`
   }

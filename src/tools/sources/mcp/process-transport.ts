@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 /** Parses a line. It is from the SDK, which is loaded when a configuration has a server. */
@@ -10,7 +9,7 @@ export interface ServerProcess {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  /** Gets each line that the server writes to stderr. */
+  /** Gets what the server writes to stderr, and what is no message on stdout. Long lines come in parts. */
   readonly onLine: (line: string) => void
 }
 
@@ -66,6 +65,9 @@ export class ProcessTransport implements Transport {
 
   start(): Promise<void> {
     const { command, args, env, cwd, onLine } = this.#server
+    const logLine = (line: string): void => {
+      if (line.trim() !== '') onLine(line)
+    }
     const own = Object.fromEntries(inherited.map((name) => [name, process.env[name]]))
     const isWindows = process.platform === 'win32'
     const child = spawn(command, args, {
@@ -79,7 +81,7 @@ export class ProcessTransport implements Transport {
     })
     this.#child = child
     child.stdin.on('error', (error) => this.onerror?.(error))
-    createInterface({ input: child.stderr }).on('line', onLine)
+    child.stderr.on('data', (chunk: Buffer) => chunk.toString('utf8').split('\n').forEach(logLine))
     const lines = new LineSplitter(maxMessageBytes)
     child.stdout.on('data', (chunk: Buffer) => {
       try {
@@ -90,7 +92,9 @@ export class ProcessTransport implements Transport {
         void this.close()
       }
     })
-    child.once('exit', () => void this.close())
+    const hasEnded = new Promise<void>((resolve) => child.stdout.once('close', resolve))
+    // The last messages may still be in the pipe. A process that the server has left may keep it open.
+    child.once('exit', () => void within(hasEnded, graceMs).then(() => this.close()))
     return new Promise((resolve, reject) => {
       child.once('error', reject)
       child.once('spawn', () => {

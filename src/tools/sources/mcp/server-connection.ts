@@ -7,6 +7,7 @@ import { formatDuration } from '../../../common/text/duration.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
 import { packageInfo } from '../../../platform/package-info.js'
 import type { Credentials } from '../../credentials/credentials.js'
+import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
 import { boundedFetch } from './bounded-fetch.js'
 import { ProcessTransport } from './process-transport.js'
@@ -30,6 +31,7 @@ const pauses = { firstMs: 500, longestMs: 30_000 } as const
 /** A connection that lasts longer than this was a good one. */
 const stableMs = 10_000
 
+/** Lines of a server that are logged. */
 const maxLogLines = 200
 
 /** A failed connection to a server: no request was sent. */
@@ -49,6 +51,7 @@ export class ServerConnection {
   #pausedUntil = 0
   #lastError: unknown
   #transportError: Error | undefined
+  #redactor = new Redactor()
   #isClosed = false
   #logLines = 0
 
@@ -65,10 +68,13 @@ export class ServerConnection {
     return raceWithSignal(signal, this.#connectOnce())
   }
 
+  /** A text of the server, or about it, without the values of its credentials. */
+  readonly redact = (text: string): string => this.#redactor.text(text)
+
   /** Why the last connection has ended. */
   get endReason(): Error {
     const cause = this.#transportError
-    return new Error(`its connection has ended${cause ? `: ${cause.message}` : ''}`, { cause })
+    return new Error(`its connection has ended${cause ? `: ${this.redact(cause.message)}` : ''}`)
   }
 
   /** Forgets a client whose session the server does not know: the next request opens a new one. */
@@ -120,7 +126,7 @@ export class ServerConnection {
         }
       })
     } catch (thrown) {
-      const reason = truncateEnd(toOneLine(messageOf(thrown)), 500)
+      const reason = truncateEnd(toOneLine(this.redact(messageOf(thrown))), 500)
       log.warn(`MCP server ${name}: ${reason}`)
       throw new ServerUnavailableError(`MCP server ${name} is not available: ${reason}`, { cause: thrown })
     }
@@ -141,13 +147,13 @@ export class ServerConnection {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has only these members
     client.onerror = (error) => {
       this.#transportError = error
-      this.#logLine(`MCP server ${name}: ${error.message}`)
+      this.#logLine(error.message)
     }
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
     client.onclose = () => this.#onClose(client, startedAt)
     client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
       const text = typeof data === 'string' ? data : JSON.stringify(data)
-      this.#logLine(`MCP server ${name}: ${level}: ${text}`)
+      this.#logLine(`${level}: ${text}`)
     })
     try {
       await client.connect(transport, { signal, timeout: connectMs })
@@ -169,7 +175,8 @@ export class ServerConnection {
       run: { namespace: '', workflowId: '', runId: '', agent: undefined },
       context: {},
     }
-    const { values } = await credentials.resolve(credentialsIn(server), request, 1, signal)
+    const { values, redactor } = await credentials.resolve(credentialsIn(server), request, 1, signal)
+    this.#redactor = redactor
     if ('url' in server) {
       return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
         requestInit: { headers: withCredentials(server.headers, values) },
@@ -182,7 +189,7 @@ export class ServerConnection {
         args: server.args,
         env: withCredentials(server.env, values),
         cwd: path.resolve(folder, server.cwd ?? '.'),
-        onLine: (line) => this.#logLine(`MCP server ${name}: ${line}`),
+        onLine: (line) => this.#logLine(line),
       },
       sdk.deserializeMessage,
     )
@@ -209,9 +216,8 @@ export class ServerConnection {
   #logLine(line: string): void {
     this.#logLines += 1
     if (this.#logLines > maxLogLines) return
+    const { name, log } = this.#options
     const isLast = this.#logLines === maxLogLines
-    this.#options.log.debug(
-      isLast ? `MCP server ${this.#options.name}: more lines are not logged` : truncateEnd(line, 500),
-    )
+    log.debug(`MCP server ${name}: ${isLast ? 'more lines are not logged' : truncateEnd(this.redact(line), 500)}`)
   }
 }

@@ -44,7 +44,8 @@ export class Bookings {
       summary: ({ what }) => `${name} ${what}`,
       run: async ({ what, ending }, { idempotencyKey, attempt, signal }) => {
         if (ending === 'refuse') throw new ToolError(`no ${what}`)
-        if (attempt === 1) this.all.push(what)
+        // The first attempt may have been lost before it began.
+        if (attempt === 1 || this.keys[what] !== idempotencyKey) this.all.push(what)
         this.keys[what] = idempotencyKey
         if (ending === 'lose') throw new Error('the connection broke')
         await onBooked?.(signal)

@@ -20,7 +20,7 @@ import { testConfig } from './test-config.js'
  */
 export type Code = 'v1' | 'incompatible' | 'patched'
 
-const anchor = 'const config = state?.config ?? (await'
+const anchor = 'const data = state ?? { config: await'
 const workflow = '_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__'
 
 const additions: Readonly<Record<Code, string>> = {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { EnvironmentVariables } from '../platform/cache-directory.js'
+import { signalProcessGroup } from '../platform/process-group.js'
 
 /**
  * A shell that runs the server, and ends it when this process closes the shell's standard input: by `terminate`, or
@@ -59,10 +60,7 @@ export function spawnSupervised(
     pid: child.pid ?? -1,
     ended,
     terminate: () => (windows ? child.kill() : child.stdin?.destroy()),
-    kill: () => {
-      if (windows) child.kill('SIGKILL')
-      else killGroup(child.pid)
-    },
+    kill: () => signalProcessGroup(child.pid, 'SIGKILL'),
   }
 }
 
@@ -74,12 +72,4 @@ function exitOf(child: ChildProcess): Promise<string> {
       settle(signal === null ? `exit code ${code}` : `signal ${signal}`)
     })
   })
-}
-
-function killGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-  } catch {
-    // The group has already ended.
-  }
 }

@@ -27,6 +27,12 @@ const commandCacheMs = 30_000
 
 type SourceRequest = Omit<CredentialRequest, 'name' | 'signal'>
 
+/** The run of a value that no call needs: for a check, or for a connection that many calls share. */
+export const noRun: Pick<SourceRequest, 'run' | 'context'> = {
+  run: { namespace: '', workflowId: '', runId: '', agent: undefined },
+  context: {},
+}
+
 /** The values for one attempt of a call. */
 export interface CallCredentials {
   /** Values by name. */
@@ -74,9 +80,8 @@ export class Credentials {
   async check(name: string): Promise<SourceCheck> {
     const source = this.#sources.get(name)
     if (typeof source === 'function') return { type: 'not_checked' }
-    const run = { namespace: '', workflowId: '', runId: '', agent: undefined }
     try {
-      await this.#resolve(name, { tool: '', run, context: {} }, 2, new AbortController().signal)
+      await this.#resolve(name, { tool: '', ...noRun }, 2, new AbortController().signal)
       return { type: 'available' }
     } catch (thrown) {
       return { type: 'missing', reason: PtcError.isInstance(thrown) ? thrown.message : 'it could not be read' }

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { messageOf, PtcError } from '../../../common/errors.js'
 import type { SandboxEnd } from '../../backend.js'
 import { deferred } from '../../../common/async/deferred.js'
+import { signalProcessGroup } from '../../../platform/process-group.js'
 import { InterruptFlag } from './interrupt-flag.js'
 import { childEnvironment, type JailCommand } from '../jail/jail-command.js'
 import { DiagnosticsBuffer } from '../../diagnostics-buffer.js'
@@ -102,7 +103,7 @@ export class Interpreter {
     const { phase } = this.#state
     if (phase === 'running' || phase === 'exiting') {
       this.#state = { phase: 'killed', exitCode: announcedExitCode(this.#state) }
-      killGroup(this.#child)
+      signalProcessGroup(this.#child.pid, 'SIGKILL')
     }
     await this.ended
   }
@@ -136,7 +137,9 @@ export class Interpreter {
       this.#state = { phase: this.#state.phase === 'running' ? 'exiting' : this.#state.phase, exitCode }
     }
     // The exit of the child may hang in V8, after the program has ended.
-    void setTimeout(exitGraceMs, undefined, { ref: false }).then(() => this.alive && killGroup(this.#child))
+    void setTimeout(exitGraceMs, undefined, { ref: false }).then(
+      () => this.alive && signalProcessGroup(this.#child.pid, 'SIGKILL'),
+    )
   }
 
   async #awaitReady(): Promise<void> {
@@ -211,15 +214,6 @@ function isOutOfMemory(signal: NodeJS.Signals | null, exitCode: number | null, d
 /** Returns true when Python had no memory left for the runner itself. The last line comes from runner/wasm/main.mjs. */
 function endedByMemoryError(diagnostics: string): boolean {
   return /the interpreter ended: MemoryError\s*$/.test(diagnostics)
-}
-
-function killGroup(child: ChildProcess): void {
-  try {
-    if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL')
-    else child.kill('SIGKILL')
-  } catch {
-    // The process has already exited.
-  }
 }
 
 function endedError(): PtcError {

@@ -6,8 +6,8 @@
  * Boundary: the SDK (`@modelcontextprotocol/client`) speaks the protocol. It is loaded when a configuration has a server.
  *
  * Invariants:
- * 1. A call is sent once for each attempt: nothing here repeats a request. Without a connection nothing was sent, and
- *    the call has had no effect.
+ * 1. A call is executed at most once for each attempt. A request is sent again only when the server did not know its
+ *    session, and so did not execute it. Without a connection nothing was sent, and the call has had no effect.
  * 2. What a server says is bounded before it is read: bytes of a message, pages and tools of a list, characters of
  *    descriptions and errors, lines of its log. A tool with a bad definition is left out, and the others stay.
  * 3. A server gets only the environment that its options name, and no other secret of the worker.
@@ -15,31 +15,23 @@
  */
 import { messageOf, PtcError } from '../../../common/errors.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
-import type { Credentials } from '../../credentials/credentials.js'
 import type { Tool } from '../../tool.js'
 import { withTimeLimit } from '../../validation/time-limit.js'
 import type { ListOptions, ToolSource } from '../tool-source.js'
 import { listDefinitions, type McpToolDefinition } from './list-definitions.js'
-import { ServerConnection } from './server-connection.js'
+import { ServerConnection, type ServerConnectionOptions } from './server-connection.js'
 import type { ParsedMcpServer } from './server-options.js'
 import { toTool } from './to-tool.js'
 import { mcpToolNames } from './tool-names.js'
 
-export interface McpSourceOptions {
-  readonly name: string
-  readonly server: ParsedMcpServer
-  readonly credentials: Credentials
-  /** Base of relative paths. */
-  readonly folder: string
-}
-
 /** The tools of one server. */
-export function mcpSource({ name, server, credentials, folder }: McpSourceOptions): ToolSource {
+export function mcpSource(options: Omit<ServerConnectionOptions, 'log'>): ToolSource {
+  const { name, server } = options
   let connection: ServerConnection | undefined
   return {
     name: `MCP server ${name}`,
     async list({ signal, log }: ListOptions): Promise<readonly Tool[]> {
-      const opened = new ServerConnection({ name, server, credentials, folder, log })
+      const opened = new ServerConnection({ ...options, log })
       connection = opened
       const { definitions, problems } = await listDefinitions(await opened.client(signal), signal).catch(
         (thrown: unknown) => {
@@ -47,11 +39,9 @@ export function mcpSource({ name, server, credentials, folder }: McpSourceOption
         },
       )
       const chosen = definitions.filter((definition) => isAllowed(definition.name, server))
-      checkOptions(name, server, definitions)
-      const names = mcpToolNames(
-        name,
-        definitions.map((definition) => definition.name),
-      )
+      const listed = definitions.map((definition) => definition.name)
+      checkOptions(name, server, listed)
+      const names = mcpToolNames(name, listed)
       const left = [...problems]
       const tools = chosen.flatMap((definition) => {
         const made = makeTool(definition, () =>
@@ -91,12 +81,7 @@ function matches(tool: string, pattern: string): boolean {
 }
 
 /** @throws PtcError CONFIG_INVALID for options of tools that the server does not have */
-function checkOptions(
-  name: string,
-  { allow = [], tools }: ParsedMcpServer,
-  definitions: readonly McpToolDefinition[],
-): void {
-  const known = definitions.map((definition) => definition.name)
+function checkOptions(name: string, { allow = [], tools }: ParsedMcpServer, known: readonly string[]): void {
   const unknown = [...allow, ...Object.keys(tools)].find((pattern) => !known.some((tool) => matches(tool, pattern)))
   if (unknown === undefined) return
   throw new PtcError('CONFIG_INVALID', `MCP server ${name} has no tool ${JSON.stringify(unknown)}`, {

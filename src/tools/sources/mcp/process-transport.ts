@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
+import { signalProcessGroup } from '../../../platform/process-group.js'
 
 /** Parses a line. It is from the SDK, which is loaded when a configuration has a server. */
 export type ParseMessage = (line: string) => JSONRPCMessage
@@ -56,11 +58,6 @@ export class ProcessTransport implements Transport {
   constructor(server: ServerProcess, parse: ParseMessage) {
     this.#server = server
     this.#parse = parse
-  }
-
-  /** Id of the process, and of its process group. */
-  get pid(): number | undefined {
-    return this.#child?.pid
   }
 
   start(): Promise<void> {
@@ -138,12 +135,12 @@ export class ProcessTransport implements Transport {
     })
     child.stdin?.end()
     if (!(await within(exited, graceMs))) {
-      signalGroup(child, 'SIGTERM')
+      signalProcessGroup(child.pid, 'SIGTERM')
       await within(exited, graceMs)
     }
     // A wrapper may have ended before the processes that it started.
-    signalGroup(child, 'SIGKILL')
-    if (this.#watch) signalGroup(this.#watch, 'SIGKILL')
+    signalProcessGroup(child.pid, 'SIGKILL')
+    signalProcessGroup(this.#watch?.pid, 'SIGKILL')
     this.#watch?.stdin?.destroy()
     child.stdout?.destroy()
     child.stderr?.destroy()
@@ -194,22 +191,10 @@ function watchGroup(pid: number | undefined): ChildProcess {
   return watch
 }
 
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, signal)
-  } catch {
-    // The group has ended.
-  }
-}
-
-/** Whether the promise settles in this time. */
-async function within(work: Promise<void>, milliseconds: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), milliseconds)))
-  try {
-    return await Promise.race([work.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-  }
+/** Whether the work, which does not fail, ends in this time. */
+function within(work: Promise<void>, milliseconds: number): Promise<boolean> {
+  return withTimeLimit(undefined, milliseconds, (signal) => raceWithSignal(signal, work)).then(
+    () => true,
+    () => false,
+  )
 }

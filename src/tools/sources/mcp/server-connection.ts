@@ -6,7 +6,7 @@ import { messageOf } from '../../../common/errors.js'
 import { formatDuration } from '../../../common/text/duration.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
 import { packageInfo } from '../../../platform/package-info.js'
-import type { Credentials } from '../../credentials/credentials.js'
+import { type Credentials, noRun } from '../../credentials/credentials.js'
 import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
 import { boundedFetch } from './bounded-fetch.js'
@@ -170,11 +170,7 @@ export class ServerConnection {
 
   async #transport(sdk: typeof Sdk, signal: AbortSignal, onTooLarge: (error: Error) => void): Promise<Transport> {
     const { name, server, credentials, folder } = this.#options
-    const request = {
-      tool: `MCP server ${name}`,
-      run: { namespace: '', workflowId: '', runId: '', agent: undefined },
-      context: {},
-    }
+    const request = { tool: `MCP server ${name}`, ...noRun }
     const { values, redactor } = await credentials.resolve(credentialsIn(server), request, 1, signal)
     this.#redactor = redactor
     if ('url' in server) {

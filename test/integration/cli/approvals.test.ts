@@ -1,21 +1,11 @@
 import { expect, it, vi } from 'vitest'
-import { z } from 'zod'
-import { askHuman, defineTool, type HumanQuestion } from '../../../src/index.js'
+import { askHuman, type HumanQuestion } from '../../../src/index.js'
+import { pay } from '../../support/cli/pay-tool.js'
 import { TestProject } from '../../support/cli/ptc.js'
 import { PseudoTerminal } from '../../support/cli/terminal.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
-
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  input: z.object({ euros: z.number().max(100) }),
-  output: z.string(),
-  effect: 'once',
-  approval: 'always',
-  run: ({ euros }) => `paid ${euros}`,
-})
 
 it('ptc approve and ptc deny decide on the waiting calls of a run', async () => {
   const env = await TestEnvironment.start({ tools: [pay] })

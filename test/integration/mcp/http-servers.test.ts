@@ -5,11 +5,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import type { ToolContext } from '../../../src/index.js'
 import { Credentials } from '../../../src/tools/credentials/credentials.js'
-import { mcpSource } from '../../../src/tools/sources/mcp/mcp-source.js'
-import { mcpOption } from '../../../src/tools/sources/mcp/server-options.js'
-import { listTools } from '../../../src/tools/sources/tool-source.js'
+import { callMcpTool, listMcpTools } from '../../support/mcp/mcp-tools.js'
 
 /** A server of the official SDK (the generation before ours), by HTTP. */
 class HttpServer {
@@ -68,19 +65,9 @@ class HttpServer {
 }
 
 async function open(url: string, options: Readonly<Record<string, unknown>> = {}, credentials = new Credentials()) {
-  const server = mcpOption.parse({ books: { url, ...options } })['books']
-  if (server === undefined) throw new Error('there is no server')
-  const { tools, close } = await listTools([mcpSource({ name: 'books', server, credentials, folder: '.' })])
+  const { tools, close } = await listMcpTools('books', { url, ...options }, { credentials })
   onTestFinished(close)
-  const [write] = tools
-  return {
-    tools,
-    call: async (id: string) => {
-      const { signal } = new AbortController()
-      const context: Partial<ToolContext> = { signal, idempotencyKey: 'k', milestone: vi.fn(), heartbeat: vi.fn() }
-      return write?.run({ id }, context as ToolContext)
-    },
-  }
+  return { tools, call: (id: string) => callMcpTool(tools, 'books__write', { id }) }
 }
 
 it('calls the tools of a server by HTTP, with a credential in a header of each request', async () => {

@@ -6,11 +6,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Credentials } from '../../../src/tools/credentials/credentials.js'
-import type { Tool, ToolContext } from '../../../src/index.js'
-import { mcpSource } from '../../../src/tools/sources/mcp/mcp-source.js'
-import { mcpOption } from '../../../src/tools/sources/mcp/server-options.js'
-import { listTools, noLog } from '../../../src/tools/sources/tool-source.js'
+import { noLog } from '../../../src/tools/sources/tool-source.js'
 import { temporaryFolder } from '../../support/folders.js'
+import { callMcpTool, listMcpTools } from '../../support/mcp/mcp-tools.js'
 
 const server = fileURLToPath(new URL('../../fixtures/mcp/odd-server.mjs', import.meta.url))
 
@@ -24,7 +22,6 @@ async function openServer(
 ) {
   const folder = await temporaryFolder()
   const ledger = join(folder, 'calls.jsonl')
-  const parsed = mcpOption.parse({ odd: { command: process.execPath, args: [server, ledger, ...modes], ...options } })
   const warnings: string[] = []
   const debugLines: string[] = []
   const milestones: string[] = []
@@ -33,9 +30,8 @@ async function openServer(
     warn: (line: string) => void warnings.push(line),
     debug: (line: string) => void debugLines.push(line),
   }
-  const [[name, option] = ['', undefined]] = Object.entries(parsed)
-  if (option === undefined) throw new Error('there is no server')
-  const { tools, close } = await listTools([mcpSource({ name, server: option, credentials, folder })], log)
+  const own = { command: process.execPath, args: [server, ledger, ...modes], ...options }
+  const { tools, close } = await listMcpTools('odd', own, { credentials, folder, log })
   onTestFinished(close)
   const executed = () =>
     readFileSync(ledger, 'utf8')
@@ -43,20 +39,8 @@ async function openServer(
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as { readonly name: string; readonly args: object; readonly key: string })
   const call = (args: Readonly<Record<string, unknown>>, tool = 'odd__write', signal = new AbortController().signal) =>
-    runTool(tools, tool, args, { signal, milestone: (text) => void milestones.push(text) })
+    callMcpTool(tools, tool, args, { signal, milestone: (text) => void milestones.push(text) })
   return { tools, warnings, debugLines, milestones, executed, call, close }
-}
-
-async function runTool(
-  tools: readonly Tool[],
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  own: Pick<ToolContext, 'signal' | 'milestone'>,
-): Promise<unknown> {
-  const tool = tools.find((each) => each.name === name)
-  if (tool === undefined) throw new Error(`there is no tool ${name}`)
-  const context: Partial<ToolContext> = { ...own, idempotencyKey: 'key-1', heartbeat: vi.fn() }
-  return tool.run(args, context as ToolContext)
 }
 
 describe('the list of an MCP server', () => {

@@ -1,21 +1,12 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineAgent, defineTool } from '../../../src/index.js'
+import { pay } from '../../support/cli/pay-tool.js'
 import { TestProject } from '../../support/cli/ptc.js'
 import { PseudoTerminal } from '../../support/cli/terminal.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
-
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  input: z.object({ euros: z.number().max(100) }),
-  output: z.string(),
-  effect: 'once',
-  approval: 'always',
-  run: ({ euros }) => `paid ${euros}`,
-})
 
 it('a person at the parent of a sub-agent is told what it waits for, and can decide', async () => {
   const about = { instructions: 'You are an agent of a test.', description: 'An agent of a test.' }

@@ -26,6 +26,7 @@ import { execCommand } from './commands/runs/exec.js'
 import { initCommand } from './commands/project/init.js'
 import { listCommand } from './commands/runs/list.js'
 import { replayCheckCommand } from './commands/project/replay-check.js'
+import { mcpCommand } from './commands/processes/mcp.js'
 import { runCommand } from './commands/runs/run.js'
 import { serveCommand } from './commands/processes/serve.js'
 import { sessionsCommand } from './commands/state/sessions.js'
@@ -80,6 +81,7 @@ export function buildProgram(): Command {
     valuesCommand(),
     replayCheckCommand(),
     serveCommand(),
+    mcpCommand(),
     codecServerCommand(),
     doctorCommand(),
   ]

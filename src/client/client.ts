@@ -4,7 +4,7 @@ import type { JsonValue } from '../common/json/json.js'
 import { type Agent, isAgent } from '../agents/agent.js'
 import { defaultTaskQueue } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
-import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
+import type { AgentInput, AgentResult, CallInput, CallResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
 import { makeMessagesWellFormed } from '../values/well-formed-messages.js'
@@ -21,7 +21,7 @@ import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
 import { startRun } from './run/start-run.js'
-import { checkStart, type StartOptions } from './start/start-options.js'
+import { type CheckedStart, checkStart, type StartOptions } from './start/start-options.js'
 
 export interface PtcClientOptions {
   /** A connected Temporal client; the caller closes it. */
@@ -53,6 +53,11 @@ export interface PtcClient {
     options?: StartOptions,
   ): Promise<RunHandle<AgentResultOf<Output>>>
   startProgram(input: ProgramInput, options?: StartOptions): Promise<RunHandle<ProgramResult>>
+  /**
+   * Starts a run that makes one call of a tool of the configuration, without a model and a sandbox: as durable as a
+   * call of an agent, with its approval, limits and audit. Each outcome of the call is a result of the run.
+   */
+  startCall(input: CallInput, options?: StartOptions): Promise<RunHandle<CallResult>>
   /** Returns the handle of a run by its id, without a request. Without `runId`: the latest run of this id. */
   handle(workflowId: string, runId?: string): RunHandle<AgentResult | ProgramResult>
   /** Lists runs, the newest first, by their start. */
@@ -103,8 +108,8 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
   const { client, taskQueue = defaultTaskQueue, values, stream, redact: hook } = options
   const redact = hook ? safeRedact(hook) : unredacted
   async function start<Result>(
-    kind: 'agent' | 'program',
-    input: AgentInput | ProgramInput,
+    kind: CheckedStart['kind'],
+    input: CheckedStart['input'],
     runOptions: StartOptions,
   ): Promise<RunHandle<Result>> {
     return startRun({ client, taskQueue, values, stream, redact: hook }, checkStart(kind, input, runOptions))
@@ -132,6 +137,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     taskQueue,
     startAgent,
     startProgram: (input, options = {}) => start('program', input, options),
+    startCall: (input, options = {}) => start('call', input, options),
     handle: (workflowId, runId) =>
       runHandle(client, client.workflow.getHandle(workflowId, runId), runId, { values, stream }),
     list: (options = {}) => listRuns(client, taskQueue, options),

@@ -27,6 +27,6 @@ export type { ConversationOptions } from './conversations/conversation-options.j
 export type { ConversationAnswer, ConversationStatus, ProviderMessage } from '../common/conversation/conversation.js'
 export type { SessionInfo } from './sessions/session-info.js'
 export type { Sessions } from './sessions/sessions.js'
-export type { SessionExecution } from './sessions/execute.js'
+export type { ExecutionId, SessionExecution } from './sessions/execute.js'
 export type { Attachment } from '../common/conversation/attachments.js'
-export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
+export type { AgentInput, AgentResult, CallInput, CallResult, ProgramInput, ProgramResult } from '../common/run/runs.js'

@@ -10,6 +10,7 @@ export const workflowNames = {
   program: 'program',
   session: 'session',
   conversation: 'conversation',
+  call: 'call',
 } as const
 
 /** The type of the workflow that limits the concurrent calls of one tool. It is not a run. */

@@ -12,4 +12,5 @@
  * 4. A stream ends when its client leaves and when the server closes. A client that resumes gets no event twice.
  * 5. Bodies have limits before they are parsed and walked. Waiting for slow clients has a limit.
  */
+export { openMcpEndpoint } from './mcp/index.js'
 export { type ServeOptions, startServer } from './server.js'

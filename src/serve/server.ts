@@ -5,6 +5,7 @@ import { checkToken, graceMs, HttpError, type HttpExchange, type HttpServer, sta
 import { aiSdkRoutes } from './ai-sdk/routes.js'
 import { approvalRoutes } from './approvals.js'
 import { conversationRoutes } from './conversations.js'
+import type { McpEndpoint } from './mcp/index.js'
 import { toErrorReply } from './errors.js'
 import { isMessagesApi, requestIdOf, toApiErrorReply } from './messages-api/errors.js'
 import { messagesApiRoutes } from './messages-api/routes.js'
@@ -29,6 +30,8 @@ export interface ServeOptions {
   readonly models?: readonly string[]
   /** Receives thrown errors that are not the fault of a client. */
   readonly onError?: (thrown: unknown) => void
+  /** Serves MCP at `/mcp`. Undefined: the server does not. The server closes it. */
+  readonly mcp?: McpEndpoint | undefined
 }
 
 const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes, ...messagesApiRoutes]
@@ -39,7 +42,7 @@ const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes, ...mes
  * @throws PtcError CONFIG_INVALID when it would listen beyond this machine without a token, or its port is in use
  */
 export async function startServer(options: ServeOptions): Promise<HttpServer> {
-  const { ptc, models = [], token, origins = [] } = options
+  const { ptc, models = [], token, origins = [], mcp } = options
   const background = new Set<Promise<unknown>>()
   const waitUntil = (work: Promise<unknown>): void => {
     background.add(work)
@@ -55,6 +58,7 @@ export async function startServer(options: ServeOptions): Promise<HttpServer> {
     const file = request.method === 'GET' ? pageFile(url.pathname) : undefined
     if (file) return void response.writeHead(200, file.headers).end(await file.content())
     checkToken(request, response, token) // invariant 1
+    if (mcp && url.pathname === '/mcp') return mcp.respond(request, response)
     const { handler, params } = findRoute(routes, request.method, url.pathname)
     const reply = await handler({ ...exchange, ptc, models, params, waitUntil, onError })
     if (reply) send(response, reply.status ?? (reply.body === undefined ? 204 : 200), reply.body)
@@ -75,6 +79,7 @@ export async function startServer(options: ServeOptions): Promise<HttpServer> {
   return {
     url: server.url,
     async close() {
+      await mcp?.close()
       await server.close()
       await withTimeLimit(undefined, graceMs, (limit) => raceWithSignal(limit, Promise.allSettled(background))).catch(
         () => undefined,

@@ -1,6 +1,6 @@
 /*
- * The workflow bundle: the workflows `agent`, `conversation`, `program` and `session`, and the limiter of a tool's
- * concurrent calls.
+ * The workflow bundle: the workflows `agent`, `conversation`, `program`, `session` and `call`, and the limiter of a
+ * tool's concurrent calls.
  *
  * Owns: every decision of a run: the requests to the model, the calls to start, and when to rebuild, park or stop.
  * Boundary: imports `src/common` and `@temporalio/workflow`, nothing else (a lint rule). All data and all effects are
@@ -22,6 +22,7 @@
  */
 
 export { agent } from './agent.js'
+export { call } from './call.js'
 export { conversation } from './conversation/workflow.js'
 export { program } from './program.js'
 export { session } from './named-session/workflow.js'

@@ -169,6 +169,11 @@ export class Environment implements AsyncDisposable {
     return this.#parts.project.config?.stream
   }
 
+  /** Undefined when there is no configuration, or when it was not loaded. */
+  get config(): LoadedConfig | undefined {
+    return this.#parts.project.config
+  }
+
   /** For messages: whether work continues after the command ends. */
   get howWorkContinues(): string {
     return this.ownsServer ? 'continues when a worker runs again' : 'continues'

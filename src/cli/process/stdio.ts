@@ -1,4 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs'
+import { Writable } from 'node:stream'
 import { wrapWords } from '../rendering/text/display-width.js'
 import { sanitize } from '../rendering/text/sanitize.js'
 
@@ -52,6 +53,19 @@ export function handleOutputErrors(): void {
       if (!isClosed && stream === process.stdout) stdoutFailure ??= error
     })
   }
+}
+
+/**
+ * Keeps stdout for one writer, which gets the returned stream: everything else that this process writes to stdout, such
+ * as `console.log` in a tool, goes to stderr.
+ */
+export function reserveStdout(): Writable {
+  const { stdout, stderr } = process
+  const writeToStdout = stdout.write.bind(stdout)
+  stdout.write = stderr.write.bind(stderr)
+  return new Writable({
+    write: (chunk: Buffer, _encoding, callback) => void writeToStdout(chunk, callback),
+  })
 }
 
 /**

@@ -18,7 +18,7 @@ export async function startRun<Result>(context: StartContext, start: CheckedStar
   const { kind, input, text } = start
   const shown = redact ? safeRedact(redact)(text, { kind: 'question' }) : text
   const { memo: texts, ...options } = startOptions(start, taskQueue, shown)
-  checkSize(text, input.input, client.options.loadedDataConverter)
+  checkSize(text, 'input' in input ? input.input : undefined, client.options.loadedDataConverter)
   const memo = { ...texts, ...requesterMemo(input.context) }
   const args = [await withStoredAttachments(client, input)]
   let handle: WorkflowHandleWithFirstExecutionRunId

@@ -8,7 +8,7 @@ import {
   type WorkflowUpdateHandle,
   WorkflowUpdateStage,
 } from '@temporalio/client'
-import { withAbortListener } from '../../common/async/abort.js'
+import { raceWithSignal, withAbortListener, withDerivedSignal } from '../../common/async/abort.js'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
@@ -41,6 +41,23 @@ export interface ExecuteOptions extends Pick<ProgramInput, 'sandbox' | 'limits' 
   readonly signal?: AbortSignal
   /** Called with the progress of the code, such as its calls, about twice a second. Best effort. */
   readonly onChange?: (tree: RunTree) => void
+  /** Called when the session has taken the code: {@link Sessions.result} then returns its result, in any process. */
+  readonly onAccepted?: (execution: ExecutionId) => void
+  /** Ends the wait, which rejects with the reason of the signal; the code continues. */
+  readonly leaveSignal?: AbortSignal
+}
+
+/** Code that a session has taken. All members are texts for a client that continues to wait for its result. */
+export interface ExecutionId {
+  readonly session: string
+  /** Run id of the workflow of the session. */
+  readonly runId: string
+  readonly updateId: string
+}
+
+export interface ResultOptions extends Pick<ExecuteOptions, 'signal' | 'onChange' | 'leaveSignal'> {
+  /** The code, by which `onChange` finds its progress. */
+  readonly source?: string
 }
 
 const optionNames = [
@@ -52,7 +69,11 @@ const optionNames = [
   'input',
   'signal',
   'onChange',
+  'onAccepted',
+  'leaveSignal',
 ] as const satisfies readonly (keyof ExecuteOptions)[]
+
+const resultOptionNames = ['signal', 'onChange', 'leaveSignal', 'source'] as const satisfies readonly (keyof ResultOptions)[]
 
 /** The result of code that was executed on a session. */
 export interface SessionExecution extends ExecuteResult {
@@ -86,7 +107,65 @@ export async function executeInSession(
   options: ExecuteOptions,
 ): Promise<SessionExecution> {
   checkKeys('the options', options, optionNames)
-  const { mustExist = false, sandbox, limits, tools, context, input, signal, onChange } = options
+  return untilLeft(client, options.leaveSignal, () => execute(client, taskQueue, name, source, options))
+}
+
+/**
+ * Waits for the result of code that a session has taken.
+ *
+ * @throws PtcError SESSION_CLOSED, also when the server does not know the execution; the reason of `leaveSignal`
+ */
+export async function resultOfExecution(
+  client: Client,
+  taskQueue: string,
+  { session, runId, updateId }: ExecutionId,
+  options: ResultOptions,
+): Promise<SessionExecution> {
+  checkKeys('the options', options, resultOptionNames)
+  const { signal, onChange, leaveSignal, source } = options
+  const workflowId = sessionWorkflowId(taskQueue, session)
+  const handle = client.workflow.getHandle(workflowId, runId).getUpdateHandle<ExecuteResult>(updateId)
+  const interrupt = interruptOf(client, { workflowId, runId }, updateId)
+  try {
+    const result = await untilLeft(client, leaveSignal, () =>
+      watchWhile(
+        source === undefined ? undefined : onChange,
+        (report, stopSignal) =>
+          watchExecution(client, { workflowId, runId, updateId, source: source ?? '' }, report, stopSignal),
+        () => withAbortListener(signal, interrupt, () => waitForResult(handle, session, leaveSignal)),
+      ),
+    )
+    return { session, workflowId, runId, previous: undefined, ...result }
+  } catch (thrown) {
+    leaveSignal?.throwIfAborted()
+    throw runError(thrown, workflowId)
+  }
+}
+
+/** Errors are ignored: when the code has ended or the server is unavailable, the wait for the result reports it. */
+function interruptOf(client: Client, session: WorkflowExecution, updateId: string): () => void {
+  return () => void interruptSession(client, session, { updateId }).catch(() => undefined)
+}
+
+/** Performs the work until the signal is aborted; then ends its requests, and rejects with the signal's reason. */
+function untilLeft<Result>(
+  { connection }: Client,
+  leaveSignal: AbortSignal | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (leaveSignal === undefined) return work()
+  const leaving = withDerivedSignal(leaveSignal, (derived) => connection.withAbortSignal(derived, work))
+  return raceWithSignal(leaveSignal, leaving)
+}
+
+async function execute(
+  client: Client,
+  taskQueue: string,
+  name: string,
+  source: string,
+  options: ExecuteOptions,
+): Promise<SessionExecution> {
+  const { mustExist = false, sandbox, limits, tools, context, input, signal, onChange, onAccepted, leaveSignal } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
   checkInput('execution', { source, sandbox, limits, tools, context, input })
   checkSource(source)
@@ -121,12 +200,12 @@ export async function executeInSession(
         () => retryLongPoll(sendUpdate, { isRetryable: isFailedPrecondition }),
       )
       const { workflowRunId: runId = '' } = handle
-      // Errors are ignored: when the code has ended or the server is unavailable, the wait for the result reports it.
-      const interrupt = () => void interruptSession(client, { workflowId, runId }, { updateId }).catch(() => undefined)
+      onAccepted?.({ session: name, runId, updateId })
+      const interrupt = interruptOf(client, { workflowId, runId }, updateId)
       const result = await watchWhile(
         onChange,
         (report, stopSignal) => watchExecution(client, { workflowId, runId, updateId, source }, report, stopSignal),
-        () => withAbortListener(signal, interrupt, () => waitForResult(handle, name)),
+        () => withAbortListener(signal, interrupt, () => waitForResult(handle, name, leaveSignal)),
       )
       const previous = result.isNew && latest.type === 'over' ? latest.ending : undefined
       return { session: name, workflowId, runId, previous, ...result }
@@ -234,9 +313,15 @@ function sessionFullHint(name: string): string {
 /**
  * Waits for the result of an accepted update. The update is durable, so the function waits for an unavailable server.
  */
-async function waitForResult(update: WorkflowUpdateHandle<ExecuteResult>, name: string): Promise<ExecuteResult> {
+async function waitForResult(
+  update: WorkflowUpdateHandle<ExecuteResult>,
+  name: string,
+  leaveSignal: AbortSignal | undefined,
+): Promise<ExecuteResult> {
+  // The abort of a signal cancels requests, which is not a reason to repeat them.
+  const isRetryable = (thrown: unknown): boolean => !leaveSignal?.aborted && isRepeatableUpdate(thrown)
   try {
-    return await retryLongPoll(() => update.result(), { isRetryable: isRepeatableUpdate, aliveAfterMs: longPollMs })
+    return await retryLongPoll(() => update.result(), { isRetryable, aliveAfterMs: longPollMs })
   } catch (thrown) {
     if (!isSessionGone(thrown)) throw thrown
     const message = `session ${name} ended before the code had ended`

@@ -9,7 +9,14 @@ import { runError } from '../run/run-error.js'
 import { runInfo } from '../run/run-info.js'
 import { temporalError } from '../temporal/temporal-error.js'
 import { requireRunningSession, waitForEndError } from './session-ending.js'
-import { type ExecuteOptions, executeInSession, type SessionExecution } from './execute.js'
+import {
+  type ExecuteOptions,
+  executeInSession,
+  type ExecutionId,
+  resultOfExecution,
+  type ResultOptions,
+  type SessionExecution,
+} from './execute.js'
 import { interruptSession } from './interrupt-session.js'
 import { sessionName, sessionWorkflowId } from './session-name.js'
 import type { WorkflowExecution } from '../temporal/history-pages.js'
@@ -33,6 +40,11 @@ import { inspectSession, type OwnerWorkflow, type SessionInfo, type SessionOwner
 export interface Sessions {
   /** Queues the code on the session. Starts the session if needed (`isNew: true`). */
   execute(name: string, source: string, options?: ExecuteOptions): Promise<SessionExecution>
+  /**
+   * Waits for the result of code that a session has taken, also after a restart of this process: `onAccepted` of
+   * {@link execute} has told its id.
+   */
+  result(execution: ExecutionId, options?: ResultOptions): Promise<SessionExecution>
   /**
    * Interrupts the code that the session executes, as Ctrl-C does: its caller gets the outcome `stopped`, the session
    * keeps its variables. Does nothing when the session is idle. To stop only one execution, abort its `signal`.
@@ -67,6 +79,7 @@ export function createSessions(client: Client, taskQueue: string): Sessions {
   }
   return {
     execute: (name, source, options = {}) => executeInSession(client, taskQueue, name, source, options),
+    result: (execution, options = {}) => resultOfExecution(client, taskQueue, execution, options),
     interrupt: async (name) => interruptSession(client, await findNamedSession(client, taskQueue, name), {}),
     async list(options: ListSessionsOptions = {}) {
       checkKeys('the options', options, ['runs'] satisfies (keyof ListSessionsOptions)[])

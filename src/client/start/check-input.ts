@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { limitsSchema } from '../../config/options/limits.js'
@@ -48,6 +49,7 @@ const schemas = {
   }),
   program: z.strictObject({ source: text, model, input, ...common }),
   execution: z.strictObject({ source: text, input, ...common }),
+  call: z.strictObject({ tool: text, arguments: z.custom<JsonObject>(isJsonObject, 'not an object'), context: common.context }),
 } as const
 
 /**

@@ -5,7 +5,8 @@ import { msToNumber } from '@temporalio/common/lib/time.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { type Requester, requesterOf } from '../../common/run/requester.js'
-import type { AgentInput, ProgramInput } from '../../common/run/runs.js'
+import type { AgentInput, CallInput, ProgramInput } from '../../common/run/runs.js'
+import { jsonToText } from '../../common/text/text.js'
 import { checkInput, checkKeys } from './check-input.js'
 import { memoKeys } from '../../common/names.js'
 import { describeRun } from '../../common/run/run-texts.js'
@@ -36,11 +37,18 @@ export interface StartOptions extends Readonly<Pick<WorkflowOptions, (typeof tem
   readonly workflowId?: string
 }
 
+/** The inputs of the runs that a client starts, by the type of their workflow. */
+export interface RunInputs {
+  readonly agent: AgentInput
+  readonly program: ProgramInput
+  readonly call: CallInput
+}
+
 /** The input and the options of a run, after all checks that need no request. */
 export interface CheckedStart {
-  readonly kind: 'agent' | 'program'
-  readonly input: AgentInput | ProgramInput
-  /** The question or the program. */
+  readonly kind: keyof RunInputs
+  readonly input: RunInputs[keyof RunInputs]
+  /** The question, the program, or the tool with its arguments. */
   readonly text: string
   readonly options: StartOptions
 }
@@ -48,21 +56,26 @@ export interface CheckedStart {
 /** @throws PtcError RUN_INPUT_INVALID */
 export function checkStart(
   kind: CheckedStart['kind'],
-  input: AgentInput | ProgramInput,
+  input: CheckedStart['input'],
   options: StartOptions,
 ): CheckedStart {
   checkInput(kind, input)
   checkKeys('the options', options, ['workflowId', ...temporalOptionNames])
-  const text = 'question' in input ? input.question : input.source
+  const text = textOf(input)
   validateStart(kind, text, options)
   checkTemporalOptions(options)
   return { kind, input, text, options }
 }
 
+function textOf(input: CheckedStart['input']): string {
+  if ('question' in input) return input.question
+  return 'tool' in input ? `${input.tool} ${jsonToText(input.arguments)}` : input.source
+}
+
 /**
  * Returns the workflow options of a new run: its id, and the texts in the Temporal UI.
  *
- * @param shown the question or the program, redacted
+ * @param shown the text of the run, redacted
  */
 export function startOptions(
   { kind, options }: Pick<CheckedStart, 'kind' | 'options'>,
@@ -116,13 +129,15 @@ export function generateId(kind: string): string {
   return `${kind}-${letters.join('')}`
 }
 
+const subjects = { agent: 'question', program: 'program', call: 'call' } as const
+
 /**
  * Checks the input of a run without a request.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
-export function validateStart(kind: 'agent' | 'program', text: string, { workflowId }: StartOptions): void {
-  const subject = kind === 'agent' ? 'question' : 'program'
+export function validateStart(kind: CheckedStart['kind'], text: string, { workflowId }: StartOptions): void {
+  const subject = subjects[kind]
   if (text.trim() === '') throw new PtcError('RUN_INPUT_INVALID', `the ${subject} is empty`)
   const bytes = Buffer.byteLength(text)
   if (bytes > maxInputBytes) {

@@ -15,7 +15,7 @@ import { type ExternalValue, externalValue } from '../../common/json/external-va
 import type { JsonObject } from '../../common/json/json.js'
 import { type Attachment, mediaTypeOf, type StoredAttachment } from '../../common/conversation/attachments.js'
 import type { ProviderMessage } from '../../common/conversation/conversation.js'
-import type { AgentInput, ProgramInput } from '../../common/run/runs.js'
+import type { AgentInput, CallInput, ProgramInput } from '../../common/run/runs.js'
 import { storeOf } from '../../values/payload-storage.js'
 import { Values } from '../../values/values.js'
 import { dataConverterHint } from '../temporal/temporal-error.js'
@@ -79,7 +79,7 @@ function mediaDataOf({ type, source }: JsonObject): string | undefined {
 }
 
 /** Returns the input of a run with references to its attachments. */
-export async function withStoredAttachments<Input extends AgentInput | ProgramInput>(
+export async function withStoredAttachments<Input extends AgentInput | CallInput | ProgramInput>(
   client: Client,
   input: Input,
 ): Promise<Input> {

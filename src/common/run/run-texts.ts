@@ -10,15 +10,15 @@ export interface RunTexts {
 }
 
 /**
- * Describes a run by its question or program. The text may come from a model, so its Markdown is escaped for the UI.
+ * Describes a run by its question, its program, or its call. The text may come from a model, so its Markdown is escaped for the UI.
  *
- * @param text the question or the program
+ * @param text the question, the program, or the tool with its arguments
  */
-export function describeRun(kind: 'agent' | 'program', text: string): RunTexts {
+export function describeRun(kind: 'agent' | 'program' | 'call', text: string): RunTexts {
   const summary = toSummary(text)
   return {
     staticSummary: summary,
-    staticDetails: toCodeBlock(text, kind === 'agent' ? 'text' : defaultLanguageName),
+    staticDetails: toCodeBlock(text, kind === 'program' ? defaultLanguageName : 'text'),
     memo: { [memoKeys.summary]: summary },
   }
 }

@@ -5,7 +5,7 @@ import type { Budget, BudgetAmounts } from '../budget/budget.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from '../agent/messages.js'
 import type { CompensationReport } from '../calls/compensation.js'
-import type { CellOutcome } from '../calls/outcomes.js'
+import type { CallOutcome, CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
 import type { SandboxOwner } from './run-config.js'
 import type { Limits } from './limits.js'
@@ -53,6 +53,17 @@ export type ContinuedAgentInput = Pick<Partial<SubagentInput>, 'lease' | 'callKe
 /** Argument of workflow `program`: code with tools and no model. */
 export interface ProgramInput extends SingleRunOptions {
   readonly source: string
+}
+
+/** Argument of workflow `call`: one call of a tool of the configuration, with no model and no code. */
+export interface CallInput extends Pick<RunOptions, 'context'> {
+  readonly tool: string
+  readonly arguments: JsonObject
+}
+
+/** Result of workflow `call`. */
+export interface CallResult {
+  readonly outcome: CallOutcome
 }
 
 /** Argument of workflow `agent` for a sub-agent. Only another run starts one. */
@@ -129,7 +140,7 @@ export type AgentStatus =
   | 'tool_error'
 
 /** `embedded`: the run is in a workflow of a user. */
-export type RunKind = 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
+export type RunKind = 'agent' | 'conversation' | 'program' | 'session' | 'call' | 'embedded'
 
 /** Counters of a run. `usage` and `costUsd` include those of its sub-agents. */
 export interface RunCounts {

@@ -4,12 +4,15 @@ import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { callActivityId, callWorkflowId } from '../../common/names.js'
+import type { RunKind } from '../../common/run/runs.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/session/steps.js'
 import { type CallWait, showCall } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { publishWait } from '../run/search-attributes.js'
 import type { RunCalls } from './run-calls.js'
+
+const compensatingKinds: readonly RunKind[] = ['agent', 'conversation', 'program']
 
 export interface RequestedCall {
   readonly call: DescribedCall
@@ -71,11 +74,10 @@ export class RunCall {
 
   /**
    * True when the call may have to be compensated. Named sessions and workflows of users compensate no calls, because
-   * they have no result that says whether their work is finished.
+   * they have no result that says whether their work is finished. A run of one call has no earlier calls.
    */
   get isCompensable(): boolean {
-    const { kind } = this.run
-    return this.tool?.compensates === true && kind !== 'session' && kind !== 'embedded'
+    return this.tool?.compensates === true && compensatingKinds.includes(this.run.kind)
   }
 
   get input(): ToolCallInput {

@@ -2,7 +2,7 @@ import { upsertMemo, workflowInfo } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
 import type { BudgetPause } from '../../common/budget/budget.js'
 import type { AgentStatus, RunKind } from '../../common/run/runs.js'
-import type { CellOutcome } from '../../common/calls/outcomes.js'
+import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
 import { toSummary } from '../../common/run/run-texts.js'
 
 /**
@@ -15,7 +15,7 @@ export function recordSummary(text: string): void {
 }
 
 /** Records an outcome without success, because Temporal's status of such a run is also "completed". */
-export function recordOutcome(outcome: AgentStatus | CellOutcome['status']): void {
+export function recordOutcome(outcome: AgentStatus | CellStatus | CallStatus): void {
   if (outcome === 'answered' || outcome === 'ok') return
   upsertMemo({ [memoKeys.outcome]: outcome })
 }

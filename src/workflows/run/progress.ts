@@ -240,7 +240,14 @@ function describeWait(
 }
 
 /** The scope of `limits.callsPerRun`, for each kind of run. */
-const callScopes = { agent: '', conversation: ' a message', program: '', session: ' a cell', embedded: '' } as const
+const callScopes = {
+  agent: '',
+  conversation: ' a message',
+  program: '',
+  session: ' a cell',
+  call: '',
+  embedded: '',
+} as const
 
 function describeCounts(
   kind: ShownRun['kind'],

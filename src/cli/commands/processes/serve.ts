@@ -13,7 +13,7 @@ interface Options extends ConfigOption {
 
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('serve conversations, their live stream, approvals and a chat page over HTTP, until Ctrl-C')
+    .description('serve conversations, their live stream, approvals, MCP and a chat page over HTTP, until Ctrl-C')
     .addOption(configOption())
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .addOption(new Option('--port <port>', 'port to listen on; 0: a free one').argParser(parsePort).default(8080))
@@ -39,14 +39,18 @@ async function serve({ config, host, port, origin: origins }: Options): Promise<
   using interrupts = listenForInterrupts()
   const { openEnvironment } = await import('../../environment/environment.js')
   const { environmentVariable } = await import('../../../platform/environment-variable.js')
-  const { startServer } = await import('../../../serve/index.js')
+  const { openMcpHost } = await import('../../environment/mcp-host.js')
+  const { openMcpEndpoint, startServer } = await import('../../../serve/index.js')
   await using environment = await openEnvironment({ config, ifNoServer: 'fail', interrupts })
   const { ptc, stream, modelNames: models } = environment
   const token = environmentVariable('PTC_SERVE_TOKEN')
   const onError = (thrown: unknown): void => printStatus(`ptc: ${messageOf(thrown)}`)
-  const server = await startServer({ ptc, models, host, port, token, origins, onError })
+  await using mcpHost = environment.config === undefined ? undefined : openMcpHost(environment, onError)
+  const mcp = mcpHost && openMcpEndpoint(mcpHost)
+  const server = await startServer({ ptc, models, host, port, token, origins, onError, mcp })
   try {
     print(`chat page: ${server.url}`)
+    if (mcp) print(`MCP: ${server.url}/mcp`)
     if (!stream) printStatus('the configuration has no `stream`, so answers are shown when they are complete')
     const exitError = await Promise.race([environment.unexpectedExit, waitForAbort(interrupts.first)])
     if (exitError !== undefined) throw exitError

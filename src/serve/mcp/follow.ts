@@ -1,0 +1,74 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { RunHandle } from '../../client/index.js'
+import type { ValueReader } from '../../client/run-tree/index.js'
+import { withAbortListener } from '../../common/async/abort.js'
+import { defined } from '../../common/defined.js'
+import type { AgentResult, CallResult, ProgramResult } from '../../common/run/runs.js'
+import type { McpHost } from './host.js'
+import { executionResult, runResult } from './results.js'
+import type { Follow } from './wait-for-work.js'
+import { formatWorkId, type WorkId } from './work-id.js'
+
+/** How the results of work are returned. */
+interface ResultOptions {
+  readonly values: ValueReader
+  /** Maximum characters of a text. */
+  readonly limit: number
+}
+
+/** Executes code in a session. */
+export function followCode({ ptc }: Pick<McpHost, 'ptc'>, session: string, code: string, limit: number): Follow {
+  return async ({ onStarted, onChange, leaveSignal, cancelSignal }) => {
+    let id = ''
+    const execution = await ptc.sessions.execute(session, code, {
+      onAccepted(accepted) {
+        const work = { type: 'code', ...accepted } as const
+        id = formatWorkId(work)
+        onStarted(work)
+      },
+      onChange,
+      leaveSignal,
+      signal: cancelSignal,
+    })
+    return executionResult(id, execution, limit)
+  }
+}
+
+/** Starts a run, and follows it. */
+export function followNewRun(
+  start: () => Promise<RunHandle<AgentResult | CallResult>>,
+  options: ResultOptions,
+): Follow {
+  return async (follow) => {
+    const handle = await start()
+    follow.onStarted({ type: 'run', workflowId: handle.workflowId })
+    return followRun(handle, options, follow)
+  }
+}
+
+/**
+ * Continues to wait for work.
+ *
+ * @param source the code, by which a client is told of the progress; undefined when it is unknown
+ */
+export function followWork({ ptc, values }: McpHost, id: WorkId, limit: number, source?: string): Follow {
+  return async (follow) => {
+    follow.onStarted(id)
+    if (id.type === 'run') return followRun(ptc.handle(id.workflowId), { values, limit }, follow)
+    const { onChange, leaveSignal, cancelSignal } = follow
+    const { type: _, ...execution } = id
+    const options = { onChange, leaveSignal, signal: cancelSignal, ...defined({ source }) }
+    return executionResult(formatWorkId(id), await ptc.sessions.result(execution, options), limit)
+  }
+}
+
+async function followRun(
+  handle: RunHandle<AgentResult | CallResult | ProgramResult>,
+  options: ResultOptions,
+  { onChange, leaveSignal, cancelSignal }: Parameters<Follow>[0],
+): Promise<CallToolResult> {
+  // The watch reports a failure of this request.
+  const cancel = (): void => void handle.cancel().catch(() => undefined)
+  await withAbortListener(cancelSignal, cancel, () => handle.watch({ onChange, signal: leaveSignal }))
+  return runResult(formatWorkId({ type: 'run', workflowId: handle.workflowId }), await handle.result(), options)
+}

@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  type InputRequiredResult,
+  type McpServerFactory,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { messageOf } from '../../common/errors.js'
+import { packageInfo } from '../../platform/package-info.js'
+import { noDecisions, parseRoundState, type RoundState, sendDecisions } from './decisions.js'
+import { followCode, followNewRun, followWork } from './follow.js'
+import type { McpHost, OfferedTools } from './host.js'
+import { argumentsOf, errorResult, textResult } from './results.js'
+import { createTask, registerTasks } from './tasks.js'
+import { listServerTools, parseArguments, searchDocumentation, serverTools } from './tools.js'
+import { type Follow, waitForWork } from './wait-for-work.js'
+import { parseWorkId } from './work-id.js'
+
+const instructions = `\
+durable-ptc executes code in a sandbox and calls tools. Work is durable: it goes on when a connection or a machine is \
+lost. Prefer execute_code for several calls and for work on their results.`
+
+/** Longer than a person takes for a decision. */
+const decisionTimeoutMs = 24 * 60 * 60 * 1_000
+const maxRounds = 1_000
+
+/**
+ * Creates the server of one connection, or of one request of the protocol of 2026.
+ *
+ * @param closing aborted when this process ends the connections by itself
+ */
+export function createServer(host: McpHost, closing: AbortSignal): McpServerFactory {
+  return ({ era, requestInfo }) => {
+    const server = new Server(
+      { name: 'durable-ptc', title: 'durable-ptc', version: packageInfo().version },
+      {
+        instructions,
+        capabilities: {
+          tools: {},
+          logging: {},
+          ...(era === 'legacy' && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
+        },
+        inputRequired: { maxRounds, roundTimeoutMs: decisionTimeoutMs },
+      },
+    )
+    // In the protocol of 2026, a client cancels a request over HTTP by closing its stream.
+    const closeCancels = era === 'modern' && requestInfo !== undefined
+    const connection = { session: `mcp-${randomBytes(6).toString('hex')}`, closeCancels, closing }
+    server.onerror = host.onError
+    server.setRequestHandler('tools/list', async () => ({ tools: [...listServerTools(await host.tools())] }))
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      try {
+        return await callTool({ host, server, connection, params, context })
+      } catch (thrown) {
+        if (thrown instanceof ProtocolError || context.mcpReq.signal.aborted) throw thrown
+        return errorResult(thrown instanceof z.ZodError ? new Error(z.prettifyError(thrown)) : thrown)
+      }
+    })
+    if (era === 'legacy') registerTasks(server, host)
+    return server
+  }
+}
+
+interface Connection {
+  /** The session of code that names none. */
+  readonly session: string
+  readonly closeCancels: boolean
+  readonly closing: AbortSignal
+}
+
+interface ToolRequest {
+  readonly host: McpHost
+  readonly server: Server
+  readonly connection: Connection
+  readonly params: CallToolRequest['params']
+  readonly context: ServerContext
+}
+
+/** @throws ProtocolError for an unknown tool; ZodError, PtcError */
+async function callTool(request: ToolRequest): Promise<CallToolResult | InputRequiredResult> {
+  const { host, params } = request
+  const args = argumentsOf(params.arguments)
+  const offered = await host.tools()
+  if (params.name === serverTools.search)
+    return textResult(searchDocumentation(offered, parseArguments('search', args).query), false)
+  const { follow, waitSeconds, source } = workOf(request, offered)
+  return wait(request, offered, { follow, waitSeconds, source })
+}
+
+interface Work {
+  readonly follow: Follow
+  readonly waitSeconds: number
+  /** The code, when the request has it. */
+  readonly source?: string | undefined
+}
+
+/** The work that a request starts, or waits for. @throws ProtocolError for an unknown tool; ZodError, PtcError */
+function workOf({ host, connection, params: { name, arguments: given } }: ToolRequest, offered: OfferedTools): Work {
+  const { ptc, values } = host
+  const args = argumentsOf(given)
+  const limit = offered.limits.outputCharacters
+  switch (name) {
+    case serverTools.code: {
+      const { code, session = connection.session, wait_seconds: waitSeconds } = parseArguments('code', args)
+      return { follow: followCode(host, session, code, limit), waitSeconds, source: code }
+    }
+    case serverTools.agent: {
+      const { wait_seconds: waitSeconds, ...input } = parseArguments('agent', args)
+      return { follow: followNewRun(() => ptc.startAgent(input), { values, limit }), waitSeconds }
+    }
+    case serverTools.wait: {
+      const { id, wait_seconds: waitSeconds } = parseArguments('wait', args)
+      return { follow: followWork(host, parseWorkId(id), limit), waitSeconds }
+    }
+    default: {
+      const isOffered = offered.registry.documentation().some((tool) => tool.name === name && isDirect(tool))
+      if (!isOffered) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`)
+      const start = () => ptc.startCall({ tool: name, arguments: args })
+      return { follow: followNewRun(start, { values, limit }), waitSeconds: directWaitSeconds }
+    }
+  }
+}
+
+/** The arguments of a tool of the configuration have no place for a time. */
+const directWaitSeconds = 50
+
+function isDirect({ offeredTo }: { readonly offeredTo: readonly string[] }): boolean {
+  return offeredTo.includes('direct')
+}
+
+async function wait(
+  { host, server, connection, params, context }: ToolRequest,
+  offered: OfferedTools,
+  { follow, waitSeconds, source }: Work,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { mcpReq } = context
+  const round = roundOf(mcpReq.requestState())
+  const decisions = round ? await sendDecisions(host.ptc, round, mcpReq.inputResponses ?? {}) : noDecisions
+  const limit = offered.limits.outputCharacters
+  const waited = await waitForWork(
+    {
+      signal: mcpReq.signal,
+      isCancelled: () => isCancelled(mcpReq.signal.reason, connection),
+      report: reporter(context),
+      canAsk: canAsk(server),
+      decisions,
+      waitMs: waitSeconds * 1_000,
+      isTask: params.task !== undefined,
+    },
+    round ? followWork(host, round.work, limit, source) : follow,
+  )
+  if (waited.type === 'started') return createTask(waited.id)
+  if (waited.type === 'questions') return waited.questions
+  return server.projectCallToolResult(waited.result, offered.registry.get(params.name)?.outputSchema)
+}
+
+/** @throws ProtocolError for a state that is not from this server */
+function roundOf(state: unknown): RoundState | undefined {
+  if (state === undefined) return undefined
+  try {
+    return parseRoundState(z.string().max(200_000).parse(state))
+  } catch (thrown) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `the state of the request is not valid: ${messageOf(thrown)}`)
+  }
+}
+
+/** Invariant 1 of `index.ts`. */
+function isCancelled(reason: unknown, { closeCancels, closing }: Connection): boolean {
+  const isClosed = reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed
+  return isClosed ? closeCancels && !closing.aborted : true
+}
+
+/** Whether the client shows forms to a person. */
+function canAsk(server: Server): boolean {
+  const elicitation = server.getClientCapabilities()?.elicitation
+  // Without modes, a client shows forms.
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+}
+
+/** Sends the progress of work to a client that asked for it. */
+function reporter({ mcpReq }: ServerContext): (text: string) => void {
+  const progressToken = mcpReq._meta?.progressToken
+  let progress = 0
+  let last = ''
+  return (message) => {
+    if (progressToken === undefined || message === last) return
+    last = message
+    progress += 1
+    // A client that has left gets no progress.
+    void mcpReq
+      .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+      .catch(() => undefined)
+  }
+}

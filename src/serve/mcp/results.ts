@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import { type CallToolResult, type ContentBlock, isSpecType } from '@modelcontextprotocol/server'
 import type { AgentResult, CallResult, ProgramResult, SessionExecution } from '../../client/index.js'
 import type { ValueReader } from '../../client/run-tree/index.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
@@ -17,6 +17,9 @@ const metaKeys = { id: 'durable-ptc/id', session: 'durable-ptc/session', status:
 
 /** More would fill the context of the host's model. Code reads larger results. */
 const maxStructuredBytes = 256 * 1024
+
+/** Images and audio do not count as text. */
+const maxContentBytes = 4 * 1024 * 1024
 
 /** @param limit maximum characters of the output */
 export function executionResult(id: string, execution: SessionExecution, limit: number): CallToolResult {
@@ -59,13 +62,19 @@ export async function runResult(
 async function callResult({ outcome }: CallResult, values: ValueReader, limit: number): Promise<CallToolResult> {
   if (outcome.status !== 'ok') return textResult(`[${outcome.status}] ${outcome.message}`, true)
   const bytes = refOf(outcome.value)?.bytes ?? 0
-  if (bytes > maxStructuredBytes) return tooLarge(bytes)
+  if (bytes > maxContentBytes) return tooLarge(bytes)
   const value = await loadedValue(outcome.value, values)
+  if (isContent(value)) return { content: [...value] }
   const text = jsonToText(value)
   const size = utf8Length(text)
   if (size > maxStructuredBytes) return tooLarge(size)
   // The SDK wraps values that are not objects, for the protocol of 2025.
   return { ...textResult(truncateMiddle(text, limit), false), structuredContent: value as JsonObject }
+}
+
+/** A result in the form of the protocol, such as the images of another MCP server. */
+function isContent(value: unknown): value is readonly ContentBlock[] {
+  return Array.isArray(value) && value.length > 0 && value.every((block) => isSpecType.ContentBlock(block))
 }
 
 function tooLarge(bytes: number): CallToolResult {

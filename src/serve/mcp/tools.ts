@@ -133,5 +133,5 @@ function toJsonSchema(schema: z.ZodType): Tool['inputSchema'] {
 
 /** The schemas of tools have an object at their root. */
 function objectSchema(schema: JsonObject): Tool['inputSchema'] {
-  return { ...schema, type: 'object' } as Tool['inputSchema']
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema, type: 'object' } as Tool['inputSchema']
 }

@@ -13,7 +13,7 @@ import type {
   ConversationAnswer,
   InterruptConversationInput,
 } from '../../common/conversation/conversation.js'
-import { raceWithSignal, withDerivedSignal } from '../../common/async/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { conversationMessages } from '../../common/names.js'
 import { runError } from '../run/run-error.js'
@@ -23,6 +23,7 @@ import { retryLongPoll } from '../temporal/retry.js'
 import { isFailedPrecondition, temporalError } from '../temporal/temporal-error.js'
 import { isRepeatableUpdate, isUnanswered } from '../temporal/update-errors.js'
 import { failWithoutWorker } from '../workers/worker-availability.js'
+import { withRequestSignal } from '../temporal/request-signal.js'
 
 /** The data of a conversation for requests to it. */
 export interface ConversationRef {
@@ -72,12 +73,11 @@ export async function request<Result>(
   signal?: AbortSignal,
 ): Promise<Result> {
   if (signal === undefined) return requestAgain(conversation, send)
-  const { connection } = conversation.client
   return raceWithSignal(
     signal,
     requestAgain(conversation, () => {
       signal.throwIfAborted()
-      return withDerivedSignal(signal, (derived) => connection.withAbortSignal(derived, send))
+      return withRequestSignal(conversation.client, signal, send)
     }),
   )
 }

@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client'
-import { withDerivedSignal } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import {
@@ -15,6 +14,7 @@ import type { ExecutionRef, WorkflowExecution } from '../temporal/history-pages.
 import { retryLongPoll } from '../temporal/retry.js'
 import { fetchRunInfo } from './run-info.js'
 import { runError } from './run-error.js'
+import { withRequestSignal } from '../temporal/request-signal.js'
 
 export interface StreamOptions {
   /** The `offset` of the last event that the caller has: the stream continues after it. Default: from the start. */
@@ -86,7 +86,7 @@ async function waitForEnd(client: Client, execution: WorkflowExecution, signal: 
   let failure: unknown
   try {
     const wait = () => retryLongPoll(() => client.workflow.getHandle(workflowId, runId).result())
-    await withDerivedSignal(signal, (derived) => client.connection.withAbortSignal(derived, wait))
+    await withRequestSignal(client, signal, wait)
   } catch (thrown) {
     signal.throwIfAborted()
     failure = thrown

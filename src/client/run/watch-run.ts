@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client'
-import { withDerivedSignal } from '../../common/async/abort.js'
 import { ConcurrencyLimit } from '../../common/async/concurrency-limit.js'
 import { PtcError } from '../../common/errors.js'
 import type { ExecutionRef } from '../temporal/history-pages.js'
@@ -9,6 +8,7 @@ import { ThrottledTask } from './throttled-task.js'
 import { runHistoryPages } from './run-events.js'
 import { isTransient, temporalError } from '../temporal/temporal-error.js'
 import { findUnservedQueues } from '../workers/unserved-queues.js'
+import { withRequestSignal } from '../temporal/request-signal.js'
 
 export interface TreeOptions {
   /** Reads external values. Without it, the tree has only their previews. */
@@ -138,7 +138,7 @@ async function fetchLiveStatus(
   }
   try {
     return await (signal
-      ? withDerivedSignal(signal, (requestSignal) => client.connection.withAbortSignal(requestSignal, fetchStatus))
+      ? withRequestSignal(client, signal, fetchStatus)
       : fetchStatus())
   } catch (thrown) {
     const isUnreachable = PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_UNREACHABLE'

@@ -8,7 +8,7 @@ import {
   type WorkflowUpdateHandle,
   WorkflowUpdateStage,
 } from '@temporalio/client'
-import { raceWithSignal, withAbortListener, withDerivedSignal } from '../../common/async/abort.js'
+import { raceWithSignal, withAbortListener } from '../../common/async/abort.js'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
@@ -33,6 +33,7 @@ import { sessionWorkflowId } from './session-name.js'
 import type { WorkflowExecution } from '../temporal/history-pages.js'
 import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
+import { withRequestSignal } from '../temporal/request-signal.js'
 
 export interface ExecuteOptions extends Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'> {
   /** When true, the request fails if the session does not exist. By default, it starts the session. */
@@ -149,13 +150,12 @@ function interruptOf(client: Client, session: WorkflowExecution, updateId: strin
 
 /** Performs the work until the signal is aborted; then ends its requests, and rejects with the signal's reason. */
 function untilLeft<Result>(
-  { connection }: Client,
+  client: Client,
   leaveSignal: AbortSignal | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {
   if (leaveSignal === undefined) return work()
-  const leaving = withDerivedSignal(leaveSignal, (derived) => connection.withAbortSignal(derived, work))
-  return raceWithSignal(leaveSignal, leaving)
+  return raceWithSignal(leaveSignal, withRequestSignal(client, leaveSignal, work))
 }
 
 async function execute(

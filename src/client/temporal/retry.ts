@@ -11,8 +11,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { withDerivedSignal, raceWithSignal } from '../../common/async/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { isTransient, temporalError } from './temporal-error.js'
+import { withRequestSignal } from './request-signal.js'
 
 /** The server responds to a long poll within 20 s; a connection that is silent for longer is dead. */
 const requestTimeoutMs = 40_000
@@ -32,21 +33,18 @@ interface RetryRequestOptions {
  * reason
  */
 export async function retryRequest<Result>(
-  { connection }: Client,
+  client: Client,
   request: () => Promise<Result>,
   { workflowId, signal }: RetryRequestOptions,
 ): Promise<Result> {
   const startedAt = performance.now()
   for (;;) {
     signal?.throwIfAborted()
-    const requestWithDeadline = () => connection.withDeadline(Date.now() + requestTimeoutMs, request)
+    const requestWithDeadline = () => client.connection.withDeadline(Date.now() + requestTimeoutMs, request)
     try {
       if (signal === undefined) return await requestWithDeadline()
-      const response = withDerivedSignal(signal, (requestSignal) =>
-        connection.withAbortSignal(requestSignal, requestWithDeadline),
-      )
       // Between its own retries the SDK ignores the signal, for up to 20 s.
-      return await raceWithSignal(signal, response)
+      return await raceWithSignal(signal, withRequestSignal(client, signal, requestWithDeadline))
     } catch (thrown) {
       signal?.throwIfAborted()
       if (!isTransient(thrown) || performance.now() - startedAt > maxUnavailableMs) {

@@ -7,6 +7,7 @@ import { describeRoleQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } 
 import { describeUnserved } from './unserved-queue.js'
 import { isFailedPrecondition } from '../temporal/temporal-error.js'
 import { isWorkflowTaskStarted, workflowTaskWaitingSince } from './unserved-queues.js'
+import { withRequestSignal } from '../temporal/request-signal.js'
 
 /** The task queue of a workflow that no worker polls. */
 type UnservedWorkflowQueue = Pick<TaskQueueStatus, 'taskQueue' | 'lastPolledAt' | 'waitingSince'>
@@ -50,7 +51,7 @@ export async function failWithoutWorker<Result>(
     throw workerMissingError(failedAction, queue)
   })
   try {
-    return await Promise.race([client.connection.withAbortSignal(finished.signal, work), workerMissing])
+    return await Promise.race([withRequestSignal(client, finished.signal, work), workerMissing])
   } catch (thrown) {
     if (!isFailedPrecondition(thrown)) throw thrown
     const { taskQueue } = await describeLatestExecution(client, execution)

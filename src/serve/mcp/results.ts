@@ -2,6 +2,7 @@ import { type CallToolResult, type ContentBlock, isSpecType } from '@modelcontex
 import type { AgentResult, CallResult, ProgramResult, SessionExecution } from '../../client/index.js'
 import type { ValueReader } from '../../client/run-tree/index.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { refOf } from '../../common/json/external-value.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
@@ -68,8 +69,9 @@ async function callResult({ outcome }: CallResult, values: ValueReader, limit: n
   const text = jsonToText(value)
   const size = utf8Length(text)
   if (size > maxStructuredBytes) return tooLarge(size)
-  // The SDK wraps values that are not objects, for the protocol of 2025.
-  return { ...textResult(truncateMiddle(text, limit), false), structuredContent: value as JsonObject }
+  // In the protocol of 2025, only objects are structured content.
+  const structuredContent = isJsonObject(value) ? value : undefined
+  return { ...textResult(truncateMiddle(text, limit), false), ...defined({ structuredContent }) }
 }
 
 /** A result in the form of the protocol, such as the images of another MCP server. */

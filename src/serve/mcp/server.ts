@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   type CallToolRequest,
   type CallToolResult,
   type InputRequiredResult,
@@ -149,7 +150,7 @@ async function wait(
       signal: mcpReq.signal,
       isCancelled: () => isCancelled(mcpReq.signal.reason, connection),
       report: reporter(context),
-      canAsk: canAsk(server),
+      canAsk: canAsk(server, context),
       decisions,
       waitMs: waitSeconds * 1_000,
       isTask: params.task !== undefined,
@@ -157,8 +158,7 @@ async function wait(
     round ? followWork(host, round.work, limit, source) : follow,
   )
   if (waited.type === 'started') return createTask(waited.id)
-  if (waited.type === 'questions') return waited.questions
-  return server.projectCallToolResult(waited.result, offered.registry.get(params.name)?.outputSchema)
+  return waited.type === 'questions' ? waited.questions : waited.result
 }
 
 /** @throws ProtocolError for a state that is not from this server */
@@ -177,9 +177,15 @@ function isCancelled(reason: unknown, { closeCancels, closing }: Connection): bo
   return isClosed ? closeCancels && !closing.aborted : true
 }
 
-/** Whether the client shows forms to a person. */
-function canAsk(server: Server): boolean {
-  const elicitation = server.getClientCapabilities()?.elicitation
+const capabilitiesSchema = z.object({
+  elicitation: z.object({ form: z.unknown(), url: z.unknown() }).partial().optional(),
+})
+
+/** Whether the client shows forms to a person. In the protocol of 2026, each request has the capabilities. */
+function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {}
+  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
+  const elicitation = capabilitiesSchema.safeParse(capabilities).data?.elicitation
   // Without modes, a client shows forms.
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }

@@ -9,6 +9,20 @@ export interface Access {
   readonly origins: ReadonlySet<string>
 }
 
+/** Headers of Temporal's UI, of event streams, and of MCP. */
+const allowedHeaders = [
+  'Authorization',
+  'Authorization-Extras',
+  'Content-Type',
+  'Last-Event-ID',
+  'Mcp-Method',
+  'Mcp-Name',
+  'MCP-Protocol-Version',
+  'Mcp-Session-Id',
+  'User-Agent',
+  'X-Namespace',
+]
+
 /** Whether an address, or the name of one, is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
@@ -45,11 +59,9 @@ export function checkOrigin(
   response.setHeader('Access-Control-Allow-Origin', origin)
   // For the cookie of a proxy in front of this server.
   response.setHeader('Access-Control-Allow-Credentials', 'true')
-  response.setHeader('Access-Control-Allow-Methods', 'GET, POST, OPTIONS')
-  response.setHeader(
-    'Access-Control-Allow-Headers',
-    'Authorization, Authorization-Extras, Content-Type, Last-Event-ID, User-Agent, X-Namespace',
-  )
+  response.setHeader('Access-Control-Allow-Methods', 'GET, POST, DELETE, OPTIONS')
+  response.setHeader('Access-Control-Allow-Headers', allowedHeaders.join(', '))
+  response.setHeader('Access-Control-Expose-Headers', 'Mcp-Session-Id')
   response.setHeader('Access-Control-Max-Age', '600')
 }
 

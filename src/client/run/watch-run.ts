@@ -137,9 +137,7 @@ async function fetchLiveStatus(
     return { pending: description.raw.pendingActivities ?? [], unserved }
   }
   try {
-    return await (signal
-      ? withRequestSignal(client, signal, fetchStatus)
-      : fetchStatus())
+    return await (signal ? withRequestSignal(client, signal, fetchStatus) : fetchStatus())
   } catch (thrown) {
     const isUnreachable = PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_UNREACHABLE'
     if (signal?.aborted || isUnreachable || isTransient(thrown)) return { pending: [], unserved: [] }

@@ -74,7 +74,12 @@ const optionNames = [
   'leaveSignal',
 ] as const satisfies readonly (keyof ExecuteOptions)[]
 
-const resultOptionNames = ['signal', 'onChange', 'leaveSignal', 'source'] as const satisfies readonly (keyof ResultOptions)[]
+const resultOptionNames = [
+  'signal',
+  'onChange',
+  'leaveSignal',
+  'source',
+] as const satisfies readonly (keyof ResultOptions)[]
 
 /** The result of code that was executed on a session. */
 export interface SessionExecution extends ExecuteResult {
@@ -165,7 +170,18 @@ async function execute(
   source: string,
   options: ExecuteOptions,
 ): Promise<SessionExecution> {
-  const { mustExist = false, sandbox, limits, tools, context, input, signal, onChange, onAccepted, leaveSignal } = options
+  const {
+    mustExist = false,
+    sandbox,
+    limits,
+    tools,
+    context,
+    input,
+    signal,
+    onChange,
+    onAccepted,
+    leaveSignal,
+  } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
   checkInput('execution', { source, sandbox, limits, tools, context, input })
   checkSource(source)

@@ -49,7 +49,11 @@ const schemas = {
   }),
   program: z.strictObject({ source: text, model, input, ...common }),
   execution: z.strictObject({ source: text, input, ...common }),
-  call: z.strictObject({ tool: text, arguments: z.custom<JsonObject>(isJsonObject, 'not an object'), context: common.context }),
+  call: z.strictObject({
+    tool: text,
+    arguments: z.custom<JsonObject>(isJsonObject, 'not an object'),
+    context: common.context,
+  }),
 } as const
 
 /**

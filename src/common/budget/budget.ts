@@ -3,8 +3,8 @@
  * so a crash does not change it.
  *
  * Invariants:
- * 1. A budget is checked before each turn of the model. So a turn, with its code and calls, is never cut short, and a
- *    run may use more than its budget by one turn.
+ * 1. A budget is checked before each turn of the model, before each call, and before each step of code. Only the reply
+ *    of a model may use more than is left: its tokens and its cost are known when it is there.
  * 2. The usage of a run never decreases. Only a larger budget lets a paused run continue.
  */
 

@@ -167,7 +167,10 @@ function roundOf(state: unknown): RoundState | undefined {
   try {
     return parseRoundState(z.string().max(200_000).parse(state))
   } catch (thrown) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `the state of the request is not valid: ${messageOf(thrown)}`)
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `the state of the request is not valid: ${messageOf(thrown)}`,
+    )
   }
 }
 

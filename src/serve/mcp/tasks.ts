@@ -1,4 +1,10 @@
-import { ProtocolError, ProtocolErrorCode, type CallToolResult, type Server, type Task } from '@modelcontextprotocol/server'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type CallToolResult,
+  type Server,
+  type Task,
+} from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import type { RunInfo } from '../../client/index.js'

@@ -35,7 +35,9 @@ const schemas = {
   agent: z.strictObject({
     question: z.string(),
     agent: z.string().max(200).exactOptional().describe('Name of an agent. Default: the agent of the configuration.'),
-    session: session.describe('Name of the session that executes the code of the agent. Default: a sandbox of its own.'),
+    session: session.describe(
+      'Name of the session that executes the code of the agent. Default: a sandbox of its own.',
+    ),
     wait_seconds: waitSeconds,
   }),
   wait: z.strictObject({

@@ -18,6 +18,7 @@ export const count: Stage = (call, next) => {
   const refused = refusalOf(call)
   if (refused) return Promise.resolve(refused)
   call.run.count({ toolCalls: 1 })
+  call.onCounted()
   return next(call)
 }
 

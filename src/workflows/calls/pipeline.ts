@@ -9,7 +9,7 @@
  * 1. Every call has an outcome, which is recorded once. Only a cancellation is thrown.
  * 2. The outcome is recorded before the slots of the call are free. When no slot is acquired, every started call has
  *    its outcome, or its state is in `WaitingCalls`: then the run may continue as new.
- * 3. A call that waits for an approval, a slot or a result holds no slot of the run, and no activity.
+ * 3. A call that waits for an approval, the budget, a slot or a result holds no slot of the run, and no activity.
  */
 
 import type { CallOutcome } from '../../common/calls/outcomes.js'
@@ -17,6 +17,7 @@ import { sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.j
 import { callActivity, failureOutcome } from './activity-call.js'
 import { admission, count, refusalOf, unknownTool } from './admission.js'
 import { approval } from './approval.js'
+import { budget } from './call-budget.js'
 import { callDeferredTool } from './deferred-call.js'
 import { callRemoteTool } from './remote/remote-call.js'
 import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
@@ -65,7 +66,7 @@ function executorOf(tool: ToolConfig): (call: AdmittedCall) => Promise<CallOutco
   return tool.remote ? callRemoteTool : callActivity
 }
 
-const stages: readonly Stage[] = [admission, approval, slotOfTool, slotOfRun, count, failure, compensation]
+const stages: readonly Stage[] = [admission, approval, budget, slotOfTool, slotOfRun, count, failure, compensation]
 
 const pipeline = stages.reduceRight<Next>((next, stage) => (call) => stage(call, next), execute)
 

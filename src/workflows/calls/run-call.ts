@@ -42,6 +42,8 @@ export class RunCall {
   readonly followUp: FollowUp | undefined
   /** Called once, with the outcome, before the call gives up its slots. */
   onOutcome: ((outcome: CallOutcome) => void) | undefined
+  /** Called when the run counts the call. */
+  onCounted: () => void = () => undefined
   #described: DescribedCall
   #outcome: CallOutcome | undefined
   #wait: CallWait | undefined

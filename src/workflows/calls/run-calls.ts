@@ -9,6 +9,7 @@ import type { DescribedCall } from '../../common/session/steps.js'
 import type { CallWait } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { Semaphore } from '../temporal/semaphore.js'
+import { CallBudget } from './call-budget.js'
 import { Compensations } from './compensation/compensations.js'
 import { Completions, type CompletionsState } from './completions.js'
 import { RememberedApprovals } from './remembered-approvals.js'
@@ -24,6 +25,8 @@ export interface RunCallsState {
   readonly completions?: CompletionsState
   readonly approvals?: readonly string[]
   readonly compensations?: CompensationsState
+  /** Milliseconds during which calls waited for the budget. */
+  readonly budgetWaitedMs?: number
 }
 
 /** The parts of a `RunCall` that say what it waits for. */
@@ -46,6 +49,7 @@ export class RunCalls {
   readonly approvals: RememberedApprovals
   readonly toolSlots: ToolSlots
   readonly compensations: Compensations
+  readonly budget: CallBudget
   /** The calls that wait for a decision, an answer or a result from outside. */
   readonly toDecide = new Set<CallInProgress>()
   /**
@@ -64,6 +68,7 @@ export class RunCalls {
     this.approvals = new RememberedApprovals(state.approvals)
     this.toolSlots = new ToolSlots(run, this.waiting)
     this.compensations = new Compensations(run, state.compensations)
+    this.budget = new CallBudget(run, state.budgetWaitedMs)
   }
 
   /** Read when no call is in progress, and after `compensations.store`. */
@@ -75,7 +80,18 @@ export class RunCalls {
       ...defined({ completions }),
       ...(approvals.length > 0 && { approvals }),
       ...defined({ compensations }),
+      ...(this.budget.waitedMs > 0 && { budgetWaitedMs: this.budget.waitedMs }),
     }
+  }
+
+  /** Milliseconds during which calls waited for something that their code has no part in. */
+  get waitedMs(): number {
+    return this.completions.waitedMs + this.budget.waitedMs
+  }
+
+  /** Whether a call waits for something from outside. */
+  get waitsForOthers(): boolean {
+    return this.budget.isWaiting || this.waiting.expiring.length > 0
   }
 
   /** Returns whether a call of a deferred tool waits for its result, or has one that it has not taken. */

@@ -36,7 +36,7 @@ export interface CellState {
   /** Number of times the cell continued without a new result. */
   readonly wakes: number
   readonly output: { readonly parts: readonly Externalizable<string>[]; readonly length: number }
-  /** `Completions.waitedMs` when the cell started. */
+  /** `RunCalls.waitedMs` when the cell started. */
   readonly waitedBefore: number
 }
 
@@ -213,15 +213,14 @@ export async function waitForResultsOrTimer(
   { run, calls, session, pendingCalls, timer, continuation }: CodeRuntime,
   { number: cell, wakeAt, deadline: deadlineBefore, waitsForAll, waitedBefore }: CellState,
 ): Promise<WaitResult> {
-  const { waiting, completions } = calls
   const now = Date.now()
-  const deadline = deadlineBefore + completions.waitedMs - waitedBefore
+  const deadline = deadlineBefore + calls.waitedMs - waitedBefore
   if (now >= deadline) return { type: 'overdue' }
   const parkAt = now + run.config.timeouts.parkMs
   const wake = wakeAt ?? Infinity
   let isOverdue = false
   const watchDeadline = (): void => {
-    const expire = () => (isOverdue = waiting.expiring.length === 0)
+    const expire = () => (isOverdue = !calls.waitsForOthers)
     if (deadline < wake) timer.schedule(deadline, 'time limit of the cell', expire)
   }
   let isParked = session.sandbox.state === 'parked'

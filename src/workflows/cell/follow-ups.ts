@@ -46,5 +46,6 @@ function maxLocalCalls({ run, allowedTools }: CodeRuntime, { calls }: CellState,
   const { limits, tools } = run.config
   // A worker knows all tools of the session.
   if (allowedTools || !tools.some(({ execution }) => execution === 'local')) return 0
-  return Math.max(Math.min(limits.callsPerCell - calls, run.callsLeft - callsBefore), 0)
+  const inBudget = run.hasBudget ? run.budget.callsLeft : Infinity
+  return Math.max(Math.min(limits.callsPerCell - calls, Math.min(run.callsLeft, inBudget) - callsBefore), 0)
 }

@@ -76,7 +76,7 @@ export async function runCell(
     calls: 0,
     wakes: 0,
     output: { parts: [], length: 0 },
-    waitedBefore: calls.completions.waitedMs,
+    waitedBefore: calls.waitedMs,
   }
   runtime.pendingCalls.beginCell()
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
@@ -178,6 +178,11 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
   const stop = async (status: StopStatus, reason: string) => finish(await stopCell(runtime, { status, reason, output }))
   let cell = state
   for (let input = first; ;) {
+    // The turn of the first step is paid for.
+    if (input && input !== first && run.hasBudget) {
+      const spent = await waitForBudgetOfStep(runtime)
+      if (spent !== undefined) return stop('limit_exceeded', spent)
+    }
     if (input) {
       showProgress(run, { type: 'cell', cell: cell.number })
       const { openingMs } = session
@@ -220,6 +225,17 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
         input = wait
     }
   }
+}
+
+/**
+ * Waits while the budget is spent, before a step that continues the code. A budget of calls does not bound a step: the
+ * code may use the results of the last call.
+ *
+ * @returns the reason when a spent budget ends the run
+ */
+async function waitForBudgetOfStep({ run, calls }: CodeRuntime): Promise<string | undefined> {
+  const item = run.budget.spentWithoutLeases
+  return item === undefined || item === 'toolCalls' ? undefined : calls.budget.waitForRest()
 }
 
 /** Starts the calls of a step, except those that a worker has made already. */

@@ -31,6 +31,9 @@ type LeaseResult =
   | { readonly status: 'leased'; readonly amounts: BudgetAmounts }
   | { readonly status: 'refused'; readonly reason: string }
 
+/** The items of a budget that a wait is about. */
+export type BudgetScope = 'spent' | 'spentWithoutLeases'
+
 /** The budget of a run, and what the run waits for when it is spent. */
 export class RunBudget {
   readonly #counts: () => RunCounts
@@ -39,6 +42,8 @@ export class RunBudget {
   #paused: BudgetStatus['paused'] = null
   /** Maps the key of each open lease to its amounts, which count as used. */
   readonly #leases: Map<string, BudgetAmounts>
+  /** Calls that start, and are not counted yet. */
+  #reservedCalls = 0
 
   constructor(counts: () => RunCounts, budget: Budget | undefined, state?: RunBudgetState) {
     this.#counts = counts
@@ -62,6 +67,32 @@ export class RunBudget {
   /** The item of the budget that is spent; undefined while every item has something left. */
   get spent(): BudgetItem | undefined {
     return spentItem(this.#budget, this.#used)
+  }
+
+  /** The item that a call needs, and that is spent or leased. A turn that has begun needs no other turn. */
+  get spentInTurn(): BudgetItem | undefined {
+    return spentItem(this.#budgetOfCalls, this.#used)
+  }
+
+  /** Like {@link spentInTurn}, without what sub-agents may still give back. */
+  get spentWithoutLeases(): BudgetItem | undefined {
+    return spentItem(this.#budgetOfCalls, this.#usedWithoutLeases)
+  }
+
+  /** How many calls the run may make without another check. */
+  get callsLeft(): number {
+    const { toolCalls: cap = Infinity } = this.#budget ?? {}
+    return this.spentInTurn === undefined ? cap - (this.#used.toolCalls ?? 0) : 0
+  }
+
+  /** Counts a call as used until it is counted by the run, or has ended before: then the returned function is called. */
+  reserveCall(): () => void {
+    this.#reservedCalls += 1
+    let isReserved = true
+    return () => {
+      if (isReserved) this.#reservedCalls -= 1
+      isReserved = false
+    }
   }
 
   get pauses(): boolean {
@@ -105,11 +136,11 @@ export class RunBudget {
    *
    * @param isOver a second condition that ends the wait
    */
-  async waitUntilRaised({ item, since }: BudgetPause, isOver: () => boolean): Promise<void> {
+  async waitUntilRaised({ item, since }: BudgetPause, isOver: () => boolean, scope: BudgetScope): Promise<void> {
     this.#paused = { item, since }
     const amount = this.#budget?.[item]
     try {
-      await condition(() => this.spent !== item || this.#budget?.[item] !== amount || isOver())
+      await condition(() => this[scope] !== item || this.#budget?.[item] !== amount || isOver())
     } finally {
       this.#paused = null
     }
@@ -137,7 +168,18 @@ export class RunBudget {
   }
 
   get #used(): BudgetAmounts {
-    return addLeases(usedAmounts(this.#counts(), Date.now() - this.#startedAt), this.#leases.values())
+    return addLeases(this.#usedWithoutLeases, this.#leases.values())
+  }
+
+  get #usedWithoutLeases(): BudgetAmounts {
+    const used = usedAmounts(this.#counts(), Date.now() - this.#startedAt)
+    return this.#reservedCalls === 0 ? used : { ...used, toolCalls: (used.toolCalls ?? 0) + this.#reservedCalls }
+  }
+
+  get #budgetOfCalls(): Budget | undefined {
+    if (this.#budget?.turns === undefined) return this.#budget
+    const { turns: _, ...others } = this.#budget
+    return others
   }
 }
 

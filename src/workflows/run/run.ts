@@ -78,6 +78,11 @@ export class Run {
     return this.#config.backend === hostedBackend
   }
 
+  /** Whether a budget bounds the run. Code without a model has none. */
+  get hasBudget(): boolean {
+    return this.kind === 'agent' || this.kind === 'conversation'
+  }
+
   /** How many tool calls `callsPerRun` still allows. */
   get callsLeft(): number {
     return this.#config.limits.callsPerRun - (this.#counts.toolCalls - this.#uncountedCalls)

@@ -83,11 +83,9 @@ describe('work that a host has begun', () => {
     const { url, close } = await serveMcp(host)
     const client = await connectLegacy(url)
     const { tasks } = client.experimental
-    const messages = tasks.callToolStream(
-      { name: 'gate', arguments: {} },
-      CallToolResultSchema,
-      { task: { ttl: 60_000 } },
-    )
+    const messages = tasks.callToolStream({ name: 'gate', arguments: {} }, CallToolResultSchema, {
+      task: { ttl: 60_000 },
+    })
     const created = await messages.next()
     expect(created.value).toMatchObject({ type: 'taskCreated', task: { status: 'working', ttl: null } })
     const taskId = created.value?.type === 'taskCreated' ? created.value.task.taskId : ''

@@ -183,9 +183,10 @@ async function idleRows(host: SessionHost, runs: number): Promise<ResultRow[]> {
   ]
 }
 
-/** Bodies for `ptc serve`, which refuses each. The client is never called. */
+/** Bodies for `ptc serve`, which refuses each. No method of the conversation is called. */
 async function httpRows(runs: number): Promise<ResultRow[]> {
-  const server = await startServer({ ptc: { taskQueue: 'hostile' } as unknown as PtcClient, port: 0 })
+  const ptc = { taskQueue: 'hostile', conversation: (name: string) => ({ name }) }
+  const server = await startServer({ ptc: ptc as unknown as PtcClient, port: 0 })
   const rows: ResultRow[] = []
   try {
     for (const { name, path, body } of hostileBodies.filter((each) => each.name.includes(nameFilter))) {

@@ -69,7 +69,7 @@ export class PageFetcher {
     try {
       return await withTimeLimit(signal, timeout, (derived) => {
         limited = derived
-        return this.#fetch(url, derived)
+        return raceWithSignal(derived, this.#fetch(url, derived))
       })
     } catch (thrown) {
       signal.throwIfAborted()

@@ -142,8 +142,9 @@ class HtmlReader {
     return Math.min(Math.max(this.#listDepth - 1, 0), maxListDepth)
   }
 
-  #openLink(target = ''): void {
+  #openLink(target: string | undefined): void {
     this.#closeLink()
+    if (target === undefined) return
     const isShown = target.length <= maxHrefCharacters && !target.startsWith('#') && URL.canParse(target, this.#base)
     const url = isShown ? new URL(target, this.#base) : undefined
     if (url === undefined || !/^https?:$/.test(url.protocol)) return

@@ -3,7 +3,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../../../common/errors.js'
 import { hasErrorCode } from '../../../../common/system-error.js'
+import { limitBuffers } from './limit-buffers.js'
 import type { ThreadJob, ThreadMessage, ThreadResults } from './jobs.js'
+
+/** A stream of a PDF is decompressed into one buffer. */
+const maxBufferBytes = 64 * 1024 * 1024
 
 async function perform(job: ThreadJob): Promise<ThreadResults[ThreadJob['kind']]> {
   switch (job.kind) {
@@ -12,6 +16,7 @@ async function perform(job: ThreadJob): Promise<ThreadResults[ThreadJob['kind']]
       return htmlToText(job.html, job.base, job.maxCharacters)
     }
     case 'pdf': {
+      limitBuffers(maxBufferBytes)
       const { pdfToText } = await import('../content/pdf-text.js')
       return pdfToText(job.bytes, job.maxCharacters)
     }

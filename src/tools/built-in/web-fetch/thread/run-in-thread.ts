@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { withAbortListener, withTimeLimit } from '../../../../common/async/abort.js'
+import { withAbortListener } from '../../../../common/async/abort.js'
 import { ConcurrencyLimit } from '../../../../common/async/concurrency-limit.js'
 import { toOneLine } from '../../../../common/text/text.js'
 import { ToolError } from '../../../tool-error.js'
@@ -11,9 +11,6 @@ const entry = fileURLToPath(new URL('../../../../../dist/tools/built-in/web-fetc
 
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 
-/** Milliseconds of one thread. A usual page takes 100. */
-const maxMs = 10_000
-
 /** Threads of this process at the same time. */
 const threads = new ConcurrencyLimit(2)
 
@@ -21,7 +18,7 @@ const packages = { html: 'parse5-sax-parser', pdf: 'unpdf', robots: 'robots-pars
 const names = { html: 'HTML of the page', pdf: 'PDF of the page', robots: 'robots.txt of the server' } as const
 
 /**
- * Does a job in a thread of its own.
+ * Does a job in a thread of its own, which ends with the signal.
  *
  * @throws ToolError for content that can't be read within the limits, and without the package for it; the reason of the
  *   signal
@@ -33,7 +30,7 @@ export async function runInThread<Kind extends ThreadJob['kind']>(
   const name = names[job.kind]
   const message = await threads.run(() => {
     signal.throwIfAborted()
-    return withTimeLimit(signal, maxMs, (limited) => messageOfThread(job, limited)).catch((thrown: unknown) => {
+    return messageOfThread(job, signal).catch((thrown: unknown) => {
       signal.throwIfAborted()
       throw new ToolError(`the ${name} can't be read: ${reasonOf(thrown)}`, { cause: thrown })
     })
@@ -53,7 +50,6 @@ export async function runInThread<Kind extends ThreadJob['kind']>(
 
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'its thread has failed'
-  if (thrown.name === 'TimeoutError') return `it took over ${maxMs / 1_000} s`
   return 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it needs too much memory' : thrown.message
 }
 

@@ -1,12 +1,13 @@
-import { beforeAll, afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { webFetch } from '../../src/index.js'
+import { callTool } from '../support/call-tool.js'
 import { fetcherFor, fetcherOf, resolverOf } from '../support/web/page-fetcher.js'
-import { body, redirect, startWebServer, type WebServer } from '../support/web/web-server.js'
-import { AttackEnvironment } from './support/attack-environment.js'
+import { body, redirect, startWebServer } from '../support/web/web-server.js'
 
 /*
- * Requests that programs and pages forge through the tool web_fetch. No row asks a real resolver or a real address: on a
- * machine without a network each would wait for a timeout of the operating system.
+ * Requests that programs and pages forge through the tool web_fetch. No row connects to another host or asks a name
+ * server: on a machine without a network each would wait for a timeout of the operating system. No row starts a sandbox,
+ * which takes most of the time of other attacks: test/integration/built-in/runs.test.ts calls the tool from one.
  */
 describe('a hostile page', () => {
   it.each([
@@ -89,28 +90,18 @@ describe('a hostile page', () => {
   })
 })
 
-describe('a hostile program and web_fetch', () => {
-  let attackEnv: AttackEnvironment
-  let inside: WebServer
-  const ends: (() => void)[] = []
-  beforeAll(async () => {
-    inside = await startWebServer({ '/': body('secret', 'text/plain') }, (end) => void ends.push(end))
-    attackEnv = await AttackEnvironment.start({ backend: 'wasm', tools: [webFetch({ ports: [80, inside.port] })] })
-  })
-  afterAll(async () => {
-    await attackEnv.close()
-    for (const end of ends) end()
-  })
-
-  it('E06 reaches no service of the host, whatever the spelling of its address', async () => {
-    const { outcome } = await attackEnv.attack(`
-for host in ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "0", "a:b@127.0.0.1"]:
-    try: print(await web_fetch(url=f"http://{host}:${inside.port}/"))
-    except ToolError as error: print("refused" if "can't be fetched" in str(error) else error)
-try: print(await web_fetch(url="http://127.0.0.1/", privateAddresses=["127.0.0.1"]))
-except Exception as error: print(type(error).__name__)
-`)
-    expect(outcome).toEqual({ status: 'ok', output: `${'refused\n'.repeat(9)}TypeError\n` })
-    expect(inside.requested).toEqual([])
-  })
+it('E06 a hostile call reaches no service of the host, whatever the spelling of its address', async () => {
+  const inside = await startWebServer({ '/': body('secret', 'text/plain') })
+  const tool = webFetch({ ports: [inside.port] })
+  const hosts = '127.0.0.1 localhost 127.1 2130706433 0x7f.1 0177.0.0.1 [::1] [::ffff:127.0.0.1] 0 a:b@127.0.0.1'
+  for (const host of hosts.split(' ')) {
+    const calling = callTool(tool, { url: `http://${host}:${inside.port}/` })
+    await expect(calling, host).rejects.toMatchObject({
+      name: 'ToolError',
+      message: expect.stringContaining("can't be fetched"),
+    })
+  }
+  const url = inside.url('/')
+  await expect(callTool(tool, { url, privateAddresses: ['127.0.0.1'] })).rejects.toThrow('Unrecognized key')
+  expect(inside.requested).toEqual([])
 })

@@ -3,7 +3,7 @@ import { defineTool } from '../define-tool.js'
 import type { Tool } from '../tool.js'
 
 export interface ThinkOptions {
-  /** Default `think`. */
+  /** Name of the tool. Default `think`. */
   readonly name?: string
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { packageInfo } from '../../../src/platform/package-info.js'
 import { fetcherFor, resolverOf } from '../../support/web/page-fetcher.js'
@@ -226,6 +226,18 @@ describe('limits', () => {
     const before = process.memoryUsage().rss
     await expect(fetcherFor(server)(server.url('/page'))).rejects.toThrow('over 5242880 bytes')
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
+  })
+
+  it('a stream of a PDF that decompresses to over 64 MiB is refused', async () => {
+    // Spaces are no instruction of a PDF.
+    const bomb = makePdf(deflateSync(Buffer.alloc(70_000_000, ' ')), '/Filter/FlateDecode')
+    expect(bomb.length).toBeLessThan(100_000)
+    const server = await startWebServer({ '/page': body(bomb, 'application/pdf') })
+    const fetching = fetcherFor(server, { timeout: '60s' })(server.url('/page'))
+    await expect(fetching).rejects.toMatchObject({
+      name: 'ToolError',
+      message: "the PDF of the page can't be read: it needs over 67108864 bytes of memory",
+    })
   })
 
   it('a page at the limit is read', async () => {

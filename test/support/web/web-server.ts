@@ -65,7 +65,7 @@ export function makePdf(stream: Uint8Array, filter = ''): Buffer {
     '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 5 0 R/Resources<</Font<</F1 4 0 R>>>>>>',
     '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
   ]
-  const parts = [Buffer.from('%PDF-1.4\n')]
+  const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')]
   const offsets: number[] = []
   const add = (part: Buffer) => {
     offsets.push(parts.reduce((bytes, each) => bytes + each.length, 0))

@@ -7,7 +7,7 @@ import { domainPattern } from './policy/domains.js'
 
 /** Options of `webFetch`. */
 export interface WebFetchOptions {
-  /** Default `web_fetch`. */
+  /** Name of the tool. Default `web_fetch`. */
   readonly name?: string
   /**
    * Domains that may be fetched: `example.com` is this domain and its subdomains, `*.example.com` its subdomains only.

@@ -1,9 +1,9 @@
 import { cutIndex, takeStart } from '../../../common/text/text.js'
 import { defined } from '../../../common/defined.js'
 import { hasErrorCode } from '../../../common/system-error.js'
-import { PtcError } from '../../../common/errors.js'
 import { defineTool } from '../../define-tool.js'
 import type { Tool } from '../../tool.js'
+import { ToolError } from '../../tool-error.js'
 import { parseOptions } from '../parse-options.js'
 import { webFetchInput, webFetchOptions, webFetchOutput, type WebFetchOptions } from './options.js'
 import type { PageFetcher } from './page-fetcher.js'
@@ -41,16 +41,14 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
   }) as Tool
 }
 
-/** @throws PtcError CONFIG_INVALID without the packages, which are optional */
+/** @throws ToolError without the packages, which are optional: another attempt would not find them */
 async function loadFetcher() {
   try {
     return await import('./page-fetcher.js')
   } catch (thrown) {
     if (!hasErrorCode(thrown, 'ERR_MODULE_NOT_FOUND')) throw thrown
-    throw new PtcError('CONFIG_INVALID', 'web_fetch needs packages that are not installed', {
-      hint: 'Install them with durable-ptc: npm install ipaddr.js parse5-sax-parser robots-parser.',
-      cause: thrown,
-    })
+    const install = 'install them with durable-ptc (npm install ipaddr.js parse5-sax-parser robots-parser)'
+    throw new ToolError(`web_fetch needs packages that the worker does not have: ${install}`, { cause: thrown })
   }
 }
 

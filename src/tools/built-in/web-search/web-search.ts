@@ -11,7 +11,7 @@ import { searchProvider, type SearchProvider, type SearchResult } from './search
 export interface WebSearchOptions {
   /** The service that searches. */
   readonly provider: SearchProvider
-  /** Default `web_search`. */
+  /** Name of the tool. Default `web_search`. */
   readonly name?: string
   /** Whether a person approves a search, as for `defineTool`. Default: no search. */
   readonly approval?: ToolDeclaration<typeof input, z.ZodType>['approval']

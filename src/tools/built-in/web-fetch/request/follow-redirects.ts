@@ -35,7 +35,6 @@ export async function followRedirects(text: string, options: FollowOptions): Pro
   for (let hop = 0; ; hop++) {
     await beforeRequest?.(url)
     const { privateAddresses } = policy
-    // An address with the dot of the root is the address for `new URL`, and a name keeps its dot for the resolver.
     const addresses = await resolveHost(hostToResolve(url), { resolve, privateAddresses, signal })
     const response = await sendRequest(url, { addresses, userAgent, signal })
     const { location } = response.headers
@@ -46,6 +45,7 @@ export async function followRedirects(text: string, options: FollowOptions): Pro
   }
 }
 
+/** A name keeps the dot of the root, with which a resolver adds no search domain. */
 function hostToResolve(url: URL): string {
   const host = comparableHost(url)
   return url.hostname.endsWith('.') ? `${host}.` : host

@@ -2,8 +2,15 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { Duration } from '../../../common/text/duration.js'
 import { durationOption } from '../../../platform/option-schemas.js'
-import type { ToolDeclaration } from '../../tool-definition.js'
+import type { ApprovalOption } from '../approval-option.js'
 import { domainPattern } from './policy/domains.js'
+
+/** Arguments of `web_fetch`. */
+export interface WebFetchInput {
+  readonly url: string
+  readonly start: number
+  readonly maxCharacters: number
+}
 
 /** Options of `webFetch`. */
 export interface WebFetchOptions {
@@ -30,7 +37,7 @@ export interface WebFetchOptions {
   /** Fetches only what the robots.txt of the server allows. Default false. */
   readonly robots?: boolean
   /** Whether a person approves a fetch, as for `defineTool`. Default: no fetch. */
-  readonly approval?: ToolDeclaration<typeof webFetchInput, z.ZodType>['approval']
+  readonly approval?: ApprovalOption<WebFetchInput>
 }
 
 const maxCharacters = 1_000_000

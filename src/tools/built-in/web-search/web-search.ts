@@ -3,9 +3,15 @@ import { defined } from '../../../common/defined.js'
 import { takeStart } from '../../../common/text/text.js'
 import { defineTool } from '../../define-tool.js'
 import type { Tool } from '../../tool.js'
-import type { ToolDeclaration } from '../../tool-definition.js'
+import type { ApprovalOption } from '../approval-option.js'
 import { parseOptions } from '../parse-options.js'
 import { searchProvider, type SearchProvider, type SearchResult } from './search-provider.js'
+
+/** Arguments of `web_search`. */
+export interface WebSearchInput {
+  readonly query: string
+  readonly count: number
+}
 
 /** Options of `webSearch`. */
 export interface WebSearchOptions {
@@ -14,7 +20,7 @@ export interface WebSearchOptions {
   /** Name of the tool. Default `web_search`. */
   readonly name?: string
   /** Whether a person approves a search, as for `defineTool`. Default: no search. */
-  readonly approval?: ToolDeclaration<typeof input, z.ZodType>['approval']
+  readonly approval?: ApprovalOption<WebSearchInput>
 }
 
 const maxCount = 20

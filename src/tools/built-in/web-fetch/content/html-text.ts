@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises'
 import { SAXParser, type StartTag } from 'parse5-sax-parser'
 import { takeStart } from '../../../../common/text/text.js'
 import { TextWriter } from './text-writer.js'
@@ -33,23 +34,21 @@ const maxListDepth = 8
  *
  * @param base URL of the page, for relative links
  */
-export function htmlToText(html: string, base: string, maxCharacters: number): PageText {
+export async function htmlToText(html: string, base: string, maxCharacters: number): Promise<PageText> {
   const reader = new HtmlReader(base)
   const parser = new SAXParser()
   parser.on('startTag', (tag) => reader.open(tag))
   parser.on('endTag', ({ tagName }) => reader.close(tagName))
-  parser.on('text', ({ text }) => reader.text(text))
-  for (let start = 0; start < html.length && reader.characters < maxCharacters; start += sliceCharacters) {
-    parser.write(html.slice(start, start + sliceCharacters))
-    // What comes out of the stream is the page again.
-    parser.read()
-  }
-  parser.end()
+  parser.on('text', ({ text }) => {
+    reader.text(text)
+    if (reader.characters > maxCharacters) parser.stop()
+  })
+  // What comes out of the stream is the page again.
   parser.resume()
+  parser.end(html)
+  await finished(parser)
   return reader.result(maxCharacters)
 }
-
-const sliceCharacters = 64 * 1024
 
 class HtmlReader {
   readonly #base: string
@@ -61,7 +60,6 @@ class HtmlReader {
   #skipDepth = 0
   #preDepth = 0
   #listDepth = 0
-  #isFirstCell = true
   /** The open link: an unclosed one ends where the next begins. */
   #link: { readonly href: string; readonly begun: number } | undefined
 
@@ -88,8 +86,8 @@ class HtmlReader {
     this.#break(tagName)
     if (tagName === 'li') this.#beginLine(`${'  '.repeat(this.#indentation())}- `, 1)
     else if (/^h[1-6]$/.test(tagName)) this.#beginLine(`${'#'.repeat(Number(tagName[1]))} `, 2)
-    else if (tagName === 'tr') this.#isFirstCell = true
-    else if (tagName === 'td' || tagName === 'th') this.#beginCell()
+    else if (tagName === 'tr') this.#each((writer) => writer.beginRow())
+    else if (tagName === 'td' || tagName === 'th') this.#each((writer) => writer.beginCell())
   }
 
   close(tagName: string): void {
@@ -131,11 +129,6 @@ class HtmlReader {
 
   #beginLine(prefix: string, breaks: 1 | 2): void {
     this.#each((writer) => writer.beginLine(prefix, breaks))
-  }
-
-  #beginCell(): void {
-    if (!this.#isFirstCell) this.#each((writer) => writer.attach(' | '))
-    this.#isFirstCell = false
   }
 
   #indentation(): number {

@@ -7,6 +7,8 @@ export class TextWriter {
   #hasSpace = false
   /** Text before the next piece, after its line break. */
   #prefix = ''
+  /** Characters before the row of a table. */
+  #rowBegun = 0
   #characters = 0
 
   get characters(): number {
@@ -39,6 +41,20 @@ export class TextWriter {
   break(count: 1 | 2): void {
     if (this.#parts.length > 0) this.#breaks = Math.max(this.#breaks, count)
     this.#hasSpace = false
+  }
+
+  /** Begins a row of a table. */
+  beginRow(): void {
+    this.break(1)
+    this.#rowBegun = this.#characters
+  }
+
+  /** Begins a cell. Blocks in the cell before it do not break the row; empty cells at its begin are left out. */
+  beginCell(): void {
+    if (this.#characters === this.#rowBegun) return
+    this.#breaks = 0
+    this.#hasSpace = false
+    this.#push(' | ')
   }
 
   /** Begins a line with a text, if anything follows. */

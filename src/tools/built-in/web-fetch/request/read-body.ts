@@ -32,7 +32,7 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
       decoder(),
       limitBytes(maxBytes, tooLarge),
       async (body) => {
-        for await (const chunk of body) chunks.push(chunk as Buffer)
+        for await (const chunk of body) chunks.push(chunk)
       },
     )
     return Buffer.concat(chunks)

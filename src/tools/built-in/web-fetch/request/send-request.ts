@@ -31,7 +31,11 @@ export function sendRequest(url: URL, { addresses, userAgent, signal }: SendOpti
   return new Promise((resolve, reject) => {
     // A connection of its own: a pool would give the connection of an earlier answer of the resolver.
     const request = send(url, { agent: false, lookup: answerWith(addresses), headers, signal, maxHeaderSize })
-    request.on('response', resolve)
+    request.on('response', (response) => {
+      // The end of the signal is an error of the response, which may have no reader at that moment.
+      response.on('error', () => undefined)
+      resolve(response)
+    })
     request.on('error', (error) => reject(signal.aborted ? (signal.reason as Error) : error))
     request.on('upgrade', (_response, socket) => {
       socket.destroy()

@@ -36,4 +36,4 @@ async function messageFor(job: ThreadJob): Promise<ThreadMessage> {
   }
 }
 
-parentPort?.postMessage(await messageFor(workerData as ThreadJob))
+parentPort?.postMessage(await messageFor(workerData as ThreadJob), [])

@@ -30,8 +30,8 @@ of it`,
 })
 
 it('a row of a table is a line, with blocks and empty cells', async () => {
-  const rows = '<tr><td><p>1</p><td><div>2</div><td><td>4<tr><td><td>b</table>c'
-  expect((await read(`<table>${rows}`)).text).toBe('1 | 2 |  | 4\nb\n\nc')
+  const rows = '<tr><td><p>1</p><td><div>2</div><td><td>4<tr><td><td>b<td></table>c'
+  expect((await read(`<table>${rows}`)).text).toBe('1 | 2 |  | 4\nb | \n\nc')
 })
 
 it('a text over the limit is not read to its end', async () => {
@@ -70,5 +70,7 @@ it.each([
   ['50,000 rows of a table', '<tr><td>a<td>b'.repeat(50_000)],
   ['50,000 open links', '<a href=/x>a'.repeat(50_000)],
 ])('reads %s to its end', async (_what, html) => {
-  expect((await read(`start ${html} end`, 10_000_000)).text).toMatch(/^start.*end$/s)
+  const { text } = await read(`start ${html} end`, 10_000_000)
+  // Without the text in a message: it is long.
+  expect([text.startsWith('start'), /end\b.{0,30}$/.test(text)]).toEqual([true, true])
 })

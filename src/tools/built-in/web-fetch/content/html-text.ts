@@ -21,6 +21,8 @@ const paragraphs: ReadonlySet<string> = new Set(
 
 const lines: ReadonlySet<string> = new Set('br caption dd dt figcaption legend li option summary tr'.split(' '))
 
+const cellEnds: ReadonlySet<string> = new Set(['td', 'th', 'tr', 'table'])
+
 /** The text of `<main>` is that of the page when it has this many characters. */
 const minMainCharacters = 200
 
@@ -100,6 +102,7 @@ class HtmlReader {
     else if (tagName === 'a') this.#closeLink()
     else if (tagName === 'pre') this.#preDepth = Math.max(0, this.#preDepth - 1)
     else if (tagName === 'ul' || tagName === 'ol') this.#listDepth = Math.max(0, this.#listDepth - 1)
+    else if (cellEnds.has(tagName)) this.#each((writer) => writer.endCell())
     this.#break(tagName)
     if (/^h[1-6]$/.test(tagName)) this.#each((writer) => writer.break(2))
     if (tagName === 'main') this.#mainDepth = Math.max(0, this.#mainDepth - 1)

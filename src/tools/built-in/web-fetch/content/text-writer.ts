@@ -9,6 +9,8 @@ export class TextWriter {
   #prefix = ''
   /** Characters before the row of a table. */
   #rowBegun = 0
+  /** Characters before the text of a cell. */
+  #cellBegun = -1
   #characters = 0
 
   get characters(): number {
@@ -39,12 +41,13 @@ export class TextWriter {
 
   /** @param count line breaks: 2 for an empty line */
   break(count: 1 | 2): void {
-    if (this.#parts.length > 0) this.#breaks = Math.max(this.#breaks, count)
+    if (this.#parts.length > 0 && this.#characters !== this.#cellBegun) this.#breaks = Math.max(this.#breaks, count)
     this.#hasSpace = false
   }
 
   /** Begins a row of a table. */
   beginRow(): void {
+    this.#cellBegun = -1
     this.break(1)
     this.#rowBegun = this.#characters
   }
@@ -55,6 +58,12 @@ export class TextWriter {
     this.#breaks = 0
     this.#hasSpace = false
     this.#push(' | ')
+    this.#cellBegun = this.#characters
+  }
+
+  /** A block after the cell breaks its row. */
+  endCell(): void {
+    this.#cellBegun = -1
   }
 
   /** Begins a line with a text, if anything follows. */

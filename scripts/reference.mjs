@@ -26,6 +26,12 @@ const pages = {
     ['workflow', definition, 'WorkflowTarget'],
     ['nexus', definition, 'NexusTarget'],
   ],
+  'docs/reference/built-in-tools.md': [
+    ['think', 'src/tools/built-in/think.ts', 'ThinkOptions'],
+    ['webFetch', 'src/tools/built-in/web-fetch/options.ts', 'WebFetchOptions'],
+    ['webSearch', 'src/tools/built-in/web-search/web-search.ts', 'WebSearchOptions'],
+    ['braveSearch', 'src/tools/built-in/web-search/brave-search.ts', 'BraveSearchOptions'],
+  ],
 }
 
 export const pagePaths = Object.keys(pages)

@@ -1,16 +1,23 @@
 export { defineConfig, type PtcConfig } from './config/define-config.js'
 export {
   askHuman,
+  braveSearch,
   defineTool,
+  scriptedSearch,
+  think,
   ToolError,
+  webFetch,
+  webSearch,
   type ApprovalRule,
   type HumanQuestion,
   type McpServer,
   type RemoteCall,
+  type SearchProvider,
   type Tool,
   type ToolContext,
   type ToolDefinition,
   type ToolSource,
+  type WebFetchOptions,
 } from './tools/index.js'
 export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineBackend } from './sandbox/define-backend.js'

@@ -12,6 +12,20 @@
  */
 
 export { askHuman, type AskHumanOptions, type HumanQuestion } from './ask-human.js'
+export {
+  braveSearch,
+  scriptedSearch,
+  think,
+  webFetch,
+  webSearch,
+  type BraveSearchOptions,
+  type SearchOptions,
+  type SearchProvider,
+  type SearchResult,
+  type ThinkOptions,
+  type WebFetchOptions,
+  type WebSearchOptions,
+} from './built-in/index.js'
 export { defineTool } from './define-tool.js'
 export type { Duration } from '../common/text/duration.js'
 export type { ApprovalOptions, ApprovalRule, GatedCall, RememberRule } from './tool-definition.js'

@@ -6,6 +6,7 @@ export {
   type ApprovalRule,
   type HumanQuestion,
   type McpServer,
+  type OpenApiSource,
   type RemoteCall,
   type Tool,
   type ToolContext,

@@ -201,6 +201,24 @@ async def search(arguments: SearchArguments) -> None:
     expect((await understood([stub]))['search']?.parameters).toEqual(['arguments'])
   })
 
+  it('a stub renders a map that contains itself, and alternatives that do', () => {
+    const Map = { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, { $ref: '#/$defs/Map' }] } }
+    const Any = { type: 'object', anyOf: [{ $ref: '#/$defs/Any' }, { properties: { a: { type: 'string' } } }] }
+    const tool = defineTool({
+      name: 'set_labels',
+      description: 'Sets labels.',
+      input: {
+        type: 'object',
+        properties: { labels: { $ref: '#/$defs/Map' }, any: { $ref: '#/$defs/Any' } },
+        $defs: { Map, Any },
+      },
+      output: {},
+      effect: 'read',
+      run: () => null,
+    })
+    expect(renderStandaloneStub(tool)).toContain('labels: dict[str, Any] = ...')
+  })
+
   it('a stub renders a recursive type', async () => {
     const Node = z.object({
       value: z.int(),

@@ -16,7 +16,7 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { PassThrough, pipeline, type Readable } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { raceWithSignal } from '../../../common/async/abort.js'
 import { problemOfAddress } from './address-policy.js'
 
@@ -178,12 +178,15 @@ function decompressed(response: IncomingMessage): Readable {
   return pipeline(response, make(), () => undefined)
 }
 
+/** An empty body has no header of the encoding. A connection that ends too early is an error of its own. */
+const lenient = { finishFlush: constants.Z_SYNC_FLUSH }
+
 const decompressors: ReadonlyMap<string, () => NodeJS.ReadWriteStream & Readable> = new Map([
   ['identity', () => new PassThrough()],
-  ['gzip', () => createGunzip()],
-  ['x-gzip', () => createGunzip()],
-  ['deflate', () => createInflate()],
-  ['br', () => createBrotliDecompress()],
+  ['gzip', () => createGunzip(lenient)],
+  ['x-gzip', () => createGunzip(lenient)],
+  ['deflate', () => createInflate(lenient)],
+  ['br', () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH })],
 ] as const)
 
 /** The content encodings that {@link sendRequest} reads, for the header. */

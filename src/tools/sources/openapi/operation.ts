@@ -56,6 +56,8 @@ export interface Operation {
   readonly method: Method
   /** The template. */
   readonly path: string
+  /** A query that the template has, as it is sent. */
+  readonly query: string
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly body: Body | undefined

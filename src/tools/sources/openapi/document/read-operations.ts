@@ -86,7 +86,9 @@ export class OperationReader {
   }
 
   /** @throws Error for an operation that can't be called */
-  read({ key, id, path, method, pathItem, declared }: ListedOperation): Operation {
+  read({ key, id, path: declaredPath, method, pathItem, declared }: ListedOperation): Operation {
+    // Authors tell operations of one path apart by a fragment, which is never sent, or by a query.
+    const [path = '', query = ''] = (declaredPath.split('#')[0] ?? '').split(/\?(.*)/)
     const { root } = this.references
     const { baseUrl, serverVariables } = this.#source
     const schemes = this.schemes.choose(declared['security'] ?? root['security'], this.#configured)
@@ -118,6 +120,7 @@ export class OperationReader {
       id,
       method,
       path,
+      query,
       description: describe(declared, key),
       parameters: read.map(({ parameter }) => parameter),
       body: body?.body,

@@ -32,6 +32,12 @@ interface Position {
   readonly unsent: ReadonlySet<string>
 }
 
+/**
+ * How a schema with a discriminator is meant: `any` of its subtypes, as the `base` that its subtypes extend, or, like all
+ * other schemas, as its `own`.
+ */
+type SchemaForm = 'any' | 'base' | 'own'
+
 const start: Position = { depth: 0, isPart: false, unsent: new Set() }
 
 /**
@@ -41,7 +47,7 @@ const start: Position = { depth: 0, isPart: false, unsent: new Set() }
 export class RequestSchemas {
   /** The schemas that converted ones refer to, as `#/$defs/NAME`. */
   readonly definitions: Record<string, JsonValue> = {}
-  readonly #names = new Map<JsonObject, { readonly own?: string; readonly any?: string }>()
+  readonly #names = new Map<JsonObject, { readonly [Form in SchemaForm]?: string }>()
   readonly #references: References
   readonly #subtypes: Subtypes
   /** OpenAPI 3.0 has a dialect of its own. */
@@ -80,23 +86,21 @@ export class RequestSchemas {
 
   #nameOf(target: JsonObject, reference: string, depth: number, isPart: boolean): string {
     const alternatives = isPart ? [] : this.#subtypes.of(target)
-    const kind = alternatives.length > 0 ? 'any' : 'own'
+    const isBase = isPart && isJsonObject(target['discriminator'])
+    const form: SchemaForm = isBase ? 'base' : alternatives.length > 0 ? 'any' : 'own'
     const known = this.#names.get(target)
-    const found = known?.[kind]
+    const found = known?.[form]
     if (found !== undefined) return found
     const last = (reference.split('/').at(-1) ?? '').replaceAll(/[^A-Za-z0-9_]+/g, '_').replaceAll(/^_+|_+$/g, '')
-    const hasSubtypes = kind === 'own' && this.#subtypes.of(target).length > 0
-    const preferred = `${last || 'Schema'}${hasSubtypes ? 'Base' : ''}`
+    const preferred = `${last || 'Schema'}${isBase ? 'Base' : ''}`
     let name = preferred
     for (let count = 2; Object.hasOwn(this.definitions, name); count++) name = `${preferred}${count}`
-    this.#names.set(target, { ...known, [kind]: name })
+    this.#names.set(target, { ...known, [form]: name })
     this.definitions[name] = true
-    const isRepeated = isPart && isJsonObject(target['discriminator'])
-    const whole = isRepeated ? withoutAlternatives(target) : target
     this.definitions[name] =
-      kind === 'any'
+      form === 'any'
         ? this.#anyOf(alternatives, depth + 1)
-        : this.#convertOwn(whole, { ...start, depth: depth + 1, isPart })
+        : this.#convertOwn(isBase ? withoutAlternatives(target) : target, { ...start, depth: depth + 1, isPart })
     return name
   }
 

@@ -16,12 +16,14 @@ export interface BuiltRequest {
 
 /** @throws InvalidRequestError for arguments that can't be sent */
 export function buildRequest(operation: Operation, args: Arguments, given: GivenParts): BuiltRequest {
-  const { method, path, parameters, body, baseUrl } = operation
+  const { method, path, query: ownQuery, parameters, body, baseUrl } = operation
   const at = (location: Parameter['location']) => parameters.filter((parameter) => parameter.location === location)
   const pairsAt = (location: 'query' | 'cookie'): readonly Pair[] =>
     at(location).flatMap((parameter) => pairsOf(parameter, args[parameter.argument]))
   const encodedPath = encodePath(path, at('path'), args)
-  const query = joinPairs([...pairsAt('query'), ...given.query], '&')
+  const query = [ownQuery, joinPairs([...pairsAt('query'), ...given.query], '&')]
+    .filter((part) => part !== '')
+    .join('&')
   const url = new URL(`${baseUrl}${encodedPath}`)
   checkUrl(url, baseUrl, encodedPath)
   // The standard of URLs changes some characters, such as an apostrophe. All of them are encoded already.

@@ -93,9 +93,9 @@ function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status)
 }
 
-/** Statuses after which a later attempt may succeed, or that say nothing about the effect. */
+/** Statuses after which a later attempt of a read may succeed. */
 function isTemporary(status: number): boolean {
-  return status >= 500 || status === 408 || status === 425 || status === 429
+  return status >= 500 || status === 408
 }
 
 /**
@@ -110,8 +110,9 @@ function failureOf(response: ReceivedResponse, effect: Effect, redact: (text: st
     target === undefined ? text : `${text}; the redirect to ${redact(target).slice(0, 200)} was not followed`
   // The API has not begun to work on a call that comes too early, or too often.
   const isUnbegun = status === 425 || status === 429
-  if (effect === 'once') return isUnbegun || isRefusal(status) ? new ToolError(message) : new Error(message)
-  return isTemporary(status) ? new Error(message) : new ToolError(message)
+  if (isUnbegun) return effect === 'once' ? new ToolError(message) : new Error(message)
+  const hadNoEffect = effect === 'read' ? !isTemporary(status) : isRefusal(status)
+  return hadNoEffect ? new ToolError(message) : new Error(message)
 }
 
 /** Statuses with which an API says that it did not execute a call: those of the caller's fault, and other addresses. */

@@ -18,7 +18,9 @@ export function listOpenApiTools(
   options: Readonly<Record<string, unknown>>,
   { credentials = new Credentials(), folder = '.', log = noLog }: OpenApiTestOptions = {},
 ): Promise<ListedTools> {
-  const source = openApiOption.parse({ [name]: options })[name]
+  // Without members that are undefined: an option that a test takes away.
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const source = openApiOption.parse({ [name]: given })[name]
   if (source === undefined) throw new Error(`there is no API ${name}`)
   return listTools([openApiSource({ name, source, credentials, folder })], log)
 }

@@ -49,8 +49,9 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 /** The IPv4 address within an IPv6 address of NAT64 (`64:ff9b::/96`) or in the compatible form (`::127.0.0.1`). */
 function embeddedAddress(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   const bytes = address.toByteArray()
-  const isCompatible = bytes.slice(0, 12).every((byte) => byte === 0) && bytes.slice(12).some((byte) => byte > 1)
-  if (address.range() !== 'rfc6052' && !isCompatible) return undefined
+  const range = address.range()
+  const isCompatible = bytes.slice(0, 12).every((byte) => byte === 0) && !loopbackRanges.has(range)
+  if (range !== 'rfc6052' && !isCompatible) return undefined
   return new ipaddr.IPv4(bytes.slice(12))
 }
 

@@ -181,4 +181,6 @@ it('what a response has is described in a few levels, without what only requests
   expect(read({ 200: { content: { 'text/csv': {} } } })).toEqual({ type: 'string' })
   expect(read({ 200: { content: { 'application/json': { schema: { $ref: 'other.yaml' } } } } })).toEqual({})
   expect(read(null)).toEqual({})
+  const nullable = { 'application/json': { schema: { type: 'string', nullable: true, enum: ['a'] } } }
+  expect(read({ 200: { content: nullable } })).toEqual({ type: ['string', 'null'], enum: ['a', null] })
 })

@@ -89,6 +89,7 @@ export class OperationReader {
   read({ key, id, path: declaredPath, method, pathItem, declared }: ListedOperation): Operation {
     // Authors tell operations of one path apart by a fragment, which is never sent, or by a query.
     const [path = '', query = ''] = (declaredPath.split('#')[0] ?? '').split(/\?(.*)/)
+    if (/[{}]/.test(query)) throw new Error('its path has a parameter in a query')
     const { root } = this.references
     const { baseUrl, serverVariables } = this.#source
     const schemes = this.schemes.choose(declared['security'] ?? root['security'], this.#configured)

@@ -46,7 +46,7 @@ function contentOf({ content }: JsonObject, references: References): JsonObject 
   return {}
 }
 
-const shownKeywords = ['type', 'enum', 'const', 'format', 'nullable'] as const
+const shownKeywords = ['type', 'enum', 'const', 'format'] as const
 
 class ResponseReader {
   parts = 0
@@ -79,7 +79,8 @@ class ResponseReader {
       typeof description === 'string'
         ? takeStart(description.trim().split('\n')[0] ?? '', maxDescriptionCharacters)
         : ''
-    const own: JsonObject = { ...shown, ...(text !== '' && { description: text }) }
+    const plain: JsonObject = { ...shown, ...(text !== '' && { description: text }) }
+    const own = schema['nullable'] === true ? withNull(plain) : plain
     if (levels <= 0) return own
     const parts = Array.isArray(allOf) ? allOf.map((part) => this.read(part, levels)) : []
     const alternatives = [anyOf, oneOf].find((each): each is readonly JsonValue[] => Array.isArray(each))
@@ -94,6 +95,16 @@ class ResponseReader {
       ...(isJsonObject(additionalProperties) && { additionalProperties: this.read(additionalProperties, levels - 1) }),
       ...(alternatives && { anyOf: alternatives.slice(0, 8).map((part) => this.read(part, levels - 1)) }),
     })
+  }
+}
+
+/** The type of a value that may be null, in OpenAPI 3.0. */
+function withNull(schema: JsonObject): JsonObject {
+  const { type, enum: choices } = schema
+  return {
+    ...schema,
+    ...(typeof type === 'string' && { type: [type, 'null'] }),
+    ...(Array.isArray(choices) && !choices.includes(null) && { enum: [...choices, null] }),
   }
 }
 

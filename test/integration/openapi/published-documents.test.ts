@@ -6,7 +6,7 @@ import { defaultLimits as limits } from '../../../src/common/run/limits.js'
 import { buildPrompt } from '../../../src/models/prompt/prompt.js'
 import { findTools } from '../../../src/tools/documentation/search-tools.js'
 import { createRegistry, type ToolRegistry } from '../../../src/tools/registry.js'
-import { isJsonObject, type JsonValue } from '../../../src/common/json/json.js'
+import { isJsonObject } from '../../../src/common/json/json.js'
 import { listOpenApiTools, publishedDocument } from '../../support/openapi/openapi-tools.js'
 
 async function open(document: string, options: object = {}) {
@@ -21,7 +21,7 @@ async function open(document: string, options: object = {}) {
 function expectClosed({ registry }: { readonly registry: ToolRegistry }): void {
   for (const { name, inputSchema } of registry.documentation()) {
     const definitions = Object.keys(isJsonObject(inputSchema['$defs']) ? inputSchema['$defs'] : {})
-    for (const [, reference = ''] of JSON.stringify(inputSchema as JsonValue).matchAll(/"\$ref":"([^"]*)"/g))
+    for (const [, reference = ''] of JSON.stringify(inputSchema).matchAll(/"\$ref":"([^"]*)"/g))
       expect(definitions, name).toContain(reference.replace('#/$defs/', ''))
   }
 }

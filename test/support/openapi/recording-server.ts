@@ -34,7 +34,7 @@ export class RecordingServer {
         (body) => {
           const recorded = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }
           started.requests.push(recorded)
-          started.answer(recorded, response)
+          return started.answer(recorded, response)
         },
         () => undefined, // the client has ended the connection
       )

@@ -1,17 +1,13 @@
-import { lookup } from 'node:dns'
+import dns from 'node:dns'
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, it, vi } from 'vitest'
 import { RecordingServer } from '../../../../test/support/openapi/recording-server.js'
 import { sendRequest } from './send-request.js'
 
-vi.mock('node:dns', async (original) => {
-  const actual = await original<typeof import('node:dns')>()
-  return { ...actual, lookup: vi.fn(actual.lookup) }
-})
-afterEach(() => void vi.mocked(lookup).mockReset())
+afterEach(() => void vi.restoreAllMocks())
 
 /** Makes a host resolve to one list of addresses after the other. */
-function resolveTo(...answers: readonly (readonly string[])[]): void {
+function resolveTo(...answers: readonly (readonly string[])[]) {
   const queue = [...answers]
   const answer = (_host: string, _options: object, callback: (error: null, found: object[]) => void) => {
     const addresses = queue.length > 1 ? queue.shift() : queue[0]
@@ -20,7 +16,7 @@ function resolveTo(...answers: readonly (readonly string[])[]): void {
       (addresses ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     )
   }
-  vi.mocked(lookup).mockImplementation(answer as never)
+  return vi.spyOn(dns, 'lookup').mockImplementation(answer as never)
 }
 
 function send(url: string, options: Partial<Parameters<typeof sendRequest>[0]> = {}, maxBytes = 1_000) {
@@ -45,7 +41,7 @@ it('a host of a document that resolves inside is refused, whatever its first ans
 it('the connection goes to the address that was judged, and not to a later answer', async () => {
   const server = await RecordingServer.start()
   const { port } = new URL(server.url)
-  resolveTo(['127.0.0.1'], ['127.0.0.2'])
+  const lookup = resolveTo(['127.0.0.1'], ['127.0.0.2'])
   expect(await send(`http://localhost:${port}/`)).toMatchObject({ status: 200 })
   expect(lookup).toHaveBeenCalledOnce()
 })

@@ -11,7 +11,7 @@
  * 3. A request is sent once. A connection that other requests have used is taken only for requests that may be repeated,
  *    because its server may close it at the same moment.
  */
-import { lookup as lookUp, type LookupOptions } from 'node:dns'
+import dns, { type LookupOptions } from 'node:dns'
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
@@ -132,7 +132,7 @@ const securePool = { configured: new HttpsAgent(poolOptions), documented: new Ht
 /** Invariant 1. */
 function guardedLookup(isConfigured: boolean): LookupFunction {
   return (host, options: LookupOptions, callback) => {
-    lookUp(host, { ...options, all: true }, (error, found) => {
+    dns.lookup(host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, [])
       const problem = found
         .map(({ address }) => problemOfAddress(address, { host, isConfigured }))

@@ -66,7 +66,7 @@ function joinPairs(pairs: readonly Pair[], separator: string): string {
 
 /** A line break would begin another header. */
 function checkHeader(name: string, text: string): void {
-  const isPlain = [...text].every(
+  const isPlain = Array.from(text).every(
     (character) => character === '\t' || (character >= ' ' && character <= '\u00FF' && character !== '\u007F'),
   )
   if (!isPlain) throw new InvalidRequestError(`header ${name} has a character that headers may not have`)

@@ -1,6 +1,6 @@
 import type { ToolContext } from '../../../tool-context.js'
 import { Redactor } from '../../../credentials/redactor.js'
-import { fillCredentials } from '../../credential-references.js'
+import { credentialNamesIn, fillCredentials } from '../../credential-references.js'
 import type { Operation } from '../operation.js'
 import type { ParsedOpenApiSource } from '../options.js'
 import { encodeStrict, type Pair } from './encode-value.js'
@@ -25,10 +25,12 @@ export function givenParts(
   const cookies: Pair[] = []
   const secrets = new Map<string, string>()
   for (const scheme of schemes) {
-    const value = fillCredentials(credentials[scheme.name] ?? '', credential)
+    const template = credentials[scheme.name] ?? ''
+    const value = fillCredentials(template, credential)
     const sent = scheme.kind === 'basic' ? Buffer.from(value).toString('base64') : value
-    secrets.set(scheme.name, value)
-    if (sent !== value) secrets.set(`${scheme.name} in Base64`, sent)
+    // A value that is a credential as a whole has its name.
+    const [name = scheme.name] = credentialNamesIn([template]).filter((each) => template === `\${${each}}`)
+    secrets.set(name, value)
     if (scheme.kind === 'bearer') filled['authorization'] = `Bearer ${sent}`
     else if (scheme.kind === 'basic') filled['authorization'] = `Basic ${sent}`
     else if (scheme.location === 'header') filled[scheme.parameter.toLowerCase()] = sent

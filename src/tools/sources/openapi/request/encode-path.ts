@@ -52,7 +52,7 @@ function encodeSegment(argument: string): (text: string) => string {
 }
 
 function hasControl(text: string): boolean {
-  return [...text].some((character) => character < ' ' || character === '\u007F')
+  return Array.from(text).some((character) => character < ' ' || character === '\u007F')
 }
 
 /** Characters of a template that a path may have stay; `%` of an escape, too. */

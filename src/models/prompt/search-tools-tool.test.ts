@@ -29,7 +29,7 @@ it('a tool list of very many tools has no summaries', () => {
 
 it('one line for each of 200 tools costs a fraction of the tokens', () => {
   const [before, after] = [tokensOf(tools, false), tokensOf(tools, true)]
-  // docs/guides/context.md has the figures: 36,200 and 3,900.
+  // docs/guides/context.md has the figures: 36,200 and 4,200.
   expect(before).toBeGreaterThan(30_000)
   expect(after).toBeLessThan(5_000)
 })

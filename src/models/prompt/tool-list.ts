@@ -9,8 +9,8 @@ import type { ToolDocumentation } from '../../tools/documentation/document-tools
  * Deterministic: the list depends only on the tools and their order.
  */
 
-/** Characters of the list, about 3,300 tokens. */
-const maxCharacters = 11_500
+/** Characters of the list, about 3,700 tokens. */
+const maxCharacters = 13_000
 
 const maxSummaryCharacters = 100
 /** Words that a line of a group has. */

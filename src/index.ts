@@ -11,6 +11,7 @@ export {
   type ApprovalRule,
   type HumanQuestion,
   type McpServer,
+  type OpenApiSource,
   type RemoteCall,
   type SearchProvider,
   type Tool,

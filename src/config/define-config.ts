@@ -11,6 +11,7 @@ import type { Duration } from '../common/text/duration.js'
 import type { CredentialSource } from '../tools/credentials/credential-source.js'
 import type { StreamSink } from '../stream/index.js'
 import type { McpServer } from '../tools/sources/mcp/server-options.js'
+import type { OpenApiSource } from '../tools/sources/openapi/options.js'
 import type { ToolSource } from '../tools/sources/tool-source.js'
 import type { Tool } from '../tools/tool.js'
 import type { StoreOption } from '../values/option.js'
@@ -30,6 +31,11 @@ export interface PtcConfig {
    * `{ github: { url } }`. docs/guides/mcp.md describes them. Default: none.
    */
   readonly mcp?: Readonly<Record<string, McpServer>>
+  /**
+   * APIs with an OpenAPI document, by the first part of the names of their tools: `{ github: { document:
+   * './openapi.yaml' } }`. docs/guides/openapi.md describes them. Default: none.
+   */
+  readonly openapi?: Readonly<Record<string, OpenApiSource>>
   /** What `defineAgent` made; runs choose an agent by its name. Default: none. docs/guides/agents.md */
   readonly agents?: readonly Pick<Agent, 'name'>[]
   /**

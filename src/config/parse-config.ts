@@ -24,6 +24,8 @@ import { compactionConfig, compactionOption } from './options/compaction.js'
 import { type ConfiguredTools, configuredTools } from './configured-tools.js'
 import { mcpSource } from '../tools/sources/mcp/mcp-source.js'
 import { mcpOption } from '../tools/sources/mcp/server-options.js'
+import { openApiSource } from '../tools/sources/openapi/openapi-source.js'
+import { openApiOption } from '../tools/sources/openapi/options.js'
 import { checkCredentialNames, createCredentials, credentialsOption } from '../tools/credentials/option.js'
 import type { TracingPlugin } from './define-config.js'
 import { describeProblems } from './describe-problems.js'
@@ -52,6 +54,7 @@ export const configSchema = z.strictObject({
   tools: z.array(z.unknown()),
   agents: z.array(z.unknown()).default([]),
   mcp: mcpOption.default({}),
+  openapi: openApiOption.default({}),
   credentials: credentialsOption.default({}),
   model: modelOption,
   providers: providersOption.default({}),
@@ -140,6 +143,9 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const servers = Object.entries(parsed.data.mcp).map(([name, server]) =>
     mcpSource({ name, server, credentials, folder: baseDirectory }),
   )
+  const apis = Object.entries(parsed.data.openapi).map(([name, source]) =>
+    openApiSource({ name, source, credentials, folder: baseDirectory }),
+  )
   return {
     runConfig: {
       sessions: { idleMs: parsed.data.sessions.idle },
@@ -169,7 +175,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
         idleMs: timeouts.idle,
       },
     },
-    tools: configuredTools({ tools: [...tools, ...servers], agents, redact, check: checkTools }),
+    tools: configuredTools({ tools: [...tools, ...servers, ...apis], agents, redact, check: checkTools }),
     credentials,
     instructions: model.instructions,
     providers,

@@ -26,7 +26,7 @@ export interface Language {
   describeEnvironment(limits: EnvironmentLimits, environment: Environment): string
   /** Describes how code calls tools, and how a failed call reads; with the stubs of the tools. */
   describeTools(stubs: readonly string[], options: ToolsOptions): string
-  /** A tool in one line of code with a comment. */
+  /** A tool in one line of code with a comment; without one for an empty summary. */
   summarizeTool(codeName: string, parameters: readonly string[], summary: string): string
   /** Describes the type and size of a value of a program. Of the content, the text has only the names of members. */
   describeValue(value: JsonValue): string
@@ -108,6 +108,8 @@ export interface Environment {
 export interface ToolsOptions {
   /** Each stub has only one line, and the model searches the documentation. */
   readonly toolSearch?: boolean | undefined
+  /** Some lines are an example for many tools. */
+  readonly isGrouped?: boolean | undefined
   /** Some stubs have no documentation, because the model already has the documentation of these tools. */
   readonly hasSignatures?: boolean | undefined
 }

@@ -28,6 +28,7 @@ import {
   type JsonSchema,
   readInput,
   readOutput,
+  type ReadSchema,
 } from './definition/schemas.js'
 import { measureJson } from './validation/measure-json.js'
 import { parseValueNow } from './validation/parse-value.js'
@@ -74,6 +75,31 @@ export function defineTool<Input extends z.ZodObject | JsonSchema, Output extend
   definition: ToolDefinition<Input, Output>,
 ): Tool<AsZodObject<Input>, AsZodType<Output>>
 export function defineTool(definition: AnyDefinition): Tool {
+  return makeTool(definition, (invalid) => ({
+    input: readInput(definition.input, invalid),
+    output: readOutput(definition.output, invalid),
+  }))
+}
+
+/** The schemas of a tool that were read elsewhere. */
+interface ReadSchemas {
+  readonly input: ReadSchema<z.ZodObject>
+  readonly output: ReadSchema<z.ZodType>
+}
+
+/**
+ * As {@link defineTool}, for a source of tools that has read the schemas itself.
+ *
+ * @throws PtcError TOOL_NAME_INVALID, CONFIG_INVALID
+ */
+export function defineReadTool(
+  definition: Omit<ToolDefinition<z.ZodObject, z.ZodType>, 'input' | 'output'>,
+  { input, output }: ReadSchemas,
+): Tool {
+  return makeTool({ ...definition, input: input.schema, output: output.schema }, () => ({ input, output }))
+}
+
+function makeTool(definition: AnyDefinition, readSchemas: (invalid: InvalidError) => ReadSchemas): Tool {
   const { name, description } = definition
   checkToolName(name)
   const invalid = invalidTool(name)
@@ -84,8 +110,7 @@ export function defineTool(definition: AnyDefinition): Tool {
   }
   const remote = parseRemoteTarget(definition, invalid)
   checkChoice('effect', [definition.effect], effects, invalid)
-  const input = readInput(definition.input, invalid)
-  const output = readOutput(definition.output, invalid)
+  const { input, output } = readSchemas(invalid)
   if (remote && !input.documentsDefaults) assertParsesToJson(input.schema, invalid)
   const basis = { definition, remote, input: input.schema, invalid }
 

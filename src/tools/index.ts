@@ -35,5 +35,6 @@ export type { DeferredToolContext, ToolContext, ToolLog } from './tool-context.j
 export type { DeferredToolDefinition, RemoteToolDefinition, ToolDefinition } from './tool-definition.js'
 export type { Tool } from './tool.js'
 export type { McpServer } from './sources/mcp/server-options.js'
+export type { OpenApiSource } from './sources/openapi/options.js'
 export type { ToolSource } from './sources/tool-source.js'
 export type { RemoteCall } from '../common/calls/calls.js'

@@ -3,6 +3,9 @@ import type { ResolvedConfig } from '../../config/parse-config.js'
 import { noLog } from '../../tools/sources/tool-source.js'
 import { type Check, ok, warning } from './check.js'
 
+/** Names of tools that are shown: an API may have thousands. */
+const maxNames = 50
+
 /** Lists the tools of the sources of the configuration, and closes the sources. Returns nothing without sources. */
 export async function checkTools(config: Pick<ResolvedConfig, 'tools'> | undefined): Promise<readonly Check[]> {
   const { sources = [], known } = config?.tools ?? {}
@@ -11,11 +14,12 @@ export async function checkTools(config: Pick<ResolvedConfig, 'tools'> | undefin
   const { registry, close } = await config.tools.open({ ...noLog, warn: (line) => void problems.push(line) })
   await close()
   const names = registry.names.filter((name) => !known?.get(name))
-  const listed = `${pluralize(names.length, 'tool')} (${names.join(', ')})`
+  const others = names.length > maxNames ? `, and ${names.length - maxNames} more` : ''
+  const listed = `${pluralize(names.length, 'tool')} (${names.slice(0, maxNames).join(', ')}${others})`
   return [
     ok('Tool sources', `${sources.map(({ name }) => name).join(', ')}: ${listed}`),
     ...problems.map((line) =>
-      warning('Tool sources', line, 'docs/guides/mcp.md describes the tools that runs can use.'),
+      warning('Tool sources', line, 'docs/guides/tools.md describes the tools that runs can use.'),
     ),
   ]
 }

@@ -41,9 +41,9 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
     const key = reference.split('/').at(-1) ?? ''
     // zod generates names such as __schema0 for anonymous schemas. The name from the context is more useful.
     const own = key === '#' || key.startsWith('__schema') ? name : pascalCase(key) || name
-    // The class of an object ends the recursion. Other recursive schemas, such as JSON itself, would recurse endlessly.
-    if (activeReferences.has(reference))
-      return isJsonObject(target) && target['type'] === 'object' ? annotate(target, own) : 'Any'
+    // The class of an object ends the recursion. Other recursive schemas, such as JSON itself and maps of maps, would
+    // recurse endlessly.
+    if (activeReferences.has(reference)) return isClass(target) ? annotate(target, own) : 'Any'
     activeReferences.add(reference)
     const annotation = annotate(target, own)
     activeReferences.delete(reference)
@@ -99,6 +99,14 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
   }
 
   return annotate
+}
+
+/** Whether the annotation of a schema is a class. */
+function isClass(schema: Schema): boolean {
+  if (!isJsonObject(schema) || schema['type'] !== 'object') return false
+  const { properties } = schema
+  const hasOther = ['const', 'enum', 'anyOf', 'oneOf', 'allOf'].some((key) => key in schema)
+  return !hasOther && isJsonObject(properties) && Object.keys(properties).length > 0
 }
 
 const scalarTypes: ReadonlyMap<string, string> = new Map([

@@ -28,7 +28,8 @@ export const python: Language = {
   },
   describeEnvironment,
   describeTools,
-  summarizeTool: (codeName, parameters, summary) => `${codeName}(${parameters.join(', ')})  # ${summary}`,
+  summarizeTool: (codeName, parameters, summary) =>
+    `${codeName}(${parameters.join(', ')})${summary === '' ? '' : `  # ${summary}`}`,
   describeValue,
   callsIn,
 }

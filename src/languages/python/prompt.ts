@@ -34,7 +34,7 @@ function describeShared(session: SharedSessionOwner): string {
 
 export function describeTools(
   stubs: readonly string[],
-  { toolSearch = false, hasSignatures = false }: ToolsOptions,
+  { toolSearch = false, isGrouped = false, hasSignatures = false }: ToolsOptions,
 ): string {
   if (stubs.length === 0) return 'No tools can be called from code here.'
   return `\
@@ -43,15 +43,16 @@ a JSON string. Pass integers beyond 2**53 as strings. Make independent calls at 
 
 A failed call raises ToolError (str(error) says why), or its subclass ToolDenied, ToolTimedOut or ToolOutcomeUnknown \
 (it may or may not have happened: find out before you repeat it).
-${toolSearch ? searchIntroduction : ''}${hasSignatures ? signatureIntroduction : ''}
+${toolSearch ? searchIntroduction(isGrouped) : ''}${hasSignatures ? signatureIntroduction : ''}
 \`\`\`python
 ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
 \`\`\``
 }
 
-const searchIntroduction = `
+const searchIntroduction = (isGrouped: boolean): string => `
 This list has only their parameters and a summary: read the documentation of those that you are going to use with \
-${searchToolsTool} before you write the code.
+${searchToolsTool} before you write the code.\
+${isGrouped ? ` A line with "and 12 more" is an example of a group: find the others with ${searchToolsTool}, by keywords.` : ''}
 `
 
 const signatureIntroduction = `

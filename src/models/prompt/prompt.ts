@@ -8,8 +8,9 @@ import { codeTool } from './code-tool.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { defaultLanguage, type EnvironmentLimits, type Language } from '../../languages/index.js'
 import { readMoreOfResult } from './read-more-tool.js'
-import { searchTools, toolLine } from './search-tools-tool.js'
+import { searchTools } from './search-tools-tool.js'
 import { taskPrompt } from './task-tools.js'
+import { listTools } from './tool-list.js'
 
 export interface PromptOptions {
   /** The language of code. Default: the default language. */
@@ -62,15 +63,15 @@ export function buildPrompt(options: PromptOptions): Prompt {
     ({ offeredTo }) => offeredTo.includes('direct') && !(toolSearch && offeredTo.includes('code_execution')),
   )
   // Each tool is documented once.
-  const stubOf = (tool: ToolDocumentation): string => {
-    if (toolSearch) return toolLine(tool, language)
-    return directTools.includes(tool) ? tool.signature : tool.stub
-  }
+  const stubOf = (tool: ToolDocumentation): string => (directTools.includes(tool) ? tool.signature : tool.stub)
+  const list = toolSearch ? listTools(codeTools, language) : undefined
+  const stubs = list ? list.lines : codeTools.map(stubOf)
   const hasSignatures = codeTools.some((tool) => directTools.includes(tool))
   const task = taskPrompt(mode, outputSchema)
-  const described = { hasPackages, inputDescription, sharedSession, toolSearch, hasSignatures }
+  const isGrouped = list?.isGrouped === true
+  const described = { hasPackages, inputDescription, sharedSession, toolSearch, isGrouped, hasSignatures }
   const runTools = [
-    ...(isPlain ? [] : [codeTool(language, codeTools.map(stubOf), limits, described)]),
+    ...(isPlain ? [] : [codeTool(language, stubs, limits, described)]),
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),

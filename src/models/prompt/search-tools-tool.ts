@@ -1,7 +1,4 @@
 import { searchToolsTool } from '../../common/names.js'
-import { truncateEnd } from '../../common/text/text.js'
-import type { Language } from '../../languages/index.js'
-import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import type { ModelTool } from '../provider.js'
 
 /** The tool with which the model finds the documentation of tools, when there are too many for every request. */
@@ -17,17 +14,4 @@ export const searchTools: ModelTool = {
     additionalProperties: false,
   },
   inputExamples: [],
-}
-
-const maxLineCharacters = 100
-
-/** The parameters and the first sentence of a tool, in one line. */
-export function toolLine(
-  { name, codeName = name, description, inputSchema }: ToolDocumentation,
-  language: Language,
-): string {
-  const { properties } = inputSchema
-  const parameters = typeof properties === 'object' && properties !== null ? Object.keys(properties) : []
-  const [sentence = ''] = description.trim().split(/(?<=[.!?])\s|\n/)
-  return language.summarizeTool(codeName, parameters, truncateEnd(sentence, maxLineCharacters))
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defined } from '../../common/defined.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { withoutInherited } from '../validation/inherited-members.js'
-import { fromJsonSchema } from '../validation/json-schema.js'
+import { fromNormalizedSchema } from '../validation/json-schema.js'
 import { normalizeSchema } from '../validation/schema-document.js'
 
 /** The arguments of a tool whose input is a JSON Schema. */
@@ -20,9 +20,14 @@ interface JsonInput {
  * @throws NotAnObjectError, Error for a schema that can't be checked
  */
 export function readJsonInput(document: JsonObject): JsonInput {
-  const root = rootOf(document)
+  return readNormalizedInput(normalizeSchema(document))
+}
+
+/** As {@link readJsonInput}, for a schema that `normalizeSchema` returned. */
+export function readNormalizedInput(normalized: JsonObject): JsonInput {
+  const root = rootOf(normalized)
   const json = describeArguments(root)
-  const whole = fromJsonSchema(hasAlternatives(root) ? { ...root, type: 'object' } : json)
+  const whole = fromNormalizedSchema(hasAlternatives(root) ? { ...root, type: 'object' } : json)
   if (isObjectSchema(whole)) return { schema: whole, json }
   const { properties, patternProperties, additionalProperties } = json
   const shape = Object.fromEntries(Object.keys(properties ?? {}).map((name) => [name, z.unknown().optional()]))
@@ -44,14 +49,19 @@ export function readJsonInput(document: JsonObject): JsonInput {
  * @throws NotAnObjectError, Error for a schema that can't be read
  */
 export function describeJsonInput(document: JsonObject): JsonObject {
-  return describeArguments(rootOf(document))
+  return describeNormalizedInput(normalizeSchema(document))
+}
+
+/** As {@link describeJsonInput}, for a schema that `normalizeSchema` returned. */
+export function describeNormalizedInput(normalized: JsonObject): JsonObject {
+  return describeArguments(rootOf(normalized))
 }
 
 /** Says what the root of a schema of arguments is in the place of an object. */
 export class NotAnObjectError extends Error {}
 
-function rootOf(document: JsonObject): JsonObject {
-  const { $schema: _, ...root } = inlineReference(normalizeSchema(document))
+function rootOf(normalized: JsonObject): JsonObject {
+  const { $schema: _, ...root } = inlineReference(normalized)
   assertIsObject(root)
   return root
 }

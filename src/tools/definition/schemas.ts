@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { messageOf } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { isZodSchema, refuseZod3 } from '../validation/check-schema.js'
-import { fromJsonSchema, refuseProto, toJsonSchema } from '../validation/json-schema.js'
+import { fromNormalizedSchema, refuseProto, toJsonSchema } from '../validation/json-schema.js'
 import { normalizeSchema } from '../validation/schema-document.js'
 import type { InvalidError } from './invalid-tool.js'
 import { NotAnObjectError, readJsonInput } from './json-input.js'
@@ -52,7 +52,7 @@ export function readOutput(schema: unknown, invalid: InvalidError): ReadSchema<z
   const document = asJsonSchema('output', schema, invalid)
   try {
     const { $schema: _, ...json } = normalizeSchema(document)
-    return { schema: fromJsonSchema(json), json, documentsDefaults: true }
+    return { schema: fromNormalizedSchema(json), json, documentsDefaults: true }
   } catch (cause) {
     throw invalid(`output is not a JSON Schema that can be checked here: ${messageOf(cause)}`)
   }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '../../common/json/json.js'
 import { defineTool } from '../define-tool.js'
-import { documentTools } from './document-tools.js'
+import { documentTools, renderStandaloneStub } from './document-tools.js'
 import { PythonClasses } from '../../languages/python/classes.js'
 import { renderStub } from '../../languages/python/stub.js'
 import { isReservedName, pythonKeywords } from '../../languages/python/reserved-names.js'
@@ -199,6 +199,24 @@ async def search(arguments: SearchArguments) -> None:
     Example: await search({'class': 'a', '__private': 1})
     """`)
     expect((await understood([stub]))['search']?.parameters).toEqual(['arguments'])
+  })
+
+  it('a stub renders a map that contains itself, and alternatives that do', () => {
+    const Map = { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, { $ref: '#/$defs/Map' }] } }
+    const Any = { type: 'object', anyOf: [{ $ref: '#/$defs/Any' }, { properties: { a: { type: 'string' } } }] }
+    const tool = defineTool({
+      name: 'set_labels',
+      description: 'Sets labels.',
+      input: {
+        type: 'object',
+        properties: { labels: { $ref: '#/$defs/Map' }, any: { $ref: '#/$defs/Any' } },
+        $defs: { Map, Any },
+      },
+      output: {},
+      effect: 'read',
+      run: () => null,
+    })
+    expect(renderStandaloneStub(tool)).toContain('labels: dict[str, Any] = ...')
   })
 
   it('a stub renders a recursive type', async () => {

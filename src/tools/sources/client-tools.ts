@@ -134,7 +134,8 @@ export function withoutPatterns(schema: JsonObject): JsonObject {
   }
 }
 
-function withoutPatternsIn(schema: JsonValue): JsonValue {
+/** As {@link withoutPatterns}, for a schema that `normalizeSchema` returned. */
+export function withoutPatternsIn(schema: JsonValue): JsonValue {
   if (!isJsonObject(schema)) return schema
   const { pattern: _, patternProperties, ...rest } = mapSchemas(schema, withoutPatternsIn)
   if (!isJsonObject(patternProperties)) return rest

@@ -52,7 +52,15 @@ interface Annotations {
  * @throws Error for a schema that zod can't check
  */
 export function fromJsonSchema(schema: JsonObject, annotations: Annotations = {}): z.ZodType {
-  const normalized = normalizeSchema(schema)
+  return fromNormalizedSchema(normalizeSchema(schema), annotations)
+}
+
+/**
+ * As {@link fromJsonSchema}, for a schema that `normalizeSchema` returned, or a part of one with its `$defs`.
+ *
+ * @throws Error for a schema that zod can't check
+ */
+export function fromNormalizedSchema(normalized: JsonObject, annotations: Annotations = {}): z.ZodType {
   try {
     const dialect = toZodDialect(annotations)(normalized) as Parameters<typeof z.fromJSONSchema>[0]
     // Without a registry of its own, zod would keep the annotations of all schemas in one of the process.

@@ -43,6 +43,7 @@ export interface TestEnvironmentOptions
       PtcConfig,
       | 'agents'
       | 'mcp'
+      | 'openapi'
       | 'credentials'
       | 'model'
       | 'providers'
@@ -111,6 +112,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       tools: options.tools ?? [],
       agents: options.agents ?? [],
       mcp: options.mcp,
+      openapi: options.openapi,
       credentials: options.credentials,
       model: { name: 'scripted', ...options.model },
       providers: options.providers,

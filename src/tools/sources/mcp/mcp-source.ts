@@ -17,12 +17,13 @@ import { messageOf, PtcError } from '../../../common/errors.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
 import type { Tool } from '../../tool.js'
 import { withTimeLimit } from '../../validation/time-limit.js'
+import { matchesAny, unmatchedPattern } from '../name-patterns.js'
+import { sourceToolNames } from '../source-tool-names.js'
 import type { ListOptions, ToolSource } from '../tool-source.js'
 import { listDefinitions, type McpToolDefinition } from './list-definitions.js'
 import { ServerConnection, type ServerConnectionOptions } from './server-connection.js'
 import type { ParsedMcpServer } from './server-options.js'
 import { toTool } from './to-tool.js'
-import { mcpToolNames } from './tool-names.js'
 
 /** The tools of one server. */
 export function mcpSource(options: Omit<ServerConnectionOptions, 'log'>): ToolSource {
@@ -41,7 +42,10 @@ export function mcpSource(options: Omit<ServerConnectionOptions, 'log'>): ToolSo
       const chosen = definitions.filter((definition) => isAllowed(definition.name, server))
       const listed = definitions.map((definition) => definition.name)
       checkOptions(name, server, listed)
-      const names = mcpToolNames(name, listed)
+      const names = sourceToolNames(
+        name,
+        listed.map((tool) => ({ key: tool, name: tool })),
+      )
       const left = [...problems]
       const tools = chosen.flatMap((definition) => {
         const made = makeTool(definition, () =>
@@ -73,16 +77,12 @@ function makeTool({ name, execution }: McpToolDefinition, make: () => Tool): Too
 }
 
 function isAllowed(tool: string, { allow }: ParsedMcpServer): boolean {
-  return allow === undefined || allow.some((pattern) => matches(tool, pattern))
-}
-
-function matches(tool: string, pattern: string): boolean {
-  return pattern.endsWith('*') ? tool.startsWith(pattern.slice(0, -1)) : tool === pattern
+  return allow === undefined || matchesAny(tool, allow)
 }
 
 /** @throws PtcError CONFIG_INVALID for options of tools that the server does not have */
 function checkOptions(name: string, { allow = [], tools }: ParsedMcpServer, known: readonly string[]): void {
-  const unknown = [...allow, ...Object.keys(tools)].find((pattern) => !known.some((tool) => matches(tool, pattern)))
+  const unknown = unmatchedPattern([...allow, ...Object.keys(tools)], known)
   if (unknown === undefined) return
   throw new PtcError('CONFIG_INVALID', `MCP server ${name} has no tool ${JSON.stringify(unknown)}`, {
     hint: `It has: ${known.join(', ')}.`,

@@ -9,9 +9,10 @@ import { packageInfo } from '../../../platform/package-info.js'
 import { type Credentials, noRun } from '../../credentials/credentials.js'
 import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
+import { withCredentials } from '../credential-references.js'
 import { boundedFetch } from './bounded-fetch.js'
 import { ProcessTransport } from './process-transport.js'
-import { credentialsIn, type ParsedMcpServer, withCredentials } from './server-options.js'
+import { credentialsIn, type ParsedMcpServer } from './server-options.js'
 
 export interface ServerConnectionOptions {
   readonly name: string

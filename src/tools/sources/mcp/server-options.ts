@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Caller, Effect } from '../../../common/calls/calls.js'
 import type { Duration } from '../../../common/text/duration.js'
-import { durationOption } from '../../../platform/option-schemas.js'
-import { credentialNamePattern } from '../../credentials/credential-source.js'
+import { callOptions, sourceName } from '../call-options.js'
+import { credentialNamesIn } from '../credential-references.js'
 
 /** How calls of a tool of a server are made. An entry of a tool comes before that of its server. */
 export interface McpToolOptions {
@@ -62,21 +62,11 @@ export interface McpHttpOptions extends McpServerBase {
 /** An MCP server. docs/guides/mcp.md describes it. */
 export type McpServer = McpProcessOptions | McpHttpOptions
 
-const toolOptions = {
-  effect: z.enum(['read', 'idempotent', 'once']).exactOptional(),
-  approval: z.enum(['always', 'never']).exactOptional(),
-  timeout: durationOption('60s').exactOptional(),
-  allowedCallers: z
-    .array(z.enum(['direct', 'code_execution']))
-    .min(1)
-    .exactOptional(),
-}
-
 const serverOptions = {
-  ...toolOptions,
+  ...callOptions,
   allow: z.array(z.string().min(1)).exactOptional(),
   trusted: z.boolean().default(false),
-  tools: z.record(z.string(), z.strictObject(toolOptions)).default({}),
+  tools: z.record(z.string(), z.strictObject(callOptions)).default({}),
 }
 
 const texts = z.record(z.string().min(1), z.string())
@@ -95,29 +85,12 @@ const serverOption = z.union(
   'must have `command` or `url`, and only options of docs/guides/mcp.md',
 )
 
-/** Name of a server: the first part of the names of its tools. */
-const serverName = z
-  .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_]{0,31}$/, 'must be 1 to 32 letters, digits and "_", of which the first is a letter')
-
 /** MCP servers by name. */
-export const mcpOption = z.record(serverName, serverOption)
+export const mcpOption = z.record(sourceName, serverOption)
 
 export type ParsedMcpServer = z.output<typeof serverOption>
 
 /** The names of the credentials in headers and environment of a server. */
 export function credentialsIn(server: ParsedMcpServer): readonly string[] {
-  const values = Object.values('url' in server ? server.headers : server.env)
-  return [...new Set(values.flatMap((value) => [...value.matchAll(credentialReference)].map(([, name = '']) => name)))]
+  return credentialNamesIn(Object.values('url' in server ? server.headers : server.env))
 }
-
-/** Replaces the references to credentials in the values. */
-export function withCredentials(
-  texts: Readonly<Record<string, string>>,
-  credentials: ReadonlyMap<string, string>,
-): Record<string, string> {
-  const fill = (text: string) => text.replaceAll(credentialReference, (_, name: string) => credentials.get(name) ?? '')
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]))
-}
-
-const credentialReference = new RegExp(`\\$\\{(${credentialNamePattern.source.slice(1, -1)})\\}`, 'g')

@@ -1,8 +1,9 @@
 import { PtcError } from '../../common/errors.js'
-import type { McpHost, OfferedTools } from '../../serve/mcp/index.js'
+import type { McpHost } from '../../serve/mcp/index.js'
 import { mayHavePackages } from '../../worker/plugin/task-queues.js'
 import type { OpenTools } from '../../config/configured-tools.js'
 import type { Environment } from './environment.js'
+import { offeredTools } from './offered-tools.js'
 
 /** The parts of an MCP server from an environment, and the tools of its configuration. */
 export interface OpenMcpHost extends McpHost, AsyncDisposable {}
@@ -29,10 +30,9 @@ export function openMcpHost(environment: Environment, onError: (thrown: unknown)
     ptc,
     values,
     onError,
-    async tools(): Promise<OfferedTools> {
-      const { registry, agents } = await open()
+    async tools() {
       const { limits, documentedTools = Infinity } = config.runConfig
-      return { registry, agents: agents.names, limits, hasPackages: mayHavePackages(config), documentedTools }
+      return offeredTools(await open(), { limits, hasPackages: mayHavePackages(config), documentedTools })
     },
     async [Symbol.asyncDispose]() {
       const opened = await opening?.catch(() => undefined)

@@ -1,7 +1,7 @@
 import type { PtcClient } from '../../client/index.js'
 import type { ValueReader } from '../../client/run-tree/index.js'
-import type { EnvironmentLimits } from '../../languages/index.js'
-import type { ToolRegistry } from '../../tools/registry.js'
+import type { Effect } from '../../common/calls/calls.js'
+import type { JsonObject } from '../../common/json/json.js'
 
 /** What an MCP server needs. */
 export interface McpHost {
@@ -14,14 +14,27 @@ export interface McpHost {
   readonly onError: (thrown: unknown) => void
 }
 
-/** The tools of a configuration, and what the tool `execute_code` tells of its environment. */
+/** What the runs of a configuration offer to a model. */
 export interface OfferedTools {
-  readonly registry: ToolRegistry
-  /** Names of the agents of the configuration. */
+  /**
+   * The tools that a model calls: `execute_code`, whose description has the tools that code can call; perhaps
+   * `search_tools`; and the direct tools.
+   */
+  readonly tools: readonly OfferedTool[]
+  /** Names of the agents. */
   readonly agents: readonly string[]
-  readonly limits: EnvironmentLimits
-  /** The sandbox may have more than the standard library. */
-  readonly hasPackages: boolean
-  /** With more tools than this, a host searches their documentation. */
-  readonly documentedTools: number
+  /** Maximum characters of a text for a model. */
+  readonly outputCharacters: number
+  /** Documentation of the tools that code can call, by their names or by keywords. */
+  readonly search: (query: string) => string
+}
+
+export interface OfferedTool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  /** Undefined for a tool of the engine. */
+  readonly outputSchema: JsonObject | undefined
+  /** Undefined for a tool of the engine. */
+  readonly effect: Effect | undefined
 }

@@ -65,7 +65,7 @@ async function callResult({ outcome }: CallResult, values: ValueReader, limit: n
   const bytes = refOf(outcome.value)?.bytes ?? 0
   if (bytes > maxContentBytes) return tooLarge(bytes)
   const value = await loadedValue(outcome.value, values)
-  if (isContent(value)) return { content: [...value] }
+  if (isContent(value)) return { content: value }
   const text = jsonToText(value)
   const size = utf8Length(text)
   if (size > maxStructuredBytes) return tooLarge(size)
@@ -75,7 +75,7 @@ async function callResult({ outcome }: CallResult, values: ValueReader, limit: n
 }
 
 /** A result in the form of the protocol, such as the images of another MCP server. */
-function isContent(value: unknown): value is readonly ContentBlock[] {
+function isContent(value: unknown): value is ContentBlock[] {
   return Array.isArray(value) && value.length > 0 && value.every((block) => isSpecType.ContentBlock(block))
 }
 

@@ -20,7 +20,7 @@ import { followCode, followNewRun, followWork } from './follow.js'
 import type { McpHost, OfferedTools } from './host.js'
 import { argumentsOf, errorResult, textResult } from './results.js'
 import { createTask, registerTasks } from './tasks.js'
-import { listServerTools, parseArguments, searchDocumentation, serverTools } from './tools.js'
+import { listServerTools, parseArguments, serverTools } from './tools.js'
 import { type Follow, waitForWork } from './wait-for-work.js'
 import { parseWorkId } from './work-id.js'
 
@@ -54,6 +54,7 @@ export function createServer(host: McpHost, closing: AbortSignal): McpServerFact
     // In the protocol of 2026, a client cancels a request over HTTP by closing its stream.
     const closeCancels = era === 'modern' && requestInfo !== undefined
     const connection = { session: `mcp-${randomBytes(6).toString('hex')}`, closeCancels, closing }
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has only this member
     server.onerror = host.onError
     server.setRequestHandler('tools/list', async () => ({ tools: [...listServerTools(await host.tools())] }))
     server.setRequestHandler('tools/call', async ({ params }, context) => {
@@ -89,8 +90,7 @@ async function callTool(request: ToolRequest): Promise<CallToolResult | InputReq
   const { host, params } = request
   const args = argumentsOf(params.arguments)
   const offered = await host.tools()
-  if (params.name === serverTools.search)
-    return textResult(searchDocumentation(offered, parseArguments('search', args).query), false)
+  if (params.name === serverTools.search) return textResult(offered.search(parseArguments('search', args).query), false)
   const { follow, waitSeconds, source } = workOf(request, offered)
   return wait(request, offered, { follow, waitSeconds, source })
 }
@@ -106,7 +106,7 @@ interface Work {
 function workOf({ host, connection, params: { name, arguments: given } }: ToolRequest, offered: OfferedTools): Work {
   const { ptc, values } = host
   const args = argumentsOf(given)
-  const limit = offered.limits.outputCharacters
+  const limit = offered.outputCharacters
   switch (name) {
     case serverTools.code: {
       const { code, session = connection.session, wait_seconds: waitSeconds } = parseArguments('code', args)
@@ -121,8 +121,8 @@ function workOf({ host, connection, params: { name, arguments: given } }: ToolRe
       return { follow: followWork(host, parseWorkId(id), limit), waitSeconds }
     }
     default: {
-      const isOffered = offered.registry.documentation().some((tool) => tool.name === name && isDirect(tool))
-      if (!isOffered) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`)
+      if (!offered.tools.some((tool) => tool.name === name))
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`)
       const start = () => ptc.startCall({ tool: name, arguments: args })
       return { follow: followNewRun(start, { values, limit }), waitSeconds: directWaitSeconds }
     }
@@ -132,10 +132,6 @@ function workOf({ host, connection, params: { name, arguments: given } }: ToolRe
 /** The arguments of a tool of the configuration have no place for a time. */
 const directWaitSeconds = 50
 
-function isDirect({ offeredTo }: { readonly offeredTo: readonly string[] }): boolean {
-  return offeredTo.includes('direct')
-}
-
 async function wait(
   { host, server, connection, params, context }: ToolRequest,
   offered: OfferedTools,
@@ -144,7 +140,7 @@ async function wait(
   const { mcpReq } = context
   const round = roundOf(mcpReq.requestState())
   const decisions = round ? await sendDecisions(host.ptc, round, mcpReq.inputResponses ?? {}) : noDecisions
-  const limit = offered.limits.outputCharacters
+  const limit = offered.outputCharacters
   const waited = await waitForWork(
     {
       signal: mcpReq.signal,
@@ -195,7 +191,8 @@ function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
 
 /** Sends the progress of work to a client that asked for it. */
 function reporter({ mcpReq }: ServerContext): (text: string) => void {
-  const progressToken = mcpReq._meta?.progressToken
+  const { _meta: meta } = mcpReq
+  const progressToken = meta?.progressToken
   let progress = 0
   let last = ''
   return (message) => {

@@ -99,7 +99,8 @@ async function taskResult(host: McpHost, id: WorkId, signal: AbortSignal): Promi
     if (PtcError.isInstance(thrown) && thrown.code !== 'TEMPORAL_NOT_FOUND') return errorResult(thrown)
     throw thrown
   })
-  return { ...result, _meta: { ...result._meta, 'io.modelcontextprotocol/related-task': { taskId: formatWorkId(id) } } }
+  const { _meta: meta } = result
+  return { ...result, _meta: { ...meta, 'io.modelcontextprotocol/related-task': { taskId: formatWorkId(id) } } }
 }
 
 async function follow(
@@ -108,10 +109,10 @@ async function follow(
   leaveSignal: AbortSignal,
   cancelSignal = new AbortController().signal,
 ): Promise<CallToolResult> {
-  const { limits } = await host.tools()
+  const { outputCharacters } = await host.tools()
   const nothing = (): void => undefined
   const options = { onStarted: nothing, onChange: nothing, leaveSignal, cancelSignal }
-  return followWork(host, id, limits.outputCharacters)(options)
+  return followWork(host, id, outputCharacters)(options)
 }
 
 /** Milliseconds in which most work has stopped. */

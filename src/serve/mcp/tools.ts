@@ -2,9 +2,7 @@ import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { executeCodeTool, searchToolsTool } from '../../common/names.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { buildPrompt } from '../../models/prompt/prompt.js'
-import { findTools, renderFoundStubs } from '../../tools/documentation/search-tools.js'
-import type { OfferedTools } from './host.js'
+import type { OfferedTool, OfferedTools } from './host.js'
 
 /** The tools of the server, besides the direct tools of the configuration. */
 export const serverTools = {
@@ -61,23 +59,22 @@ export function parseArguments<Name extends keyof typeof schemas>(
 }
 
 /** All tools of the server, in the form of the protocol. Equal in each request, so that hosts can cache them. */
-export function listServerTools(offered: OfferedTools): readonly Tool[] {
-  const { registry, agents, limits, hasPackages, documentedTools } = offered
-  const documentation = registry.documentation()
-  const toolSearch = documentation.length > documentedTools
-  const { tools } = buildPrompt({ tools: documentation, limits, hasPackages, toolSearch })
-  const list = tools.map(({ name, description, inputSchema }): Tool => {
-    if (name === serverTools.code) return codeTool(description)
-    const outputSchema = registry.get(name)?.outputSchema
-    return {
-      name,
-      description,
-      inputSchema: objectSchema(inputSchema),
-      ...(outputSchema?.['type'] === 'object' && { outputSchema: objectSchema(outputSchema) }),
-      annotations: annotationsOf(offered, name),
-    }
-  })
-  return [...list, agentTool(agents), waitTool]
+export function listServerTools({ tools, agents }: OfferedTools): readonly Tool[] {
+  return [...tools.map(serverTool), agentTool(agents), waitTool]
+}
+
+function serverTool({ name, description, inputSchema, outputSchema, effect }: OfferedTool): Tool {
+  if (name === serverTools.code) return codeTool(description)
+  return {
+    name,
+    description,
+    inputSchema: objectSchema(inputSchema),
+    ...(outputSchema?.['type'] === 'object' && { outputSchema: objectSchema(outputSchema) }),
+    annotations:
+      effect === 'read' || effect === undefined
+        ? { readOnlyHint: true }
+        : { readOnlyHint: false, idempotentHint: effect === 'idempotent' },
+  }
 }
 
 function codeTool(description: string): Tool {
@@ -113,27 +110,11 @@ const waitTool: Tool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 }
 
-/** What a tool of the configuration declares of its effect. */
-function annotationsOf({ registry }: OfferedTools, name: string): NonNullable<Tool['annotations']> {
-  const effect = registry.get(name)?.effect
-  if (effect === 'read' || effect === undefined) return { readOnlyHint: true }
-  return { readOnlyHint: false, idempotentHint: effect === 'idempotent' }
-}
-
-/** Documentation of tools for code, by a search. */
-export function searchDocumentation({ registry }: OfferedTools, query: string): string {
-  const tools = registry.documentation().filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
-  const { found, others } = findTools(tools, query)
-  if (found.length === 0) return 'No tool matches. Search by a name of the list.'
-  const more = others.length === 0 ? '' : `\n\n(These match, too: ${others.join(', ')})`
-  return `${renderFoundStubs(tools, found)}${more}`
-}
-
 function toJsonSchema(schema: z.ZodType): Tool['inputSchema'] {
   return objectSchema(z.toJSONSchema(schema, { io: 'input' }) as JsonObject)
 }
 
 /** The schemas of tools have an object at their root. */
 function objectSchema(schema: JsonObject): Tool['inputSchema'] {
-  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema, type: 'object' } as Tool['inputSchema']
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema, type: 'object' }
 }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { deferred } from '../../../src/common/async/deferred.js'
 import { defineTool } from '../../../src/index.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { connectMcp, type Generation, serveMcp, testMcpHost, textOf } from '../../support/mcp/mcp-host.js'
+import { connectMcp, type Generation, idOf, serveMcp, testMcpHost, textOf } from '../../support/mcp/mcp-host.js'
 import { noModel } from '../../support/script.js'
 
 /** A tool that returns when the test says so, and counts its calls. */
@@ -30,9 +30,6 @@ function gate() {
   })
   return { tool, counts, entered: entered.promise, open: (value: string) => opened.resolve(value) }
 }
-
-const idOf = (result: { readonly _meta?: unknown }): string =>
-  (result._meta as Readonly<Record<string, string>> | undefined)?.['durable-ptc/id'] ?? ''
 
 describe('work that a host has begun', () => {
   it.each<Generation>(['2025', '2026'])(
@@ -168,7 +165,7 @@ describe('requests that are wrong', () => {
 
 async function connectLegacy(url: string): Promise<LegacyClient> {
   const client = new LegacyClient({ name: 'test', version: '1' }, { capabilities: { tasks: {} } })
-  await client.connect(new LegacyTransport(new URL(url)) as Parameters<typeof client.connect>[0])
+  await client.connect(new LegacyTransport(new URL(url)))
   onTestFinished(() => client.close())
   return client
 }

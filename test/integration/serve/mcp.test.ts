@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { askHuman, defineTool } from '../../../src/index.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { connectMcp, type Generation, serveMcp, testMcpHost, textOf } from '../../support/mcp/mcp-host.js'
+import { connectMcp, type Generation, idOf, serveMcp, testMcpHost, textOf } from '../../support/mcp/mcp-host.js'
 import { noModel, text, turn } from '../../support/script.js'
 
 const add = defineTool({
@@ -96,7 +96,7 @@ print(await ask_human(question="Which invoice?"))`
     const { url } = await serveMcp(testMcpHost(env, tools))
     const client = await connectMcp(url, generation)
     const started = await client.callTool({ name: 'run_agent', arguments: { question: 'What?', wait_seconds: 0 } })
-    const id = (started._meta as Record<string, string>)['durable-ptc/id'] ?? ''
+    const id = idOf(started)
     expect(textOf(started)).toContain(`wait_for_result with the id ${id}`)
     const result = await client.callTool({ name: 'wait_for_result', arguments: { id } })
     expect(textOf(result)).toBe('It is 42.')

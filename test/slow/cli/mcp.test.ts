@@ -7,7 +7,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ptcScript, TestProject } from '../../support/cli/ptc.js'
-import { textOf } from '../../support/mcp/mcp-host.js'
+import { idOf, textOf } from '../../support/mcp/mcp-host.js'
 import { pythonPackages } from '../../support/python/python-environment.js'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 
@@ -100,7 +100,7 @@ describe('ptc mcp', () => {
     const session = uniqueName('s').slice(0, 20)
     const code = `print(await wait_for_file(name="${session}"))`
     const started = await first.client.callTool({ name: 'execute_code', arguments: { code, session, wait_seconds: 0 } })
-    const id = (started._meta as Record<string, string>)['durable-ptc/id'] ?? ''
+    const id = idOf(started)
     await expect.poll(() => readFile(join(project.folder, 'ledger'), 'utf8').catch(() => '')).toContain('waiting')
     process.kill(first.pid, 'SIGKILL')
     await appendFile(join(project.folder, session), 'the content')

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { defaultLimits } from '../../../src/common/run/limits.js'
+import { offeredTools } from '../../../src/cli/environment/offered-tools.js'
 import { openMcpEndpoint } from '../../../src/serve/index.js'
 import type { McpHost } from '../../../src/serve/mcp/index.js'
 import { startServer } from '../../../src/serve/index.js'
@@ -12,12 +13,12 @@ import type { TestEnvironment } from '../environment/test-environment.js'
 
 /** What an MCP server needs, from an environment with these tools. */
 export function testMcpHost(env: TestEnvironment, tools: readonly Tool[], errors: unknown[] = []): McpHost {
-  const registry = createRegistry(tools)
+  const options = { limits: defaultLimits, hasPackages: false, documentedTools: 40 }
+  const offered = offeredTools({ registry: createRegistry(tools), agents: { names: [] } }, options)
   return {
     ptc: env.ptc,
     values: new Values({ store: new LocalStore(env.valuesDirectory) }),
-    tools: () =>
-      Promise.resolve({ registry, agents: [], limits: defaultLimits, hasPackages: false, documentedTools: 40 }),
+    tools: () => Promise.resolve(offered),
     onError: (thrown) => errors.push(thrown),
   }
 }
@@ -45,6 +46,11 @@ export async function connectMcp(
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   onTestFinished(() => client.close())
   return client
+}
+
+/** The id of the work of a result. */
+export function idOf({ _meta: meta }: { readonly _meta?: unknown }): string {
+  return (meta as Readonly<Record<string, string>> | undefined)?.['durable-ptc/id'] ?? ''
 }
 
 /** The text of a result. */

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { raceWithSignal } from '../../../../common/async/abort.js'
 import { hasErrorCode } from '../../../../common/system-error.js'
 import { ToolError } from '../../../tool-error.js'
-import { refusedRange } from './addresses.js'
+import { refusedRange } from '../../../network/addresses.js'
 
 /** An address as Node's `lookup` returns it. */
 export interface ResolvedAddress {

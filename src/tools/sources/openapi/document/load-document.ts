@@ -6,7 +6,7 @@ import { messageOf } from '../../../../common/errors.js'
 import { decodeText } from '../../../../common/text/decode-text.js'
 import { isJsonObject, type JsonObject } from '../../../../common/json/json.js'
 import { withTimeLimit } from '../../../validation/time-limit.js'
-import { acceptedEncodings, sendRequest } from '../../network/send-request.js'
+import { acceptedEncodings, sendRequest } from '../../../network/send-request.js'
 
 /** Bytes of a document: GitHub's has 13 MB. */
 const maxBytes = 32 * 1024 * 1024

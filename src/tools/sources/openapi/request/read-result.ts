@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../../common/json/json.js'
 import { truncateMiddle } from '../../../../common/text/text.js'
-import type { ReceivedResponse } from '../../network/send-request.js'
+import type { ReceivedResponse } from '../../../network/send-request.js'
 import { isJsonType, plainType } from '../document/media-types.js'
 
 /** Bytes of the body of a successful response. */

@@ -5,7 +5,7 @@ it.each([
   ['0.0.0.0', 'unspecified'],
   ['10.1.2.3', 'private'],
   ['100.64.0.1', 'carrierGradeNat'],
-  ['100.100.100.200', 'carrierGradeNat'],
+  ['100.100.100.200', 'metadata'],
   ['127.0.0.1', 'loopback'],
   ['127.255.255.254', 'loopback'],
   ['168.63.129.16', 'metadata'],
@@ -27,7 +27,8 @@ it.each([
   ['::ffff:7f00:1', 'loopback'],
   ['::ffff:a9fe:a9fe', 'linkLocal'],
   ['::ffff:0:7f00:1', 'rfc6145'],
-  ['64:ff9b::7f00:1', 'rfc6052'],
+  ['64:ff9b::7f00:1', 'loopback'],
+  ['64:ff9b::a9fe:a9fe', 'linkLocal'],
   ['64:ff9b:1::7f00:1', 'rfc6052'],
   ['100::1', 'discard'],
   ['2001::1', 'teredo'],
@@ -36,7 +37,7 @@ it.each([
   ['3fff::1', 'reserved'],
   ['4000::1', 'reserved'],
   ['fc00::1', 'uniqueLocal'],
-  ['fd00:ec2::254', 'uniqueLocal'],
+  ['fd00:ec2::254', 'metadata'],
   ['fe80::1', 'linkLocal'],
   ['fe80::1%eth0', 'linkLocal'],
   ['fec0::1', 'deprecatedSiteLocal'],
@@ -48,10 +49,15 @@ it.each([
   expect(refusedRange(address)).toBe(range)
 })
 
-it.each(['1.1.1.1', '100.63.255.255', '100.128.0.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'])(
-  'the public address %s is not refused',
-  (address) => expect(refusedRange(address)).toBeUndefined(),
-)
+it.each([
+  '1.1.1.1',
+  '100.63.255.255',
+  '100.128.0.1',
+  '172.32.0.1',
+  '2606:4700::1111',
+  '::ffff:1.1.1.1',
+  '64:ff9b::101:101',
+])('the public address %s is not refused', (address) => expect(refusedRange(address)).toBeUndefined())
 
 it('an address that the configuration names is allowed, in each spelling, and its neighbour is not', () => {
   const named = new Set(['10.0.0.1', canonicalAddress('FD00::1') ?? ''])

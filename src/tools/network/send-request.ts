@@ -17,7 +17,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { PassThrough, pipeline, type Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { raceWithSignal } from '../../../common/async/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { problemOfAddress } from './address-policy.js'
 
 export interface OutgoingRequest {

@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, it, vi } from 'vitest'
-import { RecordingServer } from '../../../../test/support/openapi/recording-server.js'
+import { RecordingServer } from '../../../test/support/openapi/recording-server.js'
 import { sendRequest } from './send-request.js'
 
 afterEach(() => void vi.restoreAllMocks())

@@ -8,6 +8,7 @@ import { findTools } from '../../../src/tools/documentation/search-tools.js'
 import { createRegistry, type ToolRegistry } from '../../../src/tools/registry.js'
 import { isJsonObject } from '../../../src/common/json/json.js'
 import { listOpenApiTools, publishedDocument } from '../../support/openapi/openapi-tools.js'
+import { gitHubDocument } from '../../support/openapi/file-of-package.js'
 
 async function open(document: string, options: object = {}) {
   const lines: string[] = []
@@ -60,7 +61,7 @@ it('the API of Figma has a tool for each of its operations', async () => {
 })
 
 describe('the API of GitHub, with over 1,200 operations', async () => {
-  const opened = await open(publishedDocument('@octokit/openapi/generated/api.github.com.json'))
+  const opened = await open(await gitHubDocument())
   const documentation = opened.registry.documentation()
 
   it('has a tool for each operation, and says what they would cost', () => {
@@ -90,7 +91,7 @@ describe('the API of GitHub, with over 1,200 operations', async () => {
   })
 
   it('has fewer tools by tag', async () => {
-    const document = publishedDocument('@octokit/openapi/generated/api.github.com.json')
+    const document = await gitHubDocument()
     const { tools } = await open(document, { tags: ['emojis', 'gitignore'], allow: ['meta/root'] })
     expect(tools.map(({ name }) => name)).toEqual([
       'api__emojis_get',

@@ -4,6 +4,7 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { publishedDocument } from '../../support/openapi/openapi-tools.js'
 import { RecordingServer } from '../../support/openapi/recording-server.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
+import { gitHubDocument } from '../../support/openapi/file-of-package.js'
 
 /** Petstore, on a server of the test. */
 async function petstore() {
@@ -108,7 +109,7 @@ print(await pets__addPet(body={"name": "Rex", "photoUrls": []}))
 
 it("an agent searches GitHub's operations, and its code calls one of them", async () => {
   const server = await RecordingServer.start((_, response) => void response.end('{"full_name":"octocat/hello"}'))
-  const document = publishedDocument('@octokit/openapi/generated/api.github.com.json')
+  const document = await gitHubDocument()
   const env = await TestEnvironment.start({
     openapi: { github: { document, baseUrl: server.url } },
     script: [

@@ -22,8 +22,7 @@
  */
 
 export { agent } from './agent.js'
-export { call } from './call.js'
 export { conversation } from './conversation/workflow.js'
-export { program } from './program.js'
+export { call, program } from './program.js'
 export { session } from './named-session/workflow.js'
 export { toolLimit } from './tool-limit/workflow.js'

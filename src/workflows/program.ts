@@ -1,13 +1,16 @@
 /*
- * Workflow `program`: one cell with tools, and no model.
+ * Runs without a model: workflow `program`, one cell with tools, and workflow `call`, one call of a tool without code.
  *
- * Owns: the order of a program's life: read the configuration, run the cell, close the session, return the outcome.
- * Boundary: every outcome of the cell is a result; only the engine can fail the run. `cell/run-cell.ts` runs the cell,
- * as for an agent. The code of a program has the same abilities.
+ * Owns: the order of the life of such a run: read the configuration, run the cell or make the call, close the session,
+ * return the outcome.
+ * Boundary: every outcome of the cell or the call is a result; only the engine can fail the run. `cell/run-cell.ts` runs
+ * the cell, as for an agent. The code of a program has the same abilities. A call is a direct call.
  */
 
 import { defined } from '../common/defined.js'
-import type { ProgramInput, ProgramResult } from '../common/run/runs.js'
+import { callDigest } from '../common/calls/call-identity.js'
+import type { CallInput, CallResult, ProgramInput, ProgramResult } from '../common/run/runs.js'
+import { jsonToText, toTemporalSummary } from '../common/text/text.js'
 import { type CellRun, toCellOutcome } from './cell/cell-result.js'
 import { ContinueAsNewPolicy, continueAsNew } from './run/continue-as-new.js'
 import { recordSummary, recordOutcome } from './run/memo.js'
@@ -23,6 +26,8 @@ import {
 } from './cell/code-runtime.js'
 import { startPendingCalls, resumeCell, runCell } from './cell/run-cell.js'
 import { compensateUnfinished } from './calls/compensation/compensate-unfinished.js'
+import { executeCall } from './calls/pipeline.js'
+import { RunCall } from './calls/run-call.js'
 import type { RunCalls } from './calls/run-calls.js'
 import { type RunState, runState, startRun } from './start-run.js'
 
@@ -75,4 +80,30 @@ async function runProgram(calls: RunCalls, from: ProgramState | string): Promise
   recordOutcome(outcome.status)
   const compensation = compensations.report
   return { outcome, ...run.counts, ...defined({ compensation }) }
+}
+
+/** The call has the place of the first direct call of a program. */
+const position = { turn: 0, cell: 0, index: 1 } as const
+
+export async function call({ tool, arguments: args, context }: CallInput): Promise<CallResult> {
+  return failWorkflowOnError(async () => {
+    const options = { tools: [tool], ...(context && { context }) }
+    const calls = await startRun({ kind: 'call', options })
+    const { run } = calls
+    const requested = {
+      tool,
+      arguments: args,
+      index: position.index,
+      digest: callDigest(tool, args),
+      summary: run.config.isRedacted ? tool : toTemporalSummary(`${tool} ${jsonToText(args)}`),
+      refused: null,
+    }
+    const outcome = await publishEnd(
+      run,
+      () => executeCall(new RunCall(calls, { call: requested, caller: 'direct', position })),
+      ({ status }) => status,
+    )
+    recordOutcome(outcome.status)
+    return { outcome }
+  })
 }

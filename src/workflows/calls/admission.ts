@@ -1,7 +1,7 @@
 import type { Caller } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { pluralize, takeStart } from '../../common/text/text.js'
-import type { AdmittedCall, RunCall, Stage } from './run-call.js'
+import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
 
 /**
  * Refuses a call that may not start now. A limit that refuses it now may not refuse it a moment later, so only a call
@@ -10,6 +10,37 @@ import type { AdmittedCall, RunCall, Stage } from './run-call.js'
 export const admission: Stage = (call, next) => {
   const refused = call.calls.waiting.get(call.idempotencyKey) ? undefined : refusalOf(call)
   return refused ? Promise.resolve(refused) : next(call)
+}
+
+/**
+ * Waits while the budget is spent, or refuses the call. A call that starts has its place in the budget, so concurrent
+ * calls never make more calls than the budget has.
+ */
+export const budget: Stage = (call, next) => {
+  const { run, calls } = call
+  if (!run.hasBudget || calls.awaitsResult(call)) return next(call)
+  return run.budget.spentInTurn === undefined
+    ? startReserved(call, next, run.budget.reserveCall())
+    : startWhenRaised(call, next)
+}
+
+async function startWhenRaised(call: AdmittedCall, next: Next): Promise<CallOutcome> {
+  const { calls, run } = call
+  call.report({ for: 'budget' })
+  // The next call that wakes up must see the place of this one as taken: nothing is awaited in between.
+  let release: (() => void) | undefined
+  const refused = await calls.budget.waitForRest(() => (release = run.budget.reserveCall()))
+  return release ? startReserved(call, next, release) : denied(refused ?? '')
+}
+
+/** @param release gives the place of the call in the budget back */
+async function startReserved(call: AdmittedCall, next: Next, release: () => void): Promise<CallOutcome> {
+  call.onCounted = release
+  try {
+    return await next(call)
+  } finally {
+    release()
+  }
 }
 
 /** Counts a call that starts. Other calls may have used up a limit while this one waited. */

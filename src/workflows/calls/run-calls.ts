@@ -7,9 +7,9 @@ import type { CompensationsState } from '../../common/calls/compensation.js'
 import { defined } from '../../common/defined.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import type { CallWait } from '../run/progress.js'
+import { BudgetWaits } from '../run/budget-waits.js'
 import type { Run } from '../run/run.js'
 import { Semaphore } from '../temporal/semaphore.js'
-import { CallBudget } from './call-budget.js'
 import { Compensations } from './compensation/compensations.js'
 import { Completions, type CompletionsState } from './completions.js'
 import { RememberedApprovals } from './remembered-approvals.js'
@@ -49,7 +49,7 @@ export class RunCalls {
   readonly approvals: RememberedApprovals
   readonly toolSlots: ToolSlots
   readonly compensations: Compensations
-  readonly budget: CallBudget
+  readonly budget: BudgetWaits
   /** The calls that wait for a decision, an answer or a result from outside. */
   readonly toDecide = new Set<CallInProgress>()
   /**
@@ -68,7 +68,7 @@ export class RunCalls {
     this.approvals = new RememberedApprovals(state.approvals)
     this.toolSlots = new ToolSlots(run, this.waiting)
     this.compensations = new Compensations(run, state.compensations)
-    this.budget = new CallBudget(run, state.budgetWaitedMs)
+    this.budget = new BudgetWaits(run, state.budgetWaitedMs)
   }
 
   /** Read when no call is in progress, and after `compensations.store`. */

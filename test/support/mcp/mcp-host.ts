@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { defaultLimits } from '../../../src/common/run/limits.js'
-import { offeredTools } from '../../../src/cli/environment/offered-tools.js'
+import { offeredTools } from '../../../src/cli/mcp/offered-tools.js'
 import { openMcpEndpoint } from '../../../src/serve/index.js'
 import type { McpHost } from '../../../src/serve/mcp/index.js'
 import { startServer } from '../../../src/serve/index.js'

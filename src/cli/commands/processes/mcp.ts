@@ -29,7 +29,7 @@ async function serveMcp({ config, sandbox }: Options): Promise<void> {
   const output = reserveStdout()
   using interrupts = listenForInterrupts()
   const { openEnvironment } = await import('../../environment/environment.js')
-  const { openMcpHost } = await import('../../environment/mcp-host.js')
+  const { openMcpHost } = await import('../../mcp/mcp-host.js')
   const { serveMcpOnStdio } = await import('../../../serve/mcp/index.js')
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await using host = openMcpHost(environment, (thrown) => printStatus(`ptc: ${messageOf(thrown)}`))

@@ -39,7 +39,7 @@ async function serve({ config, host, port, origin: origins }: Options): Promise<
   using interrupts = listenForInterrupts()
   const { openEnvironment } = await import('../../environment/environment.js')
   const { environmentVariable } = await import('../../../platform/environment-variable.js')
-  const { openMcpHost } = await import('../../environment/mcp-host.js')
+  const { openMcpHost } = await import('../../mcp/mcp-host.js')
   const { openMcpEndpoint, startServer } = await import('../../../serve/index.js')
   await using environment = await openEnvironment({ config, ifNoServer: 'fail', interrupts })
   const { ptc, stream, modelNames: models } = environment

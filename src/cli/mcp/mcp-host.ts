@@ -2,7 +2,7 @@ import { PtcError } from '../../common/errors.js'
 import type { McpHost } from '../../serve/mcp/index.js'
 import { mayHavePackages } from '../../worker/plugin/task-queues.js'
 import type { OpenTools } from '../../config/configured-tools.js'
-import type { Environment } from './environment.js'
+import type { Environment } from '../environment/environment.js'
 import { offeredTools } from './offered-tools.js'
 
 /** The parts of an MCP server from an environment, and the tools of its configuration. */

@@ -17,6 +17,7 @@
  * 6. A file has the characters that the model wrote, and an edit changes none outside its place.
  */
 import { z } from 'zod'
+import { ConcurrencyLimit } from '../../common/async/concurrency-limit.js'
 import { PtcError } from '../../common/errors.js'
 import type { ApprovalOptions, ApprovalRule } from '../tool-definition.js'
 import { defineTool } from '../define-tool.js'
@@ -67,6 +68,8 @@ export function memory({ store, scope, limits = {}, name = 'memory', approval }:
   const settings = storeSettings(store, name)
   const parsedLimits = parseLimits(limits)
   let opened: Promise<ObjectStore> | undefined
+  // Writers of one process take turns: each would make the others try again.
+  const writers = new ConcurrencyLimit(1)
   const tool = defineTool({
     name,
     description: descriptionOf(parsedLimits.files, parsedLimits.fileBytes),
@@ -80,7 +83,8 @@ export function memory({ store, scope, limits = {}, name = 'memory', approval }:
       const checked = scopeOf(scope, context, run)
       opened ??= openObjects(settings)
       const scoped = new ScopedMemory(await opened, checked)
-      return runCommand(input, { memory: scoped, limits: parsedLimits, idempotencyKey, signal })
+      const execute = () => runCommand(input, { memory: scoped, limits: parsedLimits, idempotencyKey, signal })
+      return input.command === 'view' ? execute() : writers.run(execute, checked)
     },
   }) as Tool
   const source: ToolSource = {

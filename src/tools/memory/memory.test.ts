@@ -386,7 +386,7 @@ test('writers in parallel lose no fact, and each file has all of its lines', asy
 test('a worker that dies before the index has written nothing, and its retry writes once', async () => {
   const folder = await temporaryFolder()
   const call = await openMemory(folder)
-  dieOnceAt('value.written')
+  dieOnceAt('memory.stored')
   await expect(call(create('x'), 'key')).rejects.toThrow('the worker died')
   await expect(call(view())).rejects.toMatchObject({ problem: 'not_found' })
   expect(await call(create('x'), 'key')).toBe(`File created successfully at: ${file}`)
@@ -405,7 +405,7 @@ test.each<[string, MemoryCommand]>([
   const folder = await temporaryFolder()
   const call = await openMemory(folder)
   await call(create('begin\n'))
-  dieOnceAt('value.published')
+  dieOnceAt('memory.written')
   await expect(call(command, 'key')).rejects.toThrow('the worker died')
   const state = () => Promise.allSettled([call(view()), call(view('/memories')), call(view('/memories/other'))])
   const before = await state()
@@ -455,7 +455,7 @@ test('an erased scope leaves no text, and writers begin anew', async () => {
   const folder = await temporaryFolder()
   const call = await openMemory(folder)
   await call(create('the secret text'))
-  dieOnceAt('value.written')
+  dieOnceAt('memory.stored')
   await expect(call(create('the secret text', '/memories/b'))).rejects.toThrow('the worker died')
   await using administration = administrationOf(
     memory({ store: { kind: 'local', directory: folder }, scope: () => '' }),

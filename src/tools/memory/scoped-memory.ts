@@ -137,7 +137,7 @@ export class ScopedMemory {
   /** Returns false when another writer was faster. */
   async #publish({ number, index }: Version, change: Change, key: string, signal: AbortSignal): Promise<boolean> {
     const put = change.put && (await this.#put(change.put, number, signal))
-    failpoint('value.written')
+    failpoint('memory.stored')
     const next = number + 1
     const files = put ? [...change.keep, put] : change.keep
     const calls = [...index.calls, { key, result: change.result }]
@@ -148,7 +148,7 @@ export class ScopedMemory {
       if (!isCreated && put) await this.#removeLoser(put, number, signal)
       return false
     }
-    failpoint('value.published')
+    failpoint('memory.written')
     await this.#tidy({ number: next, index: { ...index, files } }, index, signal)
     return true
   }

@@ -39,7 +39,8 @@ describe.skipIf((await s3Available) === undefined)('a memory in a bucket', () =>
     const lines = (await run(first, { command: 'view', path })).split('\n').slice(1)
     expect(lines.map((line) => line.slice(7)).toSorted()).toEqual(['begin', ...facts])
 
-    const source = memory({ store: settings, scope: () => 'ada' })
+    const store = { ...settings, region: 'us-east-1', endpoint: server.endpoint }
+    const source = memory({ store, scope: () => 'ada' })
     await using administration = administrationOf(source)
     const listed: unknown[] = []
     for await (const scope of administration?.list(signal) ?? []) listed.push(scope)

@@ -1,7 +1,7 @@
 /*
  * Memory: files that a model keeps for itself from one run to the next, in the shape of the official memory tool.
  *
- * Owns: the tool and its commands (commands.ts, text.ts, listing.ts), whose memory a run gets (scope.ts), the versions
+ * Owns: the tool and its commands (commands/), whose memory a run gets (scope.ts), the versions
  * of a memory in its store (scoped-memory.ts), and listing, export and erasure for people (administration.ts).
  * Boundary: a store has small objects by name (stores/). The S3 client is that of the value store. The tool is a source
  * of tools, because it closes its store when the worker ends. Nothing else knows that a tool is a memory.
@@ -25,7 +25,7 @@ import type { ToolSource } from '../sources/tool-source.js'
 import type { Tool } from '../tool.js'
 import { parseStore, type StoreOption, type StoreSettings } from '../../values/option.js'
 import { type MemoryAdministration, MemoryAdministrator } from './administration.js'
-import { type MemoryCommand, memoryInput, runCommand } from './commands.js'
+import { type MemoryCommand, memoryInput, runCommand } from './commands/commands.js'
 import { type MemoryLimits, parseLimits } from './limits.js'
 import { type MemoryScope, scopeOf } from './scope.js'
 import { ScopedMemory } from './scoped-memory.js'

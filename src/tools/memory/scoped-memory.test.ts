@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { filesIn, temporaryFolder } from '../../../test/support/folders.js'
-import { type MemoryCommand, runCommand } from './commands.js'
+import { type MemoryCommand, runCommand } from './commands/commands.js'
 import { parseLimits } from './limits.js'
 import { ScopedMemory } from './scoped-memory.js'
 import { LocalObjects } from './stores/local-objects.js'

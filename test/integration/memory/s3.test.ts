@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCommand, type MemoryCommand } from '../../../src/tools/memory/commands.js'
+import { runCommand, type MemoryCommand } from '../../../src/tools/memory/commands/commands.js'
 import { parseLimits } from '../../../src/tools/memory/limits.js'
 import { administrationOf, memory } from '../../../src/tools/memory/memory.js'
 import { ScopedMemory } from '../../../src/tools/memory/scoped-memory.js'

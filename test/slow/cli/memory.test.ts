@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { runCommand } from '../../../src/tools/memory/commands.js'
+import { runCommand } from '../../../src/tools/memory/commands/commands.js'
 import { parseLimits } from '../../../src/tools/memory/limits.js'
 import { ScopedMemory } from '../../../src/tools/memory/scoped-memory.js'
 import { LocalObjects } from '../../../src/tools/memory/stores/local-objects.js'

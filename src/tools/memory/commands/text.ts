@@ -3,8 +3,9 @@
  * byte order mark and the line ends of a file stay, and the model sees neither: it sends LF, which becomes CRLF in a
  * file whose lines end with CRLF.
  */
-import { takeStart } from '../../common/text/text.js'
-import { MemoryError } from './memory-error.js'
+import { takeStart } from '../../../common/text/text.js'
+import { MemoryError } from '../memory-error.js'
+import { placesOf } from './search.js'
 
 const byteOrderMark = '\uFEFF'
 /** Larger numbers would not fit into the six characters of a line number. */
@@ -53,9 +54,10 @@ interface Edited {
 export function replaceText(path: string, text: string, oldText: string, newText: string): Edited {
   const newline = newlineOf(text)
   // The text as it is comes first: a file may have both kinds of line ends.
-  const searched = text.includes(oldText) ? oldText : withNewline(oldText, newline)
+  const verbatim = placesOf(text, oldText, maxShownLines + 1)
+  const searched = verbatim.length > 0 ? oldText : withNewline(oldText, newline)
+  const places = searched === oldText ? verbatim : placesOf(text, searched, maxShownLines + 1)
   const shown = takeStart(oldText, maxShownText)
-  const places = placesOf(text, searched)
   const [place] = places
   if (place === undefined) {
     const message = `No replacement was performed, old_str \`${shown}\` did not appear verbatim in ${path}.`
@@ -112,16 +114,6 @@ function newlineOf(text: string): Newline {
 /** In a file with CRLF, each LF becomes CRLF. In another file the text stays as it is. */
 function withNewline(text: string, newline: Newline): string {
   return newline === '\n' ? text : text.replace(/\r?\n/g, newline)
-}
-
-/** At most one more than is shown. Occurrences that overlap count, because they make the place uncertain. */
-function placesOf(text: string, searched: string): readonly number[] {
-  const places: number[] = []
-  for (let at = text.indexOf(searched); at !== -1; at = text.indexOf(searched, at + 1)) {
-    places.push(at)
-    if (places.length > maxShownLines) break
-  }
-  return places
 }
 
 function lineNumbers(text: string, places: readonly number[]): string {

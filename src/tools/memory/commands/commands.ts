@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { MemoryFile } from './index-file.js'
-import type { ParsedLimits } from './limits.js'
+import type { MemoryFile } from '../index-file.js'
+import type { ParsedLimits } from '../limits.js'
 import { renderFolder } from './listing.js'
-import { MemoryError } from './memory-error.js'
-import { foldersOf, isInside, parsePath, root } from './paths.js'
-import type { Change, ScopedMemory, Version } from './scoped-memory.js'
+import { MemoryError } from '../memory-error.js'
+import { foldersOf, isInside, parsePath, root } from '../paths.js'
+import type { Change, ScopedMemory, Version } from '../scoped-memory.js'
 import { insertText, renderFile, replaceText } from './text.js'
 
 const path = z.string().describe('Path of a file or a directory: /memories or below it. For all commands but rename.')

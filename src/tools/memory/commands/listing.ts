@@ -1,5 +1,5 @@
-import { isInside } from './paths.js'
-import type { MemoryFile } from './index-file.js'
+import { isInside } from '../paths.js'
+import type { MemoryFile } from '../index-file.js'
 
 const maxDepth = 2
 

@@ -32,13 +32,16 @@ import { ScopedMemory } from './scoped-memory.js'
 import { LocalObjects } from './stores/local-objects.js'
 import type { ObjectStore } from './stores/object-store.js'
 
+/** Argument of {@link memory}. */
 export interface MemoryOptions {
   /**
    * A folder, `{ kind: 'local', directory }`, for one machine or a shared disk; or a bucket, `{ kind: 's3', … }`, with
    * the members of `values.store`. A relative folder is one of the process. It must not be that of the values.
    */
   readonly store: StoreOption
+  /** Whose memory a run uses. */
   readonly scope: MemoryScope
+  /** What one scope may have. */
   readonly limits?: MemoryLimits
   /** Name of the tool. Default `memory`. */
   readonly name?: string

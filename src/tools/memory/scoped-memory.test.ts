@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { filesIn, temporaryFolder } from '../../../test/support/folders.js'
+import { deferred } from '../../common/async/deferred.js'
 import { type MemoryCommand, runCommand } from './commands/commands.js'
 import { parseLimits } from './limits.js'
 import { ScopedMemory } from './scoped-memory.js'
@@ -122,6 +123,35 @@ test('a reader of a version that is replaced meanwhile reads the new one', async
   }
   await run(new LocalObjects(folder), create('a'))
   expect(await run(new SlowReader(folder), view)).toContain('     1\tf')
+})
+
+test('an erasure removes no content of a writer that begins after it', async () => {
+  const folder = await temporaryFolder()
+  await run(new LocalObjects(folder), create('old'))
+  const erased = deferred<void>()
+  const writer = new OddStore(folder)
+  let written: Promise<string> | undefined
+  class ErasingStore extends LocalObjects {
+    lists = 0
+    override async list(name: string, signal: AbortSignal): Promise<readonly string[]> {
+      if (name.endsWith('/blobs') && (this.lists += 1) === 2) {
+        // The index is erased, and its contents are not yet removed.
+        const hasStored = deferred<void>()
+        writer.onIndex = async (createIndex) => {
+          hasStored.resolve()
+          await erased.promise
+          return createIndex()
+        }
+        written = run(writer, create('new'))
+        await hasStored.promise
+      }
+      return super.list(name, signal)
+    }
+  }
+  await new ScopedMemory(new ErasingStore(folder), 'ada').erase(signal)
+  erased.resolve()
+  expect(await written).toContain('created successfully')
+  expect(await run(writer, view)).toContain('     1\tnew')
 })
 
 test('a failure of the removal of old objects is not one of the write', async () => {

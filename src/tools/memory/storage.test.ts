@@ -47,6 +47,23 @@ test('a link in the place of a folder of the store is refused, for reads and wri
   expect(await filesIn(outside)).toEqual([])
 })
 
+test('links in the places of files, and of the folder for unfinished files, are refused', async () => {
+  const outside = await temporaryFolder()
+  const folder = await temporaryFolder()
+  await writeFile(join(outside, 'secret'), 'a secret')
+  await symlink(outside, join(folder, 'incoming'))
+  const call = await openMemory(folder)
+  await expect(call(create('x'))).rejects.toMatchObject({ code: 'VALUE_STORE_REFUSED' })
+  expect(await filesIn(outside)).toHaveLength(1)
+  await rm(join(folder, 'incoming'))
+  await call(create('x'))
+  const [blob = ''] = (await filesIn(folder)).filter((path) => path.includes('/blobs/'))
+  await rm(blob)
+  await symlink(join(outside, 'secret'), blob)
+  await expect(call(view())).rejects.toMatchObject({ code: 'VALUE_STORE_REFUSED' })
+  expect(await readFile(join(outside, 'secret'), 'utf8')).toBe('a secret')
+})
+
 test('one scope reads nothing of another', async () => {
   const folder = await temporaryFolder()
   const call = await openMemory(folder, { scope: ({ tenant, user }) => [tenant, user] })

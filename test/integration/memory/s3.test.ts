@@ -59,7 +59,9 @@ describe.skipIf((await s3Available) === undefined)('a memory in a bucket', () =>
   it('creates an object for one writer only, and refuses to read more than it was told', async () => {
     const store = new S3Objects(server.settings('memory 2/'))
     const created = await Promise.all(
-      Array.from({ length: 5 }, (_, index) => store.create('a/index/1', Buffer.from(`writer ${index}`), signal)),
+      Array.from({ length: 5 }, (_, index) =>
+        store.create('a/index/1', Buffer.from(`writer ${index}`), new AbortController().signal),
+      ),
     )
     expect(created.filter(Boolean)).toHaveLength(1)
     expect(Buffer.from((await store.read('a/index/1', 100, signal)) ?? []).toString()).toBe(

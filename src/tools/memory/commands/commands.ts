@@ -29,15 +29,25 @@ export const memoryInput = z.object({
 
 /** A call of the memory tool: a command and its arguments. */
 export interface MemoryCommand {
+  /** What to do. */
   readonly command: 'view' | 'create' | 'str_replace' | 'insert' | 'delete' | 'rename'
+  /** For all commands but `rename`. */
   readonly path?: string | undefined
+  /** For `view` of a file: its first and last line. */
   readonly view_range?: readonly number[] | undefined
+  /** For `create`. */
   readonly file_text?: string | undefined
+  /** For `str_replace`. */
   readonly old_str?: string | undefined
+  /** For `str_replace`. Default: empty. */
   readonly new_str?: string | undefined
+  /** For `insert`: the line after which to insert. */
   readonly insert_line?: number | undefined
+  /** For `insert`. */
   readonly insert_text?: string | undefined
+  /** For `rename`. */
   readonly old_path?: string | undefined
+  /** For `rename`. */
   readonly new_path?: string | undefined
 }
 

@@ -41,7 +41,8 @@ export class LocalObjects implements ObjectStore {
     const target = join(this.#directory, name)
     const temporary = join(this.#directory, incoming, `${topOf(name)}-${randomUUID()}`)
     try {
-      await makeFolder(join(this.#directory, incoming), 0o700)
+      await makeFolder(this.#directory, 0o700)
+      await this.#makeFolders(incoming)
       await this.#makeFolders(dirname(name))
       await writeFile(temporary, content)
       signal.throwIfAborted()

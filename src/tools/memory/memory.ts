@@ -1,8 +1,8 @@
 /*
  * Memory: files that a model keeps for itself from one run to the next, in the shape of the official memory tool.
  *
- * Owns: the tool and its commands (commands/), whose memory a run gets (scope.ts), the versions
- * of a memory in its store (scoped-memory.ts), and listing, export and erasure for people (administration.ts).
+ * Owns: the tool and its commands (commands/), whose memory a run gets (scope.ts), the versions of a memory in its store
+ * (scoped-memory.ts), and listing, export and erasure for people (administration.ts).
  * Boundary: a store has small objects by name (stores/). The S3 client is that of the value store. The tool is a source
  * of tools, because it closes its store when the worker ends. Nothing else knows that a tool is a memory.
  *

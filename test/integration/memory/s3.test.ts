@@ -74,7 +74,21 @@ describe.skipIf((await s3Available) === undefined)('a memory in a bucket', () =>
     await store.close()
   })
 
-  it('fails with the code of the store when the server is away, and nothing is lost', async () => {
+  it('a write that fails while the server is away happens once when its call is tried again', async () => {
+    const store = new S3Objects(server.settings('memory 4/'))
+    const path = '/memories/a'
+    await run(store, { command: 'create', path, file_text: 'a\n' })
+    await server.kill()
+    const insert = { command: 'insert', path, insert_line: 1, insert_text: 'b' } as const
+    await expect(run(store, insert, 'key')).rejects.toMatchObject({ code: 'VALUE_STORE_UNAVAILABLE' })
+    await server.startProcess()
+    await run(store, insert, 'key')
+    await run(store, insert, 'key')
+    expect((await run(store, { command: 'view', path })).split('\n').slice(1)).toEqual(['     1\ta', '     2\tb'])
+    await store.close()
+  })
+
+  it('fails with the code of the store when there is no server or no bucket', async () => {
     const store = new S3Objects({ ...server.settings('memory 3/'), endpoint: 'http://127.0.0.1:1' })
     const path = '/memories/a'
     await expect(run(store, { command: 'create', path, file_text: '' })).rejects.toMatchObject({

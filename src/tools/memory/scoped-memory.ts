@@ -4,8 +4,8 @@
  *   index/000000000007         the index of version 7: paths, contents, and the latest writes
  *   blobs/000000000006-<uuid>  a content, written on the basis of version 6
  *
- * A write stores its content as a new object, and then creates the next version of the index. The creation is exclusive:
- * of two writers on the same basis one fails, reads the new version, and applies its command to that.
+ * A write stores its content as a new object, and then creates the next version of the index. The creation is
+ * exclusive: of two writers on the same basis one fails, reads the new version, and applies its command to that.
  *
  * Old versions are removed. A writer that was suspended for long could therefore create a version that was removed: it
  * looks whether a later version exists, and then counts as the writer that failed. A content whose basis is older than

@@ -1,9 +1,9 @@
 /**
- * The first places at which a text occurs in another one. Occurrences that overlap count, because they make the place of
- * an edit uncertain.
+ * The first places at which a text occurs in another one. Occurrences that overlap count, because they make the place
+ * of an edit uncertain.
  *
- * The search of Knuth, Morris and Pratt, because that of JavaScript takes the product of both lengths in the worst case:
- * a model could block its worker for a minute.
+ * The search of Knuth, Morris and Pratt, because that of JavaScript takes the product of both lengths in the worst
+ * case: a model could block its worker for a minute.
  *
  * @param searched not empty
  * @param most maximum number of places

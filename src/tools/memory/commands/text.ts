@@ -71,10 +71,8 @@ export function replaceText(path: string, text: string, oldText: string, newText
   const line = lineAt(text, place)
   const snippet = linesOf(edited).slice(Math.max(0, line - 3), line + 2 + newText.split('\n').length - 1)
   const shownSnippet = takeStart(numbered(snippet, Math.max(1, line - 2)), maxSnippetCharacters)
-  return {
-    text: edited,
-    result: `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${shownSnippet}`,
-  }
+  const heading = 'The memory file has been edited. Here is the snippet showing the change (with line numbers):'
+  return { text: edited, result: `${heading}\n${shownSnippet}` }
 }
 
 /** @param line number of the line after which the text is inserted. @throws MemoryError arguments_invalid */

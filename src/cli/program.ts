@@ -31,6 +31,7 @@ import { runCommand } from './commands/runs/run.js'
 import { serveCommand } from './commands/processes/serve.js'
 import { sessionsCommand } from './commands/state/sessions.js'
 import { showCommand } from './commands/runs/show.js'
+import { memoryCommand } from './commands/state/memory.js'
 import { valuesCommand } from './commands/state/values.js'
 import { watchCommand } from './commands/runs/watch.js'
 import { workerCommand } from './commands/processes/worker.js'
@@ -79,6 +80,7 @@ export function buildProgram(): Command {
     answerCommand(),
     sessionsCommand(),
     valuesCommand(),
+    memoryCommand(),
     replayCheckCommand(),
     serveCommand(),
     mcpCommand(),

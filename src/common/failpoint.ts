@@ -27,6 +27,8 @@ export const failpoints = [
   'journal.stored',
   'value.written',
   'value.published',
+  'memory.stored',
+  'memory.written',
   'snapshot.begins',
   'snapshot.stored',
   'snapshot.restored',

@@ -5,11 +5,11 @@ import {
   HeadObjectCommand,
   paginateListObjectsV2,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { defined } from '../../common/defined.js'
 import { verifyContent, corruptError, isKey, missingError, assertKey } from '../content.js'
+import { createS3Client, describeBucket } from './s3-client.js'
 import { isConflict, isNotFound, toS3StoreError } from './s3-store-errors.js'
 import type { S3StoreSettings } from '../option.js'
 import { spool, type Spooled } from './spool.js'
@@ -19,8 +19,6 @@ import type { StoredContent, ValueStat, ValueStore } from '../store.js'
 const partBytes = 8 * 1024 * 1024
 /** Maximum size that S3 copies in one request. */
 const maxCopyBytes = 5 * 1024 ** 3
-const connectTimeoutMs = 5_000
-const idleTimeoutMs = 30_000
 
 /** Values as objects in a bucket of S3 or of a compatible server; many machines may share it. */
 export class S3Store implements ValueStore {
@@ -30,18 +28,11 @@ export class S3Store implements ValueStore {
   readonly #prefix: string
 
   /** @param idleTimeout milliseconds after which a silent connection is closed */
-  constructor({ bucket, prefix, region, endpoint, forcePathStyle }: S3StoreSettings, idleTimeout = idleTimeoutMs) {
-    this.#bucket = bucket
-    this.#prefix = prefix
-    this.description = `the bucket ${bucket}${prefix === '' ? '' : `/${prefix}`}${endpoint === undefined ? '' : ` at ${withoutCredentials(endpoint)}`}`
-    this.#client = new S3Client({
-      forcePathStyle,
-      // Every read is verified against its key, so a second checksum is not needed. The error of the first check is
-      // better.
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: idleTimeout },
-      ...defined({ region, endpoint }),
-    })
+  constructor(settings: S3StoreSettings, idleTimeout?: number) {
+    this.#bucket = settings.bucket
+    this.#prefix = settings.prefix
+    this.description = describeBucket(settings)
+    this.#client = createS3Client(settings, idleTimeout)
   }
 
   async put(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, signal: AbortSignal): Promise<StoredContent> {
@@ -196,10 +187,4 @@ function undefinedIfNotFound(thrown: unknown): undefined {
 
 function undefinedIfConflict(thrown: unknown): undefined {
   if (!isConflict(thrown)) throw thrown
-}
-
-/** Removes the user name and the password that an endpoint URL may contain. */
-function withoutCredentials(endpoint: string): string {
-  const url = new URL(endpoint)
-  return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`
 }

@@ -40,8 +40,12 @@ export function describeFailpointHits(point: Failpoint, first: number, last: num
 /** Number of files that share the crashes of the scenario of a trip. */
 const tripShards = 6
 
-/** The scenario of a trip uses no named session: `failpoints/shared-sessions.test.ts` hits this failpoint. */
-const tripPoints = failpoints.filter((point) => point !== 'session.started')
+/**
+ * The scenario of a trip uses no named session and no memory: `failpoints/shared-sessions.test.ts` and
+ * `failpoints/memory.test.ts` hit these failpoints.
+ */
+const otherPoints: readonly Failpoint[] = ['session.started', 'memory.stored', 'memory.written']
+const tripPoints = failpoints.filter((point) => !otherPoints.includes(point))
 
 /**
  * Declares tests of the scenario of a trip for every other failpoint of the code: a worker is killed at the first hit,

@@ -30,6 +30,7 @@ describe('help and version', () => {
       'answer',
       'sessions',
       'values',
+      'memory',
       'serve',
       'codec-server',
       'doctor',

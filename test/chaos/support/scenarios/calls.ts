@@ -134,6 +134,8 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'journal.stored': 2,
   'value.written': 9,
   'value.published': 9,
+  'memory.stored': 0,
+  'memory.written': 0,
   'snapshot.begins': 0,
   'snapshot.stored': 0,
   'snapshot.restored': 0,

@@ -131,6 +131,8 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'journal.stored': 0,
   'value.written': 11,
   'value.published': 11,
+  'memory.stored': 0,
+  'memory.written': 0,
   'snapshot.begins': 2,
   'snapshot.stored': 2,
   'snapshot.restored': 1,

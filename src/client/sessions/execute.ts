@@ -128,24 +128,39 @@ export async function resultOfExecution(
   options: ResultOptions,
 ): Promise<SessionExecution> {
   checkKeys('the options', options, resultOptionNames)
-  const { signal, onChange, leaveSignal, source } = options
+  const { leaveSignal } = options
   const workflowId = sessionWorkflowId(taskQueue, session)
-  const handle = client.workflow.getHandle(workflowId, runId).getUpdateHandle<ExecuteResult>(updateId)
-  const interrupt = interruptOf(client, { workflowId, runId }, updateId)
+  const update = client.workflow.getHandle(workflowId, runId).getUpdateHandle<ExecuteResult>(updateId)
   try {
-    const result = await untilLeft(client, leaveSignal, () =>
-      watchWhile(
-        source === undefined ? undefined : onChange,
-        (report, stopSignal) =>
-          watchExecution(client, { workflowId, runId, updateId, source: source ?? '' }, report, stopSignal),
-        () => withAbortListener(signal, interrupt, () => waitForResult(handle, session, leaveSignal)),
-      ),
-    )
-    return { session, workflowId, runId, previous: undefined, ...result }
+    const accepted = { name: session, workflowId, runId, update }
+    return await untilLeft(client, leaveSignal, () => followAccepted(client, accepted, options))
   } catch (thrown) {
     leaveSignal?.throwIfAborted()
     throw runError(thrown, workflowId)
   }
+}
+
+interface AcceptedExecution extends WorkflowExecution {
+  /** Name of the session. */
+  readonly name: string
+  readonly update: WorkflowUpdateHandle<ExecuteResult>
+}
+
+/** Waits for the result of code that a session has taken, and reports the progress. */
+async function followAccepted(
+  client: Client,
+  { name, workflowId, runId, update }: AcceptedExecution,
+  { signal, onChange, leaveSignal, source }: ResultOptions,
+): Promise<SessionExecution> {
+  const { updateId } = update
+  const interrupt = interruptOf(client, { workflowId, runId }, updateId)
+  const result = await watchWhile(
+    source === undefined ? undefined : onChange,
+    (report, stopSignal) =>
+      watchExecution(client, { workflowId, runId, updateId, source: source ?? '' }, report, stopSignal),
+    () => withAbortListener(signal, interrupt, () => waitForResult(update, name, leaveSignal)),
+  )
+  return { session: name, workflowId, runId, previous: undefined, ...result }
 }
 
 /** Errors are ignored: when the code has ended or the server is unavailable, the wait for the result reports it. */
@@ -217,14 +232,9 @@ async function execute(
       )
       const { workflowRunId: runId = '' } = handle
       onAccepted?.({ session: name, runId, updateId })
-      const interrupt = interruptOf(client, { workflowId, runId }, updateId)
-      const result = await watchWhile(
-        onChange,
-        (report, stopSignal) => watchExecution(client, { workflowId, runId, updateId, source }, report, stopSignal),
-        () => withAbortListener(signal, interrupt, () => waitForResult(handle, name, leaveSignal)),
-      )
-      const previous = result.isNew && latest.type === 'over' ? latest.ending : undefined
-      return { session: name, workflowId, runId, previous, ...result }
+      const accepted = { name, workflowId, runId, update: handle }
+      const result = await followAccepted(client, accepted, { ...defined({ signal, onChange, leaveSignal }), source })
+      return { ...result, previous: result.isNew && latest.type === 'over' ? latest.ending : undefined }
     } catch (thrown) {
       const isGone = thrown instanceof WorkflowNotFoundError && latest.type === 'running'
       const error = runError(thrown, workflowId)

@@ -35,7 +35,7 @@ it('a relative server is resolved against the document', () => {
   expect(baseUrl({ url: '/v1' })).toBe('https://docs.example.com/v1')
   expect(baseUrl({ url: '../api/' })).toBe('https://docs.example.com/api')
   expect(baseUrl(undefined)).toBe('https://docs.example.com')
-  expect(() => baseUrl({ url: '/v1' }, {}, 'file:///work/openapi.json')).toThrow('relative to a file: set baseUrl')
+  expect(() => baseUrl({ url: '/v1' }, {}, 'file:///folder/openapi.json')).toThrow('relative to a file: set baseUrl')
 })
 
 it('the servers of an operation come before those of its path and of the document', () => {

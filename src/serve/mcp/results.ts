@@ -93,7 +93,7 @@ async function loadedValue(value: JsonValue, values: ValueReader): Promise<JsonV
 /** The result of a request whose work has not ended. */
 export function unfinishedResult(id: string, state: string): CallToolResult {
   return {
-    ...textResult(`${state}\nIt goes on. Call wait_for_result with the id ${id} for its result.`, false),
+    ...textResult(`${state}\nThe work continues. Call wait_for_result with the id ${id} for its result.`, false),
     _meta: { [metaKeys.id]: id, [metaKeys.status]: 'running' },
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { messageOf } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json/json.js'
 import { packageInfo } from '../../platform/package-info.js'
 import { noDecisions, parseRoundState, type RoundState, sendDecisions } from './decisions.js'
 import { followCode, followNewRun, followWork } from './follow.js'
@@ -25,7 +26,7 @@ import { type Follow, waitForWork } from './wait-for-work.js'
 import { parseWorkId } from './work-id.js'
 
 const instructions = `\
-durable-ptc executes code in a sandbox and calls tools. Work is durable: it goes on when a connection or a machine is \
+durable-ptc executes code in a sandbox and calls tools. Work is durable: it continues when a connection or a machine is \
 lost. Prefer execute_code for several calls and for work on their results.`
 
 /** Longer than a person takes for a decision. */
@@ -91,8 +92,7 @@ async function callTool(request: ToolRequest): Promise<CallToolResult | InputReq
   const args = argumentsOf(params.arguments)
   const offered = await host.tools()
   if (params.name === serverTools.search) return textResult(offered.search(parseArguments('search', args).query), false)
-  const { follow, waitSeconds, source } = workOf(request, offered)
-  return wait(request, offered, { follow, waitSeconds, source })
+  return wait(request, offered, workOf(request, args, offered))
 }
 
 interface Work {
@@ -103,9 +103,8 @@ interface Work {
 }
 
 /** The work that a request starts, or waits for. @throws ProtocolError for an unknown tool; ZodError, PtcError */
-function workOf({ host, connection, params: { name, arguments: given } }: ToolRequest, offered: OfferedTools): Work {
+function workOf({ host, connection, params: { name } }: ToolRequest, args: JsonObject, offered: OfferedTools): Work {
   const { ptc, values } = host
-  const args = argumentsOf(given)
   const limit = offered.outputCharacters
   switch (name) {
     case serverTools.code: {

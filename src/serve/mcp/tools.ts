@@ -21,7 +21,7 @@ const waitSeconds = z
   .min(0)
   .max(maxWaitSeconds)
   .default(defaultWaitSeconds)
-  .describe('Seconds to wait for the result. Afterwards the work goes on, and wait_for_result continues to wait.')
+  .describe('Seconds to wait for the result. Afterwards the work continues, and wait_for_result continues to wait.')
 const session = z
   .string()
   .max(100)
@@ -82,7 +82,7 @@ function codeTool(description: string): Tool {
     name: serverTools.code,
     title: 'Execute code',
     description:
-      `${description}\n\nVariables are kept in the session. The code and its calls are durable: they go on when this ` +
+      `${description}\n\nVariables are kept in the session. The code and its calls are durable: they continue when this ` +
       'connection or a machine is lost.',
     inputSchema: toJsonSchema(schemas.code),
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },

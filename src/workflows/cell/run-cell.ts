@@ -19,7 +19,7 @@
  *    the cell, and its calls do not start.
  */
 
-import { type CancellationScope, isCancellation } from '@temporalio/workflow'
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
 import { capturedCharacters } from '../../common/run/limits.js'
 import { executeCodeTool } from '../../common/names.js'
@@ -228,14 +228,22 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
 }
 
 /**
- * Waits while the budget is spent, before a step that continues the code. A budget of calls does not bound a step: the
+ * Waits while the budget is spent, or until the code is interrupted, before a step that continues the code. A budget of calls does not bound a step: the
  * code may use the results of the last call.
  *
  * @returns the reason when a spent budget ends the run
  */
-async function waitForBudgetOfStep({ run, calls }: CodeRuntime): Promise<string | undefined> {
+async function waitForBudgetOfStep({ run, calls, session }: CodeRuntime): Promise<string | undefined> {
   const item = run.budget.spentWithoutLeases
-  return item === undefined || item === 'toolCalls' ? undefined : calls.budget.waitForRest()
+  if (item === undefined || item === 'toolCalls') return undefined
+  const scope = new CancellationScope()
+  const waiting = scope.run(() => calls.budget.waitForRest())
+  const interrupted = condition(() => session.interruption.isRequested).then(() => scope.cancel())
+  try {
+    return await Promise.race([waiting, interrupted.then(() => undefined)])
+  } finally {
+    waiting.catch(() => undefined)
+  }
 }
 
 /** Starts the calls of a step, except those that a worker has made already. */

@@ -33,7 +33,7 @@ function gate() {
 
 describe('work that a host has begun', () => {
   it.each<Generation>(['2025', '2026'])(
-    'goes on when the server ends, and another server returns its result (protocol of %s)',
+    'continues when the server ends, and another server returns its result (protocol of %s)',
     async (generation) => {
       const { tool, counts, entered, open } = gate()
       const env = await TestEnvironment.start({ tools: [tool], script: noModel })

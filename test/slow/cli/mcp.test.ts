@@ -95,7 +95,7 @@ describe('ptc mcp', () => {
     },
   )
 
-  it('ptc mcp can be killed: the code goes on, and another server returns its result', async () => {
+  it('ptc mcp can be killed: the code continues, and another server returns its result', async () => {
     const first = await connect(project, 'legacy')
     const session = uniqueName('s').slice(0, 20)
     const code = `print(await wait_for_file(name="${session}"))`

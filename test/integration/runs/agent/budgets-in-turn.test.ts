@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest'
+import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { pollOptions } from '../../../support/poll-options.js'
 import { answerResult, code, text, turn } from '../../../support/script.js'
@@ -112,6 +113,20 @@ it('a paused call keeps waiting over continue-as-new, and starts once after the 
   expect(await env.agentResult(started)).toMatchObject({ status: 'answered', toolCalls: 9 })
   expect(pings).toHaveLength(9)
   await env.expectCleanEnd(started)
+})
+
+it('a conversation that pauses between two steps of code can be interrupted', async () => {
+  const sleeps = 'import asyncio\nfor _ in range(20):\n    await asyncio.sleep(2)'
+  const talk = await TestConversation.start(
+    { script: [turn(code(sleeps)), turn(text('unused'))] },
+    { budget: { seconds: 1 } },
+  )
+  const sent = await talk.conversation.send('1')
+  const handle = talk.env.ptc.handle(talk.conversation.workflowId)
+  await vi.waitUntil(async () => (await handle.budget().catch(() => undefined))?.paused, pollOptions)
+  await talk.conversation.interrupt()
+  expect(await sent.answer()).toMatchObject({ status: 'interrupted', turns: 1 })
+  await talk.close()
 })
 
 it('a run that is cancelled while calls wait for the budget ends', async () => {

@@ -2,6 +2,7 @@ import { activityInfo } from '@temporalio/activity'
 import { lostWorkerRetries } from '../../common/calls/calls.js'
 import type { FollowedCall, ToolActivityInput } from '../../common/calls/call-activities.js'
 import type { CompensateInput } from '../../common/calls/compensation.js'
+import { defined } from '../../common/defined.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/run/limits.js'
@@ -11,6 +12,7 @@ import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/calls/run-tool.js'
+import { labelsOf } from './labels-of-result.js'
 import { redactSummary, summarizeCall } from '../../tools/calls/summary.js'
 import { describeAttempt } from './attempt-report.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
@@ -74,7 +76,16 @@ function runToolCall(
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
   const { registry, values, limits: configured, latest, followUps, credentials } = parts
-  const { limits: allowed, inputDigest, followUp, deferred, agent, context: runContext = {}, ...call } = input
+  const {
+    limits: allowed,
+    inputDigest,
+    followUp,
+    withLabels,
+    deferred,
+    agent,
+    context: runContext = {},
+    ...call
+  } = input
   const describe = (attempt: number) => describeAttempt(call, attempt, toolConfig, registry)
   const attempts = { limit: toolConfig.attempts, describe, agent, runContext, credentials }
   return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context, reportMilestone }) => {
@@ -112,9 +123,10 @@ function runToolCall(
     // The store is retried here, because the tool has run and must not run again.
     const externalized = await values.externalize(result, signal)
     failpoint('tool.ends')
-    if (followUp === undefined) return externalized
-    const steps = await followUps?.afterCall({ ...input, followUp }, externalized, scope)
-    return { value: externalized, followUps: steps ?? [] }
+    const labels = withLabels ? labelsOf(registry.get(call.tool), result) : undefined
+    if (followUp === undefined && !withLabels) return externalized
+    const steps = followUp && (await followUps?.afterCall({ ...input, followUp }, externalized, scope))
+    return { value: externalized, followUps: steps ?? [], ...defined({ labels }) }
   })
 }
 

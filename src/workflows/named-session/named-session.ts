@@ -47,6 +47,7 @@ import type { Run } from '../run/run.js'
 import { startRun } from '../start-run.js'
 import { type EndedCell, runServedCell } from '../shared-session/served-cells.js'
 import { rejection } from '../temporal/failures.js'
+import { holdOutcome } from '../calls/data-flow/hold-answer.js'
 import { publishEnd } from '../run/search-attributes.js'
 
 type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
@@ -245,7 +246,10 @@ export class NamedSession {
     const { toolCalls } = run.counts
     const outcome: CellOutcome = this.#interruptedBeforeStart.delete(id)
       ? { ...interruptedBeforeStart, output: '' }
-      : await this.#runCell(id, run, () => runCellToOutcome(this.#cells, runtime, source))
+      : await this.#runCell(id, run, async () => {
+          const ended = await runCellToOutcome(this.#cells, runtime, source)
+          return this.#cells.run(() => holdOutcome(runtime.calls, ended))
+        })
     return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }
   }
 

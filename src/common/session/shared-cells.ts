@@ -30,6 +30,8 @@ export interface ExecuteCell {
   readonly tools?: readonly string[]
   /** The expected context of the calls. An owner with another context refuses the cell. */
   readonly context: JsonObject
+  /** Digest of the rules on data of the run. An owner with other rules refuses the cell. Absent: the run has none. */
+  readonly rules?: string
   /** The labels of what the author of the code has read. Absent: none. */
   readonly labels?: DataLabels
   /** The expected backend. Undefined: any. */

@@ -47,6 +47,7 @@ import type { Run } from '../run/run.js'
 import { startRun } from '../start-run.js'
 import { type EndedCell, runServedCell } from '../shared-session/served-cells.js'
 import { rejection } from '../temporal/failures.js'
+import { digestOfRules } from '../calls/data-flow/data-flow.js'
 import { holdOutcome } from '../calls/data-flow/hold-answer.js'
 import { publishEnd } from '../run/search-attributes.js'
 
@@ -146,9 +147,12 @@ export class NamedSession {
    * @throws ApplicationFailure when the cell is refused, SESSION_CLOSED, and failures of the engine
    */
   async executeServedCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
-    const { id, context, sandbox } = cell
+    const { id, context, sandbox, rules } = cell
     this.#admit({ context, ...defined({ sandbox }) })
     return this.#enqueue(async (runtime) => {
+      // The calls of the cell are decided on by the rules of the session.
+      if (rules !== undefined && rules !== digestOfRules(runtime.run.config))
+        throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with other rules on data`)
       const ended = this.#interruptedBeforeStart.delete(id)
         ? { end: interruptedBeforeStart, output: '', toolCalls: 0 }
         : await this.#runCell(id, runtime.run, () => runServedCell(this.#cells, runtime, cell))

@@ -35,6 +35,7 @@ import type { SessionOwner } from '../../common/run/run-config.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import { showProgress } from '../run/progress.js'
+import { digestOfRules } from '../calls/data-flow/data-flow.js'
 import type { DataFlow } from '../calls/data-flow/data-flow.js'
 import type { RunCalls } from '../calls/run-calls.js'
 import type { Run } from '../run/run.js'
@@ -192,6 +193,7 @@ export class SharedSession {
       outputCharacters: config.limits.outputCharacters,
       ...(config.toolSet.names && { tools: [...tools.keys()] }),
       context: config.context ?? {},
+      ...defined({ rules: digestOfRules(config) }),
       ...(Object.keys(labels).length > 0 && { labels }),
       ...(owner.type === 'parent' && { key: owner.key }),
       ...(owner.type === 'named' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),

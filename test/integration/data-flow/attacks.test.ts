@@ -180,6 +180,21 @@ it('a named session keeps the labels for the runs and clients that use it later'
   await env.ptc.sessions.close(session)
 })
 
+it('a run does not use a session that was started with other rules', async () => {
+  const { tools } = leakTools()
+  const script = [turn(code('print(1)')), answerResult]
+  const env = await TestEnvironment.start({ tools, dataFlow: denySend, script })
+  const session = `old-${env.taskQueue}`
+  await env.ptc.sessions.execute(session, "ssn = (await get_customer())['ssn']")
+  expect(await env.runAgent({ session })).toMatchObject({ answer: '1' })
+  await env.workers.stop()
+  await env.workers.start({ dataFlow: { rules: [{ labels: ['pii'], tools: ['*'], action: 'deny' }] } })
+  expect(await env.runAgent({ session })).toMatchObject({
+    answer: `[denied] session ${session} was started with other rules on data`,
+  })
+  await env.ptc.sessions.close(session)
+})
+
 it('a memory gets no data with a label that a rule restricts, unless what it returns has the label', async () => {
   const store = { kind: 'local', directory: await temporaryFolder() } as const
   const write = { command: 'create', path: '/memories/note.txt', file_text: secret }

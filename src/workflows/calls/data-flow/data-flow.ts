@@ -24,6 +24,9 @@ import {
   isRestricted,
   type Receiver,
 } from '../../../common/calls/data-flow.js'
+import { digestJson } from '../../../common/calls/call-identity.js'
+import type { JsonValue } from '../../../common/json/json.js'
+import type { RunConfig } from '../../../common/run/run-config.js'
 import type { CallOutcome } from '../../../common/calls/outcomes.js'
 
 /** Absent: no labels. */
@@ -144,6 +147,11 @@ export class DataFlow {
   #isCode(caller: Caller): boolean {
     return caller === 'code_execution' && !this.#isHosted
   }
+}
+
+/** Identifies the rules of a run; undefined for a run without rules. */
+export function digestOfRules({ dataFlow }: Pick<RunConfig, 'dataFlow'>): string | undefined {
+  return dataFlow && digestJson(dataFlow.rules as unknown as JsonValue)
 }
 
 function isEmpty(labels: DataLabels): boolean {

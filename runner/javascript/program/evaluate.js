@@ -1,0 +1,118 @@
+/*
+ * Evaluates the source of a cell with the REPL mode of V8's inspector: top-level await, variables that stay, and real
+ * variables of V8, which are fast.
+ */
+'use strict'
+const inspector = require('node:inspector')
+const { createRequire, isBuiltin } = require('node:module')
+const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+const v8 = require('node:v8')
+const { IMPORT, NAME, normalise } = require('./normalise.js')
+const { stripTypes } = require('./typescript.js')
+
+const { defineProperty } = Object
+const { createHook } = v8.promiseHooks
+const { then } = Promise.prototype
+
+class Evaluator {
+  constructor() {
+    this.inspector = new inspector.Session()
+    this.inspector.connect()
+    // The inspector holds the promise of a cell only weakly, and V8 calls back during garbage collection when it is
+    // collected, which ends the process. So every promise of a cell is held.
+    this.held = []
+  }
+
+  /** Defines what the rewritten code calls. Imports are resolved from the working folder. */
+  install() {
+    const require = createRequire(join(process.cwd(), 'cell.js'))
+    const load = async (specifier, options) => {
+      const text = String(specifier)
+      if (isBuiltin(text) || /^(file|data|node):/.test(text)) return import(text, options)
+      const resolved = require.resolve(text)
+      return import(pathToFileURL(resolved).href, options)
+    }
+    const named = (value, name) => defineProperty(value, 'name', { value: name, configurable: true })
+    defineProperty(globalThis, IMPORT, { value: load })
+    defineProperty(globalThis, NAME, { value: named })
+    globalThis.require = require
+  }
+
+  /**
+   * Starts a cell.
+   *
+   * @param onEnd called with its error, if it ends with one
+   * @throws SyntaxError
+   */
+  start(source, number, onEnd) {
+    const code = prepare(source, number)
+    let promise
+    let answer
+    const stop = createHook({ init: (created) => void (promise ??= created) })
+    try {
+      const expression = `${code}\n//# sourceURL=cell-${number}.js`
+      const request = { expression, replMode: true, silent: true }
+      this.inspector.post('Runtime.evaluate', request, (error, result) => (answer ??= error ?? result))
+    } finally {
+      stop()
+    }
+    if (promise === undefined) throw syntaxErrorOf(answer, number)
+    this.held.push(promise)
+    then.call(
+      promise,
+      () => onEnd(),
+      (error) => onEnd({ error }),
+    )
+  }
+}
+
+/** Plain JavaScript never loses a part to the removal of types: `a < b > (c)` is a comparison. */
+function prepare(source, number) {
+  try {
+    return normalise(source, number)
+  } catch (error) {
+    let stripped
+    try {
+      stripped = stripTypes(source)
+    } catch (problem) {
+      if (problem.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw withHint(problem)
+    }
+    if (stripped === undefined) throw withPosition(error, source, number)
+    try {
+      return normalise(stripped, number)
+    } catch (problem) {
+      throw withPosition(problem, source, number)
+    }
+  }
+}
+
+function withHint({ message }) {
+  return new SyntaxError(`${message}. Only types are removed: write an enum as an object, a namespace as a module.`)
+}
+
+/** Adds the line of the code, as Node does. */
+function withPosition(error, source, number) {
+  const { loc, message } = error
+  if (!loc) return error
+  const line = source.split('\n')[loc.line - 1] ?? ''
+  const text = message.replace(/ \(\d+:\d+\)$/, '')
+  const shown = line.length > 200 ? [] : [line, `${' '.repeat(loc.column)}^`]
+  const located = new SyntaxError(text)
+  located.stack = [`cell-${number}.js:${loc.line}`, ...shown, '', `SyntaxError: ${text}${hintFor(text)}`].join('\n')
+  return located
+}
+
+function hintFor(text) {
+  return text.includes("'return' outside of function") ? '. A cell is no function: print the result.' : ''
+}
+
+function syntaxErrorOf(answer, number) {
+  const { exceptionDetails } = answer ?? {}
+  const description = exceptionDetails?.exception?.description ?? 'the code can not be evaluated'
+  const error = new SyntaxError(description.split('\n')[0].replace(/^SyntaxError: /, ''))
+  error.stack = `cell-${number}.js:${(exceptionDetails?.lineNumber ?? 0) + 1}\n\n${description.split('\n')[0]}`
+  return error
+}
+
+module.exports = { Evaluator }

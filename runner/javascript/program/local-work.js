@@ -1,0 +1,60 @@
+/*
+ * Suspends a program whose event loop never ends, because it has an open server, watcher, worker or child process.
+ *
+ * `beforeExit` does not come then. So when calls or timers are pending and the event loop sleeps, the program is
+ * suspended all the same, and the host sends a step at growing intervals, in which local work continues.
+ */
+'use strict'
+const { performance } = require('node:perf_hooks')
+const { setInterval } = require('node:timers')
+
+const CHECK_MS = 20
+const SLEEP_MS = 15 // of the last interval
+const [POLL_FLOOR, POLL_CEILING] = [0.05, 5] // seconds; each poll is a durable step
+const utilization = performance.eventLoopUtilization.bind(performance)
+
+class LocalWork {
+  /** @param suspend called with seconds until the next step; returns false when nothing is pending */
+  constructor(interrupts, suspend) {
+    this.interrupts = interrupts
+    this.suspend = suspend
+    this.pause = POLL_FLOOR
+    this.idleBefore = utilization().idle
+    setInterval(() => this.#check(), CHECK_MS).unref()
+    this.known = new Set(process._getActiveHandles())
+  }
+
+  beginCell() {
+    this.pause = POLL_FLOOR
+  }
+
+  beginCall() {
+    this.pause = POLL_FLOOR
+  }
+
+  #check() {
+    const { idle } = utilization()
+    const slept = idle - this.idleBefore
+    this.idleBefore = idle
+    if (slept < SLEEP_MS || !this.suspend(this.pause)) return
+    this.pause = Math.min(2 * this.pause, POLL_CEILING)
+    this.idleBefore = utilization().idle
+  }
+
+  /** Closes what a stopped cell has left open, so that its callbacks do not run. */
+  end() {
+    for (const handle of process._getActiveHandles()) {
+      if (this.known.has(handle)) continue
+      try {
+        if (typeof handle.kill === 'function' && handle.pid) handle.kill('SIGKILL')
+        else if (typeof handle.destroy === 'function') handle.destroy()
+        else handle.close?.()
+        handle.unref?.()
+      } catch {
+        // It is closed already.
+      }
+    }
+  }
+}
+
+module.exports = { LocalWork }

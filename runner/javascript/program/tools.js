@@ -1,0 +1,51 @@
+/* The tools as functions: they are async, take one object, and resolve to parsed JSON. */
+'use strict'
+
+const { parse, stringify } = JSON
+const MAXIMUM_STRUCTURAL_BYTES = 256 * 1024 // outside of strings; the host refuses more, for any limit of arguments
+
+/** Returns the arguments of one call in the form that the host reads: later changes by the code are not part of it. */
+function encodeArguments({ name, required }, given, limit) {
+  const [input = {}, ...others] = given
+  if (others.length > 0 || input === null || typeof input !== 'object' || Array.isArray(input))
+    throw new TypeError(`${name}() takes one object with its arguments`)
+  let text
+  try {
+    text = stringify(input, rejectLoss)
+  } catch (error) {
+    throw new TypeError(`${name}() takes JSON values only: ${error.message}`)
+  }
+  if (text === undefined) throw new TypeError(`${name}() takes JSON values only`)
+  if (text.length > limit) throw new RangeError(`the arguments of ${name}() are ${text.length} bytes, the limit is ${limit}`)
+  const structure = text.length > MAXIMUM_STRUCTURAL_BYTES ? text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '""').length : 0
+  if (structure > MAXIMUM_STRUCTURAL_BYTES)
+    throw new RangeError(
+      `the arguments of ${name}() are ${structure} bytes outside of strings, the limit is ${MAXIMUM_STRUCTURAL_BYTES}`,
+    )
+  const copy = parse(text)
+  const missing = required.filter((parameter) => !Object.hasOwn(copy, parameter))
+  if (missing.length > 0) throw new TypeError(`${name}() is missing ${missing.map((each) => `"${each}"`).join(', ')}`)
+  return copy
+}
+
+/** Refuses what JSON would change without a word. */
+function rejectLoss(key, value) {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`"${key}" is ${value}`)
+  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`"${key}" is a ${typeof value}`)
+  return value
+}
+
+/** Adds tools and error classes to the globals: a cell may shadow a name. */
+function install(session, signatures, errorClasses) {
+  for (const signature of signatures) {
+    const { name, tool = name } = signature
+    const call = async (...given) =>
+      session.call(tool, encodeArguments(signature, given, session.limits.argument_bytes))
+    Object.defineProperty(call, 'name', { value: name, configurable: true })
+    Object.defineProperty(globalThis, name, { value: call, writable: true, configurable: true })
+  }
+  for (const [name, value] of Object.entries(errorClasses))
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true })
+}
+
+module.exports = { install }

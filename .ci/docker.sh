@@ -101,3 +101,20 @@ debootstrap_to() {
   mv "$tarball.$$" "$tarball"
   sha256sum <"$tarball" >"$tarball.sha256"
 }
+
+# Imports an image with only the program of Node.js, from the npm package of its authors.
+make_node_image() {
+  local image=$1 version=$2 folder
+  docker image inspect "$image" >/dev/null 2>&1 && return
+  folder=$(mktemp -d)
+  progress "importing $image"
+  (
+    cd "$folder"
+    timeout -k 10 300 npm pack --silent "node-linux-$(node -p process.arch)@$version" >/dev/null
+    tar -xzf ./*.tgz
+    mkdir -p root/usr/local/bin
+    mv package/bin/node root/usr/local/bin/
+    tar -C root -c . | timeout -k 10 180 docker import - "$image"
+  ) >&2 || fail "could not import $image"
+  rm -rf "$folder"
+}

@@ -14,14 +14,17 @@
 const { AsyncLocalStorage } = require('node:async_hooks')
 const module_ = require('node:module')
 const { ProgramClock } = require('./determinism/program-clock.js')
-const randomness = require('./determinism/randomness.js')
-const timeFunctions = require('./determinism/time-functions.js')
-const timers = require('./determinism/timers.js')
-const { CellStop, errorClasses, formatError, ProcessExit, toolError } = require('./program/errors.js')
-const { Evaluator } = require('./program/evaluate.js')
-const { Interrupts } = require('./program/interrupts.js')
-const { LocalWork } = require('./program/local-work.js')
-const { OutputCapture } = require('./program/output.js')
+const { TimerQueue } = require('./determinism/timer-queue.js')
+const { Evaluator } = require('./cells/evaluate.js')
+const { formatError } = require('./cells/format-error.js')
+const { Interrupts } = require('./cells/interrupts.js')
+const { LocalWork } = require('./cells/local-work.js')
+const { OutputCapture } = require('./cells/output.js')
+const { CellStop, errorClasses, ProcessExit, toolError } = require('./program/errors.js')
+const imports = require('./program/imports.js')
+const randomness = require('./program/randomness.js')
+const timeFunctions = require('./program/time-functions.js')
+const timers = require('./program/timers.js')
 const tools = require('./program/tools.js')
 const { Channel } = require('./protocol/channel.js')
 const { StepProtocol } = require('./protocol/step-protocol.js')
@@ -40,7 +43,7 @@ class Session {
     this.output = new OutputCapture(this.channel)
     this.evaluator = new Evaluator()
     this.clock = new ProgramClock()
-    this.timers = new timers.TimerQueue(this.clock)
+    this.timers = new TimerQueue(this.clock)
     this.interrupts = new Interrupts(() => this.#onTerminated())
     this.localWork = new LocalWork(this.interrupts, (wakeIn) => this.#suspendWithLocalWork(wakeIn))
     this.limits = {}
@@ -77,7 +80,7 @@ class Session {
     timers.install(this.timers)
     this.#installImmediates()
     process.exit = (code = process.exitCode ?? 0) => this.#exit(code)
-    this.evaluator.install()
+    imports.install()
     tools.install(this, signatures, errorClasses)
     module_.syncBuiltinESMExports() // named imports of builtin modules are copies
   }
@@ -113,7 +116,8 @@ class Session {
       if (frame.input_data !== undefined) this.#setVariable('input_data', this.#resolve(frame.input_data, 'value'))
       const source = this.#resolve(frame, 'source')
       this.protocol.values.clear()
-      const start = () => this.evaluator.start(source, number, (failed) => end(failed ? endOf(failed.error) : completed))
+      const start = () =>
+        this.evaluator.start(source, number, (failed) => end(failed ? endOf(failed.error) : completed))
       if (isRestricted) this.author.run(cell, start)
       else start()
     } catch (error) {
@@ -123,7 +127,7 @@ class Session {
   }
 
   #setVariable(name, value) {
-    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: true })
+    Object.defineProperty(programGlobal, name, { value, writable: true, configurable: true, enumerable: true })
   }
 
   /** Called when all local work is done. */
@@ -168,20 +172,26 @@ class Session {
     const count = countFitting(this.newCalls)
     const calls = this.newCalls.splice(0, count)
     const timer = first === undefined ? undefined : first / MICROSECONDS
-    const wakeIn = this.newCalls.length > 0 ? 0 : localWakeIn === undefined ? timer : Math.min(localWakeIn, timer ?? localWakeIn)
+    const wakeIn =
+      this.newCalls.length > 0 ? 0 : localWakeIn === undefined ? timer : Math.min(localWakeIn, timer ?? localWakeIn)
     this.timerDue = first === undefined || wakeIn < timer ? undefined : this.clock.after(first)
     try {
       this.#sendResult({ type: 'suspended', calls, wake_in: wakeIn ?? null })
     } catch (error) {
       this.#forgetWork()
-      return this.#finish({ type: 'failed', kind: 'limit_exceeded', error: `${error.message}: pass less to one tool call` })
+      return this.#finish({
+        type: 'failed',
+        kind: 'limit_exceeded',
+        error: `${error.message}: pass less to one tool call`,
+      })
     }
     const frame = this.protocol.nextStep('resume')
     this.#continue(() => this.#resume(frame))
   }
 
   #suspendWithLocalWork(wakeIn) {
-    if (!this.cell || this.#isEnding || (this.pendingCalls.size === 0 && this.timers.untilFirst === undefined)) return false
+    if (!this.cell || this.#isEnding || (this.pendingCalls.size === 0 && this.timers.untilFirst === undefined))
+      return false
     if (!this.interrupts.leave()) return false
     this.#suspend(wakeIn)
     return true
@@ -215,8 +225,9 @@ class Session {
     }
   }
 
-  #resolve(container, key) {
-    return container.ref === undefined ? container[key] : this.protocol.values.take(container.ref)
+  /** Returns a value of the program. */
+  #resolve({ ref, ...container }, key) {
+    return tools.fromJson(ref === undefined ? JSON.stringify(container[key]) : this.protocol.values.take(ref))
   }
 
   /** Sends the result of the cell, and blocks until the next cell. */
@@ -249,7 +260,11 @@ class Session {
     this.#forgetWork()
     if (interruptedAfter === undefined) {
       const rule = `it may run ${this.limits.cell_seconds} seconds, waiting for tools not counted`
-      return this.#finish({ type: 'failed', kind: 'timed_out', error: `the code was stopped: ${rule}. Do less in one cell.` })
+      return this.#finish({
+        type: 'failed',
+        kind: 'timed_out',
+        error: `the code was stopped: ${rule}. Do less in one cell.`,
+      })
     }
     this.channel.send({ type: 'interrupted' }) // otherwise the host would try again
     this.#finish({ type: 'failed', kind: 'stopped', error: 'Interrupted' }, interruptedAfter)
@@ -258,7 +273,10 @@ class Session {
   /** Waits in code that may be ended. */
   #absorbTermination() {
     realImmediate(() => this.interrupts.isTerminating && this.#onTerminated())
-    for (const start = process.hrtime.bigint(); this.interrupts.isTerminating && process.hrtime.bigint() - start < 60_000_000n; );
+    for (
+      const start = process.hrtime.bigint();
+      this.interrupts.isTerminating && process.hrtime.bigint() - start < 60_000_000n;
+    );
   }
 
   /** Invariant 4. */
@@ -285,13 +303,17 @@ class Session {
 
   // -- called by the program
 
-  /** Makes one tool call. It is sent to the host when the program can't continue without its result. */
-  call(tool, given) {
+  /**
+   * Makes one tool call. It is sent to the host when the program can't continue without its result.
+   *
+   * @param text the arguments as JSON
+   */
+  call(tool, text, resolve, reject) {
     const { cell } = this
     const author = this.author.getStore()
     if (!cell || (author && author !== cell)) {
       const reason = 'was called by code that another agent has left behind: its cell has ended'
-      return Promise.reject(toolError(tool, { status: 'denied', message: `${tool}() ${reason}` }))
+      return reject(toolError(tool, { status: 'denied', message: `${tool}() ${reason}` }))
     }
     this.callsInCell += 1
     const limit = this.limits.calls_per_cell
@@ -300,13 +322,12 @@ class Session {
       const stop = new CellStop('limit_exceeded', message)
       cell.end ??= endOf(stop)
       this.#forgetWork()
-      return Promise.reject(stop)
+      return reject(stop)
     }
     this.callIndex += 1
-    const index = this.callIndex
-    this.newCalls.push({ call: index, tool, arguments: given })
+    this.newCalls.push({ call: this.callIndex, tool, arguments: JSON.parse(text) })
+    this.pendingCalls.set(this.callIndex, { tool, resolve, reject, cell })
     this.localWork.beginCall()
-    return new Promise((resolve, reject) => this.pendingCalls.set(index, { tool, resolve, reject, cell }))
   }
 
   /** Immediates of the program are known, so that those of a stopped cell do not run. */
@@ -324,9 +345,11 @@ class Session {
       realClearImmediate(immediate)
     }
     const { promisify } = require('node:util')
-    Object.defineProperty(start, promisify.custom, { value: (value) => new Promise((resolve) => start(resolve, value)) })
+    Object.defineProperty(start, promisify.custom, {
+      value: (value) => new Promise((resolve) => start(resolve, value)),
+    })
     const functions = { setImmediate: start, clearImmediate: clear }
-    Object.assign(globalThis, functions)
+    Object.assign(programGlobal, functions)
     Object.assign(require('node:timers'), functions)
   }
 

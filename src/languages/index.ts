@@ -14,6 +14,7 @@
 import { PtcError } from '../common/errors.js'
 import { defaultLanguageName } from '../common/names.js'
 import type { Language } from './language.js'
+import { javascript } from './javascript/index.js'
 import { python } from './python/index.js'
 
 export type {
@@ -27,7 +28,7 @@ export type {
 } from './language.js'
 export { parametersOf } from './parameters.js'
 
-export const languages: readonly Language[] = [python]
+export const languages: readonly Language[] = [python, javascript]
 
 /**
  * Returns the language of a run.

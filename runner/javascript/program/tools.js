@@ -1,10 +1,12 @@
 /* The tools as functions: they are async, take one object, and resolve to parsed JSON. */
 'use strict'
 
+// Code may declare these names.
+const { Array, JSON, Number, Object, Promise, RangeError, TypeError } = globalThis
 const { parse, stringify } = JSON
 const MAXIMUM_STRUCTURAL_BYTES = 256 * 1024 // outside of strings; the host refuses more, for any limit of arguments
 
-/** Returns the arguments of one call in the form that the host reads: later changes by the code are not part of it. */
+/** Returns the arguments of one call as JSON: later changes by the code are not part of it. */
 function encodeArguments({ name, required }, given, limit) {
   const [input = {}, ...others] = given
   if (others.length > 0 || input === null || typeof input !== 'object' || Array.isArray(input))
@@ -16,16 +18,16 @@ function encodeArguments({ name, required }, given, limit) {
     throw new TypeError(`${name}() takes JSON values only: ${error.message}`)
   }
   if (text === undefined) throw new TypeError(`${name}() takes JSON values only`)
-  if (text.length > limit) throw new RangeError(`the arguments of ${name}() are ${text.length} bytes, the limit is ${limit}`)
+  if (text.length > limit)
+    throw new RangeError(`the arguments of ${name}() are ${text.length} bytes, the limit is ${limit}`)
   const structure = text.length > MAXIMUM_STRUCTURAL_BYTES ? text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '""').length : 0
   if (structure > MAXIMUM_STRUCTURAL_BYTES)
     throw new RangeError(
       `the arguments of ${name}() are ${structure} bytes outside of strings, the limit is ${MAXIMUM_STRUCTURAL_BYTES}`,
     )
-  const copy = parse(text)
-  const missing = required.filter((parameter) => !Object.hasOwn(copy, parameter))
+  const missing = required.filter((parameter) => input[parameter] === undefined)
   if (missing.length > 0) throw new TypeError(`${name}() is missing ${missing.map((each) => `"${each}"`).join(', ')}`)
-  return copy
+  return text
 }
 
 /** Refuses what JSON would change without a word. */
@@ -39,8 +41,10 @@ function rejectLoss(key, value) {
 function install(session, signatures, errorClasses) {
   for (const signature of signatures) {
     const { name, tool = name } = signature
-    const call = async (...given) =>
-      session.call(tool, encodeArguments(signature, given, session.limits.argument_bytes))
+    const call = async (...given) => {
+      const text = encodeArguments(signature, given, session.limits.argument_bytes)
+      return new Promise((resolve, reject) => session.call(tool, text, resolve, reject))
+    }
     Object.defineProperty(call, 'name', { value: name, configurable: true })
     Object.defineProperty(globalThis, name, { value: call, writable: true, configurable: true })
   }
@@ -48,4 +52,7 @@ function install(session, signatures, errorClasses) {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true })
 }
 
-module.exports = { install }
+/** Makes a value of the program from JSON. */
+const fromJson = (text) => parse(text)
+
+module.exports = { fromJson, install }

@@ -10,7 +10,7 @@
  */
 'use strict'
 const { readSync, writeSync } = require('node:fs')
-const { exit } = require('../program/process-end.js')
+const { exit } = require('../cells/process-end.js')
 
 const INPUT = 3
 const OUTPUT = 4
@@ -34,7 +34,7 @@ class Channel {
     frame.writeUInt32BE(body.length)
     body.copy(frame, 4)
     this.sending = true
-    for (let offset = 0; offset < frame.length; ) offset += retried(() => writeSync(OUTPUT, frame, offset))
+    for (let offset = 0; offset < frame.length;) offset += retried(() => writeSync(OUTPUT, frame, offset))
     this.sending = false
     return body.length
   }

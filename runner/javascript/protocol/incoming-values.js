@@ -3,8 +3,6 @@
 const { createHash } = require('node:crypto')
 const { CellStop } = require('../program/errors.js')
 
-const { parse } = JSON
-
 class IncomingValue {
   constructor() {
     this.pieces = []
@@ -87,10 +85,10 @@ class IncomingValues {
     )?.ref
   }
 
-  /** Returns a new copy of the value. Throws CellStop when it can't be created here. */
+  /** Returns the JSON of the value. Throws CellStop when it can't be created here. */
   take(reference) {
     const { problem, characters, text } = this.values.get(reference)
-    if (problem === undefined) return parse(text)
+    if (problem === undefined) return text
     const rule = `a value of ${characters} characters can't be given to the code: ${problem}`
     throw new CellStop('limit_exceeded', `${rule}. Ask the tool for less.`)
   }

@@ -76,6 +76,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const imageSource = readImageSource(
     settings.runnerDirectory,
     settings.baseImage ?? environmentVariable('PTC_BASE_IMAGE'),
+    environmentVariable('PTC_NODE_IMAGE'),
   )
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8')))

@@ -10,6 +10,7 @@ const pingMs = 60_000
 
 /** The image that `.ci/run` creates on a machine without access to a registry. */
 const localBase = 'durable-ptc-base:bookworm'
+const localNode = 'durable-ptc-node:24'
 
 /**
  * Looks for a Docker daemon, as PTC_TEST_DOCKER requires, and builds the sandbox image if it is missing.
@@ -59,6 +60,7 @@ async function preferLocalBase(daemon: Dockerode): Promise<void> {
     .catch(() => false)
   if (!exists) return
   process.env['PTC_BASE_IMAGE'] = localBase
+  process.env['PTC_NODE_IMAGE'] ??= localNode
   process.env['PTC_BUILD_NETWORK'] ??= 'host'
 }
 

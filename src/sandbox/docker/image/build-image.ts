@@ -34,7 +34,7 @@ export async function buildImage(
   source: ImageSource,
   options: BuildImageOptions = {},
 ): Promise<void> {
-  const { base, tag } = source
+  const { base, node, tag } = source
   const network = options.network ?? environmentVariable('PTC_BUILD_NETWORK')
   const action = `build image ${tag}`
   await engine.call({ action, signal: options.signal, timeoutMs: buildTimeoutMs }, async (docker, abortSignal) => {
@@ -44,7 +44,7 @@ export async function buildImage(
         t: tag,
         dockerfile,
         labels: { [runnerDigestLabel]: source.digest },
-        buildargs: { RUNNER_DIGEST: source.digest, ...defined({ BASE: base }) },
+        buildargs: { RUNNER_DIGEST: source.digest, ...defined({ BASE: base, NODE: node }) },
         ...defined({ networkmode: network }),
         rm: true,
         forcerm: true,
@@ -68,7 +68,8 @@ function reportBuildEvent(line: string, imageDescription: string, onProgress: Bu
       `could not build image ${imageDescription}: ${event.errorDetail.message}`,
       {
         hint:
-          'Set PTC_BASE_IMAGE to a Debian image that is on the daemon or can be pulled; ' +
+          'Set PTC_BASE_IMAGE to a Debian image, and PTC_NODE_IMAGE to one with Node.js, that is on the daemon or can be ' +
+          'pulled; ' +
           'PTC_BUILD_NETWORK=host helps where containers have no network.',
       },
     )

@@ -14,7 +14,9 @@ export interface ImageSource {
   readonly digest: string
   /** The base image; default: the base image of the Dockerfile. */
   readonly base: string | undefined
-  /** Derived from the files and the name of the base, so that a changed runner or base never uses an old image. */
+  /** The image with Node.js; default: that of the Dockerfile. */
+  readonly node: string | undefined
+  /** Derived from the files and the names of both images, so that a changed runner or base never uses an old image. */
   readonly tag: string
 }
 
@@ -26,7 +28,7 @@ export const dockerfile = 'image/Dockerfile'
 const supervisorSource = 'image/supervisor.c'
 
 /** @throws PtcError INTERNAL when the files are missing (a broken installation) */
-export function readImageSource(directory: string, base?: string): ImageSource {
+export function readImageSource(directory: string, base?: string, node?: string): ImageSource {
   if (!existsSync(join(directory, dockerfile))) {
     throw new PtcError('INTERNAL', `no ${dockerfile} in ${directory}`, { hint: 'Install durable-ptc again.' })
   }
@@ -42,6 +44,7 @@ export function readImageSource(directory: string, base?: string): ImageSource {
     hash.update(`${file} ${content.length}\n`).update(content)
   }
   const digest = hash.digest('hex')
-  const baseSuffix = base === undefined ? '' : `-${createHash('sha256').update(base).digest('hex').slice(0, 8)}`
-  return { directory, files, digest, base, tag: `durable-ptc-sandbox:${digest.slice(0, 12)}${baseSuffix}` }
+  const images = [base, node].filter((each) => each !== undefined).join(' ')
+  const suffix = images === '' ? '' : `-${createHash('sha256').update(images).digest('hex').slice(0, 8)}`
+  return { directory, files, digest, base, node, tag: `durable-ptc-sandbox:${digest.slice(0, 12)}${suffix}` }
 }

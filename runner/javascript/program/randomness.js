@@ -9,7 +9,8 @@ const crypto = require('node:crypto')
 const fs = require('node:fs')
 
 const { createHash } = crypto
-const realImmediate = setImmediate
+// Code may declare these names.
+const { ArrayBuffer, Buffer, Math, Number, Object, RangeError, Uint8Array, setImmediate: realImmediate } = globalThis
 const BLOCK = 32
 
 /** SHA-256 over a counter. Each read begins with a new block. */

@@ -78,7 +78,7 @@ class OutputCapture {
     let text = ''
     const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, fstatSync(this.file).size))
     // Checked again: a child may print meanwhile.
-    for (let offset = 0; fstatSync(this.file).size > offset && chunk.length > 0; ) {
+    for (let offset = 0; fstatSync(this.file).size > offset && chunk.length > 0;) {
       const count = readSync(this.file, chunk, 0, chunk.length, offset)
       if (count === 0) break
       text = this.decoder.write(chunk.subarray(0, count))

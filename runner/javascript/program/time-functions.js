@@ -3,7 +3,8 @@
 const os = require('node:os')
 const { performance } = require('node:perf_hooks')
 
-const RealDate = Date
+// Code may declare these names.
+const { BigInt, Date: RealDate, Intl, Math, Object, Proxy, Reflect, process } = globalThis
 
 function install(clock) {
   const now = () => clock.readWall()

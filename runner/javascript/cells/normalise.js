@@ -14,14 +14,11 @@
  * | `export const a = 1`              | `let a = 1`                                                          |
  */
 'use strict'
+const { IMPORT, NAME } = require('../program/imports.js')
 const { parse } = require('../vendor/acorn.js')
 
 /** Parsing takes about a second for a megabyte. Larger code is evaluated as it is. */
 const MAXIMUM_CHARACTERS = 512 * 1024
-
-/** Names by which the rewritten code reaches the runner. They are no enumerable globals. */
-const IMPORT = '__ptc_import'
-const NAME = '__ptc_name'
 
 const options = {
   ecmaVersion: 'latest',
@@ -91,7 +88,8 @@ function rewrite(statement, context) {
     // A second `var` of a name is an assignment.
     const isRepeated = kind === 'var' && names.every((name) => declared.has(name))
     for (const name of names) declared.add(name)
-    if (kind === 'const' || kind === 'var') replace(start, start + kind.length, (isRepeated ? '' : 'let').padEnd(kind.length))
+    if (kind === 'const' || kind === 'var')
+      replace(start, start + kind.length, (isRepeated ? '' : 'let').padEnd(kind.length))
   } else if (type === 'ClassDeclaration') replace(start, start, `let ${statement.id.name}=`)
   else if (type === 'FunctionDeclaration') {
     const { name } = statement.id
@@ -102,7 +100,8 @@ function rewrite(statement, context) {
   else if (type === 'ExportNamedDeclaration' && statement.declaration) {
     replace(start, statement.declaration.start, ' '.repeat(statement.declaration.start - start))
     rewrite(statement.declaration, context)
-  } else if (type === 'ExportNamedDeclaration' || type === 'ExportAllDeclaration') replace(start, end, blank(source, start, end))
+  } else if (type === 'ExportNamedDeclaration' || type === 'ExportAllDeclaration')
+    replace(start, end, blank(source, start, end))
   else if (type === 'ExportDefaultDeclaration') {
     const { declaration } = statement
     replace(start, declaration.start, ' '.repeat(declaration.start - start))
@@ -142,4 +141,4 @@ function insertAfterDirectives(body, text, { body: statements }) {
   return `${body.slice(0, position)}${position > 0 ? ';' : ''}${text}${body.slice(position)}`
 }
 
-module.exports = { IMPORT, NAME, normalise }
+module.exports = { normalise }

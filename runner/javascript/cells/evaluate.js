@@ -4,16 +4,12 @@
  */
 'use strict'
 const inspector = require('node:inspector')
-const { createRequire, isBuiltin } = require('node:module')
-const { join } = require('node:path')
-const { pathToFileURL } = require('node:url')
 const v8 = require('node:v8')
-const { IMPORT, NAME, normalise } = require('./normalise.js')
+const { normalise } = require('./normalise.js')
 const { stripTypes } = require('./typescript.js')
 
-const { defineProperty } = Object
 const { createHook } = v8.promiseHooks
-const { then } = Promise.prototype
+const { then } = programGlobal.Promise.prototype
 
 class Evaluator {
   constructor() {
@@ -22,21 +18,6 @@ class Evaluator {
     // The inspector holds the promise of a cell only weakly, and V8 calls back during garbage collection when it is
     // collected, which ends the process. So every promise of a cell is held.
     this.held = []
-  }
-
-  /** Defines what the rewritten code calls. Imports are resolved from the working folder. */
-  install() {
-    const require = createRequire(join(process.cwd(), 'cell.js'))
-    const load = async (specifier, options) => {
-      const text = String(specifier)
-      if (isBuiltin(text) || /^(file|data|node):/.test(text)) return import(text, options)
-      const resolved = require.resolve(text)
-      return import(pathToFileURL(resolved).href, options)
-    }
-    const named = (value, name) => defineProperty(value, 'name', { value: name, configurable: true })
-    defineProperty(globalThis, IMPORT, { value: load })
-    defineProperty(globalThis, NAME, { value: named })
-    globalThis.require = require
   }
 
   /**

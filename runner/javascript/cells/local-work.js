@@ -5,7 +5,6 @@
  * suspended all the same, and the host sends a step at growing intervals, in which local work continues.
  */
 'use strict'
-const { performance } = require('node:perf_hooks')
 const { setInterval } = require('node:timers')
 
 const CHECK_MS = 20

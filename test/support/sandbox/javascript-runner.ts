@@ -1,0 +1,143 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { javascript } from '../../../src/languages/javascript/index.js'
+import { defined } from '../../../src/common/defined.js'
+import { encodeMessage, FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
+import type { HostMessage, RunnerMessage } from '../../../src/sandbox/protocol/messages.js'
+import { runnerDirectory } from '../../../src/sandbox/runner-directory.js'
+import { temporaryFolder } from '../folders.js'
+
+type Call = Extract<RunnerMessage, { type: 'suspended' }>['calls'][number]
+type Outcome = Extract<HostMessage, { type: 'resume' }>['results'][number]['outcome']
+
+interface Answered {
+  readonly index: number
+  readonly outcome: Outcome
+}
+
+/** Answers the calls of a step: all of them, or those that have a result by now. */
+type Answer = (calls: readonly Call[]) => readonly Answered[]
+
+const echo: Answer = (calls) =>
+  calls.map(({ call, arguments: value }) => ({ index: call, outcome: { status: 'ok', value } }))
+
+const limits = {
+  cell_seconds: 2,
+  calls_per_cell: 1_000,
+  captured_characters: 20_000,
+  frame_bytes: 1 << 24,
+  argument_bytes: 1_000_000,
+  memory_bytes: 1 << 30,
+}
+
+type Result = Exclude<RunnerMessage, { type: 'output' | 'interrupted' | 'ready' }>
+
+/** A runner for JavaScript as a process of this machine, and the host's side of its session. */
+export class JavaScriptRunner {
+  readonly process: ChildProcessWithoutNullStreams
+  /** The answers of the runner to steps, in order. */
+  readonly results: Result[] = []
+  /** The steps that it got. */
+  readonly steps: HostMessage[] = []
+  readonly #frames: AsyncIterator<RunnerMessage>
+  #step = 0
+  #cell = 0
+
+  private constructor(folder: string) {
+    const [shell = '', ...before] = javascript.runner.interpreter
+    const command = before
+      .map((each) => each.replace('/usr/bin/node', process.execPath))
+      // Node.js 20 does not know it.
+      .filter((each) => !each.startsWith('--disable-warning'))
+    const entry = join(runnerDirectory, javascript.name, javascript.runner.entry)
+    const env = { PATH: process.env['PATH'], HOME: folder, ...javascript.runner.environment }
+    this.process = spawn(shell, [...command, entry], { cwd: folder, env, stdio: 'pipe', detached: true })
+    this.#frames = framesOf(this.process)
+    onTestFinished(() => {
+      this.kill()
+    })
+  }
+
+  static async start(tools: readonly string[] = ['get']): Promise<JavaScriptRunner> {
+    const runner = new JavaScriptRunner(await temporaryFolder())
+    const signature = { parameters: ['id'], required: [], documentation: '' }
+    runner.send({
+      type: 'hello',
+      protocol: 5,
+      fence: [1, 0, 1],
+      session: 'a-session',
+      seed: 7,
+      started_at: Date.UTC(2026, 0, 1),
+      tools: tools.map((name) => ({ name, ...signature })),
+      limits,
+    })
+    expect(await runner.next()).toMatchObject({ type: 'ready', session: 'a-session', step: 0 })
+    return runner
+  }
+
+  kill(): void {
+    try {
+      process.kill(-(this.process.pid ?? 0), 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  }
+
+  send(message: HostMessage): void {
+    if ('step' in message && message.type !== 'snapshot') this.steps.push(message)
+    this.process.stdin.write(encodeMessage(message))
+  }
+
+  async next(): Promise<RunnerMessage> {
+    const { value, done } = await this.#frames.next()
+    if (done) throw new Error('the runner has ended')
+    return value as RunnerMessage
+  }
+
+  /** The next result of a step. */
+  async result(): Promise<Result> {
+    for (;;) {
+      const message = await this.next()
+      if (message.type === 'output' || message.type === 'interrupted' || message.type === 'ready') continue
+      this.results.push(message)
+      return message
+    }
+  }
+
+  /** Runs a cell to its end. The output is that of all of its steps. */
+  async run(source: string, answer: Answer = echo): Promise<{ readonly output: string; readonly end: Result }> {
+    this.startCell(source)
+    let output = ''
+    for (;;) {
+      const result = await this.result()
+      if ('output' in result) output += result.output
+      if (result.type !== 'suspended') return { output, end: result }
+      const waited = result.wake_in === null ? 1 : result.wake_in * 1_000
+      this.resume(answer(result.calls), waited)
+    }
+  }
+
+  startCell(source: string): void {
+    this.#cell += 1
+    this.send({ type: 'cell', ...this.#nextStep(5), cell: this.#cell, source })
+  }
+
+  resume(answered: readonly Answered[], waited = 1, stop?: string): void {
+    const results = answered.map(({ index, outcome }) => ({ call: index, outcome }))
+    this.send({ type: 'resume', ...this.#nextStep(waited), results, ...defined({ stop }) })
+  }
+
+  #nextStep(waited: number) {
+    this.#step += 1
+    const step = this.#step
+    return { step, fence: [1, step, 1] as const, digest: `digest ${step}`, now: step * 1_000, waited }
+  }
+}
+
+async function* framesOf(child: ChildProcessWithoutNullStreams): AsyncGenerator<RunnerMessage, void, undefined> {
+  const decoder = new FrameDecoder(limits.frame_bytes)
+  for await (const chunk of child.stdout) {
+    for (const frame of decoder.push(chunk as Buffer)) yield parseFrame(frame) as RunnerMessage
+  }
+}

@@ -28,6 +28,11 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
    * variables. Then only the model of that agent can call it, and code can't. Default: `own`.
    */
   readonly sandbox?: AgentSandbox
+  /**
+   * The language of the code of the agent: `python` or `javascript`. Default: as configured; with `sandbox: 'parent'`
+   * that of the parent.
+   */
+  readonly language?: string
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
   /** From 0 to 2. Default: as configured. Not together with `thinking`. */
@@ -65,6 +70,7 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly tools: readonly (string | { readonly name: string })[] | undefined
   readonly agents: readonly (string | { readonly name: string })[]
   readonly sandbox: AgentSandbox
+  readonly language: string | undefined
   readonly model: string | readonly string[] | undefined
   readonly settings: ModelSettings
   readonly serverTools: ServerTools | undefined

@@ -4,6 +4,7 @@ import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import { type TaskMode, taskModes } from '../common/agent/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
+import { problemOfLanguage } from '../languages/index.js'
 import { checkSchema } from '../tools/validation/check-schema.js'
 import { fromJsonSchema, toJsonSchema } from '../tools/validation/json-schema.js'
 import { type Agent, type AgentDefinition, sealAgent } from './agent.js'
@@ -17,6 +18,7 @@ const definitionKeys: readonly string[] = [
   'tools',
   'agents',
   'sandbox',
+  'language',
   'model',
   'temperature',
   'thinking',
@@ -38,7 +40,7 @@ const definitionKeys: readonly string[] = [
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
-  const { name, instructions, description, tools, agents = [], sandbox = 'own', model } = definition
+  const { name, instructions, description, tools, agents = [], sandbox = 'own', language, model } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
@@ -61,6 +63,8 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid('description must be a text')
   if (sandbox !== 'own' && sandbox !== 'parent')
     throw invalid(`sandbox must be 'own' or 'parent', not ${JSON.stringify(sandbox)}`)
+  const languageProblem = language === undefined ? undefined : problemOfLanguage(language)
+  if (languageProblem !== undefined) throw invalid(languageProblem)
   if (mode !== undefined && !taskModes.includes(mode))
     throw invalid(`there is no mode ${JSON.stringify(mode)}`, `There are: ${taskModes.join(', ')}.`)
   if (doneCheck !== undefined) checkDoneCheck(doneCheck, mode, invalid)
@@ -74,6 +78,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     tools: tools && Object.freeze([...tools]),
     agents: Object.freeze([...agents]),
     sandbox,
+    language,
     model,
     settings: defined({ temperature, thinking, effort }),
     serverTools,

@@ -56,6 +56,11 @@ export interface PtcConfig {
    */
   readonly models?: ModelFacts
   readonly sandbox?: SandboxOption
+  /**
+   * The language of the code of runs, unless their agent or the run names one: `python` or `javascript`. Default
+   * `python`. docs/reference/python.md and docs/reference/javascript.md describe them.
+   */
+  readonly language?: string
   /** Limits of a run, of its cells and of its sandbox. docs/reference/limits.md lists them. */
   readonly limits?: Partial<Limits>
   /**

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
 import { checkDataFlow, dataFlowOption, type DataFlowSettings } from './options/data-flow.js'
+import { languageOption } from './options/language.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { parseModelSettings } from '../models/options/model-settings.js'
 import { type Agents, createAgents } from '../agents/index.js'
@@ -9,7 +10,7 @@ import { PtcError } from '../common/errors.js'
 import { defaultLimits, type Limits } from '../common/run/limits.js'
 import { type ModelSettings, overrideSettings } from '../common/agent/model-settings.js'
 import { taskModes } from '../common/agent/task-modes.js'
-import { defaultTaskQueue } from '../common/names.js'
+import { defaultLanguageName, defaultTaskQueue } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
 import type { BackendChoice, RunDefaults } from '../common/run/run-config.js'
 import type { BackendDefinition } from '../sandbox/define-backend.js'
@@ -61,6 +62,7 @@ export const configSchema = z.strictObject({
   providers: providersOption.default({}),
   models: modelsOption.default({}),
   sandbox: sandboxOption,
+  language: languageOption.default(defaultLanguageName),
   limits: limitsSchema.prefault({}),
   timeouts: timeoutsOption,
   sessions: z.strictObject({ idle: durationOption('270s') }).prefault({}),
@@ -85,7 +87,7 @@ export const configSchema = z.strictObject({
 type Parsed = z.output<typeof configSchema>
 
 /** A checked configuration with all defaults. */
-export interface ResolvedConfig extends Pick<Parsed, 'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue'> {
+export interface ResolvedConfig extends Pick<Parsed, 'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue' | 'language'> {
   readonly runConfig: RunDefaults
   readonly tools: ConfiguredTools
   readonly credentials: Credentials
@@ -128,7 +130,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     )
   }
   const { model, sandbox, timeouts, compaction, agents, tools, values, approvals, mode, budget, audit } = parsed.data
-  const { encryption, redact: hook, stream, tracing, endpoints, taskQueue, models: facts, dataFlow } = parsed.data
+  const { encryption, redact: hook, stream, tracing, endpoints, taskQueue, models: facts, dataFlow, language } = parsed.data
   const settingsOfTest = testSettingsOf(config)
   const limits = applyOverrides(defaultLimits, parsed.data.limits)
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
@@ -186,6 +188,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     instructions: model.instructions,
     providers,
     models: facts,
+    language,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },

@@ -13,6 +13,7 @@
 
 import { PtcError } from '../common/errors.js'
 import { defaultLanguageName } from '../common/names.js'
+import { truncateEnd } from '../common/text/text.js'
 import type { Language } from './language.js'
 import { javascript } from './javascript/index.js'
 import { python } from './python/index.js'
@@ -43,5 +44,21 @@ export function languageOf(name: string): Language {
   })
 }
 
-/** The language of runs that name none. */
+/** The language of runs and configurations that name none. */
 export const defaultLanguage: Language = languageOf(defaultLanguageName)
+
+/** Returns why no new run can have this language; undefined for a known one. */
+export function problemOfLanguage(name: unknown): string | undefined {
+  const known = languages.map((language) => language.name)
+  if (typeof name !== 'string') return `a language is one of ${known.join(', ')}`
+  if (known.includes(name)) return undefined
+  const asked = JSON.stringify(truncateEnd(name, 40))
+  return `there is no language ${asked}; there are: ${known.join(', ')}`
+}
+
+/** The language of code in a file with this name; undefined for other files. */
+export function languageOfFile(file: string): Language | undefined {
+  return languages.find(({ extension, otherExtensions = [] }) =>
+    [extension, ...otherExtensions].some((each) => file.endsWith(each)),
+  )
+}

@@ -10,9 +10,13 @@ export interface Language {
   readonly title: string
   /** The ending of names of files with code. */
   readonly extension: `.${string}`
+  /** Other endings of names of files with code of the language. */
+  readonly otherExtensions?: readonly `.${string}`[]
   /** Starts the runner, which gets a cell as its source text. */
   readonly runner: Runner
   readonly repl: Repl
+  /** The embedded sandbox has an interpreter of the language. Undefined: it has none. */
+  readonly isEmbedded?: true
   /** Undefined: no API of a model provider executes the language. */
   readonly hosted?: HostedLanguage
   /** Returns whether a function of a tool must not have this name: a keyword, or a name that programs use. */
@@ -22,6 +26,8 @@ export interface Language {
    * declared in the first stub that needs it.
    */
   documentTools(): DocumentTool
+  /** Takes a stub apart: the declarations of types in front of its function. */
+  splitStub(stub: string): SplitStub
   /** Describes the environment of a cell for the model: what is executed, what is returned, and the limits. */
   describeEnvironment(limits: EnvironmentLimits, environment: Environment): string
   /** Describes how code calls tools, and how a failed call reads; with the stubs of the tools. */
@@ -91,6 +97,13 @@ export interface ToolStub {
   readonly stub: string
   /** The stub without its documentation. */
   readonly signature: string
+}
+
+export interface SplitStub {
+  /** The texts of the declared types, by their names. */
+  readonly types: readonly (readonly [name: string, text: string])[]
+  /** The function. */
+  readonly body: string
 }
 
 /** The limits that the model is told. */

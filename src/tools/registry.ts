@@ -6,7 +6,7 @@ import type { ToolConfig } from '../common/calls/tool-config.js'
 import { type Redact, unredacted } from '../common/text/redact.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
 import { renderStandaloneStub, documentTools, type ToolDocumentation } from './documentation/document-tools.js'
-import { defaultLanguage, type Language, parametersOf } from '../languages/index.js'
+import { defaultLanguage, type Language, languageOf, parametersOf } from '../languages/index.js'
 import { namesForCode } from './tool-name.js'
 import { requireTool, type Tool } from './tool.js'
 
@@ -61,20 +61,29 @@ export interface ToolRegistry {
    * @throws PtcError TOOL_UNKNOWN
    */
   subset(names: readonly string[]): ToolRegistry
+  /**
+   * The registry of the same tools, described in another language. A tool may have another name in its code.
+   *
+   * @throws PtcError SANDBOX_UNAVAILABLE for an unknown language
+   */
+  inLanguage(name: string): ToolRegistry
 }
+
+/** Names of the functions in the code of a language, by names of tools. */
+type CodeNames = (language: Language) => ReadonlyMap<string, string>
 
 /** Number of subsets that a registry caches. Most runs use the tools of an agent. */
 const maxSubsets = 100
 
 /**
  * @param redact must not throw
- * @param knownCodeNames names of the functions in code, by names of tools: a tool has the same name in each subset
+ * @param knownCodeNames names in code: a tool has the same name in each subset
  * @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for an object that is not from defineTool
  */
 export function createRegistry(
   tools: readonly Tool[],
   redact: Redact = unredacted,
-  knownCodeNames?: ReadonlyMap<string, string>,
+  knownCodeNames?: CodeNames,
   language: Language = defaultLanguage,
 ): ToolRegistry {
   const byName = new Map<string, Tool>()
@@ -91,7 +100,8 @@ export function createRegistry(
   assertNotConfusable(all)
   assertOneRate(all)
   const toolConfigs = all.map(toToolConfig)
-  const codeNames = knownCodeNames ?? namesForCode(all.map(({ name }) => name))
+  const codeNamesIn: CodeNames = knownCodeNames ?? ((each) => namesForCode(all.map(({ name }) => name), each))
+  const codeNames = codeNamesIn(language)
   const documentation = documentTools(all, codeNames, language)
   const signatures = all
     .filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
@@ -112,10 +122,17 @@ export function createRegistry(
     const chosen = all.filter(({ name }) => names.includes(name))
     if (chosen.length === all.length) return registry
     const key = JSON.stringify(chosen.map(({ name }) => name))
-    const found = subsets.get(key) ?? createRegistry(chosen, redact, codeNames, language)
+    const found = subsets.get(key) ?? createRegistry(chosen, redact, codeNamesIn, language)
     const [oldest] = subsets.keys()
     if (subsets.size >= maxSubsets && oldest !== undefined) subsets.delete(oldest)
     subsets.set(key, found)
+    return found
+  }
+  const translated = new Map<string, ToolRegistry>()
+  const inLanguage = (name: string): ToolRegistry => {
+    if (name === language.name) return registry
+    const found = translated.get(name) ?? createRegistry(all, redact, codeNamesIn, languageOf(name))
+    translated.set(name, found)
     return found
   }
   const registry: ToolRegistry = Object.freeze({
@@ -129,6 +146,7 @@ export function createRegistry(
     digest: digestJson([documentation, signatures, outputSchemas] as unknown as JsonValue),
     redact,
     subset,
+    inLanguage,
   })
   return registry
 }

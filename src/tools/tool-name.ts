@@ -11,7 +11,7 @@ import {
   submitPlanTool,
   toolNamePattern,
 } from '../common/names.js'
-import { languages } from '../languages/index.js'
+import { defaultLanguage, type Language } from '../languages/index.js'
 import { takeStart } from '../common/text/text.js'
 
 /** @throws PtcError TOOL_NAME_INVALID for a value that is not a valid name, or a name that the engine uses */
@@ -48,13 +48,17 @@ function problemOf(name: string): string | undefined {
 const maxNameCharacters = 64
 
 /**
- * The names by which code calls tools, by tool name: each is an identifier that hides no keyword, builtin or name of a
- * program. A tool name of this kind is kept. Any other depends only on the set of the names, not on their order.
+ * The names by which code of a language calls tools, by tool name: each is an identifier that hides no keyword, builtin
+ * or name of a program. A tool name of this kind is kept. Any other depends only on the set of the names, not on their
+ * order.
  */
-export function namesForCode(names: readonly string[]): ReadonlyMap<string, string> {
-  const taken = new Set(names.filter(isCallable))
-  const others = names.filter((name) => !isCallable(name))
-  const preferred = others.map(toIdentifier)
+export function namesForCode(
+  names: readonly string[],
+  language: Language = defaultLanguage,
+): ReadonlyMap<string, string> {
+  const taken = new Set(names.filter((name) => isCallable(name, language)))
+  const others = names.filter((name) => !taken.has(name))
+  const preferred = others.map((name) => toIdentifier(name, language))
   const isUnique = (name: string): boolean =>
     !taken.has(name) && preferred.indexOf(name) === preferred.lastIndexOf(name)
   const uniqueName = (own: string, wanted: string): string => {
@@ -76,21 +80,23 @@ export function namesForCode(names: readonly string[]): ReadonlyMap<string, stri
 }
 
 /** `math.factorial` becomes `math_factorial`, and `sum` becomes `sum_tool`. */
-function toIdentifier(name: string): string {
+function toIdentifier(name: string, language: Language): string {
   const identifier = name.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
   const word = /^[A-Za-z]/.test(identifier) ? identifier : `tool_${identifier}`.replace(/_$/, '')
   const named = word.slice(0, maxNameCharacters)
-  return isCallable(named) ? named : `${named.slice(0, maxNameCharacters - '_tool'.length)}_tool`
+  return isCallable(named, language) ? named : `${named.slice(0, maxNameCharacters - '_tool'.length)}_tool`
 }
 
-/** Whether code may have a function of this name. */
-function isCallable(name: string): boolean {
+/** Whether code of a language may have a function of this name. */
+function isCallable(name: string, language: Language): boolean {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith('__')) return false
-  const isReserved = languages.some((language) => language.isReservedName(name))
-  return !isReserved && !javascriptKeywords.has(name) && !engineTools.has(name)
+  return !language.isReservedName(name) && !javascriptKeywords.has(name) && !engineTools.has(name)
 }
 
-/** Keywords of JavaScript (in modules) that no language of {@link languages} reserves. */
+/**
+ * Keywords of JavaScript that Python does not reserve. No code has functions of these names, in whichever language: new
+ * names in Python would change the tools that open runs have recorded.
+ */
 const javascriptKeywords: ReadonlySet<string> = new Set(
   `arguments case catch const debugger default delete do enum eval export extends false function implements instanceof
     interface let new null package private protected public static super switch this throw true typeof undefined var void`.split(

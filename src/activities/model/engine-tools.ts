@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { readMoreTool, searchToolsTool } from '../../common/names.js'
+import { defaultLanguageName, readMoreTool, searchToolsTool } from '../../common/names.js'
 import type { EngineToolResult, ReadMoreInput, SearchToolsInput } from '../../common/agent/model-turn.js'
+import { languageOf } from '../../languages/index.js'
 import { findTools, renderFoundStubs } from '../../tools/documentation/search-tools.js'
 import { readPage } from '../../values/text-parts.js'
 import { loadDocumentation } from '../../tools/sources/tool-set.js'
@@ -44,7 +45,7 @@ export function searchTools({ registry, values }: ActivityParts) {
       const tools = documentation.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
       const { found, others } = findTools(tools, data.query)
       if (found.length === 0) return failed('No tool matches. Search by a name of the list.')
-      const stubs = renderFoundStubs(tools, found)
+      const stubs = renderFoundStubs(tools, found, languageOf(runTools.language ?? defaultLanguageName))
       return {
         text: await values.externalize(stubs, signal),
         note: others.length === 0 ? '' : `(These match, too: ${others.join(', ')})`,

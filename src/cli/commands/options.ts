@@ -4,6 +4,7 @@ import type { LogLevel } from '../../worker/index.js'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../platform/listen-address.js'
 import { efforts, type Thinking } from '../../common/agent/model-settings.js'
+import { languages } from '../../languages/index.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import { type TaskMode, taskModes } from '../../common/agent/task-modes.js'
 
@@ -28,6 +29,17 @@ export function sandboxOption(...others: readonly string[]): Option {
   return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm', ...others])
 }
 
+export interface LanguageOption {
+  readonly language?: string
+}
+
+/** @param text what the option is without a value */
+export function languageOption(text = 'that of its agent or the configuration'): Option {
+  return new Option('--language <name>', `language of the code (default: ${text})`).choices(
+    languages.map(({ name }) => name),
+  )
+}
+
 export function idOption(): Option {
   return new Option('--id <id>', 'id of the run (default: generated); a completed run is not repeated')
 }
@@ -47,6 +59,7 @@ function agentOptions(): readonly Option[] {
       parseThinking,
     ),
     new Option('--effort <level>', 'effort of the model').choices(efforts),
+    languageOption(),
     new Option('--session <name>', 'named session that executes the code (default: its own sandbox)'),
     new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
   ]

@@ -179,9 +179,13 @@ export class Environment implements AsyncDisposable {
     return this.ownsServer ? 'continues when a worker runs again' : 'continues'
   }
 
-  /** Names by which code calls the configured tools, without those of sources; empty without a loaded configuration. */
-  get toolNames(): readonly string[] {
-    return this.#parts.project.config?.tools.known.signatures().map(({ name }) => name) ?? []
+  /**
+   * Names by which code of a language calls the configured tools, without those of sources; empty without a loaded
+   * configuration.
+   */
+  toolNamesIn(language: string): readonly string[] {
+    const known = this.#parts.project.config?.tools.known.inLanguage(language)
+    return known?.signatures().map(({ name }) => name) ?? []
   }
 
   /** The configured model and its fallbacks, as `PROVIDER/MODEL`; empty when the configuration was not loaded. */

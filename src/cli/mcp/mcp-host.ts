@@ -32,7 +32,9 @@ export function openMcpHost(environment: Environment, onError: (thrown: unknown)
     onError,
     async tools() {
       const { limits, documentedTools = Infinity } = config.runConfig
-      return offeredTools(await open(), { limits, hasPackages: mayHavePackages(config), documentedTools })
+      const { registry, agents } = await open()
+      const offered = { registry: registry.inLanguage(config.language), agents }
+      return offeredTools(offered, { limits, hasPackages: mayHavePackages(config), documentedTools })
     },
     async [Symbol.asyncDispose]() {
       const opened = await opening?.catch(() => undefined)

@@ -1,5 +1,5 @@
 import type { OpenTools } from '../../config/configured-tools.js'
-import type { EnvironmentLimits } from '../../languages/index.js'
+import { type EnvironmentLimits, languageOf } from '../../languages/index.js'
 import { buildPrompt } from '../../models/prompt/prompt.js'
 import type { OfferedTools } from '../../serve/mcp/index.js'
 import { findTools, renderFoundStubs } from '../../tools/documentation/search-tools.js'
@@ -20,7 +20,8 @@ export function offeredTools(
 ): OfferedTools {
   const documentation = registry.documentation()
   const toolSearch = documentation.length > documentedTools
-  const { tools } = buildPrompt({ tools: documentation, limits, hasPackages, toolSearch })
+  const language = languageOf(registry.language)
+  const { tools } = buildPrompt({ language, tools: documentation, limits, hasPackages, toolSearch })
   const callable = documentation.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
   return {
     tools: tools.map(({ name, description, inputSchema }) => {
@@ -33,7 +34,7 @@ export function offeredTools(
       const { found, others } = findTools(callable, query)
       if (found.length === 0) return 'No tool matches. Search by a name of the list.'
       const more = others.length === 0 ? '' : `\n\n(These match, too: ${others.join(', ')})`
-      return `${renderFoundStubs(callable, found)}${more}`
+      return `${renderFoundStubs(callable, found, language)}${more}`
     },
   }
 }

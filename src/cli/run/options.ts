@@ -5,6 +5,7 @@ import type { JsonObject } from '../../common/json/json.js'
 import type { ModelSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import type { AgentInput, ProgramInput } from '../../common/run/runs.js'
+import { languageOfFile } from '../../languages/index.js'
 import { readJson } from '../process/read-text.js'
 
 /** The agent that answers, and where the model's code runs. */
@@ -27,6 +28,7 @@ export function chosenAgent(
 
 /** Options of a run that replace those of the configuration. */
 export interface OverrideOptions {
+  readonly language?: string
   readonly tools?: readonly string[]
   readonly limits?: Readonly<Record<string, number>>
   readonly input?: string
@@ -37,7 +39,12 @@ export interface OverrideOptions {
 export type RunData = Pick<ProgramInput, 'input' | 'context'>
 
 /** Options of a run or a conversation that replace the configuration. */
-type Overrides = RunData & Pick<ProgramInput, 'sandbox' | 'tools' | 'limits'>
+type Overrides = RunData & Pick<ProgramInput, 'sandbox' | 'language' | 'tools' | 'limits'>
+
+/** The language of a program: that of `--language`, or that of its file by its name. Undefined: as configured. */
+export function languageOfProgram(script: string | undefined, language: string | undefined): string | undefined {
+  return language ?? (script === undefined ? undefined : languageOfFile(script)?.name)
+}
 
 /**
  * Reads `--input` and `--context`. `checkInput` checks the values later.
@@ -72,12 +79,13 @@ export async function readAttachedFiles(files: readonly string[] = []): Promise<
  */
 export async function readOverrides({
   sandbox,
+  language,
   tools,
   limits,
   ...data
 }: OverrideOptions & { readonly sandbox?: BackendChoice }): Promise<Overrides> {
   return {
-    ...defined({ sandbox, tools, limits }),
+    ...defined({ sandbox, language, tools, limits }),
     ...(await readRunData(data)),
   }
 }

@@ -13,7 +13,7 @@ import { readText } from '../process/read-text.js'
 import { print } from '../process/stdio.js'
 import { followRun, printRunLink } from './follow-run.js'
 import { printRunEnding } from './print-run-ending.js'
-import { type AgentOptions, chosenAgent, type OverrideOptions, readAttachedFiles, readOverrides } from './options.js'
+import { type AgentOptions, chosenAgent, languageOfProgram, type OverrideOptions, readAttachedFiles, readOverrides } from './options.js'
 import { failureReport } from './run-report.js'
 
 /** The run that a command line asks for. */
@@ -65,7 +65,8 @@ async function readStart(request: RunRequest, options: StartRunOptions): Promise
   const overrides = await readOverrides(options)
   const start = startOptions(options.id)
   if (request.type === 'program') {
-    return checkStart('program', { source: await readText(request.script), ...overrides }, start)
+    const language = languageOfProgram(request.script, options.language)
+    return checkStart('program', { source: await readText(request.script), ...overrides, ...defined({ language }) }, start)
   }
   const question = request.question === '-' ? await readText('-') : request.question
   const attachments = await readAttachedFiles(request.options.attach)

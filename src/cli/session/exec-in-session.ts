@@ -11,7 +11,7 @@ import { ProgressWriter, type ProgressWriterOptions } from '../rendering/progres
 import { supportsColor } from '../rendering/text/colors.js'
 import { liveOutput, withoutCodeAndOutput } from '../run/follow-run.js'
 import { WaitPrompt } from '../run/wait-prompt.js'
-import { type OverrideOptions, readRunData, type RunData } from '../run/options.js'
+import { languageOfProgram, type OverrideOptions, readRunData, type RunData } from '../run/options.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
 import { readText } from '../process/read-text.js'
@@ -21,6 +21,8 @@ import { print } from '../process/stdio.js'
 export interface SessionTarget {
   readonly session: string
   readonly sandbox?: BackendChoice | undefined
+  /** Undefined: that of the session, or as configured for a new one. */
+  readonly language?: string | undefined
   readonly mustExist: boolean
 }
 
@@ -44,7 +46,8 @@ export async function execInSession(
     await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
     await environment.requireWorkers(programRoles)
     const started = Date.now()
-    const target = { ...options, data, content: 'everything' } as const
+    const language = languageOfProgram(script, options.language)
+    const target = { ...options, language, data, content: 'everything' } as const
     const execution = await executeWithProgress(environment, interrupts, source, target)
     return printExecution(execution, json, Date.now() - started)
   } catch (thrown) {
@@ -78,7 +81,7 @@ export async function executeWithProgress(
   environment: Environment,
   { first, second }: Pick<Interrupts, 'first' | 'second'>,
   source: string,
-  { session, sandbox, mustExist, data, content }: ExecutionOptions,
+  { session, sandbox, language, mustExist, data, content }: ExecutionOptions,
 ): Promise<SessionExecution> {
   const progress = new ProgressWriter({
     stream: process.stderr,
@@ -97,7 +100,7 @@ export async function executeWithProgress(
       prompt?.update(tree)
     },
     ...data,
-    ...defined({ sandbox }),
+    ...defined({ sandbox, language }),
   })
   const leaveMessage = `the code ${environment.howWorkContinues} in session ${session}; \`ptc sessions close ${session}\` stops it`
   try {

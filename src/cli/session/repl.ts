@@ -1,4 +1,4 @@
-import { defaultLanguage } from '../../languages/index.js'
+import { defaultLanguage, languageOf } from '../../languages/index.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { programRoles } from '../../common/names.js'
 import { checkName } from '../../client/start/check-name.js'
@@ -10,7 +10,7 @@ import { listenForInterrupts, Interrupted, type Interrupts } from '../process/in
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { canAsk } from '../process/ask-line.js'
 import { readText } from '../process/read-text.js'
-import type { RunData } from '../run/options.js'
+import { languageOfProgram, type RunData } from '../run/options.js'
 import { openReplInput, type ReplInput } from './repl-input.js'
 import { openReplHistory } from './repl-history.js'
 import { findStateDirectory } from '../environment/project.js'
@@ -38,13 +38,14 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(programRoles)
   await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
-  const { repl } = defaultLanguage
+  const language = languageOfProgram(script, options.language)
+  const { repl, name } = languageOf(language ?? environment.config?.language ?? defaultLanguage.name)
   using input = await openReplInput({
     repl,
-    names: environment.toolNames,
+    names: environment.toolNamesIn(name),
     openHistory: () => openReplHistory(findStateDirectory()),
   })
-  const target = { session, sandbox, mustExist: options.mustExist, data }
+  const target = { session, sandbox, language, mustExist: options.mustExist, data }
   if (process.stdin.isTTY) printStatus(`session ${session}: Tab completes names; exit or Ctrl-D leaves`)
   if (source !== undefined) await executeBlock(environment, interrupts, input, source, target)
   const blocks = input.blocks()

@@ -28,6 +28,7 @@ const optionNames = [
   'thinking',
   'effort',
   'sandbox',
+  'language',
   'session',
   'limits',
   'budget',

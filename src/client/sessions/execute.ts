@@ -35,7 +35,7 @@ import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
 import { withRequestSignal } from '../temporal/request-signal.js'
 
-export interface ExecuteOptions extends Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'> {
+export interface ExecuteOptions extends Pick<ProgramInput, 'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'> {
   /** When true, the request fails if the session does not exist. By default, it starts the session. */
   readonly mustExist?: boolean
   /** Interrupts the code, as Ctrl-C does; the outcome is `stopped` and the session keeps its variables. */
@@ -64,6 +64,7 @@ export interface ResultOptions extends Pick<ExecuteOptions, 'signal' | 'onChange
 const optionNames = [
   'mustExist',
   'sandbox',
+  'language',
   'limits',
   'tools',
   'context',
@@ -188,6 +189,7 @@ async function execute(
   const {
     mustExist = false,
     sandbox,
+    language,
     limits,
     tools,
     context,
@@ -198,11 +200,11 @@ async function execute(
     leaveSignal,
   } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
-  checkInput('execution', { source, sandbox, limits, tools, context, input })
+  checkInput('execution', { source, sandbox, language, limits, tools, context, input })
   checkSource(source)
   if (input !== undefined) checkSize(source, input, client.options.loadedDataConverter)
   const reliedOn = {
-    ...defined({ sandbox, context }),
+    ...defined({ sandbox, language, context }),
     ...(input !== undefined && { inputDigest: digestJson(input) }),
   }
   const overrides = {

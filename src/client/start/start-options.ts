@@ -78,12 +78,12 @@ function textOf(input: CheckedStart['input']): string {
  * @param shown the text of the run, redacted
  */
 export function startOptions(
-  { kind, options }: Pick<CheckedStart, 'kind' | 'options'>,
+  { kind, input, options }: Pick<CheckedStart, 'kind' | 'options' | 'input'>,
   taskQueue: string,
   shown: string,
 ): Omit<WorkflowOptions, 'args'> {
   const { workflowId = generateId(kind), memo = {}, ...temporalOptions } = options
-  const { memo: ownMemo, ...texts } = describeRun(kind, shown)
+  const { memo: ownMemo, ...texts } = describeRun(kind, shown, 'language' in input ? input.language : undefined)
   return { ...temporalOptions, taskQueue, workflowId, ...texts, memo: { ...memo, ...ownMemo } }
 }
 

@@ -25,6 +25,8 @@ export interface ToolSet {
   readonly names?: readonly string[]
   /** A source of the run's own. The run has its tools, and none of the configuration. */
   readonly source?: RecordedToolSource
+  /** Name of the language of documentation and signatures. Absent: the default language. */
+  readonly language?: string
 }
 
 /** A source of tools as data, from which every worker lists the same tools. */
@@ -35,7 +37,7 @@ export interface RecordedToolSource {
 }
 
 /** Identifies the tools of a run, so that a worker can check whether it has the same tools. */
-export type ToolSetId = Pick<ToolSet, 'digest' | 'names' | 'source'>
+export type ToolSetId = Pick<ToolSet, 'digest' | 'names' | 'source' | 'language'>
 
 /** Data for the code of a run. */
 export interface InputData {
@@ -71,6 +73,8 @@ export type SessionOwner =
       readonly name: string
       /** The backend that the run asked for. Undefined: any. */
       readonly sandbox?: BackendChoice
+      /** The language of a session that starts for the run. Undefined: that of the configuration. */
+      readonly language?: string
     }
   /** The session of the run that started this run as a sub-agent, or of the owner of that session. */
   | ({ readonly type: 'parent' } & SandboxOwner)

@@ -13,12 +13,17 @@ export interface RunTexts {
  * Describes a run by its question, its program, or its call. The text may come from a model, so its Markdown is escaped for the UI.
  *
  * @param text the question, the program, or the tool with its arguments
+ * @param language of a program. Undefined: unknown, or the default language
  */
-export function describeRun(kind: 'agent' | 'program' | 'call', text: string): RunTexts {
+export function describeRun(
+  kind: 'agent' | 'program' | 'call',
+  text: string,
+  language: string = defaultLanguageName,
+): RunTexts {
   const summary = toSummary(text)
   return {
     staticSummary: summary,
-    staticDetails: toCodeBlock(text, kind === 'program' ? defaultLanguageName : 'text'),
+    staticDetails: toCodeBlock(text, kind === 'program' ? language : 'text'),
     memo: { [memoKeys.summary]: summary },
   }
 }

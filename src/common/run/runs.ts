@@ -17,6 +17,8 @@ export interface RunOptions {
   /** `PROVIDER/MODEL`, or a model of Anthropic. A list: when the first one fails, the next one answers. */
   readonly model?: string | readonly string[]
   readonly sandbox?: BackendChoice
+  /** The language of the code: `python` or `javascript`. Default: that of the agent, or as configured. */
+  readonly language?: string
   readonly limits?: Partial<Limits>
   /** Names of the tools of the run. Default: the tools of its agent, or all tools. */
   readonly tools?: readonly string[]

@@ -70,6 +70,8 @@ export interface ExecuteInput {
   readonly source: string
   /** The expected backend. A session with another backend refuses the execution. */
   readonly sandbox?: BackendChoice
+  /** The expected language. A session in another language refuses the execution. Undefined: any. */
+  readonly language?: string
   /** The expected context. A session with another context refuses the execution. */
   readonly context?: JsonObject
   /** Digest of the expected input data. A session with other input data refuses the execution. */

@@ -36,6 +36,8 @@ export interface ExecuteCell {
   readonly labels?: DataLabels
   /** The expected backend. Undefined: any. */
   readonly sandbox?: BackendChoice
+  /** The language of the code. An owner with another language refuses the cell. Absent: the default language. */
+  readonly language?: string
 }
 
 /** Signal to the owner. */

@@ -23,6 +23,7 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { type DataFlowSettings, dataFlowOfRun } from '../options/data-flow.js'
 import { applyOverrides } from '../options/limits.js'
 import { checkHostedCode } from './check-hosted-code.js'
+import { checkLanguage, chosenLanguage } from './language.js'
 import { checkRunOptions } from './run-options.js'
 
 /** The parts of a worker's configuration for runs. */
@@ -39,6 +40,8 @@ export interface RunConfiguration {
   readonly dataFlow: DataFlowSettings | undefined
   /** Instructions of runs without an agent. */
   readonly instructions: string | undefined
+  /** Name of the language of runs that ask for none. */
+  readonly language: string
 }
 
 /** The workflow of a run. */
@@ -60,33 +63,40 @@ export interface ResolvedRun {
  * Resolves the configuration of a run: the options of the run come before those of its agent, and these before those of
  * the configuration.
  *
- * @throws PtcError RUN_INPUT_INVALID, AGENT_UNKNOWN, TOOL_UNKNOWN, MODEL_NOT_FOUND, CONFIG_INVALID
+ * @throws PtcError RUN_INPUT_INVALID, AGENT_UNKNOWN, TOOL_UNKNOWN, MODEL_NOT_FOUND, CONFIG_INVALID,
+ *   SANDBOX_UNAVAILABLE
  */
 export function resolveRun(
-  { defaults, registry, agents, providers, hostingProviders, models, dataFlow, instructions }: RunConfiguration,
+  configuration: RunConfiguration,
   options: RunConfigInput,
   workflow: StartedWorkflow,
 ): ResolvedRun {
+  const { defaults, agents, providers, hostingProviders, models, dataFlow, instructions } = configuration
   checkRunOptions(options)
   const { clientTools, isPlain, context, input, lease } = options
   const agent = options.agent === undefined ? undefined : agents.require(options.agent)
   if (clientTools && options.tools) throw new PtcError('RUN_INPUT_INVALID', 'tools and clientTools exclude each other')
   const problem = problemOfClientOptions(options)
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
+  const language = chosenLanguage(options, agent, configuration.language)
+  const registry = configuration.registry.inLanguage(language)
   const tools = clientTools
-    ? clientRegistry(clientTools, registry.redact)
+    ? clientRegistry(clientTools, registry.redact).inLanguage(language)
     : chooseTools(registry, toolNamesOf(registry, agent), options.tools)
   const model = modelOf(defaults.model, agent, options, providers)
   const { mode: defaultMode, ...allDefaults } = defaults
   const task = taskOf(options, agent, defaultMode, tools, workflow)
   // A run without code never opens a sandbox.
   const backend = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
+  checkLanguage(language, backend)
   if (backend === hostedBackend)
     checkHostedCode(
       { model, tools, hasInput: input !== undefined, hasClientTools: clientTools !== undefined, mode: task.mode },
       hostingProviders,
     )
-  const sessionOwner = sessionOwnerOf(options, tools, backend, workflow)
+  const owner = sessionOwnerOf(options, tools, backend, workflow)
+  const isConfigured = owner?.type !== 'named' || language === configuration.language
+  const sessionOwner = isConfigured ? owner : { ...owner, language }
   const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
   const budget = checkBudget(models, model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
   return {

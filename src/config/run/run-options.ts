@@ -12,6 +12,7 @@ import { checkClientSchema, clientRegistry, clientToolSchema } from '../../tools
 import { addJsonIssue, jsonObject, listOf } from '../../tools/validation/bounded-schemas.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
 import { budgetSchema } from '../options/budget.js'
+import { languageOption } from '../options/language.js'
 import { limitsSchema } from '../options/limits.js'
 import { modelSettingFields } from '../../models/options/model-settings.js'
 
@@ -49,6 +50,7 @@ export const runOptionFields = {
   model: z.union([name, z.array(name).min(1)]).optional(),
   ...modelSettingFields,
   sandbox: z.string().regex(backendNamePattern, 'not the name of a sandbox').optional(),
+  language: languageOption.optional(),
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),
   mode: z.enum(taskModes).optional(),

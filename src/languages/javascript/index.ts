@@ -1,4 +1,33 @@
 import type { Language } from '../language.js'
+import { splitStubBy } from '../shared/split-stub.js'
+import { callsIn } from './calls.js'
+import { describeValue } from './describe-value.js'
+import { memberKey } from './literals.js'
+import { describeEnvironment, describeTools } from './prompt.js'
+import { repl } from './repl/index.js'
+import { isReservedName } from './reserved-names.js'
 import { runner } from './runner.js'
+import { createDeclarations, renderStub } from './stub.js'
 
-export const javascript = { name: 'javascript', extension: '.js', runner } as unknown as Language
+export const javascript: Language = {
+  name: 'javascript',
+  title: 'JavaScript',
+  extension: '.js',
+  otherExtensions: ['.mjs', '.cjs', '.ts', '.mts'],
+  runner,
+  repl,
+  isReservedName,
+  documentTools: () => {
+    const declarations = createDeclarations()
+    return (tool, codeName) => renderStub(tool, declarations, codeName)
+  },
+  splitStub: (stub) => splitStubBy(/^(?:interface|type) (\w+) /, stub),
+  describeEnvironment,
+  describeTools,
+  summarizeTool: (codeName, parameters, summary) => {
+    const input = parameters.length === 0 ? '' : `{ ${parameters.map(memberKey).join(', ')} }`
+    return `${codeName}(${input})${summary === '' ? '' : `  // ${summary}`}`
+  },
+  describeValue,
+  callsIn,
+}

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
-import { constraintsOf } from './constraints.js'
+import { constraintsOf } from '../shared/constraints.js'
+import { nameOfReference, ownNameOf, requiredOf, singular, variantName } from '../shared/names.js'
+import { identityOf, resolveReference, type Schema } from '../shared/schema-document.js'
+import { commentText, pascalCase } from '../shared/texts.js'
 import { renderTypedDict, type PythonClasses } from './classes.js'
-import { commentText, pascalCase, pythonLiteral } from './literals.js'
-import { identityOf, resolveReference, type Schema } from './schema-document.js'
+import { pythonLiteral } from './literals.js'
 
 /** Renders the Python annotation of a schema. `name` is used for a class that has no name of its own. */
 type Annotate = (schema: Schema, name: string) => string
@@ -38,9 +40,7 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
   const annotateReference: Annotate = (reference, name) => {
     if (typeof reference !== 'string') return 'Any'
     const target = resolveReference(document, reference)
-    const key = reference.split('/').at(-1) ?? ''
-    // zod generates names such as __schema0 for anonymous schemas. The name from the context is more useful.
-    const own = key === '#' || key.startsWith('__schema') ? name : pascalCase(key) || name
+    const own = nameOfReference(reference, name)
     // The class of an object ends the recursion. Other recursive schemas, such as JSON itself and maps of maps, would
     // recurse endlessly.
     if (activeReferences.has(reference)) return isClass(target) ? annotate(target, own) : 'Any'
@@ -76,12 +76,9 @@ export function createAnnotator(document: JsonObject, classes: PythonClasses): A
   }
 
   const annotateObject = (schema: JsonObject, name: string): string => {
-    const { properties, additionalProperties, propertyNames, patternProperties, title, id } = schema
+    const { properties, additionalProperties, propertyNames, patternProperties } = schema
     if (isJsonObject(properties) && Object.keys(properties).length > 0) {
-      const ownName = [title, id]
-        .map((one) => (typeof one === 'string' ? pascalCase(one) : ''))
-        .find((one) => one !== '')
-      return classes.define(ownName ?? name, identityOf(document, schema), (className) => {
+      return classes.define(ownNameOf(schema) ?? name, identityOf(document, schema), (className) => {
         const fields = Object.entries(properties).map(([key, field]) => ({
           key,
           annotation: annotate(field, `${className}${pascalCase(key)}`),
@@ -139,26 +136,8 @@ function literalType(values: readonly JsonValue[]): string {
   return values.every((one) => one === null) ? 'None' : `Literal[${values.map(pythonLiteral).join(', ')}]`
 }
 
-/** Names a member of a union by its constant property: `{ kind: 'circle' }` is a …Circle. */
-function variantName(option: JsonValue): string {
-  const properties = isJsonObject(option) ? option['properties'] : undefined
-  const constants = Object.values(isJsonObject(properties) ? properties : {}).map((one) =>
-    isJsonObject(one) ? one['const'] : undefined,
-  )
-  const tag = constants.find((one) => typeof one === 'string')
-  return tag === undefined ? '' : pascalCase(tag)
-}
-
 function describeField(field: Schema): string {
   if (!isJsonObject(field)) return ''
   const description = typeof field['description'] === 'string' ? commentText(field['description']) : ''
   return [description, constraintsOf(field)].filter((part) => part !== '').join('; ')
-}
-
-function requiredOf(schema: JsonObject): readonly JsonValue[] {
-  return Array.isArray(schema['required']) ? schema['required'] : []
-}
-
-function singular(name: string): string {
-  return /[^s]s$/.test(name) ? name.slice(0, -1) : `${name}Item`
 }

@@ -1,47 +1,5 @@
+import { Declarations } from '../shared/declarations.js'
 import { isPythonIdentifier, pythonLiteral } from './literals.js'
-
-/** One class of the stubs. */
-interface PythonClass {
-  readonly name: string
-  readonly identity: string
-  /** Empty while the body is rendered: a recursive class refers to itself by name. */
-  text: string
-}
-
-/**
- * The classes of a set of stubs. Equal object types share one class, different types never share a name, and each class
- * is declared once, before the first stub that needs it.
- */
-export class PythonClasses {
-  readonly #byIdentity = new Map<string, PythonClass>()
-  readonly #names = new Set<string>()
-  #pending: PythonClass[] = []
-
-  /** Returns the name of the class with this identity. `body` renders a new class. */
-  define(preferredName: string, identity: string, body: (name: string) => string): string {
-    const known = this.#byIdentity.get(identity)
-    if (known !== undefined) return known.name
-    const added: PythonClass = { name: this.#uniqueName(preferredName), identity, text: '' }
-    this.#byIdentity.set(identity, added)
-    this.#names.add(added.name)
-    added.text = body(added.name)
-    this.#pending.push(added)
-    return added.name
-  }
-
-  /** Returns the classes added since the last call, each after the classes it refers to. */
-  takePending(): readonly string[] {
-    const texts = this.#pending.map(({ text }) => text)
-    this.#pending = []
-    return texts
-  }
-
-  #uniqueName(preferred: string): string {
-    let name = preferred
-    for (let count = 2; this.#names.has(name) || reservedNames.has(name); count++) name = `${preferred}${count}`
-    return name
-  }
-}
 
 /** Names that the stubs use. */
 const reservedNames: ReadonlySet<string> = new Set([
@@ -54,6 +12,13 @@ const reservedNames: ReadonlySet<string> = new Set([
   'True',
   'False',
 ])
+
+/** The classes of a set of stubs. */
+export class PythonClasses extends Declarations {
+  constructor() {
+    super(reservedNames)
+  }
+}
 
 /** A member of a TypedDict. */
 interface ClassField {

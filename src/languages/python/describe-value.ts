@@ -1,29 +1,17 @@
 import type { JsonValue } from '../../common/json/json.js'
-import { pluralize, toPlainLine, truncateEnd } from '../../common/text/text.js'
+import { describeValueWith } from '../shared/describe-value.js'
 
-const maxKeys = 20
-const maxKeyCharacters = 40
+const words = {
+  none: 'None',
+  text: 'a str',
+  boolean: 'a bool',
+  integer: 'an int',
+  float: 'a float',
+  list: 'a list',
+  record: 'a dict',
+} as const
 
-/** Describes the type and size of a value in Python's terms. Of the content, the text has only the names of members. */
+/** Describes the type and size of a value in Python's terms. */
 export function describeValue(value: JsonValue): string {
-  if (value === null) return 'None'
-  if (typeof value === 'string') return `a str of ${pluralize(value.length, 'character')}`
-  if (typeof value === 'boolean') return 'a bool'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'an int' : 'a float'
-  if (Array.isArray(value)) return `a list of ${pluralize(value.length, 'item')}${describeItems(value)}`
-  return `a dict${describeKeys(value)}`
-}
-
-function describeItems(items: readonly JsonValue[]): string {
-  const [first] = items
-  const isRecord = typeof first === 'object' && first !== null && !Array.isArray(first)
-  return isRecord ? `; the first is a dict${describeKeys(first)}` : ''
-}
-
-function describeKeys(value: object): string {
-  const keys = Object.keys(value)
-  if (keys.length === 0) return ' without keys'
-  const shown = keys.slice(0, maxKeys).map((key) => JSON.stringify(truncateEnd(toPlainLine(key), maxKeyCharacters)))
-  const rest = keys.length > shown.length ? ` and ${keys.length - shown.length} more` : ''
-  return ` with the keys ${shown.join(', ')}${rest}`
+  return describeValueWith(words, value)
 }

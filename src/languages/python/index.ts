@@ -1,4 +1,5 @@
 import type { Language } from '../language.js'
+import { splitStubBy } from '../shared/split-stub.js'
 import { callsIn } from './calls.js'
 import { PythonClasses } from './classes.js'
 import { describeValue } from './describe-value.js'
@@ -20,12 +21,14 @@ export const python: Language = {
     environment: { PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '1', PYTHONUNBUFFERED: '1' },
   },
   repl,
+  isEmbedded: true,
   hosted,
   isReservedName,
   documentTools: () => {
     const classes = new PythonClasses()
     return (tool, codeName) => renderStub(tool, classes, codeName)
   },
+  splitStub: (stub) => splitStubBy(/^(?:class (\w+)\(TypedDict\):|(\w+) = TypedDict\()/, stub),
   describeEnvironment,
   describeTools,
   summarizeTool: (codeName, parameters, summary) =>

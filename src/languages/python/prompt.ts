@@ -1,6 +1,6 @@
 import { searchToolsTool } from '../../common/names.js'
-import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
 import type { Environment, EnvironmentLimits, ToolsOptions } from '../language.js'
+import { describeShared, formatCount } from '../shared/prompt.js'
 
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
@@ -22,14 +22,6 @@ need to see.
 - There is ${missing}: reach everything outside through the tools.
 - Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
 ${inputRule}${sharedRule}`
-}
-
-function describeShared(session: SharedSessionOwner): string {
-  const others =
-    session.type === 'named'
-      ? `The sandbox is session ${session.name}, which others use, too`
-      : 'The sandbox is that of the agent that gave you the task'
-  return `${others}: their variables are there, and may change between your calls.`
 }
 
 export function describeTools(
@@ -59,8 +51,3 @@ const signatureIntroduction = `
 A function without a docstring is documented as the tool of the same name. Use that tool for a single call whose whole \
 result you need.
 `
-
-/** 20000 becomes "20,000", in every locale. */
-function formatCount(value: number): string {
-  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
-}

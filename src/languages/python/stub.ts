@@ -1,8 +1,9 @@
-import { canonicalJson } from '../../common/json/canonical-json.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
-import { constraintsOf } from './constraints.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
+import { constraintsOf } from '../shared/constraints.js'
+import { differentShapes } from '../shared/examples.js'
+import { commentText, pascalCase } from '../shared/texts.js'
 import type { PythonClasses } from './classes.js'
-import { commentText, docstringLines, isPythonIdentifier, pascalCase, pythonLiteral } from './literals.js'
+import { docstringLines, isPythonIdentifier, pythonLiteral } from './literals.js'
 import { createAnnotator } from './annotations.js'
 import type { DocumentedTool, ToolStub } from '../language.js'
 import { type Parameter, parametersOf } from '../parameters.js'
@@ -72,23 +73,6 @@ function documentationLines(
   if (typeof returns === 'string') lines.push(...docstringLines(`Returns: ${returns}`))
   lines.push(...differentShapes(tool.inputExamples).map((example) => `Example: ${renderExample(codeName, example)}`))
   return lines
-}
-
-/** The first example of each shape. An example that differs only in its values adds little. */
-function differentShapes(examples: readonly JsonObject[]): readonly JsonObject[] {
-  const byShape = new Map<string, JsonObject>()
-  for (const example of examples) {
-    const shape = canonicalJson(shapeOf(example))
-    if (!byShape.has(shape)) byShape.set(shape, example)
-  }
-  return [...byShape.values()]
-}
-
-/** The value with types in place of its texts, numbers and booleans. */
-function shapeOf(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(shapeOf)
-  if (!isJsonObject(value)) return value === null ? null : typeof value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]))
 }
 
 function describeParameter({ name, schema, required }: Parameter): string {

@@ -51,13 +51,14 @@ export const toolDocumentationSchema: z.ZodType<ToolDocumentation> = z.object({
 /**
  * The documentation of several tools, in their order.
  *
- * @param codeNames names of functions in code, by the names of the tools
+ * @param knownCodeNames names of functions in code, by the names of the tools
  */
 export function documentTools(
   tools: readonly Tool[],
-  codeNames: ReadonlyMap<string, string> = namesForCode(tools.map(({ name }) => name)),
+  knownCodeNames?: ReadonlyMap<string, string>,
   language: Language = defaultLanguage,
 ): readonly ToolDocumentation[] {
+  const codeNames = knownCodeNames ?? namesForCode(tools.map(({ name }) => name), language)
   const document = language.documentTools()
   return tools.map((tool) => ({
     name: tool.name,

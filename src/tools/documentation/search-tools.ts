@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../common/json/json.js'
+import { defaultLanguage, type Language } from '../../languages/index.js'
 import type { ToolDocumentation } from './document-tools.js'
 
 /** Maximum number of tools whose documentation a search returns. */
@@ -88,34 +89,21 @@ function wordsOf(text: string): readonly string[] {
 }
 
 /**
- * The stubs of some tools, with the classes that they need. A class is declared in the first stub of all tools that
- * needs it, and that tool may not be among these.
+ * The stubs of some tools, with the types that they need. A type is declared in the first stub of all tools that needs
+ * it, and that tool may not be among these.
  */
-export function renderFoundStubs(all: readonly ToolDocumentation[], found: readonly ToolDocumentation[]): string {
-  const classes = new Map(all.flatMap(({ stub }) => splitStub(stub).classes))
+export function renderFoundStubs(
+  all: readonly ToolDocumentation[],
+  found: readonly ToolDocumentation[],
+  language: Language = defaultLanguage,
+): string {
+  const types = new Map(all.flatMap(({ stub }) => language.splitStub(stub).types))
   const declared = new Set<string>()
-  const withClasses = (text: string): readonly string[] => {
-    const needed = [...new Set(text.match(/\w+/g))].filter((word) => classes.has(word) && !declared.has(word))
+  const withTypes = (text: string): readonly string[] => {
+    const needed = [...new Set(text.match(/\w+/g))].filter((word) => types.has(word) && !declared.has(word))
     for (const name of needed) declared.add(name)
-    const texts = needed.flatMap((name) => withClasses(classes.get(name) ?? ''))
+    const texts = needed.flatMap((name) => withTypes(types.get(name) ?? ''))
     return [...texts, text]
   }
-  return found.flatMap(({ stub }) => withClasses(splitStub(stub).body)).join('\n\n')
-}
-
-const classHead = /^(?:class (\w+)\(TypedDict\):|(\w+) = TypedDict\()/
-
-/** The classes of a stub by name, and its function. The text of a class has no blank line. */
-function splitStub(stub: string): {
-  readonly classes: readonly (readonly [string, string])[]
-  readonly body: string
-} {
-  const classes: (readonly [string, string])[] = []
-  let body = stub.trimEnd()
-  for (let head = classHead.exec(body); head !== null; head = classHead.exec(body)) {
-    const end = body.indexOf('\n\n')
-    classes.push([head[1] ?? head[2] ?? '', body.slice(0, end)])
-    body = body.slice(end + 2)
-  }
-  return { classes, body }
+  return found.flatMap(({ stub }) => withTypes(language.splitStub(stub).body)).join('\n\n')
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
+import { defaultLanguageName } from '../../common/names.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import type { RecordedToolSource, ToolSet, ToolSetId } from '../../common/run/run-config.js'
 import type { SessionTools } from '../../common/session/session.js'
@@ -49,6 +50,7 @@ export async function recordToolSet(
     documentation,
     signatures,
     ...defined({ outputSchemas, names }),
+    ...(registry.language !== defaultLanguageName && { language: registry.language }),
     ...(source && { source: { kind: source.kind, definition: await externalize(source.definition) } }),
   }
 }
@@ -60,8 +62,9 @@ export interface RunTools {
 }
 
 /** Returns the tools of a run on this worker; all tools of the worker if the run recorded other ones. */
-export function findRunTools(registry: ToolRegistry, { digest, names }: ToolSetId): RunTools {
-  const own = names === undefined ? registry : subsetOf(registry, names)
+export function findRunTools(registry: ToolRegistry, id: ToolSetId): RunTools {
+  const { digest } = id
+  const own = registryOf(registry, id)
   return own?.digest === digest ? { registry: own, registryMatchesRun: true } : { registry, registryMatchesRun: false }
 }
 
@@ -82,7 +85,8 @@ export async function loadRunTools(
   const known = listed.get(tools.digest)
   if (known) return { registry: known, registryMatchesRun: true }
   const { kind, definition } = tools.source
-  const own = recordedSources[kind](await values.load(definition, neededBy, signal), registry.redact)
+  const listedTools = recordedSources[kind](await values.load(definition, neededBy, signal), registry.redact)
+  const own = listedTools.inLanguage(tools.language ?? defaultLanguageName)
   const [oldest] = listed.keys()
   if (listed.size >= maxRegistriesOfRuns && oldest !== undefined) listed.delete(oldest)
   listed.set(tools.digest, own)
@@ -93,10 +97,14 @@ export async function loadRunTools(
 const registriesOfRuns = new WeakMap<ToolRegistry, Map<string, ToolRegistry>>()
 const maxRegistriesOfRuns = 100
 
-/** Returns undefined when a tool is missing, because the run began with another configuration. */
-function subsetOf(registry: ToolRegistry, names: readonly string[]): ToolRegistry | undefined {
+/**
+ * Returns undefined when a tool is missing, because the run began with another configuration, or the language, because
+ * the run began on a later version.
+ */
+function registryOf(registry: ToolRegistry, { names, language }: ToolSetId): ToolRegistry | undefined {
   try {
-    return registry.subset(names)
+    const all = registry.inLanguage(language ?? defaultLanguageName)
+    return names === undefined ? all : all.subset(names)
   } catch (thrown) {
     if (PtcError.isInstance(thrown)) return undefined
     throw thrown

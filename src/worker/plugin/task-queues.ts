@@ -118,6 +118,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         registry,
         agents,
         instructions,
+        language: config.language,
         providers: Object.keys(config.providers),
         models: config.models,
         dataFlow: config.dataFlow,

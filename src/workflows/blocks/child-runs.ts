@@ -60,15 +60,15 @@ export function runAgent(input: AgentInput, options: ChildRunOptions = {}): Prom
  */
 export function runProgram(input: ProgramInput, options: ChildRunOptions = {}): Promise<ProgramResult> {
   return executeChild<(input: ProgramInput) => Promise<ProgramResult>>(workflowNames.program, {
-    ...defaults('program', input.source),
+    ...defaults('program', input.source, input.language),
     ...options,
     args: [input],
   })
 }
 
-function defaults(kind: 'agent' | 'program', text: string): ChildRunOptions {
+function defaults(kind: 'agent' | 'program', text: string, language?: string): ChildRunOptions {
   return {
-    ...describeRun(kind, text),
+    ...describeRun(kind, text, language),
     typedSearchAttributes: searchAttributesForChild(),
     // A terminated child could not remove its sandbox.
     parentClosePolicy: 'REQUEST_CANCEL',

@@ -8,7 +8,7 @@ import { runCellToOutcome } from '../cell/run-cell.js'
 import { closeEmbeddedRun, openEmbeddedRun } from '../start-run.js'
 
 /** Options of a session of a workflow. `input` is variable `input_data` of its code. */
-export type SessionOptions = Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'>
+export type SessionOptions = Pick<ProgramInput, 'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'>
 
 /** A sandbox that this workflow owns. Its variables live from one execution to the next. */
 export interface WorkflowSession {

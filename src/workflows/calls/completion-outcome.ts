@@ -30,8 +30,8 @@ export async function completedOutcome(
   const { config } = run
   if (isApproval) return approvalOutcome(config, { tool, position }, result)
   if (result.type === 'failure') return { status: 'tool_error', message: result.message }
-  const { digest, names, outputSchemas } = config.toolSet
-  const tools = { digest, ...defined({ names, outputSchemas }) }
+  const { digest, names, outputSchemas, language } = config.toolSet
+  const tools = { digest, ...defined({ names, outputSchemas, language }) }
   const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
   const value = await checkToolResult(input, config.timeouts, resultRole(config))
   run.addStoredBytes(refOf(value)?.bytes ?? 0)
@@ -44,7 +44,7 @@ export function resultRole({ toolSet: { source } }: Pick<RunConfig, 'toolSet'>):
 }
 
 async function approvalOutcome(
-  { toolSet: { digest, documentation }, timeouts }: RunConfig,
+  { toolSet: { digest, documentation, language }, timeouts }: RunConfig,
   { tool, position }: Call,
   result: DeferredResult,
 ): Promise<CallOutcome> {
@@ -56,7 +56,8 @@ async function approvalOutcome(
   if (!approval) throw rejection('RUN_INPUT_INVALID', 'the call waits for an approval, and this is none')
   const { arguments: args } = approval
   // This only checks the arguments, while a person can still correct them. The tool gets them unchanged.
-  if (args) await prepareArguments({ tool, position, arguments: args, tools: { digest, documentation } }, timeouts)
+  const tools = { digest, documentation, ...defined({ language }) }
+  if (args) await prepareArguments({ tool, position, arguments: args, tools }, timeouts)
   return { status: 'ok', value: { ...approval } as JsonValue }
 }
 

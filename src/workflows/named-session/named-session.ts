@@ -25,6 +25,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
+import { defaultLanguageName } from '../../common/names.js'
+import type { RunConfig } from '../../common/run/run-config.js'
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/run/runs.js'
@@ -105,7 +107,7 @@ export class NamedSession {
     this.#admit(reliedOn)
   }
 
-  #admit({ sandbox, context, inputDigest }: Omit<ExecuteInput, 'source'>): void {
+  #admit({ sandbox, language, context, inputDigest }: Omit<ExecuteInput, 'source'>): void {
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
     if (context !== undefined && canonicalJson(context) !== this.#context) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another context`)
@@ -115,6 +117,7 @@ export class NamedSession {
     }
     if (this.#runtime === undefined) return
     const { config } = this.#runtime.run
+    this.#requireLanguage(config, language)
     const { backend } = this.#runtime.session.sandbox
     if (sandbox !== undefined && backend !== 'auto' && sandbox !== 'auto' && sandbox !== backend) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs in ${backend}, not in ${sandbox}`)
@@ -137,8 +140,18 @@ export class NamedSession {
    *
    * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine
    */
-  execute({ source }: ExecuteInput, execution: ExecutionRequest): Promise<ExecuteResult> {
-    return this.#enqueue((runtime) => this.#executeNow(runtime, source, execution))
+  execute({ source, language }: ExecuteInput, execution: ExecutionRequest): Promise<ExecuteResult> {
+    return this.#enqueue((runtime) => {
+      // It was accepted before the configuration was read.
+      this.#requireLanguage(runtime.run.config, language)
+      return this.#executeNow(runtime, source, execution)
+    })
+  }
+
+  /** @throws ApplicationFailure for code of another language */
+  #requireLanguage({ language: own }: Pick<RunConfig, 'language'>, language: string = own): void {
+    if (language === own) return
+    throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs ${own}, not ${language}`)
   }
 
   /**
@@ -150,6 +163,7 @@ export class NamedSession {
     const { id, context, sandbox, rules } = cell
     this.#admit({ context, ...defined({ sandbox }) })
     return this.#enqueue(async (runtime) => {
+      this.#requireLanguage(runtime.run.config, cell.language ?? defaultLanguageName)
       // The calls of the cell are decided on by the rules of the session.
       if (rules !== undefined && rules !== digestOfRules(runtime.run.config))
         throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with other rules on data`)

@@ -215,8 +215,8 @@ export class Sandbox {
    * identification of the tool set.
    */
   #tools(hasStubs: boolean): SessionTools {
-    const { digest, signatures, names, source } = this.#config.toolSet
-    const id = { digest, ...defined({ names, source }) }
+    const { digest, signatures, names, source, language } = this.#config.toolSet
+    const id = { digest, ...defined({ names, source, language }) }
     return { ...id, ...(hasStubs ? {} : { signatures }) }
   }
 

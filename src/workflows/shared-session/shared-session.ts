@@ -29,7 +29,7 @@ import type { TextParts } from '../../common/agent/messages.js'
 import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { Externalizable } from '../../common/json/external-value.js'
-import { cellMessageSignal, cellReplySignal, namedSessionId } from '../../common/names.js'
+import { cellMessageSignal, cellReplySignal, defaultLanguageName, namedSessionId } from '../../common/names.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { SessionOwner } from '../../common/run/run-config.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
@@ -197,11 +197,12 @@ export class SharedSession {
       ...(Object.keys(labels).length > 0 && { labels }),
       ...(owner.type === 'parent' && { key: owner.key }),
       ...(owner.type === 'named' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),
+      ...(config.language !== defaultLanguageName && { language: config.language }),
     }
   }
 
   /** Starts the session. A session that starts for this run gets the tools, limits and context of the run. */
-  #startSession({ name, sandbox }: Extract<SessionOwner, { type: 'named' }>, cellId: string): Promise<string> {
+  #startSession({ name, sandbox, language }: Extract<SessionOwner, { type: 'named' }>, cellId: string): Promise<string> {
     const { config } = this.#run
     const { taskQueue } = workflowInfo()
     const session = {
@@ -209,7 +210,7 @@ export class SharedSession {
       startedByUpdateId: cellId,
       limits: config.limits,
       ...(config.toolSet.names && { tools: config.tools.filter(isNoSubagent).map((tool) => tool.name) }),
-      ...defined({ context: config.context, sandbox }),
+      ...defined({ context: config.context, sandbox, language }),
     }
     return startSession({ workflowId: namedSessionId(taskQueue, name), taskQueue, session }, config.timeouts)
   }

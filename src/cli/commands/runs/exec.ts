@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander'
-import { defaultLanguage } from '../../../languages/index.js'
 import {
   boundOptions,
   configOption,
@@ -8,6 +7,7 @@ import {
   idOption,
   jsonOption,
   type JsonOption,
+  languageOption,
   sandboxOption,
   type SandboxOption,
   usageError,
@@ -23,10 +23,11 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptio
 
 export function execCommand(): Command {
   const command = new Command('exec')
-    .description(`run a ${defaultLanguage.title} program with the tools, without a model`)
+    .description('run a program in Python or JavaScript with the tools, without a model')
     .argument('[script]', 'file with the program; - reads it from standard input')
     .addOption(configOption())
     .addOption(sandboxOption())
+    .addOption(languageOption('that of the file by its name, or as configured'))
     .addOption(idOption().conflicts(['session', 'interactive']))
     .addOption(new Option('--session <name>', 'named session that executes the program and keeps its variables'))
     .addOption(new Option('--resume', 'fail if the session does not exist, instead of starting it'))
@@ -43,6 +44,7 @@ the session then ends.
 
 Examples:
   ptc exec report.py
+  ptc exec report.ts
   echo 'print(await get_expenses(employee_id="ENG001", quarter="Q3"))' | ptc exec -
   ptc exec --session books --input orders.json load.py && ptc exec --session books report.py
   ptc exec -i --session books

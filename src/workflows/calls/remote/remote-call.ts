@@ -141,9 +141,9 @@ async function checkedOutcome(
 async function argumentsFor({ run, described, position, tool: { remote } }: RemoteToolCall): Promise<JsonObject> {
   const nexusEndpoint = remote.kind === 'nexus' ? remote.endpoint : undefined
   if (described.isParsed && !isExternal(described.arguments) && nexusEndpoint === undefined) return described.arguments
-  const { digest, documentation } = run.config.toolSet
+  const { digest, documentation, language } = run.config.toolSet
   const { tool, arguments: args } = described
-  const input = { tool, position, arguments: args, tools: { digest, documentation } }
+  const input = { tool, position, arguments: args, tools: { digest, documentation, ...defined({ language }) } }
   return prepareArguments({ ...input, ...defined({ nexusEndpoint }) }, run.config.timeouts)
 }
 

@@ -19,7 +19,7 @@ import { startChild } from '@temporalio/workflow'
 import type { CallOutcome } from '../../../common/calls/outcomes.js'
 import { defined } from '../../../common/defined.js'
 import type { JsonValue, JsonObject } from '../../../common/json/json.js'
-import { callWorkflowId, memoKeys, workflowNames } from '../../../common/names.js'
+import { callWorkflowId, defaultLanguageName, memoKeys, workflowNames } from '../../../common/names.js'
 import type { SubagentTarget } from '../../../common/calls/tool-config.js'
 import { describeRun } from '../../../common/run/run-texts.js'
 import type { AgentResult, AgentStatus, SubagentInput } from '../../../common/run/runs.js'
@@ -98,11 +98,16 @@ export async function runSubagent(
 /**
  * Returns the owner of the session that the sub-agent uses: this run, or the owner of the session that this run uses.
  */
-function ownerOf({ config, identity }: Run, key: string): Pick<SubagentInput, 'session' | 'sandbox' | 'sandboxOwner'> {
+function ownerOf(
+  { config, identity }: Run,
+  key: string,
+): Pick<SubagentInput, 'session' | 'sandbox' | 'sandboxOwner' | 'language'> {
   const { sessionOwner } = config
-  if (sessionOwner?.type === 'named') return { session: sessionOwner.name, sandbox: sessionOwner.sandbox ?? 'auto' }
+  const language = config.language !== defaultLanguageName && { language: config.language }
+  if (sessionOwner?.type === 'named')
+    return { session: sessionOwner.name, sandbox: sessionOwner.sandbox ?? 'auto', ...language }
   const owner = sessionOwner ?? { workflowId: identity.workflowId, key }
-  return { sandboxOwner: { workflowId: owner.workflowId, key: owner.key } }
+  return { sandboxOwner: { workflowId: owner.workflowId, key: owner.key }, ...language }
 }
 
 function endOf(name: string, { status, answer, output }: AgentResult): SubagentEnd {

@@ -1,0 +1,42 @@
+import type { Agent } from '../../agents/index.js'
+import { PtcError } from '../../common/errors.js'
+import { defaultLanguageName } from '../../common/names.js'
+import type { BackendChoice, BuiltInBackend } from '../../common/run/run-config.js'
+import type { RunConfigInput } from '../../common/run/runs.js'
+import { languageOf, languages } from '../../languages/index.js'
+
+const embeddedBackend = 'wasm' satisfies BuiltInBackend
+
+/**
+ * Returns the name of the language of a run's code: that of the run comes before that of its agent, and this before that
+ * of the configuration. A sub-agent in the session of its parent has the language of the parent.
+ *
+ * @param configured of runs that ask for none
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function chosenLanguage(options: RunConfigInput, agent: Agent | undefined, configured: string): string {
+  const { language, lease, sandboxOwner, session } = options
+  const isSharing = lease !== undefined && (sandboxOwner !== undefined || session !== undefined)
+  if (!isSharing) return language ?? agent?.language ?? configured
+  // The parent names its language only if it is another than this one.
+  const ofParent = language ?? defaultLanguageName
+  if (agent?.language === undefined || agent.language === ofParent) return ofParent
+  throw new PtcError(
+    'RUN_INPUT_INVALID',
+    `agent ${agent.name} writes ${agent.language}, and the sandbox of its parent runs ${ofParent}`,
+    { hint: "Remove `language` or `sandbox: 'parent'` of the agent." },
+  )
+}
+
+/**
+ * Refuses a run whose sandbox has no interpreter of its language.
+ *
+ * @throws PtcError RUN_INPUT_INVALID; SANDBOX_UNAVAILABLE for an unknown language
+ */
+export function checkLanguage(language: string, backend: BackendChoice): void {
+  if (backend !== embeddedBackend || languageOf(language).isEmbedded) return
+  const embedded = languages.filter(({ isEmbedded }) => isEmbedded).map(({ name }) => name)
+  throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${backend} does not execute ${language}`, {
+    hint: `It executes ${embedded.join(', ')}. Choose another sandbox, such as docker.`,
+  })
+}

@@ -1,0 +1,55 @@
+import { searchToolsTool } from '../../common/names.js'
+import type { Environment, EnvironmentLimits, ToolsOptions } from '../language.js'
+import { describeShared, formatCount } from '../shared/prompt.js'
+
+export function describeEnvironment(
+  { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
+  { hasPackages = false, inputDescription, sharedSession }: Environment,
+): string {
+  const missing = hasPackages ? 'no network' : "no network, and no packages besides Node's own modules"
+  const inputRule =
+    inputDescription === undefined
+      ? ''
+      : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
+  const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
+  return `\
+Runs JavaScript in Node.js in a sandbox, with \`await\` at the top level, and returns what it prints with console.log. \
+Let one program make the calls of a task, and filter, add up and compare their results. Results cost nothing until \
+printed: print only what you need to see.
+
+- Variables, functions, classes and imports stay for your next call, which may declare them again.
+- Types of TypeScript are removed. It has no enums and namespaces.
+- Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown. \
+console.log shortens deep objects and long arrays: print JSON.stringify(value) to see all.
+- There is ${missing}: reach everything outside through the tools.
+- Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
+${inputRule}${sharedRule}`
+}
+
+export function describeTools(
+  stubs: readonly string[],
+  { toolSearch = false, isGrouped = false, hasSignatures = false }: ToolsOptions,
+): string {
+  if (stubs.length === 0) return 'No tools can be called from code here.'
+  return `\
+The functions below are defined already. Await them with one object. They return parsed JSON, never a JSON string. Pass \
+integers beyond 2**53 as strings. Make independent calls at once, with Promise.all.
+
+A failed call rejects with a ToolError (error.message says why), or its subclass ToolDenied, ToolTimedOut or \
+ToolOutcomeUnknown (it may or may not have happened: find out before you repeat it).
+${toolSearch ? searchIntroduction(isGrouped) : ''}${hasSignatures ? signatureIntroduction : ''}
+\`\`\`typescript
+${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
+\`\`\``
+}
+
+const searchIntroduction = (isGrouped: boolean): string => `
+This list has only the members of their objects and a summary: read the documentation of those that you are going to \
+use with ${searchToolsTool} before you write the code.\
+${isGrouped ? ` A line with "and 12 more" is an example of a group: find the others with ${searchToolsTool}, by keywords.` : ''}
+`
+
+const signatureIntroduction = `
+A function without a comment is documented as the tool of the same name. Use that tool for a single call whose whole \
+result you need.
+`

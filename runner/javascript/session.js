@@ -12,7 +12,7 @@
  */
 'use strict'
 const { AsyncLocalStorage } = require('node:async_hooks')
-const module_ = require('node:module')
+const nodeModule = require('node:module')
 const { ProgramClock } = require('./determinism/program-clock.js')
 const { TimerQueue } = require('./determinism/timer-queue.js')
 const { Evaluator } = require('./cells/evaluate.js')
@@ -82,7 +82,7 @@ class Session {
     process.exit = (code = process.exitCode ?? 0) => this.#exit(code)
     imports.install()
     tools.install(this, signatures, errorClasses)
-    module_.syncBuiltinESMExports() // named imports of builtin modules are copies
+    nodeModule.syncBuiltinESMExports() // named imports of builtin modules are copies
   }
 
   beginStep(number) {

@@ -11,7 +11,7 @@ const RUNNER_FOLDER = dirname(__dirname)
 /** Returns the text of an error with the lines of cells only. Never throws. */
 function formatError(error) {
   try {
-    const text = isError(error) ? errorText(error, new Set()) : `Uncaught ${String(inspect(error))}`
+    const text = isError(error) ? errorText(error, new Set()) : `Uncaught ${inspect(error)}`
     if (text.length <= MAXIMUM_ERROR_CHARACTERS) return text.toWellFormed?.() ?? text
     const half = MAXIMUM_ERROR_CHARACTERS / 2
     return `${text.slice(0, half)}\n[... cut ...]\n${text.slice(-half)}`

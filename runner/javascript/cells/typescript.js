@@ -1,6 +1,6 @@
 /* Removes the types of TypeScript, on the same lines and columns. Loaded late: few cells need it. */
 'use strict'
-const module_ = require('node:module')
+const nodeModule = require('node:module')
 
 /**
  * Returns the code without types; undefined when this Node.js can't remove them.
@@ -8,7 +8,7 @@ const module_ = require('node:module')
  * @throws SyntaxError for code that is no TypeScript either, and for syntax that is more than types, such as an enum
  */
 function stripTypes(source) {
-  const { stripTypeScriptTypes } = module_
+  const { stripTypeScriptTypes } = nodeModule
   return stripTypeScriptTypes?.(source, { mode: 'strip' })
 }
 

@@ -30,7 +30,7 @@ class KeptResults {
 
   /** Drops the results of the steps up to this number: they are recorded, and not requested again. */
   forget(recorded) {
-    for (const number of [...this.results.keys()]) if (number <= recorded) this.#drop(number)
+    for (const number of this.results.keys()) if (number <= recorded) this.#drop(number)
   }
 
   #drop(number) {

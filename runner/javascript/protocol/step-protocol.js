@@ -44,7 +44,8 @@ class StepProtocol {
       const order = compare(frame.fence, this.fence)
       if (order < 0) {
         if (frame.type === 'hello' && this.results.has(frame.fence[1])) this.#hello(frame)
-        else if (!this.#repeatResult(frame)) this.#refuse(frame, 'fenced', `${frame.fence} is older than ${this.fence}`)
+        else if (!this.#repeatResult(frame))
+          this.#refuse(frame, 'fenced', `${frame.fence.join()} is older than ${this.fence.join()}`)
         continue
       }
       if (order > 0) this.values.clear()

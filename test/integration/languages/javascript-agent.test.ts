@@ -36,7 +36,9 @@ describeDocker('an agent whose language is JavaScript', () => {
       tools: [slow],
       script: [
         turn(code('const seen = [Math.random()]\nawait slow({ id: "a" })\nseen.push(Date.now())')),
-        turn(code('const before = seen.join()\nawait slow({ id: "b" })\nconsole.log(before === seen.join(), seen.length)')),
+        turn(
+          code('const before = seen.join()\nawait slow({ id: "b" })\nconsole.log(before === seen.join(), seen.length)'),
+        ),
         answerResult,
       ],
     })

@@ -92,7 +92,7 @@ export class JavaScriptRunner {
   async next(): Promise<RunnerMessage> {
     const { value, done } = await this.#frames.next()
     if (done) throw new Error('the runner has ended')
-    return value as RunnerMessage
+    return value
   }
 
   /** The next result of a step. */

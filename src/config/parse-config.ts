@@ -87,7 +87,10 @@ export const configSchema = z.strictObject({
 type Parsed = z.output<typeof configSchema>
 
 /** A checked configuration with all defaults. */
-export interface ResolvedConfig extends Pick<Parsed, 'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue' | 'language'> {
+export interface ResolvedConfig extends Pick<
+  Parsed,
+  'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue' | 'language'
+> {
   readonly runConfig: RunDefaults
   readonly tools: ConfiguredTools
   readonly credentials: Credentials
@@ -130,7 +133,17 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     )
   }
   const { model, sandbox, timeouts, compaction, agents, tools, values, approvals, mode, budget, audit } = parsed.data
-  const { encryption, redact: hook, stream, tracing, endpoints, taskQueue, models: facts, dataFlow, language } = parsed.data
+  const {
+    encryption,
+    redact: hook,
+    stream,
+    tracing,
+    endpoints,
+    taskQueue,
+    models: facts,
+    dataFlow,
+    language,
+  } = parsed.data
   const settingsOfTest = testSettingsOf(config)
   const limits = applyOverrides(defaultLimits, parsed.data.limits)
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend

@@ -100,7 +100,13 @@ export function createRegistry(
   assertNotConfusable(all)
   assertOneRate(all)
   const toolConfigs = all.map(toToolConfig)
-  const codeNamesIn: CodeNames = knownCodeNames ?? ((each) => namesForCode(all.map(({ name }) => name), each))
+  const codeNamesIn: CodeNames =
+    knownCodeNames ??
+    ((each) =>
+      namesForCode(
+        all.map(({ name }) => name),
+        each,
+      ))
   const codeNames = codeNamesIn(language)
   const documentation = documentTools(all, codeNames, language)
   const signatures = all

@@ -82,7 +82,11 @@ it('the tools of a run are described in its language, with names that its code c
   expect(list).not.toHaveProperty('codeName')
   expect(registry.get('list')).toBe(found.registry.get('list'))
   expect(findRunTools(registry, { ...toolSet, language: 'cobol' }).registryMatchesRun).toBe(false)
-  const names = (language: string) => registry.inLanguage(language).signatures().map(({ name }) => name)
+  const names = (language: string) =>
+    registry
+      .inLanguage(language)
+      .signatures()
+      .map(({ name }) => name)
   expect(names('python')).toEqual(['lookup', 'list_tool', 'fetch'])
   expect(names('javascript')).toEqual(['lookup', 'list', 'fetch_tool'])
 })
@@ -127,14 +131,27 @@ it.each([
   ['the default language', { ...ofSubagent, agent: 'any' }, 'javascript', 'python'],
   ['another language', { ...ofSubagent, agent: 'any', language: 'javascript' }, 'python', 'javascript'],
   ['its own language', { ...ofSubagent, agent: 'scripter', language: 'javascript' }, 'python', 'javascript'],
-])('a sub-agent in the sandbox of its parent has the language of the parent: %s', async (_, options, configured, expected) => {
-  expect(await load(options, configured)).toMatchObject({ language: expected, sessionOwner: { type: 'parent' } })
-})
+])(
+  'a sub-agent in the sandbox of its parent has the language of the parent: %s',
+  async (_, options, configured, expected) => {
+    expect(await load(options, configured)).toMatchObject({ language: expected, sessionOwner: { type: 'parent' } })
+  },
+)
 
 it.each([
   ['a parent in the default language', { ...ofSubagent, agent: 'scripter' }, 'writes javascript', 'runs python'],
-  ['a parent in another language', { ...ofSubagent, agent: 'snake', language: 'javascript' }, 'writes python', 'runs javascript'],
-  ['a parent in a named session', { lease: ofSubagent.lease, session: 'books', agent: 'scripter' }, 'writes javascript', 'runs python'],
+  [
+    'a parent in another language',
+    { ...ofSubagent, agent: 'snake', language: 'javascript' },
+    'writes python',
+    'runs javascript',
+  ],
+  [
+    'a parent in a named session',
+    { lease: ofSubagent.lease, session: 'books', agent: 'scripter' },
+    'writes javascript',
+    'runs python',
+  ],
 ])('refuses a sub-agent with another language in the sandbox of %s', async (_, options, ...parts) => {
   for (const part of parts) {
     const expected = { type: 'RUN_INPUT_INVALID', message: expect.stringContaining(part) }

@@ -13,7 +13,14 @@ import { readText } from '../process/read-text.js'
 import { print } from '../process/stdio.js'
 import { followRun, printRunLink } from './follow-run.js'
 import { printRunEnding } from './print-run-ending.js'
-import { type AgentOptions, chosenAgent, languageOfProgram, type OverrideOptions, readAttachedFiles, readOverrides } from './options.js'
+import {
+  type AgentOptions,
+  chosenAgent,
+  languageOfProgram,
+  type OverrideOptions,
+  readAttachedFiles,
+  readOverrides,
+} from './options.js'
 import { failureReport } from './run-report.js'
 
 /** The run that a command line asks for. */
@@ -66,7 +73,11 @@ async function readStart(request: RunRequest, options: StartRunOptions): Promise
   const start = startOptions(options.id)
   if (request.type === 'program') {
     const language = languageOfProgram(request.script, options.language)
-    return checkStart('program', { source: await readText(request.script), ...overrides, ...defined({ language }) }, start)
+    return checkStart(
+      'program',
+      { source: await readText(request.script), ...overrides, ...defined({ language }) },
+      start,
+    )
   }
   const question = request.question === '-' ? await readText('-') : request.question
   const attachments = await readAttachedFiles(request.options.attach)

@@ -35,7 +35,10 @@ import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
 import { withRequestSignal } from '../temporal/request-signal.js'
 
-export interface ExecuteOptions extends Pick<ProgramInput, 'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'> {
+export interface ExecuteOptions extends Pick<
+  ProgramInput,
+  'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'
+> {
   /** When true, the request fails if the session does not exist. By default, it starts the session. */
   readonly mustExist?: boolean
   /** Interrupts the code, as Ctrl-C does; the outcome is `stopped` and the session keeps its variables. */

@@ -9,7 +9,9 @@ import { typesOf } from './types.js'
 
 /** Types of the language that the stubs use, or that a model would take for those of the language. */
 const typeNames: ReadonlySet<string> = new Set(
-  'Array Boolean Date Error Function Map Number Object Promise Record RegExp Set String Symbol Tool ToolError'.split(' '),
+  'Array Boolean Date Error Function Map Number Object Promise Record RegExp Set String Symbol Tool ToolError'.split(
+    ' ',
+  ),
 )
 
 /** The types of a set of stubs. */
@@ -40,12 +42,7 @@ export function renderStub(tool: DocumentedTool, declarations: Declarations, cod
   }
 }
 
-function renderInput(
-  schema: JsonObject,
-  declarations: Declarations,
-  name: string,
-  hasComments: boolean,
-): string {
+function renderInput(schema: JsonObject, declarations: Declarations, name: string, hasComments: boolean): string {
   const types = typesOf(schema, declarations, { hasComments })
   const hasParts = ['$ref', 'anyOf', 'oneOf', 'allOf'].some((key) => key in schema)
   const hasMembers = parametersOf(schema).length > 0

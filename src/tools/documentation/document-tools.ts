@@ -58,7 +58,12 @@ export function documentTools(
   knownCodeNames?: ReadonlyMap<string, string>,
   language: Language = defaultLanguage,
 ): readonly ToolDocumentation[] {
-  const codeNames = knownCodeNames ?? namesForCode(tools.map(({ name }) => name), language)
+  const codeNames =
+    knownCodeNames ??
+    namesForCode(
+      tools.map(({ name }) => name),
+      language,
+    )
   const document = language.documentTools()
   return tools.map((tool) => ({
     name: tool.name,

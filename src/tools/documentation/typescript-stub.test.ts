@@ -20,7 +20,18 @@ async function errorsIn(stubs: readonly string[], code = ''): Promise<string> {
   const helpers = 'type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false'
   try {
     await writeFile(file, [helpers, ...stubs, code, 'export {}'].join('\n\n'))
-    const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', '', '--pretty', 'false']
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022',
+      '--types',
+      '',
+      '--pretty',
+      'false',
+    ]
     return await new Promise((resolve) => {
       execFile(process.execPath, [tsc, ...options, file], { cwd: folder }, (_, stdout) => resolve(stdout))
     })
@@ -38,7 +49,13 @@ interface Changes {
 }
 
 const tool = (changes: Changes) => {
-  const basis = { name: 'a_tool', description: 'Does it.', input: z.object({}), output: z.null(), effect: 'read' } as const
+  const basis = {
+    name: 'a_tool',
+    description: 'Does it.',
+    input: z.object({}),
+    output: z.null(),
+    effect: 'read',
+  } as const
   return defineTool({ ...basis, run: () => null, ...changes } as Parameters<typeof defineTool>[0])
 }
 const render = (changes: Changes) => javascript.documentTools()(tool(changes))
@@ -99,7 +116,9 @@ declare function get_expenses(input: {
          const same: Same<typeof first.status, 'approved' | 'pending' | 'rejected'> = true`,
       ),
     ).toBe('')
-    expect(await errorsIn([stub], "await get_expenses({ employee_id: 1, quarter: 'Q3' })")).toMatch(/TS2322.*\n.*TS2322/)
+    expect(await errorsIn([stub], "await get_expenses({ employee_id: 1, quarter: 'Q3' })")).toMatch(
+      /TS2322.*\n.*TS2322/,
+    )
   })
 
   it('a signature has no documentation of the function, and the types that it needs', () => {
@@ -166,7 +185,10 @@ declare function a_tool(input: { id: string }): Promise<Total>`)
 
   it('renders JSON Schema that zod does not write: nullable objects, alternatives of required members, all of several', () => {
     const person = { type: ['object', 'null'], properties: { name: { type: 'string' } }, required: ['name'] }
-    const signature = (schema: JsonObject) => render({ output: schema }).signature.replace(/^.*Promise</s, '').slice(0, -1)
+    const signature = (schema: JsonObject) =>
+      render({ output: schema })
+        .signature.replace(/^.*Promise</s, '')
+        .slice(0, -1)
     expect(signature(person)).toBe('{ name: string } | null')
     expect(
       signature({ type: 'object', properties: { a: {}, b: {} }, anyOf: [{ required: ['a'] }, { required: ['b'] }] }),
@@ -178,7 +200,9 @@ declare function a_tool(input: { id: string }): Promise<Total>`)
         oneOf: [{ properties: { c: { const: 1 } } }, { properties: { d: { const: 2 } } }],
       }),
     ).toBe('({ c?: 1 } | { d?: 2 }) & { a?: string } & { b?: number }')
-    expect(signature({ type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } })).toBe('(string | null)[]')
+    expect(signature({ type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } })).toBe(
+      '(string | null)[]',
+    )
     expect(signature({ type: 'array', items: { enum: ['a | b'] } })).toBe('"a | b"[]')
     expect(signature({ type: 'object', properties: {}, additionalProperties: false })).toBe('{}')
     expect(signature({ anyOf: [true, { type: 'string' }] })).toBe('unknown')
@@ -283,9 +307,20 @@ describe('reserved names of JavaScript', () => {
   it('the reserved names include every global of Node with a name that a tool may have', () => {
     const names = Object.getOwnPropertyNames(globalThis).filter((name) => /^[a-z]\w*$/.test(name))
     // Node's own, and not those that the test runner adds.
-    const own = names.filter((name) => !/^(?:vi|vitest|describe|it|test|expect|suite|before|after|on|assert|chai)/.test(name))
+    const own = names.filter(
+      (name) => !/^(?:vi|vitest|describe|it|test|expect|suite|before|after|on|assert|chai)/.test(name),
+    )
     expect(own.filter((name) => !javascript.isReservedName(name))).toEqual([])
-    for (const name of ['Array', 'TypeError', 'Uint8Array', 'ReadableStream', 'ToolError', 'await', 'enum', 'input_data'])
+    for (const name of [
+      'Array',
+      'TypeError',
+      'Uint8Array',
+      'ReadableStream',
+      'ToolError',
+      'await',
+      'enum',
+      'input_data',
+    ])
       expect(javascript.isReservedName(name), name).toBe(true)
     for (const name of ['list', 'filter', 'id', 'print', 'get_expenses', 'Expense', 'is', 'not'])
       expect(javascript.isReservedName(name), name).toBe(false)

@@ -202,7 +202,10 @@ export class SharedSession {
   }
 
   /** Starts the session. A session that starts for this run gets the tools, limits and context of the run. */
-  #startSession({ name, sandbox, language }: Extract<SessionOwner, { type: 'named' }>, cellId: string): Promise<string> {
+  #startSession(
+    { name, sandbox, language }: Extract<SessionOwner, { type: 'named' }>,
+    cellId: string,
+  ): Promise<string> {
     const { config } = this.#run
     const { taskQueue } = workflowInfo()
     const session = {

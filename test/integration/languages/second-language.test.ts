@@ -90,7 +90,9 @@ it('a program, a session and an agent are in the language that they name, on wor
     script: [turn(code('x = double {"n": 4}\nprint x')), answerResult],
   })
   const source = 'x = double {"n": 3}\nprint x'
-  expect(await env.runProgram(source, { language: 'lines' })).toMatchObject({ outcome: { status: 'ok', output: '6\n' } })
+  expect(await env.runProgram(source, { language: 'lines' })).toMatchObject({
+    outcome: { status: 'ok', output: '6\n' },
+  })
   expect(await env.runAgent({ agent: 'liner' })).toMatchObject({ status: 'answered', answer: '8' })
   const execute = (line: string, language?: string) =>
     env.ptc.sessions.execute('books', line, { ...defined({ language }) })
@@ -109,7 +111,10 @@ it('a named session starts in the language of the run that needs it, and refuses
     tools: [double],
     script: {
       conversations: [
-        { match: { firstUserText: { equals: 'lines' } }, turns: [turn(code('set greeting hello\nprint greeting')), answerResult] },
+        {
+          match: { firstUserText: { equals: 'lines' } },
+          turns: [turn(code('set greeting hello\nprint greeting')), answerResult],
+        },
         { match: { firstUserText: { equals: 'python' } }, turns: [turn(code('print(greeting)')), answerResult] },
       ],
     },

@@ -99,8 +99,7 @@ function templatePart(
 }
 
 /** Words before a regular expression. After any other word, `/` divides. */
-const wordsBefore =
-  /(?:^|[^\w$.])(?:await|case|delete|do|else|in|instanceof|new|of|return|throw|typeof|void|yield)$/
+const wordsBefore = /(?:^|[^\w$.])(?:await|case|delete|do|else|in|instanceof|new|of|return|throw|typeof|void|yield)$/
 
 function startsExpression(text: string, before: readonly CodeCharacter[]): boolean {
   const last = before.findLast((each) => each.text !== '\n')

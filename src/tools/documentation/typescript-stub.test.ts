@@ -196,7 +196,7 @@ declare function a_tool(input: { id: string }): Promise<Total>`)
     expect(
       signature({
         type: 'object',
-        allOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'integer' } } }],
+        allOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'number' } } }],
         oneOf: [{ properties: { c: { const: 1 } } }, { properties: { d: { const: 2 } } }],
       }),
     ).toBe('({ c?: 1 } | { d?: 2 }) & { a?: string } & { b?: number }')

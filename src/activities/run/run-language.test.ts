@@ -138,7 +138,7 @@ it.each([
   },
 )
 
-it.each([
+it.each<readonly [string, RunConfigInput, string, string]>([
   ['a parent in the default language', { ...ofSubagent, agent: 'scripter' }, 'writes javascript', 'runs python'],
   [
     'a parent in another language',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defaultLimits } from '../../common/run/limits.js'
 import { defineTool } from '../../index.js'
 import { languageOf } from '../../languages/index.js'
-import { createRegistry } from '../../tools/registry.js'
+import { documentTools } from '../../tools/documentation/document-tools.js'
 import { buildPrompt } from './prompt.js'
 
 const language = languageOf('javascript')
@@ -14,18 +14,20 @@ const input = z.object({
   quarter: z.enum(['Q1', 'Q2']).optional(),
 })
 const basis = { effect: 'read', input, run: () => null as never } as const
-const documentation = createRegistry([
-  defineTool({ ...basis, name: 'get_expenses', description: 'Expenses of one employee.', output: z.array(expense) }),
-  defineTool({
-    ...basis,
-    name: 'fetch',
-    description: 'Fetches.',
-    output: expense,
-    allowedCallers: ['direct', 'code_execution'],
-  }),
-])
-  .inLanguage('javascript')
-  .documentation()
+const documentation = documentTools(
+  [
+    defineTool({ ...basis, name: 'get_expenses', description: 'Expenses of one employee.', output: z.array(expense) }),
+    defineTool({
+      ...basis,
+      name: 'fetch',
+      description: 'Fetches.',
+      output: expense,
+      allowedCallers: ['direct', 'code_execution'],
+    }),
+  ],
+  undefined,
+  language,
+)
 
 it('the prompt in JavaScript matches its golden file', async () => {
   const { tools } = buildPrompt({ language, tools: documentation, limits: defaultLimits })

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { PtcError } from 'durable-ptc'
 import type { BackendCheck, SandboxBackend, SandboxId, SandboxSpec } from 'durable-ptc/sandbox'
 import { Connection } from './connection.js'
 import { RunnerProcess } from './runner-process.js'
@@ -21,6 +22,8 @@ export class ChildProcessBackend implements SandboxBackend {
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
+    if (spec.language !== 'python')
+      throw new PtcError('SANDBOX_UNAVAILABLE', `${this.name} runs python, not ${spec.language}`)
     const key = keyOf(spec)
     // No await between get and set: two concurrent calls get the same sandbox.
     const sandbox = this.#sandboxes.get(key) ?? { runner: RunnerProcess.start() }

@@ -3,7 +3,8 @@
  *
  * Owns: what depends on the language of a program: reserved names, the texts for the model, the code that people type,
  * and the command that starts its runner.
- * Boundary: pure text. It knows no tool, model or sandbox; `runner/` executes programs.
+ * Boundary: pure text. It knows no tool, model or sandbox; `runner/` executes programs. `shared/` has what does not
+ * depend on a language: reading JSON Schemas, sharing the types that stubs declare.
  *
  * Invariants:
  * 1. A text depends only on the arguments: prompt caching depends on equal bytes.

@@ -50,11 +50,12 @@ interface LoadOptions {
   readonly mode?: RunDefaults['mode']
   readonly contextWindow?: number
   readonly models?: ModelFacts
+  readonly language?: string
 }
 
 async function load(
   options: RunConfigInput,
-  { workflowType = 'agent', mode, contextWindow, models = {} }: LoadOptions = {},
+  { workflowType = 'agent', mode, contextWindow, models = {}, language = 'python' }: LoadOptions = {},
 ): Promise<RunConfig> {
   const providers = ['anthropic', 'local']
   const model = { ...defaults.model, ...(contextWindow !== undefined && { contextWindow }) }
@@ -67,6 +68,7 @@ async function load(
     dataFlow: undefined,
     models,
     instructions: 'You help.',
+    language,
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))

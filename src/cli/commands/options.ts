@@ -29,10 +29,6 @@ export function sandboxOption(...others: readonly string[]): Option {
   return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm', ...others])
 }
 
-export interface LanguageOption {
-  readonly language?: string
-}
-
 /** @param text what the option is without a value */
 export function languageOption(text = 'that of its agent or the configuration'): Option {
   return new Option('--language <name>', `language of the code (default: ${text})`).choices(

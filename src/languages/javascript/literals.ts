@@ -17,7 +17,7 @@ export function javascriptLiteral(value: JsonValue): string {
   return isJsonObject(value) ? objectLiteral(value) : JSON.stringify(value)
 }
 
-/** An object with a `__proto__` key is not written as a literal in practice: the key would set the prototype. */
+/** In brackets, because the key `__proto__` would set the prototype of the object. */
 function objectLiteral(value: JsonObject): string {
   const members = Object.entries(value).map(([key, member]) => {
     const written = key === '__proto__' ? '["__proto__"]' : memberKey(key)

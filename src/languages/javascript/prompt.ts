@@ -18,7 +18,7 @@ Let one program make the calls of a task, and filter, add up and compare their r
 printed: print only what you need to see.
 
 - Variables, functions, classes and imports stay for your next call, which may declare them again.
-- Types of TypeScript are removed. It has no enums and namespaces.
+- TypeScript is accepted: its types are removed. It has no enums and namespaces here.
 - Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown. \
 console.log shortens deep objects and long arrays: print JSON.stringify(value) to see all.
 - There is ${missing}: reach everything outside through the tools.

@@ -143,7 +143,7 @@ export function typesOf(
   }
 
   return {
-    root: (name) => (refersToItself(document) ? type({ $ref: '#' }, name) : type(withoutName(document), name)),
+    root: (name) => (refersToItself(document) ? type({ $ref: '#' }, name) : type(document, name)),
     members: (name) => (refersToItself(document) ? type({ $ref: '#' }, name) : literal(document, name)),
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
+import { defaultLanguageName } from '../../common/names.js'
 import { defaultLimits, type Limits } from '../../common/run/limits.js'
 import { runnerDirectory } from '../runner-directory.js'
 import { defaultOrphanSeconds, defaultStoppedOrphanSeconds } from './container/container-create-options.js'
@@ -39,6 +40,8 @@ const schema = z
     namespace: z.string().min(1).optional(),
     /** The limits of the containers in the warm pool. A session with other limits gets a new container. */
     limits: z.custom<Limits>((value) => typeof value === 'object' && value !== null).default(defaultLimits),
+    /** The language of the containers in the warm pool. A session in another language gets a new container. */
+    language: z.string().min(1).default(defaultLanguageName),
     /** Seconds until an idle container of the warm pool expires. Its pool replaces it after 80 % of that time. */
     maxIdleSeconds: z
       .int()

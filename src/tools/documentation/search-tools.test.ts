@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { documentManyTools } from '../../../test/support/many-tools.js'
+import { languageOf } from '../../languages/index.js'
 import { defineTool } from '../define-tool.js'
 import { createRegistry } from '../registry.js'
 import { findTools, renderFoundStubs } from './search-tools.js'
@@ -60,4 +61,30 @@ it('a search renders the classes that the found tools need, once and before thei
   expect(positions).toEqual(positions.toSorted((a, b) => a - b))
   expect(positions[0]).toBe(0)
   expect(text.match(/^class /gm)).toHaveLength(2)
+})
+
+it('a search in JavaScript renders the types that the found tools need, once and before their use', () => {
+  const boss = z.object({ id: z.string() }).meta({ title: 'Boss' })
+  const employee = z.object({ id: z.string(), boss }).meta({ title: 'Employee' })
+  const define = (name: string) =>
+    defineTool({
+      name,
+      description: `${name}.`,
+      effect: 'read',
+      input: z.object({}),
+      output: employee,
+      run: () => null as never,
+    })
+  const registry = createRegistry([define('first'), define('second'), define('third')]).inLanguage('javascript')
+  const all = registry.documentation()
+  expect(all[1]?.stub).toBe('/** second. */\ndeclare function second(): Promise<Employee>')
+  expect(renderFoundStubs(all, all.slice(1), languageOf('javascript'))).toBe(`interface Boss { id: string }
+
+interface Employee { id: string; boss: Boss }
+
+/** second. */
+declare function second(): Promise<Employee>
+
+/** third. */
+declare function third(): Promise<Employee>`)
 })

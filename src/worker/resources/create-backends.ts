@@ -78,7 +78,7 @@ async function createCustomBackend(
 }
 
 async function createDocker(
-  { sandbox, runConfig }: ResolvedConfig,
+  { sandbox, runConfig, language }: ResolvedConfig,
   { owner, warm, onProgress }: CreateBackendsOptions,
 ): Promise<DockerBackend | undefined> {
   const { image, runtime } = sandbox.docker
@@ -87,6 +87,7 @@ async function createDocker(
     warm: sandbox.warm ?? warm,
     namespace: owner,
     limits: runConfig.limits,
+    language,
   })
   try {
     await docker.ensureImage({ onProgress })

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { defaultLimits } from '../../../src/common/run/limits.js'
 import { checkHostedCode } from '../../../src/config/run/check-hosted-code.js'
 import { parseConfig } from '../../../src/config/parse-config.js'
-import { defineBackend, type Tool } from '../../../src/index.js'
+import type { PtcConfig } from '../../../src/config/define-config.js'
+import { defined } from '../../../src/common/defined.js'
+import { defineAgent, defineBackend } from '../../../src/index.js'
 import { type Language, languages } from '../../../src/languages/index.js'
 import { containerCreateOptions } from '../../../src/sandbox/docker/container/container-create-options.js'
 import { readImageSource } from '../../../src/sandbox/docker/image/image-source.js'
@@ -13,10 +15,10 @@ import { runnerDirectory } from '../../../src/sandbox/runner-directory.js'
 import { createWasmBackend } from '../../../src/sandbox/wasm/index.js'
 import { createRegistry } from '../../../src/tools/registry.js'
 import { startWorker } from '../../../src/worker/index.js'
-import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { TestEnvironment, type TestEnvironmentOptions } from '../../support/environment/test-environment.js'
 import { createSpec } from '../../support/sandbox/create-spec.js'
 import { LineBackend, lineLanguage } from '../../support/sandbox/line-language.js'
-import { answerResult, code, turn } from '../../support/script.js'
+import { answerResult, call, code, noModel, turn } from '../../support/script.js'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 import { tool } from '../../support/tools.js'
 
@@ -26,36 +28,42 @@ const list = languages as Language[]
 beforeAll(() => void list.push(lineLanguage))
 afterAll(() => void list.splice(list.indexOf(lineLanguage), 1))
 
-/** An environment whose only worker runs lines in place of the default language. */
-async function startLines(tools: readonly Tool[], script: Parameters<typeof TestEnvironment.start>[0]) {
-  const env = await TestEnvironment.start({ ...script, initialWorkers: [] })
+interface LinesOptions extends Pick<PtcConfig, 'tools' | 'agents' | 'language'> {
+  readonly script: TestEnvironmentOptions['script']
+}
+
+/** An environment whose only worker has sandboxes for lines, and for no other language. */
+async function startLines({ script, ...options }: LinesOptions) {
+  const env = await TestEnvironment.start({ ...defined({ script }), initialWorkers: [] })
   const backend = new LineBackend()
   const mine = defineBackend({ name: backend.name, create: () => backend })
   const { address, namespace } = sharedServer()
-  const config = parseConfig(
-    { tools, model: { name: 'scripted' }, sandbox: { backend: mine }, taskQueue: env.taskQueue },
-    'test',
-  )
-  const registry = createRegistry(tools, undefined, undefined, lineLanguage)
   const worker = await startWorker({
     server: { address, namespace, connectionOptions: { address } },
     modelApi: { baseURL: env.api.url, apiKey: 'test-key' },
     hostId: uniqueName('test'),
     onProgress: () => undefined,
-    config: { ...config, tools: { ...config.tools, open: async () => ({ ...(await config.tools.open()), registry }) } },
+    config: parseConfig(
+      { model: { name: 'scripted' }, sandbox: { backend: mine }, taskQueue: env.taskQueue, ...options },
+      'test',
+    ),
   })
   onTestFinished(() => worker.shutdown())
   return { env, backend }
 }
 
-it('a run in a second language tells the model of it, calls tools, and is rebuilt after the loss of its sandbox', async () => {
+const double = tool('double', (input) => Number(input['n']) * 2)
+
+it('a run in the configured language tells the model of it, calls tools, and is rebuilt after the loss of its sandbox', async () => {
   const calls: unknown[] = []
   const double = tool('double', (input) => {
     calls.push(input['n'])
     return Number(input['n']) * 2
   })
   const lose = tool('lose', () => backend.loseAll().then(() => 'lost'))
-  const { env, backend } = await startLines([double, lose], {
+  const { env, backend } = await startLines({
+    tools: [double, lose],
+    language: 'lines',
     script: [
       turn(code('set greeting hello\nx = double {"n": 21}\nprint x\ny = lose {}\nprint y')),
       turn(code('print greeting\nprint x')),
@@ -71,6 +79,89 @@ it('a run in a second language tells the model of it, calls tools, and is rebuil
   expect(described).toContain('Runs lines, for 90 seconds, with a object of lines.')
   expect(described).toContain('double JSON -- The double of a test.')
   expect(described).not.toMatch(/python/i)
+  await env.expectCleanEnd(run)
+})
+
+it('a program, a session and an agent are in the language that they name, on workers with another default', async () => {
+  const liner = defineAgent({ name: 'liner', instructions: 'You write lines.', language: 'lines' })
+  const { env, backend } = await startLines({
+    tools: [double],
+    agents: [liner],
+    script: [turn(code('x = double {"n": 4}\nprint x')), answerResult],
+  })
+  const source = 'x = double {"n": 3}\nprint x'
+  expect(await env.runProgram(source, { language: 'lines' })).toMatchObject({
+    outcome: { status: 'ok', output: '6\n' },
+  })
+  expect(await env.runAgent({ agent: 'liner' })).toMatchObject({ status: 'answered', answer: '8' })
+  const execute = (line: string, language?: string) =>
+    env.ptc.sessions.execute('books', line, { ...defined({ language }) })
+  expect(await execute('set greeting hello', 'lines')).toMatchObject({ outcome: { status: 'ok' }, isNew: true })
+  expect(await execute('print greeting')).toMatchObject({ outcome: { status: 'ok', output: 'hello\n' }, isNew: false })
+  await expect(execute('print(1)', 'python')).rejects.toMatchObject({
+    code: 'RUN_INPUT_INVALID',
+    message: expect.stringContaining('session books runs lines, not python'),
+  })
+  await env.ptc.sessions.close('books')
+  expect(backend.opened).toEqual(['lines', 'lines', 'lines'])
+})
+
+it('a named session starts in the language of the run that needs it, and refuses the code of runs in another', async () => {
+  const { env } = await startLines({
+    tools: [double],
+    script: {
+      conversations: [
+        {
+          match: { firstUserText: { equals: 'lines' } },
+          turns: [turn(code('set greeting hello\nprint greeting')), answerResult],
+        },
+        { match: { firstUserText: { equals: 'python' } }, turns: [turn(code('print(greeting)')), answerResult] },
+      ],
+    },
+  })
+  const lines = await env.runAgent({ question: 'lines', session: 'books', language: 'lines' })
+  expect(lines).toMatchObject({ status: 'answered', answer: expect.stringContaining('hello') })
+  const other = await env.runAgent({ question: 'python', session: 'books' })
+  expect(other).toMatchObject({ answer: '[denied] session books runs lines, not python' })
+  await env.ptc.sessions.close('books')
+})
+
+it('a sub-agent in the sandbox of its parent writes the language of the parent', async () => {
+  const about = { instructions: 'You write lines.', description: 'Writes lines.' }
+  const helper = defineAgent({ name: 'helper', ...about, sandbox: 'parent' })
+  const writer = defineAgent({ name: 'writer', ...about, sandbox: 'parent', language: 'python' })
+  const chief = defineAgent({ name: 'chief', ...about, agents: [helper, writer], language: 'lines' })
+  const { env } = await startLines({
+    tools: [double],
+    agents: [helper, writer, chief],
+    script: {
+      conversations: [
+        {
+          match: { firstUserText: { equals: 'go' } },
+          turns: [
+            turn(code('set greeting hello')),
+            turn(call('helper', { task: 'print' })),
+            turn(call('writer', { task: 'print' })),
+            answerResult,
+          ],
+        },
+        { match: { firstUserText: { equals: 'print' } }, turns: [turn(code('print greeting')), answerResult] },
+      ],
+    },
+  })
+  const run = await env.startAgent({ question: 'go', agent: 'chief' })
+  const result = await env.agentResult(run)
+  expect(JSON.stringify(env.api.requests.map(({ body }) => body))).toContain('hello')
+  expect(result.answer).toContain('agent writer writes python, and the sandbox of its parent runs lines')
+})
+
+it('a run in an unknown language ends at its start, with the languages that there are', async () => {
+  const { env, backend } = await startLines({ tools: [double], script: noModel })
+  await expect(env.ptc.startAgent({ question: 'x', language: 'ruby' })).rejects.toMatchObject({
+    code: 'RUN_INPUT_INVALID',
+    message: expect.stringContaining('there is no language "ruby"; there are: python, javascript, lines'),
+  })
+  expect(backend.opened).toEqual([])
 })
 
 it('the image has the runner of a second language, and a container starts it', () => {

@@ -28,6 +28,7 @@ export const lineLanguage: Language = {
     stub: `${codeName} JSON -- ${tool.description}`,
     signature: `${codeName}`,
   }),
+  splitStub: (stub) => ({ types: [], body: stub }),
   describeEnvironment: ({ cellSeconds }, { inputDescription = 'no input' }) =>
     `Runs lines, for ${cellSeconds} seconds, with ${inputDescription}.`,
   describeTools: (stubs) => `A failed call ends the program.\n\`\`\`lines\n${stubs.join('\n')}\n\`\`\``,

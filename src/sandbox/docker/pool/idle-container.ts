@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Limits } from '../../../common/run/limits.js'
-import { defaultLanguage } from '../../../languages/index.js'
 import type { DockerConnection } from '../connection/docker-connection.js'
 import type { ContainerCreateOptions } from '../container/container-create-options.js'
 import type { ContainerFactory } from '../container/container-factory.js'
@@ -32,6 +31,8 @@ export interface IdleContainerOptions {
   readonly namespace: string
   readonly pool: string
   readonly limits: Limits
+  /** Name of the language of the container. */
+  readonly language: string
   /** Seconds until any reaper may remove the container, if it has no session. */
   readonly maxIdleSeconds: number
   /** Seconds until a sandbox expires, from the time it gets a session. */
@@ -45,7 +46,7 @@ const usableFraction = 0.8
 
 /** @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE */
 export async function createIdleContainer(options: IdleContainerOptions): Promise<IdleContainer> {
-  const { engine, factory, namespace, pool, limits, maxIdleSeconds, lifetimeSeconds } = options
+  const { engine, factory, namespace, pool, limits, language, maxIdleSeconds, lifetimeSeconds } = options
   const suffix = randomUUID()
   const name = `${namePrefix}${suffix}`
   const usableUntil = performance.now() + maxIdleSeconds * 1_000 * usableFraction
@@ -57,7 +58,6 @@ export async function createIdleContainer(options: IdleContainerOptions): Promis
     // A session that claims the container at the last moment still has its whole lifetime.
     [labelKeys.expires]: String(nowSeconds + maxIdleSeconds + lifetimeSeconds),
   }
-  const language = defaultLanguage.name
   const body = await factory.createOptions({ namespace, session: name, epoch: 0, language, limits }, labels)
   try {
     const containerId = (await factory.create(name, body)) ?? name

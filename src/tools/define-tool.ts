@@ -11,6 +11,7 @@ import { deferredOf } from './definition/deferred.js'
 import { compensateOf } from './definition/compensate.js'
 import { callersOf } from './definition/callers.js'
 import { approvalOf } from './definition/approval.js'
+import { lockOf } from './definition/lock.js'
 import { checkChoice, type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
 import {
   concurrency as concurrencySchema,
@@ -140,6 +141,7 @@ const options = {
   taskQueue: taskQueueOf,
   rate: rateOf,
   concurrency: concurrencyOf,
+  lockBy: lockOf,
   priority: priorityOf,
   approval: approvalOf,
   compensate: compensateOf,

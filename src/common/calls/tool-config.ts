@@ -33,6 +33,11 @@ export interface ToolConfig {
    */
   readonly concurrency?: number
   /**
+   * Set for a tool whose calls have locks, by their arguments. `sharedAs` is the name of the locks that it shares with
+   * other tools. Undefined: the calls have none.
+   */
+  readonly lock?: { readonly sharedAs?: string }
+  /**
    * Temporal's priority of a call among those that wait in the same task queue. `fairnessKey: { context: 'tenant' }`
    * takes the key from the run's context.
    */
@@ -111,6 +116,11 @@ export interface ToolPriority {
   readonly priorityKey?: number
   /** One key for all calls, or the name of a field of the run's context, such as the tenant. Default: none. */
   readonly fairnessKey?: string | { readonly context: string }
+}
+
+/** Returns whether a call of the tool begins only after the limiter has granted it a slot. */
+export function isLimited({ concurrency, lock }: Pick<ToolConfig, 'concurrency' | 'lock'>): boolean {
+  return concurrency !== undefined || lock !== undefined
 }
 
 /** Returns whether the calls of the tool are sub-agents that use the session of their caller. */

@@ -7,7 +7,7 @@ import type { InvalidError } from './invalid-tool.js'
 /** A definition of any kind, before it is checked. */
 export type AnyDefinition = Omit<
   ToolDefinition<z.ZodObject, z.ZodType>,
-  'input' | 'output' | 'run' | 'deferred' | 'approval' | 'compensate'
+  'input' | 'output' | 'run' | 'deferred' | 'approval' | 'compensate' | 'lockBy'
 > & {
   readonly input: unknown
   readonly output: unknown
@@ -15,6 +15,7 @@ export type AnyDefinition = Omit<
   readonly deferred?: unknown
   readonly approval?: unknown
   readonly compensate?: unknown
+  readonly lockBy?: unknown
   readonly activity?: unknown
   readonly workflow?: unknown
   readonly nexus?: unknown

@@ -75,13 +75,14 @@ export interface RemoteWorkflow {
   readonly taskQueue?: string
   /** The workflow takes a `RemoteCall` as its second argument. */
   readonly passCall?: true
-  /** The tool is an agent of the configuration, and its calls are sub-agents. */
+  /** The calls of the tool are sub-agents. */
   readonly agent?: SubagentTarget
 }
 
 /** The agent that a sub-agent runs. */
 export interface SubagentTarget {
-  readonly name: string
+  /** Name of an agent of the configuration. Undefined: each call starts a clone of the agent that calls. */
+  readonly name?: string
   /** The budget in the configuration of the agent. */
   readonly budget?: BudgetAmounts
   /** True when the session of the caller executes the code of the sub-agent. Undefined: it has its own session. */

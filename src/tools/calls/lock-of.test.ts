@@ -7,6 +7,10 @@ import { lockOf } from './lock-of.js'
 const input = z.object({ path: z.string().trim().optional() })
 type Input = z.output<typeof input>
 
+const fail = (): never => {
+  throw new Error('no disk')
+}
+
 const write = (lockBy: (given: Input) => unknown) =>
   createRegistry([
     defineTool({
@@ -41,12 +45,7 @@ it.each([
   ['returned no text', () => 7],
   ['returned no text', () => Promise.resolve('a')],
   ['returned more than 10000 characters', () => 'k'.repeat(10_001)],
-  [
-    'threw no disk',
-    () => {
-      throw new Error('no disk')
-    },
-  ],
+  ['threw no disk', fail],
 ] as const)('a call whose lock is unknown is refused, because lockBy %s', async (why, lockBy) => {
   await expect(lockOf(write(lockBy), 'write', { path: 'a' })).rejects.toMatchObject({
     code: 'TOOL_NOT_ALLOWED',

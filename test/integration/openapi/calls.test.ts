@@ -56,6 +56,26 @@ it('effect, approval and callers follow the method, and the configuration comes 
   })
 })
 
+it('a result has the status and the headers where the configuration asks for them, without cookies and credentials', async () => {
+  const { server, tools, call } = await listShop({
+    headers: { 'X-Key': '${shop_token}' },
+    operations: { 'orders/get': { responseHeaders: true } },
+  })
+  server.answer = (_, response) =>
+    void response
+      .writeHead(206, { link: '<?page=2>; rel="next"', 'set-cookie': 'a=b', 'x-echo': 'value-of-shop_token' })
+      .end('[1]')
+  const args = { path_id: '1' }
+  const result = (await call('orders_get', args)) as { readonly status: number; readonly headers: object }
+  expect(result).toMatchObject({ status: 206, body: [1], headers: { link: '<?page=2>; rel="next"' } })
+  expect(Object.keys(result.headers)).not.toContain('set-cookie')
+  expect(JSON.stringify(result)).not.toContain('value-of-shop_token')
+  expect(tools.find(({ name }) => name === 'shop__orders_get')?.outputSchema).toMatchObject({
+    required: ['status', 'headers', 'body'],
+  })
+  expect(await call('orders_delete', { id: '1' })).toEqual([1])
+})
+
 it('an idempotency key is sent where the configuration names its header', async () => {
   const { server, call } = await listShop({
     operations: { 'orders/create': { idempotencyKeyHeader: 'Idempotency-Key' } },

@@ -74,7 +74,7 @@ async function listTools(
     name,
     listed.map(({ key, id }) => ({ key, name: id })),
   )
-  const problems: string[] = []
+  const problems = document.problems.map((problem) => `can't read a file: ${problem}`)
   const tools: Tool[] = []
   for (const each of selected) {
     signal.throwIfAborted()

@@ -22,6 +22,11 @@ export interface OpenApiCallOptions {
    * key. Then POST and PATCH have effect `idempotent`. Default: none.
    */
   readonly idempotencyKeyHeader?: string
+  /**
+   * True: the result of a call is `{ status, headers, body }`, for an API with pages, limits or versions in its headers.
+   * Names are in small letters; cookies are left out. Default: the body alone.
+   */
+  readonly responseHeaders?: boolean
 }
 
 /** An API that an OpenAPI document describes. docs/guides/openapi.md describes the options. */
@@ -62,7 +67,11 @@ const texts = z.record(z.string().min(1), z.string().min(1))
 const headers = z.record(headerName, z.string().min(1))
 const patterns = z.array(z.string().min(1)).min(1).exactOptional()
 
-const operationOptions = { ...callOptions, idempotencyKeyHeader: headerName.exactOptional() }
+const operationOptions = {
+  ...callOptions,
+  idempotencyKeyHeader: headerName.exactOptional(),
+  responseHeaders: z.boolean().exactOptional(),
+}
 
 const isPlainUrl = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -2,7 +2,6 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { renderTree } from '../../../../src/cli/rendering/tree/render-tree.js'
 import { activityNames } from '../../../../src/common/names.js'
-import type { JsonObject } from '../../../../src/common/json/json.js'
 import { expectReplays } from '../../../support/environment/histories.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { scheduledCount } from '../../../support/environment/waits.js'
@@ -10,7 +9,7 @@ import { answerResult, call, turn } from '../../../support/script.js'
 import { limitedTool } from '../../../support/limited-tool.js'
 import { tool } from '../../../support/tools.js'
 
-const byId = (input: JsonObject) => (typeof input['id'] === 'string' ? input['id'] : undefined)
+const byId = (input: Readonly<Record<string, unknown>>) => (typeof input['id'] === 'string' ? input['id'] : undefined)
 const files = { name: 'files', key: byId } as const
 
 const write = limitedTool('write', { lockBy: byId })

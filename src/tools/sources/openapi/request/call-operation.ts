@@ -10,13 +10,15 @@ import type { ParsedOpenApiSource } from '../options.js'
 import { buildRequest, type BuiltRequest } from './build-request.js'
 import { givenParts } from './credentials.js'
 import { InvalidRequestError } from './invalid-request.js'
-import { errorTextOf, isSuccess, maxErrorBytes, maxResultBytes, resultOf } from './read-result.js'
+import { errorTextOf, isSuccess, maxErrorBytes, maxResultBytes, responseOf, resultOf } from './read-result.js'
 
 export interface CalledOperation {
   readonly operation: Operation
   readonly source: ParsedOpenApiSource
   readonly effect: Effect
   readonly idempotencyKeyHeader: string | undefined
+  /** The result has the status and the headers, too. */
+  readonly hasResponseHeaders: boolean
 }
 
 const maxRedirects = 5
@@ -32,7 +34,7 @@ export async function callOperation(
   input: JsonObject,
   context: ToolContext,
 ): Promise<JsonValue> {
-  const { operation, source, effect, idempotencyKeyHeader } = called
+  const { operation, source, effect, idempotencyKeyHeader, hasResponseHeaders } = called
   const { signal, idempotencyKey } = context
   const given = givenParts(operation, source, context)
   const redact = given.redactor.text
@@ -45,7 +47,7 @@ export async function callOperation(
     const response = await send({ ...built, headers }, source, effect, signal)
     if (!isSuccess(response.status)) throw failureOf(response, effect, redact)
     if (response.isCut) throw tooLarge(effect)
-    return given.redactor.any(resultOf(response))
+    return given.redactor.any(hasResponseHeaders ? responseOf(response) : resultOf(response))
   } catch (thrown) {
     signal.throwIfAborted()
     const isRefused =

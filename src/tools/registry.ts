@@ -137,6 +137,7 @@ export function createRegistry(
 const unrecorded: Readonly<Record<Exclude<keyof Tool, keyof ToolConfig>, true>> = {
   description: true,
   lockBy: true,
+  nativeType: true,
   input: true,
   output: true,
   inputSchema: true,

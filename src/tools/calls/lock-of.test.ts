@@ -7,7 +7,7 @@ import { lockOf } from './lock-of.js'
 const input = z.object({ path: z.string().trim().optional() })
 type Input = z.output<typeof input>
 
-const fail = (): never => {
+function throwing(): string {
   throw new Error('no disk')
 }
 
@@ -45,8 +45,8 @@ it.each([
   ['returned no text', () => 7],
   ['returned no text', () => Promise.resolve('a')],
   ['returned more than 10000 characters', () => 'k'.repeat(10_001)],
-  ['threw no disk', fail],
-] as const)('a call whose lock is unknown is refused, because lockBy %s', async (why, lockBy) => {
+  ['threw no disk', throwing],
+] satisfies [string, () => unknown][])('a call whose lock is unknown is refused, because lockBy %s', async (why, lockBy) => {
   await expect(lockOf(write(lockBy), 'write', { path: 'a' })).rejects.toMatchObject({
     code: 'TOOL_NOT_ALLOWED',
     message: `the lock of write is unknown: lockBy ${why}`,

@@ -18,12 +18,13 @@
  * 6. A file has the characters that the model wrote, and an edit changes none outside its place.
  */
 import { z } from 'zod'
+import { nativeTools } from '../../common/agent/native-tools.js'
 import { ConcurrencyLimit } from '../../common/async/concurrency-limit.js'
 import { PtcError } from '../../common/errors.js'
 import type { ApprovalOptions, ApprovalRule } from '../tool-definition.js'
 import { defineTool } from '../define-tool.js'
 import type { ToolSource } from '../sources/tool-source.js'
-import type { Tool } from '../tool.js'
+import { sealTool, type Tool } from '../tool.js'
 import { type EncryptionOption, parseEncryption } from '../../values/encryption/option.js'
 import type { KeyRing } from '../../values/encryption/key-ring.js'
 import { parseStore, type StoreOption, type StoreSettings } from '../../values/option.js'
@@ -83,7 +84,7 @@ export function memory({ store, encryption, scope, limits = {}, name = 'memory',
   let opened: Promise<ObjectStore> | undefined
   // Writers of one process take turns: each would make the others try again.
   const writers = new ConcurrencyLimit(1)
-  const tool = defineTool({
+  const defined = defineTool({
     name,
     description: descriptionOf(parsedLimits.files, parsedLimits.fileBytes),
     input: memoryInput,
@@ -100,6 +101,7 @@ export function memory({ store, encryption, scope, limits = {}, name = 'memory',
       return input.command === 'view' ? execute() : writers.run(execute, checked)
     },
   }) as Tool
+  const tool = name === nativeTools.memory_20250818 ? sealTool({ ...defined, nativeType: 'memory_20250818' }) : defined
   const source: ToolSource = {
     name,
     list: () => [tool],

@@ -25,7 +25,7 @@ import { pluralize, toOneLine, truncateEnd } from '../../../common/text/text.js'
 import { type Credentials, noRun } from '../../credentials/credentials.js'
 import type { ToolLog } from '../../tool-context.js'
 import type { Tool } from '../../tool.js'
-import { withTimeLimit } from '../../validation/time-limit.js'
+import { interruptAfter } from '../../validation/time-limit.js'
 import { credentialNamesIn, withCredentials } from '../credential-references.js'
 import { sourceToolNames } from '../source-tool-names.js'
 import type { ListOptions, ToolSource } from '../tool-source.js'
@@ -79,7 +79,7 @@ async function listTools(
   for (const each of selected) {
     signal.throwIfAborted()
     try {
-      const { tool, note } = withTimeLimit(
+      const { tool, note } = interruptAfter(
         () => toTool(checkTransport(reader.read(each), source), names.get(each.key) ?? '', source),
         maxReadMs,
       )

@@ -5,9 +5,10 @@ import { LineCounter, parseDocument } from 'yaml'
 import { messageOf } from '../../../../common/errors.js'
 import { decodeText } from '../../../../common/text/decode-text.js'
 import { isJsonObject, type JsonObject } from '../../../../common/json/json.js'
-import { withTimeLimit } from '../../../validation/time-limit.js'
+import { interruptAfter } from '../../../validation/time-limit.js'
 import { bundle } from './bundle.js'
-import { acceptedEncodings, sendRequest } from '../../../network/send-request.js'
+import { acceptedEncodings } from '../../../network/read-response.js'
+import { sendRequest } from '../../../network/send-request.js'
 
 /** Bytes of all files of a document: GitHub's has 13 MB. */
 const maxBytes = 32 * 1024 * 1024
@@ -122,7 +123,7 @@ function tooLarge(): Error {
 
 function parse(bytes: Uint8Array): JsonObject {
   const text = decodeText(bytes, 'it', 'CONFIG_INVALID')
-  const parsed: unknown = /^\s*\{/.test(text) ? parseJson(text) : withTimeLimit(() => parseYaml(text), parseMs)
+  const parsed: unknown = /^\s*\{/.test(text) ? parseJson(text) : interruptAfter(() => parseYaml(text), parseMs)
   if (isJsonObject(parsed)) return parsed
   throw new Error('it is neither a JSON object nor a YAML map')
 }
@@ -133,7 +134,7 @@ function parseJson(text: string): unknown {
   } catch (jsonError) {
     // A flow map of YAML begins as an object of JSON does.
     try {
-      return withTimeLimit(() => parseYaml(text), parseMs)
+      return interruptAfter(() => parseYaml(text), parseMs)
     } catch {
       throw new Error(`it is not JSON: ${messageOf(jsonError).slice(0, 200)}`)
     }

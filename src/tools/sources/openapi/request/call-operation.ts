@@ -9,7 +9,7 @@ import { type ReceivedResponse, sendRequest } from '../../../network/send-reques
 import type { Operation } from '../operation.js'
 import type { ParsedOpenApiSource } from '../options.js'
 import { buildRequest, type BuiltRequest } from './build-request.js'
-import { givenParts } from './credentials.js'
+import { clientTokens, givenParts } from './credentials.js'
 import { InvalidRequestError } from './invalid-request.js'
 import { errorTextOf, isSuccess, maxErrorBytes, maxResultBytes, responseOf, resultOf } from './read-result.js'
 
@@ -37,15 +37,24 @@ export async function callOperation(
 ): Promise<JsonValue> {
   const { operation, source, effect, idempotencyKeyHeader, hasResponseHeaders } = called
   const { signal, idempotencyKey } = context
-  const given = givenParts(operation, source, context)
-  const redact = given.redactor.text
-  try {
+  let redact = (text: string) => text
+  const attempt = async () => {
+    const given = await givenParts(operation, source, context)
+    redact = given.redactor.text
     const built = buildRequest(operation, input, given)
     const headers = {
       ...built.headers,
       ...(idempotencyKeyHeader !== undefined && { [idempotencyKeyHeader.toLowerCase()]: idempotencyKey }),
     }
-    const response = await send({ ...built, headers }, source, effect, signal)
+    return { given, response: await send({ ...built, headers }, source, effect, signal) }
+  }
+  try {
+    let { given, response } = await attempt()
+    if (response.status === 401 && given.keptToken) {
+      // The API did not execute the call. Another token may be good.
+      clientTokens.forget(given.keptToken)
+      ;({ given, response } = await attempt())
+    }
     if (!isSuccess(response.status)) throw failureOf(response, effect, redact)
     if (response.isCut) throw tooLarge(effect)
     return given.redactor.any(hasResponseHeaders ? responseOf(response) : resultOf(response))

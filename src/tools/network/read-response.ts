@@ -20,38 +20,40 @@ export class UnknownEncodingError extends Error {
  * @throws UnknownEncodingError; errors of the network and of the decompression
  */
 export async function readBounded(response: IncomingMessage, maxBytes: number): Promise<BoundedBody> {
-  const atLimit = new Error('the body is longer than its limit')
+  const limit = { rest: maxBytes, isCut: false }
   const chunks: Uint8Array[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of decompressed(response, maxBytes, atLimit) as AsyncIterable<Uint8Array>) {
-      const rest = maxBytes - bytes
-      chunks.push(chunk.subarray(0, rest))
-      bytes += chunk.length
-      if (chunk.length > rest) throw atLimit
-    }
-    return { body: Buffer.concat(chunks), isCut: false }
-  } catch (thrown) {
-    response.destroy()
-    if (thrown !== atLimit) throw thrown
-    return { body: Buffer.concat(chunks), isCut: true }
+  let rest = maxBytes
+  for await (const chunk of decompressed(response, limit) as AsyncIterable<Uint8Array>) {
+    if (rest > 0) chunks.push(chunk.subarray(0, rest))
+    if (chunk.length > rest) limit.isCut = true
+    rest -= chunk.length
+    if (limit.isCut && rest <= 0) break
   }
+  // Without effect on a response that was read to its end.
+  if (limit.isCut) response.destroy()
+  return { body: Buffer.concat(chunks), isCut: limit.isCut }
 }
 
-function decompressed(response: IncomingMessage, maxBytes: number, atLimit: Error): Readable {
+interface Limit {
+  rest: number
+  isCut: boolean
+}
+
+function decompressed(response: IncomingMessage, limit: Limit): Readable {
   const encoding = (response.headers['content-encoding'] ?? '').trim().toLowerCase()
   const make = decompressors.get(encoding)
   if (make === undefined) throw new UnknownEncodingError(`the encoding ${JSON.stringify(encoding.slice(0, 50))}`)
   // An error of any of them ends the iteration of the result.
-  return pipeline(response, (chunks: AsyncIterable<Buffer>) => upTo(chunks, maxBytes, atLimit), make(), () => undefined)
+  return pipeline(response, (chunks: AsyncIterable<Buffer>) => upTo(chunks, limit), make(), () => undefined)
 }
 
-async function* upTo(chunks: AsyncIterable<Buffer>, maxBytes: number, atLimit: Error): AsyncGenerator<Buffer> {
-  let rest = maxBytes
+/** Ends at the limit, as if the body were no longer. */
+async function* upTo(chunks: AsyncIterable<Buffer>, limit: Limit): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
-    if (rest > 0) yield chunk.subarray(0, rest)
-    if (chunk.length > rest) throw atLimit
-    rest -= chunk.length
+    if (chunk.length > limit.rest) limit.isCut = true
+    if (limit.rest > 0) yield chunk.subarray(0, limit.rest)
+    if (limit.isCut) return
+    limit.rest -= chunk.length
   }
 }
 

@@ -1,5 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
-import { isTimeLimit, raceWithSignal, raceWithTimeLimit, waitForAbort, withAbortListener, withDerivedSignal, withTimeLimit } from './abort.js'
+import {
+  isTimeLimit,
+  raceWithSignal,
+  raceWithTimeLimit,
+  waitForAbort,
+  withAbortListener,
+  withDerivedSignal,
+  withTimeLimit,
+} from './abort.js'
 
 const never = new Promise<never>(() => undefined)
 
@@ -121,6 +129,8 @@ describe('raceWithTimeLimit', () => {
 
   it('raceWithTimeLimit has the outcome of work that settles in time', async () => {
     expect(await raceWithTimeLimit(undefined, 60_000, () => Promise.resolve(1))).toBe(1)
-    await expect(raceWithTimeLimit(undefined, 60_000, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    await expect(raceWithTimeLimit(undefined, 60_000, () => Promise.reject(new Error('broken')))).rejects.toThrow(
+      'broken',
+    )
   })
 })

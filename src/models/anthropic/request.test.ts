@@ -12,7 +12,8 @@ const tool = (name: string): ModelTool => ({
 })
 const base: ModelRequest = { model: 'm', maxTokens: 10, system: 'Be brief.', tools: [], messages: [] }
 
-const toParams = (request: ModelRequest) => toParamsWith(request, { hasInputExamples: true, hasToolSearch: true, hasNativeTools: true })
+const toParams = (request: ModelRequest) =>
+  toParamsWith(request, { hasInputExamples: true, hasToolSearch: true, hasNativeTools: true })
 
 /** Paths of the cache breakpoints. */
 function breakpoints(value: unknown, path = ''): readonly string[] {

@@ -46,12 +46,15 @@ it.each([
   ['returned no text', () => Promise.resolve('a')],
   ['returned more than 10000 characters', () => 'k'.repeat(10_001)],
   ['threw no disk', throwing],
-] satisfies [string, () => unknown][])('a call whose lock is unknown is refused, because lockBy %s', async (why, lockBy) => {
-  await expect(lockOf(write(lockBy), 'write', { path: 'a' })).rejects.toMatchObject({
-    code: 'TOOL_NOT_ALLOWED',
-    message: `the lock of write is unknown: lockBy ${why}`,
-  })
-})
+] satisfies [string, () => unknown][])(
+  'a call whose lock is unknown is refused, because lockBy %s',
+  async (why, lockBy) => {
+    await expect(lockOf(write(lockBy), 'write', { path: 'a' })).rejects.toMatchObject({
+      code: 'TOOL_NOT_ALLOWED',
+      message: `the lock of write is unknown: lockBy ${why}`,
+    })
+  },
+)
 
 it('a worker without the tool derives no lock, so that another worker does', async () => {
   await expect(lockOf(createRegistry([]), 'write', {})).rejects.toMatchObject({ code: 'TOOL_NOT_REGISTERED' })

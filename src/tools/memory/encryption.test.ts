@@ -8,7 +8,9 @@ const keys: Readonly<Record<string, string>> = {
   k1: randomBytes(32).toString('base64'),
   k2: randomBytes(32).toString('base64'),
 }
-const encryptedBy = (currentKeyId: string, known = keys) => ({ encryption: { currentKeyId, key: (id: string) => known[id] } })
+const encryptedBy = (currentKeyId: string, known = keys) => ({
+  encryption: { currentKeyId, key: (id: string) => known[id] },
+})
 
 /** All bytes of a folder, and the names of its files. */
 async function everythingIn(folder: string): Promise<string> {
@@ -25,14 +27,20 @@ test('neither a text, nor a path, nor the scope can be read in the store', async
   const stored = await everythingIn(folder)
   for (const secret of ['account', 'ada']) expect(stored).not.toContain(secret)
   const plainFolder = await temporaryFolder()
-  await (await openMemory(plainFolder))(create('the number of the account\n'))
+  await (
+    await openMemory(plainFolder)
+  )(create('the number of the account\n'))
   expect(await everythingIn(plainFolder)).toContain('account')
 })
 
 test('files from before the encryption, and of an earlier key, are read and edited', async () => {
   const folder = await temporaryFolder()
-  await (await openMemory(folder))(create('one\n'))
-  await (await openMemory(folder, encryptedBy('k1')))(insert(1, 'two\n'))
+  await (
+    await openMemory(folder)
+  )(create('one\n'))
+  await (
+    await openMemory(folder, encryptedBy('k1'))
+  )(insert(1, 'two\n'))
   const call = await openMemory(folder, encryptedBy('k2'))
   await call(replace('one', '1'))
   expect(await call(view())).toContain('     1\t1\n     2\ttwo')
@@ -40,7 +48,9 @@ test('files from before the encryption, and of an earlier key, are read and edit
 
 test('without the key, or after a change in the store, a call fails with its code', async () => {
   const folder = await temporaryFolder()
-  await (await openMemory(folder, encryptedBy('k1')))(create('one\n'))
+  await (
+    await openMemory(folder, encryptedBy('k1'))
+  )(create('one\n'))
   const withoutKey = await openMemory(folder, encryptedBy('k2', { k2: keys['k2'] ?? '' }))
   await expect(withoutKey(view())).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNAVAILABLE' })
   for (const each of await filesIn(folder)) {

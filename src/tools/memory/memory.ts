@@ -72,7 +72,14 @@ export function administrationOf(source: ToolSource): MemoryAdministration | und
  *
  * @throws PtcError CONFIG_INVALID
  */
-export function memory({ store, encryption, scope, limits = {}, name = 'memory', approval }: MemoryOptions): ToolSource {
+export function memory({
+  store,
+  encryption,
+  scope,
+  limits = {},
+  name = 'memory',
+  approval,
+}: MemoryOptions): ToolSource {
   if (typeof scope !== 'function') {
     throw new PtcError('CONFIG_INVALID', `the scope of ${name} must be a function of the context`, {
       hint: 'Such as `scope: ({ user }) => user`.',

@@ -44,7 +44,12 @@ function decompressed(response: IncomingMessage, limit: Limit): Readable {
   const make = decompressors.get(encoding)
   if (make === undefined) throw new UnknownEncodingError(`the encoding ${JSON.stringify(encoding.slice(0, 50))}`)
   // An error of any of them ends the iteration of the result.
-  return pipeline(response, (chunks: AsyncIterable<Buffer>) => upTo(chunks, limit), make(), () => undefined)
+  return pipeline(
+    response,
+    (chunks: AsyncIterable<Buffer>) => upTo(chunks, limit),
+    make(),
+    () => undefined,
+  )
 }
 
 /** Ends at the limit, as if the body were no longer. */

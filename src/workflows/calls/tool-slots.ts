@@ -102,11 +102,7 @@ export class ToolSlots {
     if (!isReturned()) await CancellationScope.nonCancellable(() => condition(isReturned))
   }
 
-  async #hold(
-    limited: LimitedCall,
-    call: WaitingCall,
-    execute: () => Promise<CallOutcome>,
-  ): Promise<CallOutcome> {
+  async #hold(limited: LimitedCall, call: WaitingCall, execute: () => Promise<CallOutcome>): Promise<CallOutcome> {
     const { tool, input } = limited
     const { workflowId, taskQueue } = workflowInfo()
     const slots = tool.concurrency ?? maxSlots

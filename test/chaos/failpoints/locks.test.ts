@@ -19,7 +19,9 @@ await asyncio.gather(
 print(sorted(await read_lines(path="shared")), await read_lines(path="other"))`
 
 const cloneTurns = (task: string, ...paths: readonly string[]) => [
-  turn(code(paths.map((path, n) => `await add_line(path="${path}", line="${task} ${n}")`).join('\n') + '\nprint("done")')),
+  turn(
+    code(paths.map((path, n) => `await add_line(path="${path}", line="${task} ${n}")`).join('\n') + '\nprint("done")'),
+  ),
   answerResult,
 ]
 
@@ -48,7 +50,10 @@ async function expectSurvives(...crashes: readonly Crash[]): Promise<void> {
   expect(children.size).toBe(2)
   for (const workflowId of [handle.workflowId, ...children, limiter])
     await expectReplays(env.client, env.client.workflow.getHandle(workflowId))
-  await env.client.workflow.getHandle(limiter).terminate('the test has ended').catch(() => undefined)
+  await env.client.workflow
+    .getHandle(limiter)
+    .terminate('the test has ended')
+    .catch(() => undefined)
 }
 
 it('calls of an agent and its clones with one lock lose nothing without faults', () => expectSurvives())

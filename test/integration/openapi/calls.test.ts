@@ -137,7 +137,10 @@ describe('credentials', () => {
       ...secured('login'),
       components: {
         securitySchemes: {
-          login: { type: 'oauth2', flows: tokenUrl === undefined ? {} : { clientCredentials: { tokenUrl, scopes: {} } } },
+          login: {
+            type: 'oauth2',
+            flows: tokenUrl === undefined ? {} : { clientCredentials: { tokenUrl, scopes: {} } },
+          },
         },
       },
     })
@@ -148,7 +151,9 @@ describe('credentials', () => {
       const tokens = await RecordingServer.start((_, response) => {
         issued += 1
         response.setHeader('content-type', 'application/json')
-        response.end(JSON.stringify({ access_token: `token-number-${issued}`, token_type: 'Bearer', expires_in: lifetime }))
+        response.end(
+          JSON.stringify({ access_token: `token-number-${issued}`, token_type: 'Bearer', expires_in: lifetime }),
+        )
       })
       const { server, call } = await listShop(
         { credentials: { login: { ...client, tokenUrl: `${tokens.url}/token` } } },
@@ -162,7 +167,9 @@ describe('credentials', () => {
       server.answer = ({ headers }, response) => void response.end(headers.authorization)
       expect(await Promise.all([call(), call()])).toEqual(Array(2).fill('Bearer [credential login]'))
       await call()
-      expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill('Bearer token-number-1'))
+      expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+        Array(3).fill('Bearer token-number-1'),
+      )
       const basic = Buffer.from('id+of+a+client:value-of-shop_secret').toString('base64')
       expect(tokens.requests).toMatchObject([
         {

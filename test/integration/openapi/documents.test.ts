@@ -40,7 +40,10 @@ describe('a document', () => {
         openapi: '3.1.0',
         servers: [{ url: 'https://api.example.com' }],
         paths: Object.fromEntries(
-          [...Object.values(paths), 'https://example.com/pet.yaml'].map((schema, n) => [`/${n}`, { post: get(schema) }]),
+          [...Object.values(paths), 'https://example.com/pet.yaml'].map((schema, n) => [
+            `/${n}`,
+            { post: get(schema) },
+          ]),
         ),
       }),
     )

@@ -49,8 +49,7 @@ function countWaitingCalls(run: RunDraft): number {
   const notScheduled = calls.filter(isWithoutActivity)
   const direct = [...(run.turns.at(-1)?.directCalls.values() ?? [])]
   const withoutSlot = direct.filter(
-    (call) =>
-      isWithoutActivity(call) && (call.approval || waitsForLimiter(run.tools.get(call.described?.tool ?? ''))),
+    (call) => isWithoutActivity(call) && (call.approval || waitsForLimiter(run.tools.get(call.described?.tool ?? ''))),
   )
   return notScheduled.length + withoutSlot.length + [...calls, ...direct].filter(isDeferredWaiting).length
 }

@@ -116,7 +116,8 @@ async function documentHeaders(
 function checkSchemes(name: string, { credentials }: ParsedOpenApiSource, { schemes }: OperationReader): void {
   for (const [scheme, value] of Object.entries(credentials)) {
     if (schemes.known.has(scheme)) {
-      if (typeof value !== 'string') checkClient(name, scheme, () => tokenUrlOf(schemes.known.get(scheme), value.tokenUrl))
+      if (typeof value !== 'string')
+        checkClient(name, scheme, () => tokenUrlOf(schemes.known.get(scheme), value.tokenUrl))
       continue
     }
     const reason = schemes.unsupported.get(scheme)

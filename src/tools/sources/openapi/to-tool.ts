@@ -38,8 +38,7 @@ export function toTool(operation: Operation, toolName: string, source: ParsedOpe
       approval,
       credentials: credentialsOfCalls(source),
       ...defined({ timeout, allowedCallers }),
-      run: (args, context) =>
-        callOperation({ operation, source, effect, ...called }, args as JsonObject, context),
+      run: (args, context) => callOperation({ operation, source, effect, ...called }, args as JsonObject, context),
     },
     {
       input,

@@ -28,7 +28,7 @@ interface SentRequest {
 
 /** The requests of the conversation that began with this question. */
 function requestsOf(env: TestEnvironment, question: string): readonly SentRequest[] {
-  const requests = env.api.requests.map(({ body }) => body as unknown as SentRequest)
+  const requests = env.api.requests.map(({ body }) => body as SentRequest)
   return requests.filter(({ messages }) => JSON.stringify(messages[0]?.content).includes(`"${question}"`))
 }
 

@@ -35,8 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => end?.())
 
-const gather = (...calls: readonly string[]) =>
-  `import asyncio\nprint(await asyncio.gather(${calls.map((one) => `${one}`).join(', ')}))`
+const gather = (...calls: readonly string[]) => `import asyncio\nprint(await asyncio.gather(${calls.join(', ')}))`
 
 const rendered = async ({ workflowId }: WorkflowHandle) =>
   renderTree(await env.ptc.handle(workflowId).tree(), { width: 100, color: false })
@@ -113,4 +112,20 @@ it('a call whose lock is unknown is refused, and does not run', async () => {
 try: await broken(id="a")
 except ToolDenied as error: print(error)`)
   expect(outcome).toMatchObject({ output: 'the lock of broken is unknown: lockBy threw no path\n' })
+})
+
+it('calls keep their locks and their places when their run continues as new', async () => {
+  const append = limitedTool('append', { lockBy: byId })
+  const own = await TestEnvironment.start({ tools: [append.tool], limits: { historyEvents: 100 } })
+  const limiter = own.limiter('append')
+  const handle = await own.startProgram(
+    'import asyncio\nprint(len(await asyncio.gather(*(append(id="ab"[n % 2]) for n in range(30)))))',
+  )
+  await append.started(2)
+  append.open()
+  expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '30\n' }, toolCalls: 30 })
+  expect([append.calls, append.most]).toEqual([30, 2])
+  expect((await own.executionHistories(handle)).length).toBeGreaterThan(1)
+  await own.expectCleanEnd(handle)
+  await expectReplays(own.client, limiter)
 })

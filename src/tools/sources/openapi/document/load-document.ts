@@ -51,7 +51,9 @@ export async function loadDocument({
   const isRemote = /^https?:\/\//i.test(document)
   const limited = AbortSignal.any([signal, AbortSignal.timeout(fetchMs)])
   const fetchOne = (url: URL) => fetchDocument(url, headers, budget, limited)
-  const first = isRemote ? await fetchOne(new URL(document)) : await readDocument(path.resolve(folder, document), budget)
+  const first = isRemote
+    ? await fetchOne(new URL(document))
+    : await readDocument(path.resolve(folder, document), budget)
   const problems = await bundle(first, (url) => {
     if (!isRemote) return readBeside(url, first.url, budget)
     if (url.origin !== first.url.origin) throw new Error(`it is not of ${first.url.origin}`)
@@ -75,7 +77,10 @@ async function readDocument(file: string, budget: Budget): Promise<LoadedDocumen
 /** A link does not lead out of the folder either. */
 async function readBeside(url: URL, document: URL, budget: Budget): Promise<LoadedDocument> {
   if (url.protocol !== 'file:') throw new Error('a document in a folder refers only to files')
-  const [folder, file] = await Promise.all([realpath(path.dirname(fileURLToPath(document))), realpath(fileURLToPath(url))])
+  const [folder, file] = await Promise.all([
+    realpath(path.dirname(fileURLToPath(document))),
+    realpath(fileURLToPath(url)),
+  ])
   if (!file.startsWith(`${folder}${path.sep}`)) throw new Error('it is outside of the folder of the document')
   return readDocument(file, budget).then(({ root }) => ({ root, url }))
 }

@@ -63,7 +63,10 @@ export class SecuritySchemes {
   }
 }
 
-function readScheme(name: string, { type, scheme, flows, in: location, name: parameter }: JsonObject): UsedScheme | string {
+function readScheme(
+  name: string,
+  { type, scheme, flows, in: location, name: parameter }: JsonObject,
+): UsedScheme | string {
   // A token of OAuth is a bearer token. The configuration gets it, because a run has no browser.
   if (type === 'oauth2' || type === 'openIdConnect') {
     const flow = isJsonObject(flows) ? flows['clientCredentials'] : undefined

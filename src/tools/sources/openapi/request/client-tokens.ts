@@ -74,7 +74,10 @@ function keyOf({ tokenUrl, clientId, clientSecret, scopes }: TokenRequest): stri
 /** Its own time limit: the call that begins the request may end before the others that wait for it. */
 async function requestToken(request: TokenRequest): Promise<{ readonly token: string; readonly lifetimeMs: number }> {
   const { tokenUrl, isConfigured, clientId, clientSecret, scopes } = request
-  const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scopes.length > 0 && { scope: scopes.join(' ') }) })
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+  })
   const { status, body } = await sendRequest(
     {
       method: 'POST',

@@ -45,6 +45,7 @@ export async function bundle({ root, url }: LoadedFile, load: LoadFile): Promise
   const problems: string[] = []
   const files = new Map<string, File>([[plain(url), { name: undefined, holders: [], root }]])
   const waiting: LoadedFile[] = [{ root, url }]
+  let isCut = false
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     for (const { object, key, reference } of referencesIn(next.root)) {
       const [file = '', pointer = ''] = reference.split(/#(.*)/s)
@@ -57,7 +58,10 @@ export async function bundle({ root, url }: LoadedFile, load: LoadFile): Promise
         known.holders.push(holder)
         continue
       }
-      if (files.size > maxFiles) return [...problems, `it has more than ${pluralize(maxFiles, 'file')}`]
+      if (files.size > maxFiles) {
+        isCut = true
+        continue
+      }
       const added: File = { name: nameOf(target, url), holders: [holder] }
       files.set(plain(target), added)
       try {
@@ -70,7 +74,7 @@ export async function bundle({ root, url }: LoadedFile, load: LoadFile): Promise
     }
   }
   join(root, [...files.values()])
-  return problems
+  return isCut ? [...problems, `it has more than ${pluralize(maxFiles, 'other file')}`] : problems
 }
 
 function join(root: JsonObject, files: readonly File[]): void {

@@ -89,8 +89,9 @@ it('data that looks like a reference is left alone', async () => {
 
 it('a document of too many files, and one that is nested deep, end', async () => {
   const refs = Array.from({ length: 600 }, (_, n) => ({ $ref: `${n}.yaml` }))
-  const { root, problems, loaded } = await bundled({ 'x-list': refs }, { '0.yaml': { type: 'null' } })
-  expect((root['x-list'] as readonly object[]).slice(0, 2)).toEqual([{ $ref: '#/x-files/0.yaml' }, refs[1]])
+  const { root, problems, loaded } = await bundled({ 'x-list': refs }, { '599.yaml': { type: 'null' } })
+  const bundledRefs = root['x-list'] as readonly object[]
+  expect([bundledRefs[0], bundledRefs[599]]).toEqual([{ $ref: '0.yaml' }, { $ref: '#/x-files/599.yaml' }])
   expect(problems.at(-1)).toBe('it has more than 500 other files')
   expect(loaded).toHaveLength(500)
   const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{"$ref":"a.yaml"}${'}'.repeat(5_000)}`) as JsonObject

@@ -201,6 +201,11 @@ export function toolLimitId(taskQueue: string, tool: string): string {
   return `tool-limit:${taskQueue}:${tool}`
 }
 
+/** Workflow id of the limiter of a tool. Tools that share their locks share one limiter, too. */
+export function limiterOf(taskQueue: string, { name, lock }: Pick<ToolConfig, 'name' | 'lock'>): string {
+  return lock?.sharedAs === undefined ? toolLimitId(taskQueue, name) : `tool-locks:${taskQueue}:${lock.sharedAs}`
+}
+
 /**
  * Returns the task queue for opening sandboxes. Only workers that have the backend poll the queue of a backend; workers
  * with any backend poll the queue of `auto`.

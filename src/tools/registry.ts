@@ -139,6 +139,8 @@ const unrecorded: Readonly<Record<Exclude<keyof Tool, keyof ToolConfig>, true>> 
   labels: true,
   labelResult: true,
   keepsArguments: true,
+  lockBy: true,
+  nativeType: true,
   input: true,
   output: true,
   inputSchema: true,

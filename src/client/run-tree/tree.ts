@@ -262,6 +262,8 @@ export interface CallNode extends Attempted {
   readonly progress?: string
   /** Set only while a call waits because of the concurrency limit of its tool. Its status is `waiting`. */
   readonly waitsForSlot?: true
+  /** Set only while a call waits for its lock: another call has it, or the locks of its tool. Its status is `waiting`. */
+  readonly waitsForLock?: true
   /** The compensation of the call. Set only if it has begun. */
   readonly compensation?: CompensationNode
   /** The start of the result as JSON. */

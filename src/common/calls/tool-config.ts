@@ -33,6 +33,11 @@ export interface ToolConfig {
    */
   readonly concurrency?: number
   /**
+   * Set for a tool whose calls have locks, by their arguments. `sharedAs` is the name of the locks that it shares with
+   * other tools. Undefined: the calls have none.
+   */
+  readonly lock?: { readonly sharedAs?: string }
+  /**
    * Temporal's priority of a call among those that wait in the same task queue. `fairnessKey: { context: 'tenant' }`
    * takes the key from the run's context.
    */
@@ -70,13 +75,14 @@ export interface RemoteWorkflow {
   readonly taskQueue?: string
   /** The workflow takes a `RemoteCall` as its second argument. */
   readonly passCall?: true
-  /** The tool is an agent of the configuration, and its calls are sub-agents. */
+  /** The calls of the tool are sub-agents. */
   readonly agent?: SubagentTarget
 }
 
 /** The agent that a sub-agent runs. */
 export interface SubagentTarget {
-  readonly name: string
+  /** Name of an agent of the configuration. Undefined: each call starts a clone of the agent that calls. */
+  readonly name?: string
   /** The budget in the configuration of the agent. */
   readonly budget?: BudgetAmounts
   /** True when the session of the caller executes the code of the sub-agent. Undefined: it has its own session. */
@@ -111,6 +117,11 @@ export interface ToolPriority {
   readonly priorityKey?: number
   /** One key for all calls, or the name of a field of the run's context, such as the tenant. Default: none. */
   readonly fairnessKey?: string | { readonly context: string }
+}
+
+/** Returns whether a call of the tool begins only after the limiter has granted it a slot. */
+export function isLimited({ concurrency, lock }: Pick<ToolConfig, 'concurrency' | 'lock'>): boolean {
+  return concurrency !== undefined || lock !== undefined
 }
 
 /** Returns whether the calls of the tool are sub-agents that use the session of their caller. */

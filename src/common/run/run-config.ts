@@ -5,6 +5,7 @@ import type { RecordedMode } from '../agent/task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
+import type { CloneOptions } from './runs.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
 
@@ -172,6 +173,8 @@ export interface RunConfig {
   /** The context of the run, such as the requester. `tenant` becomes a search attribute. Undefined: `{}`. */
   readonly context?: JsonObject
   readonly input?: InputData
+  /** The options with which a clone of the run starts. Set only in a run with a tool that starts clones. */
+  readonly clone?: CloneOptions
   /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
   readonly sessionOwner?: SessionOwner
   /**
@@ -196,6 +199,7 @@ export type RunDefaults = Omit<
   | 'doneCheck'
   | 'context'
   | 'input'
+  | 'clone'
   | 'sessionOwner'
   | 'searchAttributes'
 >

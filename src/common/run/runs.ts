@@ -68,7 +68,7 @@ export interface CallResult {
 }
 
 /** Argument of workflow `agent` for a sub-agent. Only another run starts one. */
-export interface SubagentInput extends AgentInput {
+export interface SubagentInput extends AgentInput, Partial<CloneOptions> {
   readonly lease: BudgetLease
   /**
    * The owner of the session that executes the code. Undefined: the sub-agent has its own session, or uses a named one.
@@ -111,7 +111,16 @@ export type RunConfigInput = SingleRunOptions &
   ModelSettings &
   ClientOptions &
   Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session'> &
-  Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner'>>
+  Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner' | 'isClone'>>
+
+/** Options of a run that its clones have, too. A clone has no tool that starts clones, and answers with a text. */
+export interface CloneOptions
+  extends
+    Pick<AgentInput, 'agent' | 'model' | 'tools' | 'limits'>,
+    Pick<ClientOptions, 'instructions' | 'maxTokens'>,
+    ModelSettings {
+  readonly isClone: true
+}
 
 /** Maximum bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048

@@ -1,4 +1,4 @@
-import { type Agent, type Agents, toolNamesOf } from '../../agents/index.js'
+import { type Agent, type Agents, toolNamesOf, withoutClones } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/budget/budget.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
@@ -7,12 +7,12 @@ import { budgetWithin } from '../../common/budget/leases.js'
 import { workflowNames } from '../../common/names.js'
 import { problemOfClientOptions } from './client-options.js'
 import { hostedBackend } from '../../common/agent/hosted-code.js'
-import { overrideSettings, problemOfSettings } from '../../common/agent/model-settings.js'
+import { type ModelSettings, overrideSettings, problemOfSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice, ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/run/run-config.js'
 import { sharesSandbox } from '../../common/calls/tool-config.js'
 import type { SessionOwner } from '../../common/run/run-config.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
-import { type RunConfigInput, zeroUsage } from '../../common/run/runs.js'
+import { type CloneOptions, type RunConfigInput, zeroUsage } from '../../common/run/runs.js'
 import { contextWindowOf } from '../../models/facts/context-windows.js'
 import { costOf } from '../../models/facts/prices.js'
 import { configuredCost, configuredWindow, type ModelFacts } from '../../models/facts/model-facts.js'
@@ -75,7 +75,7 @@ export function resolveRun(
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
   const tools = clientTools
     ? clientRegistry(clientTools, registry.redact)
-    : chooseTools(registry, toolNamesOf(registry, agent), options.tools)
+    : chooseTools(registry, availableTools(registry, agent, options, workflow), options.tools)
   const model = modelOf(defaults.model, agent, options, providers)
   const { mode: defaultMode, ...allDefaults } = defaults
   const task = taskOf(options, agent, defaultMode, tools, workflow)
@@ -101,7 +101,7 @@ export function resolveRun(
       ...task,
       ...defined({ budget, dataFlow: dataFlowOfRun(dataFlow, tools) }),
       ...(isPlain && { isPlain }),
-      ...defined({ context, sessionOwner }),
+      ...defined({ context, sessionOwner, clone: cloneOptionsOf(options, tools) }),
     },
     tools,
     toolSetOrigin: clientTools
@@ -110,7 +110,38 @@ export function resolveRun(
         ? {}
         : { names: tools.names },
     instructions: options.instructions ?? agent?.instructions ?? instructions?.trim(),
-    outputSchema: options.outputSchema ? withoutPatterns(options.outputSchema) : agent?.outputSchema,
+    outputSchema: options.outputSchema
+      ? withoutPatterns(options.outputSchema)
+      : options.isClone
+        ? undefined
+        : agent?.outputSchema,
+  }
+}
+
+/** Workflows with a model: their tools may start clones. */
+const cloningWorkflows: readonly (string | undefined)[] = [workflowNames.agent, workflowNames.conversation]
+
+function availableTools(
+  registry: ToolRegistry,
+  agent: Agent | undefined,
+  { isClone }: RunConfigInput,
+  { workflowType }: StartedWorkflow,
+): readonly string[] {
+  const names = toolNamesOf(registry, agent)
+  return isClone || !cloningWorkflows.includes(workflowType) ? withoutClones(registry, names) : names
+}
+
+/** Returns undefined for a run without a tool that starts clones. */
+function cloneOptionsOf(options: RunConfigInput, tools: ToolRegistry): CloneOptions | undefined {
+  const cloneless = withoutClones(tools, tools.names)
+  if (cloneless.length === tools.names.length) return undefined
+  const { agent, model, limits, instructions, maxTokens, temperature, thinking, effort } = options
+  const settings = { temperature, thinking, effort } satisfies { [Key in keyof Required<ModelSettings>]: unknown }
+  return {
+    ...defined({ agent, model, limits, instructions, maxTokens, ...settings }),
+    // A clone never has more tools than the run.
+    ...(options.tools && { tools: cloneless }),
+    isClone: true,
   }
 }
 
@@ -174,12 +205,14 @@ function sessionOwnerOf(
  * @throws PtcError RUN_INPUT_INVALID, TOOL_UNKNOWN
  */
 function taskOf(
-  { mode: chosen }: RunConfigInput,
+  { mode: chosen, isClone }: RunConfigInput,
   agent: Agent | undefined,
   configured: RecordedMode | undefined,
   tools: ToolRegistry,
   { workflowType }: StartedWorkflow,
 ): Pick<RunConfig, 'mode' | 'doneCheck'> {
+  // A part of the work is neither planned nor checked as the whole.
+  if (isClone) return {}
   const mode = chosen ?? agent?.mode
   if (workflowType !== workflowNames.agent) {
     if (mode === undefined || mode === 'answer') return {}

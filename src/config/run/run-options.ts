@@ -68,7 +68,10 @@ export const runOptionFields = {
       if (value !== undefined) addJsonIssue(value, Infinity, context)
     })
     .optional(),
-} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, 'lease' | 'sandboxOwner'>]-?: z.ZodType }
+} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, SubagentOption>]-?: z.ZodType }
+
+/** Options that only another run gives, to its sub-agents. */
+type SubagentOption = 'lease' | 'sandboxOwner' | 'isClone'
 
 const amount = z.number().positive().optional()
 
@@ -86,7 +89,12 @@ const lease = z.strictObject({
 
 const sandboxOwner = z.strictObject({ workflowId: name, key: name })
 
-const schema = z.object({ ...runOptionFields, lease: lease.optional(), sandboxOwner: sandboxOwner.optional() })
+const schema = z.object({
+  ...runOptionFields,
+  lease: lease.optional(),
+  sandboxOwner: sandboxOwner.optional(),
+  isClone: z.literal(true).optional(),
+} satisfies { readonly [Key in keyof RunConfigInput]-?: z.ZodType })
 
 /** Other members of a workflow's input. Other clients may send the whole input. */
 const otherKeys = ['question', 'source']

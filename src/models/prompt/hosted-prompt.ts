@@ -1,3 +1,4 @@
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { defaultLanguage, type HostedLanguage } from '../../languages/index.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
@@ -19,7 +20,7 @@ export function hostedPrompt(options: PromptOptions): Prompt {
 }
 
 function toHostedTool(tool: ToolDocumentation, hosted: HostedLanguage | undefined): ModelTool {
-  const { name, description, inputSchema, inputExamples } = tool
+  const { name, description, inputSchema, inputExamples, nativeType } = tool
   const allowedCallers = isRecursive(inputSchema) ? (['direct'] as const) : tool.allowedCallers
   const result = allowedCallers.includes('code_execution') ? hosted?.describeResult(tool.stub) : undefined
   return {
@@ -28,6 +29,7 @@ function toHostedTool(tool: ToolDocumentation, hosted: HostedLanguage | undefine
     inputSchema,
     inputExamples,
     allowedCallers,
+    ...defined({ nativeType }),
   }
 }
 

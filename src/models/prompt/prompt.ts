@@ -1,4 +1,5 @@
 import { PtcError } from '../../common/errors.js'
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
@@ -87,6 +88,7 @@ When this conversation gets long, old results are shortened and early messages s
 last, such as decisions and what you found out.`
 
 function toModelTool(tool: ToolDocumentation, loadedBySearch: boolean): ModelTool {
-  const { name, description, inputSchema, inputExamples } = tool
-  return { name, description, inputSchema, inputExamples, ...(loadedBySearch && { loadedBySearch }) }
+  const { name, description, inputSchema, inputExamples, nativeType } = tool
+  const model = { name, description, inputSchema, inputExamples, ...defined({ nativeType }) }
+  return { ...model, ...(loadedBySearch && { loadedBySearch }) }
 }

@@ -18,18 +18,22 @@
  * 6. A file has the characters that the model wrote, and an edit changes none outside its place.
  */
 import { z } from 'zod'
+import { nativeTools } from '../../common/agent/native-tools.js'
 import { ConcurrencyLimit } from '../../common/async/concurrency-limit.js'
 import { PtcError } from '../../common/errors.js'
 import type { ApprovalOptions, ApprovalRule } from '../tool-definition.js'
 import { defineTool } from '../define-tool.js'
 import type { ToolSource } from '../sources/tool-source.js'
-import type { Tool } from '../tool.js'
+import { sealTool, type Tool } from '../tool.js'
+import { type EncryptionOption, parseEncryption } from '../../values/encryption/option.js'
+import type { KeyRing } from '../../values/encryption/key-ring.js'
 import { parseStore, type StoreOption, type StoreSettings } from '../../values/option.js'
 import { type MemoryAdministration, MemoryAdministrator } from './administration.js'
 import { type MemoryCommand, memoryInput, runCommand } from './commands/commands.js'
 import { type MemoryLimits, parseLimits } from './limits.js'
 import { type MemoryScope, scopeOf } from './scope.js'
 import { ScopedMemory } from './scoped-memory.js'
+import { EncryptedObjects } from './stores/encrypted-objects.js'
 import { LocalObjects } from './stores/local-objects.js'
 import type { ObjectStore } from './stores/object-store.js'
 
@@ -40,6 +44,11 @@ export interface MemoryOptions {
    * the members of `values.store`. A relative folder is one of the process. It must not be that of the values.
    */
   readonly store: StoreOption
+  /**
+   * Encrypts the files, their names and the list of them. It may be the same object as `encryption` of the configuration.
+   * Files that were written without are still read. Default: no encryption.
+   */
+  readonly encryption?: EncryptionOption
   /** Whose memory a run uses. */
   readonly scope: MemoryScope
   /** What one scope may have. */
@@ -63,18 +72,26 @@ export function administrationOf(source: ToolSource): MemoryAdministration | und
  *
  * @throws PtcError CONFIG_INVALID
  */
-export function memory({ store, scope, limits = {}, name = 'memory', approval }: MemoryOptions): ToolSource {
+export function memory({
+  store,
+  encryption,
+  scope,
+  limits = {},
+  name = 'memory',
+  approval,
+}: MemoryOptions): ToolSource {
   if (typeof scope !== 'function') {
     throw new PtcError('CONFIG_INVALID', `the scope of ${name} must be a function of the context`, {
       hint: 'Such as `scope: ({ user }) => user`.',
     })
   }
   const settings = storeSettings(store, name)
+  const keys = parseEncryption(encryption)
   const parsedLimits = parseLimits(limits)
   let opened: Promise<ObjectStore> | undefined
   // Writers of one process take turns: each would make the others try again.
   const writers = new ConcurrencyLimit(1)
-  const tool = defineTool({
+  const defined = defineTool({
     name,
     description: descriptionOf(parsedLimits.files, parsedLimits.fileBytes),
     input: memoryInput,
@@ -86,12 +103,13 @@ export function memory({ store, scope, limits = {}, name = 'memory', approval }:
     summary: (input) => [input.command, input.path ?? input.old_path ?? '', input.new_path ?? ''].join(' ').trim(),
     async run(input, { context, run, idempotencyKey, signal }) {
       const checked = scopeOf(scope, context, run)
-      opened ??= openObjects(settings)
+      opened ??= openObjects(settings, keys)
       const scoped = new ScopedMemory(await opened, checked)
       const execute = () => runCommand(input, { memory: scoped, limits: parsedLimits, idempotencyKey, signal })
       return input.command === 'view' ? execute() : writers.run(execute, checked)
     },
   }) as Tool
+  const tool = name === nativeTools.memory_20250818 ? sealTool({ ...defined, nativeType: 'memory_20250818' }) : defined
   const source: ToolSource = {
     name,
     list: () => [tool],
@@ -101,7 +119,7 @@ export function memory({ store, scope, limits = {}, name = 'memory', approval }:
       await (await closed)?.close()
     },
   }
-  return Object.assign(source, { [marker]: () => new MemoryAdministrator(name, () => openObjects(settings)) })
+  return Object.assign(source, { [marker]: () => new MemoryAdministrator(name, () => openObjects(settings, keys)) })
 }
 
 function storeSettings(store: StoreOption, name: string): StoreSettings {
@@ -111,7 +129,12 @@ function storeSettings(store: StoreOption, name: string): StoreSettings {
   return parseStore(store, process.cwd())
 }
 
-async function openObjects(settings: StoreSettings): Promise<ObjectStore> {
+async function openObjects(settings: StoreSettings, keys: KeyRing | undefined): Promise<ObjectStore> {
+  const store = await openStore(settings)
+  return keys ? new EncryptedObjects(store, keys) : store
+}
+
+async function openStore(settings: StoreSettings): Promise<ObjectStore> {
   if (settings.kind === 'local') return new LocalObjects(settings.directory)
   // Loading the AWS SDK takes half a second.
   const { S3Objects } = await import('./stores/s3-objects.js')

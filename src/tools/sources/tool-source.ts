@@ -19,7 +19,7 @@
  * Calls find a tool by its name. After a restart of the worker, a tool that the source no longer lists is unknown, and
  * arguments are checked by the new schema (TOOL_CHANGED).
  */
-import { raceWithSignal, withTimeLimit } from '../../common/async/abort.js'
+import { raceWithTimeLimit } from '../../common/async/abort.js'
 import { DisposableStack } from '../../common/async/disposable-stack.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
@@ -138,7 +138,7 @@ async function callSource<Result>(
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await withTimeLimit(undefined, milliseconds, (signal) => raceWithSignal(signal, call(signal)))
+    return await raceWithTimeLimit(undefined, milliseconds, call)
   } catch (cause) {
     const hint = PtcError.isInstance(cause) ? cause.hint : undefined
     const message = `tool source ${source.name} ${failure}: ${messageOf(cause)}`

@@ -19,7 +19,7 @@ import { defined } from '../../common/defined.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { callActivityId, toolQueue } from '../../common/names.js'
-import type { ToolConfig } from '../../common/calls/tool-config.js'
+import { isLimited, type ToolConfig } from '../../common/calls/tool-config.js'
 import { toTemporalSummary } from '../../common/text/text.js'
 import { hasFailedWith } from '../temporal/failures.js'
 import { payloadBytes } from '../run/stored-bytes.js'
@@ -35,9 +35,9 @@ const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartT
  * @throws ActivityFailure, CancelledFailure
  */
 export async function callActivity(call: AdmittedCall): Promise<CallOutcome> {
-  const { effect, concurrency, approval } = call.tool
+  const { effect, approval } = call.tool
   // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
-  const mayFollow = effect !== 'once' && concurrency === undefined && approval === undefined
+  const mayFollow = effect !== 'once' && !isLimited(call.tool) && approval === undefined
   const followUp = mayFollow ? call.followUp : undefined
   const withLabels = call.calls.dataFlow.labelsResults(call.tool.name)
   const input = { ...toolInput(call), ...defined({ followUp: followUp?.input }), ...(withLabels && { withLabels }) }

@@ -13,7 +13,7 @@
  */
 
 import type { CallOutcome } from '../../common/calls/outcomes.js'
-import { sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.js'
+import { isLimited, sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.js'
 import { callActivity, failureOutcome } from './activity-call.js'
 import { admission, budget, count, refusalOf, unknownTool } from './admission.js'
 import { approval } from './approval.js'
@@ -22,11 +22,9 @@ import { callDeferredTool } from './deferred-call.js'
 import { callRemoteTool } from './remote/remote-call.js'
 import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
 
-/** Waits for a slot of the tool, if it has a concurrency limit, and holds it until the outcome is recorded. */
+/** Waits for a slot of the tool, if it has a limit or locks, and holds it until the outcome is recorded. */
 const slotOfTool: Stage = (call, next) =>
-  call.tool.concurrency === undefined
-    ? next(call)
-    : call.calls.toolSlots.run(call, call.tool.concurrency, async () => call.record(await next(call)))
+  isLimited(call.tool) ? call.calls.toolSlots.run(call, async () => call.record(await next(call))) : next(call)
 
 /**
  * Waits for a slot of the run, and holds it until the outcome is recorded, or the call begins to wait for its result.

@@ -80,6 +80,7 @@ function outcomeLines(call: CallNode, { full, now }: RenderContext, columns: num
   if (call.deferred) return [[part(formatWait('result', call.deferred), 'dim')]]
   if (call.approval) return [[part(formatWait('approval', call.approval), 'yellow')]]
   if (call.waitsForSlot) return [[part(`waits for a slot of ${oneLine(call.tool)}`, 'dim')]]
+  if (call.waitsForLock) return [[part(`waits for a lock of ${oneLine(call.tool)}`, 'dim')]]
   if (pending) {
     const retried = describeRetry(call, now)
     return [

@@ -74,13 +74,18 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     ...defined({ approval }),
     ...(call.decision && { decision: decisionOf(call, call.decision) }),
     ...(open?.progress !== undefined && { progress: open.progress }),
-    ...(status === 'waiting' && !activity && !approval && config?.concurrency !== undefined && { waitsForSlot: true }),
+    ...(status === 'waiting' && !activity && !approval && slotWait(config)),
     ...(call.compensation && { compensation: compensationNode(call.compensation, context.isRunEnded) }),
     message,
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
     resultRef: result?.ref,
     resultBytes: result?.bytes ?? 0,
   }
+}
+
+function slotWait(config: ReturnType<RunTools['get']>): Pick<CallNode, 'waitsForSlot' | 'waitsForLock'> {
+  if (config?.lock !== undefined) return { waitsForLock: true }
+  return config?.concurrency === undefined ? {} : { waitsForSlot: true }
 }
 
 /** Returns the times and attempts of an activity. */
@@ -138,10 +143,10 @@ function deferredWaitOf(
 
 /** Returns undefined for a call that does not wait for its approval according to the history. */
 function approvalWaitOf(
-  { approval, activity, delivered }: CallDraft,
+  { approval, activity, delivered, decision }: CallDraft,
   { isRunEnded, namespace, workflowId }: CallContext,
 ): DeferredWait | undefined {
-  if (approval?.input.type !== 'approval' || activity || delivered || isRunEnded) return undefined
+  if (approval?.input.type !== 'approval' || activity || delivered || decision || isRunEnded) return undefined
   if (resultOf(approval, 'approval')?.isNeeded !== true || approval.end === undefined) return undefined
   const { idempotencyKey, deferred, expiresMs } = approval.input.request
   const token = { namespace, workflowId, idempotencyKey: approvalKey(idempotencyKey), ...deferred }

@@ -95,6 +95,7 @@ export const runConfig = z.object({
       effect: z.enum(['read', 'idempotent', 'once']),
       deferred: z.object({ expiresMs: z.number() }).optional(),
       concurrency: z.number().optional(),
+      lock: z.object({ sharedAs: z.string().optional() }).optional(),
       attempts: z.number().optional(),
     }),
   ),

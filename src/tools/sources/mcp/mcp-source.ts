@@ -16,8 +16,8 @@
 import { messageOf, PtcError } from '../../../common/errors.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
 import type { Tool } from '../../tool.js'
-import { withTimeLimit } from '../../validation/time-limit.js'
 import { matchesAny, unmatchedPattern } from '../../../common/text/name-patterns.js'
+import { interruptAfter } from '../../validation/time-limit.js'
 import { sourceToolNames } from '../source-tool-names.js'
 import type { ListOptions, ToolSource } from '../tool-source.js'
 import { listDefinitions, type McpToolDefinition } from './list-definitions.js'
@@ -70,7 +70,7 @@ const maxReadMs = 2_000
 function makeTool({ name, execution }: McpToolDefinition, make: () => Tool): Tool | string {
   if (execution?.taskSupport === 'required') return `${name}: it runs only as a task`
   try {
-    return withTimeLimit(make, maxReadMs)
+    return interruptAfter(make, maxReadMs)
   } catch (thrown) {
     return `${name}: ${messageOf(thrown)}`
   }

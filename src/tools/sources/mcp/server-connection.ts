@@ -2,6 +2,7 @@ import path from 'node:path'
 import type * as Sdk from '@modelcontextprotocol/client'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
+import { pauseAfter } from '../../../common/async/growing-pause.js'
 import { messageOf } from '../../../common/errors.js'
 import { formatDuration } from '../../../common/text/duration.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
@@ -204,9 +205,8 @@ export class ServerConnection {
 
   #pause(cause: unknown): void {
     this.#lastError = cause
-    const pauseMs = this.#failures === 0 ? 0 : pauses.firstMs * 2 ** (this.#failures - 1)
+    this.#pausedUntil = performance.now() + pauseAfter(this.#failures, pauses)
     this.#failures += 1
-    this.#pausedUntil = performance.now() + Math.min(pauseMs, pauses.longestMs)
   }
 
   /** Logs what a server writes: bounded, because a server may write without end. */

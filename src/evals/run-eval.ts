@@ -1,0 +1,166 @@
+import type { PtcClient } from '../client/index.js'
+import { digestJson } from '../common/calls/call-identity.js'
+import { ConcurrencyLimit } from '../common/async/concurrency-limit.js'
+import { judgeCostUsd } from './samples/check-runs.js'
+import { runSample } from './samples/run-sample.js'
+import type { SampleState } from './samples/sample.js'
+import type { EvalStore, PlannedEval, PlannedSample } from './store/eval-store.js'
+import type { SampleRecord } from './store/records.js'
+import type { EvalTask } from './tasks/load-tasks.js'
+
+/** How the samples of one arm reach their workers. */
+export interface ArmRuntime {
+  readonly client: PtcClient
+  /** Name of the agent of a task. Undefined: no agent. */
+  readonly agentOf: (task: EvalTask) => string | undefined
+  readonly toolsOf: (task: EvalTask) => readonly string[]
+  readonly hasPrice: boolean
+  readonly isFree: boolean
+}
+
+export interface RunEvalOptions {
+  readonly store: EvalStore
+  readonly id: string
+  readonly tasks: readonly EvalTask[]
+  /** In the order of the arms of the eval. */
+  readonly runtimes: readonly ArmRuntime[]
+  readonly judgeModel: string | undefined
+  readonly concurrency: number
+  /** Attempts of a sample in addition to the first, after failures of the infrastructure. */
+  readonly retries: number
+  readonly onSample: (progress: SampleProgress) => void
+  readonly signal: AbortSignal
+}
+
+export interface SampleProgress {
+  readonly sample: SampleRecord
+  readonly state: SampleState
+  readonly done: number
+  readonly total: number
+  readonly reason?: string | undefined
+}
+
+/** Milliseconds between two signs of life in the database. */
+const aliveIntervalMs = 5_000
+
+/** The samples of an eval, in an order that follows neither the tasks nor the arms: a warm cache or a busy machine favours none. */
+export function planEval(plan: Omit<PlannedEval, 'key' | 'samples'>, tasks: readonly EvalTask[]): PlannedEval {
+  const { arms, repeats, version, label } = plan
+  const samples: PlannedSample[] = []
+  for (const { name, digest } of tasks) {
+    for (const [arm, { model, digest: configuration }] of arms.entries()) {
+      for (let repeat = 1; repeat <= repeats; repeat += 1) {
+        // Everything that makes two samples differ. Two repeats are two draws.
+        const key = digestJson([name, digest, model, configuration, repeat])
+        samples.push({ key, task: name, taskDigest: digest, arm, repeat })
+      }
+    }
+  }
+  samples.sort((a, b) => (a.key < b.key ? -1 : 1))
+  const key = digestJson([version, label, samples.map((sample) => sample.key)])
+  return { ...plan, key, samples }
+}
+
+/**
+ * Runs the samples of an eval that have not ended, and attaches to those that ran when the harness was interrupted.
+ *
+ * @throws the reason of the signal; PtcError of the store
+ */
+export async function runEval(options: RunEvalOptions): Promise<void> {
+  const { store, id, concurrency, signal } = options
+  const stopped = new AbortController()
+  const both = AbortSignal.any([signal, stopped.signal])
+  const timer = setInterval(() => {
+    try {
+      store.keepAlive(id)
+    } catch (thrown) {
+      stopped.abort(thrown)
+    }
+  }, aliveIntervalMs)
+  const limit = new ConcurrencyLimit(concurrency)
+  try {
+    const all = store.samples(id)
+    // Runs that were interrupted wait for their harness: they come first.
+    const open = [
+      ...all.filter(({ state }) => state === 'running'),
+      ...all.filter(({ state, attempt }) => state === 'pending' || (state === 'error' && attempt <= options.retries)),
+    ]
+    const progress = new Progress(all.length, open.length, options.onSample)
+    const ended = await Promise.allSettled(
+      open.map((sample) => limit.run(() => runAttempts({ ...options, signal: both }, sample, progress))),
+    )
+    both.throwIfAborted()
+    for (const result of ended) if (result.status === 'rejected') throw result.reason
+  } finally {
+    clearInterval(timer)
+    store.end(id)
+  }
+}
+
+class Progress {
+  readonly #total: number
+  readonly #onSample: RunEvalOptions['onSample']
+  #done: number
+
+  constructor(total: number, open: number, onSample: RunEvalOptions['onSample']) {
+    this.#total = total
+    this.#done = total - open
+    this.#onSample = onSample
+  }
+
+  report(sample: SampleRecord, state: SampleState, reason?: string): void {
+    this.#done += 1
+    this.#onSample({ sample, state, reason, done: this.#done, total: this.#total })
+  }
+}
+
+async function runAttempts(options: RunEvalOptions, sample: SampleRecord, progress: Progress): Promise<void> {
+  const { store, id, tasks, runtimes, retries, signal } = options
+  const task = tasks.find(({ name }) => name === sample.task)
+  const runtime = runtimes[sample.arm]
+  // The key of the eval has the digests of its tasks and arms.
+  if (task === undefined || runtime === undefined) throw new Error(`eval ${id} has no task ${sample.task}`)
+  const isInterrupted = sample.state === 'running'
+  for (let attempt = isInterrupted ? sample.attempt : sample.attempt + 1; ; attempt += 1) {
+    signal.throwIfAborted()
+    const wasInterrupted = isInterrupted && attempt === sample.attempt
+    const workflowId = workflowIdOf(id, sample, attempt)
+    const reservedUsd = reservationOf(task, runtime)
+    // An interrupted sample has its reservation.
+    if (!wasInterrupted && !store.start(id, sample.key, { attempt, workflowId, reservedUsd })) {
+      // An earlier attempt has ended with an error, which stays.
+      progress.report(sample, attempt === 1 ? 'not_run' : 'error', 'the maximum cost of the eval is reserved or spent')
+      return
+    }
+    const { end, close } = await runSample({
+      ...runtime,
+      task,
+      workflowId,
+      agent: runtime.agentOf(task),
+      tools: runtime.toolsOf(task),
+      judgeModel: options.judgeModel,
+      wasInterrupted,
+      hadTimedOut: wasInterrupted && sample.timed_out_at !== null,
+      onTimeOut: () => store.timeOut(id, sample.key),
+      signal,
+    })
+    store.finish(id, sample.key, end)
+    await close().catch(() => undefined)
+    if (end.state !== 'error' || attempt > retries) {
+      progress.report(sample, end.state, end.reason)
+      return
+    }
+  }
+}
+
+/** Deterministic, so that a harness that is started again finds the run. */
+export function workflowIdOf(id: string, { task, key }: Pick<SampleRecord, 'task' | 'key'>, attempt: number): string {
+  return `eval-${id}-${task}-${key.slice(0, 12)}-${attempt}`
+}
+
+/** US dollars that a sample may use, with its judges. */
+function reservationOf(task: EvalTask, { isFree }: ArmRuntime): number {
+  if (isFree) return 0
+  const judges = task.check.filter(({ judge }) => judge !== undefined).length
+  return task.limits.costUsd + judges * judgeCostUsd
+}

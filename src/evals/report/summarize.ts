@@ -1,3 +1,4 @@
+import { truncateEnd } from '../../common/text/text.js'
 import {
   differenceOfMeans,
   differenceOfRates,
@@ -9,6 +10,9 @@ import {
   wilsonInterval,
 } from '../statistics/intervals.js'
 import type { ArmRecord, EvalRecord, SampleRecord } from '../store/records.js'
+
+/** Characters of a reason in a summary. */
+const maxReason = 160
 
 /** Numbers of samples by their state. Only passed and failed ones are scored. */
 export interface SampleCounts {
@@ -105,7 +109,7 @@ export function summarizeEval(
     tasks: names.map((task) => {
       const own = samples.filter((sample) => sample.task === task)
       const reasons = own.flatMap(({ state, kind, reason }) =>
-        state === 'passed' || kind === null ? [] : [`${kind}: ${reason ?? ''}`],
+        state === 'passed' || kind === null ? [] : [truncateEnd(reason ?? kind, maxReason)],
       )
       const counts = arms.map(({ number }) => countStates(own.filter(({ arm }) => arm === number)))
       return { task, arms: counts, reasons: [...new Set(reasons)].slice(0, 3) }

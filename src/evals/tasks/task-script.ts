@@ -35,19 +35,27 @@ export function scriptOf(tasks: readonly EvalTask[], name: string): JsonObject {
       return []
     }
   })
-  if (problems.length === 0) return { conversations }
+  // A question for a judge or a sub-agent may contain the question of the task.
+  const ordered = [...conversations.filter(({ isOwn }) => isOwn), ...conversations.filter(({ isOwn }) => !isOwn)]
+  if (problems.length === 0) return { conversations: ordered.map(({ conversation }) => conversation) }
   const message = `the scripts have ${pluralize(problems.length, 'problem')}:\n${problems.join('\n')}`
   throw new PtcError('EVAL_TASK_INVALID', message, { hint: 'docs/guides/evals.md describes scripts.' })
 }
 
-function conversationsOf(script: JsonValue, task: EvalTask): readonly JsonObject[] {
+/** A conversation of a script, and whether its file says by itself which one it is for. */
+interface TaskConversation {
+  readonly conversation: JsonObject
+  readonly isOwn: boolean
+}
+
+function conversationsOf(script: JsonValue, task: EvalTask): readonly TaskConversation[] {
   const match = { firstUserText: { includes: firstText(task) } }
-  if (Array.isArray(script)) return [{ match, turns: script as readonly JsonValue[] }]
+  if (Array.isArray(script)) return [{ conversation: { match, turns: script as readonly JsonValue[] }, isOwn: false }]
   const conversations = isJsonObject(script) ? script['conversations'] : undefined
   if (!Array.isArray(conversations)) throw new Error('a script is an array of turns, or { conversations }')
   return (conversations as readonly JsonValue[]).map((each) => {
     if (!isJsonObject(each)) throw new Error('a conversation is an object')
-    return 'match' in each ? each : { match, ...each }
+    return 'match' in each ? { conversation: each, isOwn: true } : { conversation: { match, ...each }, isOwn: false }
   })
 }
 

@@ -1,8 +1,10 @@
 import type { PtcClient } from '../client/index.js'
 import { digestJson } from '../common/calls/call-identity.js'
+import { raceWithSignal } from '../common/async/abort.js'
+import { deferred } from '../common/async/deferred.js'
 import { ConcurrencyLimit } from '../common/async/concurrency-limit.js'
 import { judgeCostUsd } from './samples/check-runs.js'
-import { runSample } from './samples/run-sample.js'
+import { runSample, type RunSampleResult } from './samples/run-sample.js'
 import type { SampleState } from './samples/sample.js'
 import type { EvalStore, PlannedEval, PlannedSample } from './store/eval-store.js'
 import type { SampleRecord } from './store/records.js'
@@ -85,12 +87,15 @@ export async function runEval(options: RunEvalOptions): Promise<void> {
       ...all.filter(({ state }) => state === 'running'),
       ...all.filter(({ state, attempt }) => state === 'pending' || (state === 'error' && attempt <= options.retries)),
     ]
-    const progress = new Progress(all.length, open.length, options.onSample)
-    const ended = await Promise.allSettled(
-      open.map((sample) => limit.run(() => runAttempts({ ...options, signal: both }, sample, progress))),
-    )
+    const work = {
+      options: { ...options, signal: both },
+      progress: new Progress(all.length, open.length, options.onSample),
+      reservations: new Reservations(),
+    }
+    // The first failure stops the others: their runs continue, and the same eval attaches to them later.
+    const stop = (thrown: unknown): void => stopped.abort(thrown)
+    await Promise.all(open.map((sample) => limit.run(() => runAttempts(work, sample).catch(stop))))
     both.throwIfAborted()
-    for (const result of ended) if (result.status === 'rejected') throw result.reason
   } finally {
     clearInterval(timer)
     store.end(id)
@@ -114,7 +119,39 @@ class Progress {
   }
 }
 
-async function runAttempts(options: RunEvalOptions, sample: SampleRecord, progress: Progress): Promise<void> {
+/** Samples of this process with a reservation. */
+class Reservations {
+  #held = 0
+  #released = deferred<void>()
+
+  /**
+   * Reserves by `reserve`, which returns false when too much is reserved: then waits until another sample has ended.
+   *
+   * @returns false when nothing else is reserved, so that waiting would not help
+   */
+  async take(reserve: () => boolean, signal: AbortSignal): Promise<boolean> {
+    while (!reserve()) {
+      if (this.#held === 0) return false
+      await raceWithSignal(signal, this.#released.promise)
+    }
+    this.#held += 1
+    return true
+  }
+
+  release(): void {
+    this.#held -= 1
+    this.#released.resolve()
+    this.#released = deferred<void>()
+  }
+}
+
+interface EvalWork {
+  readonly options: RunEvalOptions
+  readonly progress: Progress
+  readonly reservations: Reservations
+}
+
+async function runAttempts({ options, progress, reservations }: EvalWork, sample: SampleRecord): Promise<void> {
   const { store, id, tasks, runtimes, retries, signal } = options
   const task = tasks.find(({ name }) => name === sample.task)
   const runtime = runtimes[sample.arm]
@@ -127,30 +164,51 @@ async function runAttempts(options: RunEvalOptions, sample: SampleRecord, progre
     const workflowId = workflowIdOf(id, sample, attempt)
     const reservedUsd = reservationOf(task, runtime)
     // An interrupted sample has its reservation.
-    if (!wasInterrupted && !store.start(id, sample.key, { attempt, workflowId, reservedUsd })) {
+    const reserve = () => wasInterrupted || store.start(id, sample.key, { attempt, workflowId, reservedUsd })
+    if (!(await reservations.take(reserve, signal))) {
+      store.refuse(id, sample.key)
       // An earlier attempt has ended with an error, which stays.
       progress.report(sample, attempt === 1 ? 'not_run' : 'error', 'the maximum cost of the eval is reserved or spent')
       return
     }
-    const { end, close } = await runSample({
-      ...runtime,
-      task,
-      workflowId,
-      agent: runtime.agentOf(task),
-      tools: runtime.toolsOf(task),
-      judgeModel: options.judgeModel,
-      wasInterrupted,
-      hadTimedOut: wasInterrupted && sample.timed_out_at !== null,
-      onTimeOut: () => store.timeOut(id, sample.key),
-      signal,
-    })
-    store.finish(id, sample.key, end)
+    const { end, close } = await runRecorded(options, sample, { task, runtime, workflowId, wasInterrupted }).finally(
+      () => reservations.release(),
+    )
     await close().catch(() => undefined)
     if (end.state !== 'error' || attempt > retries) {
       progress.report(sample, end.state, end.reason)
       return
     }
   }
+}
+
+interface Attempt {
+  readonly task: EvalTask
+  readonly runtime: ArmRuntime
+  readonly workflowId: string
+  readonly wasInterrupted: boolean
+}
+
+/** Runs an attempt of a sample, and records its end. */
+async function runRecorded(
+  { store, id, judgeModel, signal }: RunEvalOptions,
+  sample: SampleRecord,
+  { task, runtime, workflowId, wasInterrupted }: Attempt,
+): Promise<RunSampleResult> {
+  const result = await runSample({
+    ...runtime,
+    task,
+    workflowId,
+    agent: runtime.agentOf(task),
+    tools: runtime.toolsOf(task),
+    judgeModel,
+    wasInterrupted,
+    hadTimedOut: wasInterrupted && sample.timed_out_at !== null,
+    onTimeOut: () => store.timeOut(id, sample.key),
+    signal,
+  })
+  store.finish(id, sample.key, result.end)
+  return result
 }
 
 /** Deterministic, so that a harness that is started again finds the run. */

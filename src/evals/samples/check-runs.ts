@@ -24,6 +24,8 @@ interface CheckRunsOptions {
   /** Model of judges without one of their own. Undefined: the model of the worker. */
   readonly judgeModel: string | undefined
   readonly hasPrice: boolean
+  /** A scripted model judges, too: it costs nothing. */
+  readonly isFree: boolean
   readonly signal: AbortSignal
 }
 
@@ -60,13 +62,13 @@ export class SampleCheckRuns implements CheckRuns {
   }
 
   async judge({ criteria, model }: Parameters<CheckRuns['judge']>[0], index: number): Promise<Verdict> {
-    const { client, task, run, workflowId, judgeModel, hasPrice } = this.#options
+    const { client, task, run, workflowId, judgeModel, hasPrice, isFree } = this.#options
     const id = `${workflowId}-judge-${index}`
     const input = {
       question: judgeQuestion(task, criteria, run),
       agent: judgeAgentName,
       budget: { turns: 6, ...(hasPrice && { costUsd: judgeCostUsd }), whenSpent: 'end' as const },
-      ...defined({ model: model ?? judgeModel }),
+      ...(!isFree && defined({ model: model ?? judgeModel })),
     }
     try {
       const { handle } = await startOrAttach<AgentResult>(

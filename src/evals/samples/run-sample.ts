@@ -52,7 +52,7 @@ export interface RunSampleResult {
 /**
  * Runs a task once, and evaluates its conditions. Each failure is an end, not an error.
  *
- * @throws only the reason of the signal
+ * @throws the reason of the signal; PtcError TEMPORAL_UNREACHABLE, after which the eval can continue later
  */
 export async function runSample(options: RunSampleOptions): Promise<RunSampleResult> {
   const { signal, isFree } = options
@@ -62,6 +62,7 @@ export async function runSample(options: RunSampleOptions): Promise<RunSampleRes
     run = await raceWithSignal(signal, startTask(options))
   } catch (thrown) {
     signal.throwIfAborted()
+    throwIfUnreachable(thrown)
     return { end: infrastructureEnd(toPtcError(thrown), undefined, isFree), close: async () => undefined }
   }
   const wasInterrupted = options.wasInterrupted || run.isAttached
@@ -70,7 +71,9 @@ export async function runSample(options: RunSampleOptions): Promise<RunSampleRes
   const milliseconds = wasInterrupted ? undefined : Date.now() - startedAt
   const end = await conclude(run, ending, options).catch((thrown: unknown) => {
     signal.throwIfAborted()
-    return infrastructureEnd(toPtcError(thrown), undefined, isFree)
+    throwIfUnreachable(thrown)
+    // The run has begun, and what it has used is not known.
+    return { ...infrastructureEnd(toPtcError(thrown), undefined, isFree), hasUnknownCost: !isFree }
   })
   return { end: { ...end, ...defined({ milliseconds }) }, close: () => run.close() }
 }
@@ -96,7 +99,6 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
     // A failure to answer is one of the infrastructure.
     const answering = unanswered().catch((thrown: unknown): Ending => ({ type: 'error', error: toPtcError(thrown) }))
     const ending = await raceWithSignal(waiting, Promise.race([ended(), answering]))
-    if (ending.type === 'unanswered') await cancel(run)
     return ending
   } catch (thrown) {
     signal.throwIfAborted()
@@ -118,9 +120,11 @@ async function cancel(run: TaskRun): Promise<void> {
 
 async function conclude(run: TaskRun, ending: Ending, options: RunSampleOptions): Promise<SampleEnd> {
   const { task, isFree } = options
+  if (ending.type === 'error') throwIfUnreachable(ending.error)
   // The tree is read before the cancellation, which would change its phase.
   const tree = await run.handle.tree({ full: true })
-  if (ending.type === 'timed_out') await cancel(run)
+  // Also after an error: the run may still wait for an answer that its tool has refused.
+  if (ending.type !== 'result') await cancel(run)
   const counts = ending.type === 'result' ? ending.result.counts : tree.totals
   const used = usageOf(counts, isFree)
   const result: Pick<ObservedRun, 'status' | 'answer' | 'output'> =
@@ -187,6 +191,10 @@ function infrastructureEnd(error: PtcError, used: SampleUsage | undefined, isFre
 
 function timeLimitText({ limits }: EvalTask): string {
   return `the run did not end in ${limits.seconds} seconds`
+}
+
+function throwIfUnreachable(thrown: unknown): void {
+  if (PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_UNREACHABLE') throw thrown
 }
 
 function toPtcError(thrown: unknown): PtcError {

@@ -47,6 +47,7 @@ test('a sample starts only when its reservation fits beside what is spent and re
   store.finish(id, 'a', endWith(0.1))
   expect(store.start(id, 'b', run(0.6))).toBe(true)
   expect(store.start(id, 'c', run(0.4))).toBe(false)
+  store.refuse(id, 'c')
   expect(store.samples(id).map(({ state, kind }) => [state, kind])).toEqual([
     ['passed', null],
     ['running', null],

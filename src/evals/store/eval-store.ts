@@ -104,12 +104,7 @@ export class EvalStore implements Disposable {
         .prepare('SELECT COALESCE(SUM(spent_usd + reserved_usd), 0) AS total FROM samples WHERE eval = ?')
         .get(id) as { total: number }
       // Sums of doubles differ in their last digits.
-      if (max !== null && total + run.reservedUsd > max + 1e-9) {
-        this.#database
-          .prepare(`UPDATE samples SET state = 'not_run', kind = 'budget' WHERE eval = ? AND key = ? AND attempt = 0`)
-          .run(id, key)
-        return false
-      }
+      if (max !== null && total + run.reservedUsd > max + 1e-9) return false
       this.#database
         .prepare(
           `UPDATE samples SET state = 'running', attempt = ?, workflow_id = ?, reserved_usd = ?, started_at = ?,
@@ -118,6 +113,13 @@ export class EvalStore implements Disposable {
         .run(run.attempt, run.workflowId, run.reservedUsd, Date.now(), id, key)
       return true
     })
+  }
+
+  /** Marks a sample as not run for the maximum cost. A sample that ended with an error before keeps its error. */
+  refuse(id: string, key: string): void {
+    this.#database
+      .prepare(`UPDATE samples SET state = 'not_run', kind = 'budget' WHERE eval = ? AND key = ? AND state = 'pending'`)
+      .run(id, key)
   }
 
   /** Records that the run of a sample is about to be cancelled at its time limit. */

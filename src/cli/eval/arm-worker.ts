@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createPtcClient } from '../../client/index.js'
 import { raceWithSignal } from '../../common/async/abort.js'
-import { DisposableStack } from '../../common/async/disposable-stack.js'
+import type { DisposableStack } from '../../common/async/disposable-stack.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { type ArmRuntime, type EvalArm, type EvalTask, scriptOf } from '../../evals/index.js'
 import type { Script } from '../../testing/scripted-messages-api/script/script.js'

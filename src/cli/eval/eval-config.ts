@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { defineAgent } from '../../agents/index.js'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { messageOf, PtcError } from '../../common/errors.js'
@@ -100,15 +100,15 @@ export function armConfig({ project, tasks, arm, sandbox }: ArmConfigOptions): A
     dirname(path),
   )
   const config = overrideBackend({ ...parsed, path }, sandbox)
-  const { fallbacks: _, ...modelConfig } = config.runConfig.model
+  const { fallbacks: _, ...configuredModel } = config.runConfig.model
   const scripted = scriptNameOf(arm.model) !== undefined
-  const model_ = scripted ? { ...modelConfig, name: scriptedModelName } : modelConfig
+  const answering = scripted ? { ...configuredModel, name: scriptedModelName } : configuredModel
   return {
-    config: { ...config, runConfig: { ...config.runConfig, model: model_ } },
+    config: { ...config, runConfig: { ...config.runConfig, model: answering } },
     agentOf: (task) => task.setup.agent ?? definitions.taskAgents.get(task.name)?.name,
     toolsOf: definitions.toolsOf,
     hasPrice:
-      !scripted && (configuredCost(config.models, model_, zeroUsage) ?? costOf(model_.name, zeroUsage)) !== null,
+      !scripted && (configuredCost(config.models, answering, zeroUsage) ?? costOf(answering.name, zeroUsage)) !== null,
   }
 }
 

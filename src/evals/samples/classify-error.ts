@@ -1,4 +1,4 @@
-import { type ErrorCode, PtcError } from '../../common/errors.js'
+import type { ErrorCode, PtcError } from '../../common/errors.js'
 import type { RunTree } from '../../client/index.js'
 
 /**

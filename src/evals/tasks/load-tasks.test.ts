@@ -59,6 +59,7 @@ test('each problem of each file is named with its line and field, in one error',
     'f.yaml': `${minimal}setup: { inputFile: ../../secret.json }\n`,
     'g.yaml': '- a list\n',
     'h.yaml': 'prompt: x\ncheck:\n  - matches: "("\n',
+    'j.yaml': 'prompt: { a: 1 }\ncheck:\n  - contains: [1, []]\n',
     'i.yaml': `${minimal}answers:\n  - { tool: pay, approve: true, deny: no }\n`,
   })
   await expect(loading).rejects.toMatchObject({ code: 'EVAL_TASK_INVALID' })
@@ -73,6 +74,8 @@ test('each problem of each file is named with its line and field, in one error',
   expect(message).toContain('f.yaml:3: setup.inputFile: must be a path inside of the folder of the task')
   expect(message).toContain('g.yaml:1: a task is an object')
   expect(message).toContain('h.yaml:3: check.0.matches: is not a regular expression')
+  expect(message).toContain('j.yaml:1: prompt: must be a text, or a list of up to 20 texts')
+  expect(message).toContain('j.yaml:3: check.0.contains: must be a text, or a list of texts')
   expect(message).toContain('i.yaml:4: answers.0: needs exactly one of approve, deny, result, fail')
 })
 

@@ -15,6 +15,10 @@ const fileName = z
 const toolName = z.string().min(1).max(100)
 const pattern = text.refine(isPattern, { error: 'is not a regular expression' })
 
+/** In YAML, `contains: 42` is a number. */
+const searched = z.union([text, z.number().transform(String)])
+const texts = z.union([searched, z.array(searched).min(1)], { error: 'must be a text, or a list of texts' })
+
 /** A place in a JSON value: `total` or `people.0.name`. The empty path is the whole value. */
 const path = z.string().max(400).default('')
 
@@ -28,7 +32,7 @@ const judge = z.strictObject({
   model: z.string().min(1).max(200).optional(),
 })
 
-const module_ = z.strictObject({
+const moduleFunction = z.strictObject({
   file: fileName,
   /** Name of the exported function. */
   export: z.string().min(1).max(100).default('check'),
@@ -51,9 +55,9 @@ export const checkSchema = z
     /** The value is equal to this one. A text is compared without surrounding white space. */
     equals: z.json().optional(),
     /** The answer contains each of these texts; upper and lower case are the same. */
-    contains: z.union([text, z.array(text).min(1)]).optional(),
+    contains: texts.optional(),
     /** The answer contains none of these texts; upper and lower case are the same. */
-    excludes: z.union([text, z.array(text).min(1)]).optional(),
+    excludes: texts.optional(),
     /** The answer matches this regular expression. */
     matches: pattern.optional(),
     /** The value has at least these members; lists have the same length. */
@@ -63,7 +67,7 @@ export const checkSchema = z
     /** Number of calls of a tool. */
     calls: countBounds.optional(),
     /** A function of a module: true, false, or `{ passed, reason }`. */
-    module: module_.optional(),
+    module: moduleFunction.optional(),
     /** A program that the sandbox executes, with the answer in `input_data`. It passes when it ends without an error. */
     program: fileName.optional(),
     judge: judge.optional(),
@@ -151,7 +155,7 @@ export const taskSchema = z
     tags: z.array(z.string().min(1).max(40)).max(20).default([]),
     setup: setup.prefault({}),
     /** The question. A list: messages of one conversation, sent one after the other. */
-    prompt: z.union([text, z.array(text).min(1).max(20)]),
+    prompt: z.union([text, z.array(text).min(1).max(20)], { error: 'must be a text, or a list of up to 20 texts' }),
     answers: z.array(humanAnswer).max(100).default([]),
     check: z.array(checkSchema).min(1).max(50),
     limits: limits.prefault({}),

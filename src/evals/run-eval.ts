@@ -3,6 +3,7 @@ import { digestJson } from '../common/calls/call-identity.js'
 import { raceWithSignal } from '../common/async/abort.js'
 import { deferred } from '../common/async/deferred.js'
 import { ConcurrencyLimit } from '../common/async/concurrency-limit.js'
+import { failpoint } from '../common/failpoint.js'
 import { judgeCostUsd } from './samples/check-runs.js'
 import { runSample, type RunSampleResult } from './samples/run-sample.js'
 import type { SampleState } from './samples/sample.js'
@@ -171,6 +172,7 @@ async function runAttempts({ options, progress, reservations }: EvalWork, sample
       progress.report(sample, attempt === 1 ? 'not_run' : 'error', 'the maximum cost of the eval is reserved or spent')
       return
     }
+    failpoint('eval.reserved')
     const { end, close } = await runRecorded(options, sample, { task, runtime, workflowId, wasInterrupted }).finally(
       () => reservations.release(),
     )

@@ -2,6 +2,7 @@ import type { PtcClient } from '../../client/index.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { failpoint } from '../../common/failpoint.js'
 import type { RunCounts } from '../../common/run/runs.js'
 import { promptTokens } from '../../common/run/runs.js'
 import { runChecks } from '../checks/run-checks.js'
@@ -65,9 +66,11 @@ export async function runSample(options: RunSampleOptions): Promise<RunSampleRes
     throwIfUnreachable(thrown)
     return { end: infrastructureEnd(toPtcError(thrown), undefined, isFree), close: async () => undefined }
   }
+  failpoint('eval.started')
   const wasInterrupted = options.wasInterrupted || run.isAttached
   if (options.hadTimedOut) await cancel(run)
   const ending = await waitForEnd(run, options)
+  failpoint('eval.ended')
   const milliseconds = wasInterrupted ? undefined : Date.now() - startedAt
   const end = await conclude(run, ending, options).catch((thrown: unknown) => {
     signal.throwIfAborted()
@@ -105,6 +108,7 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
     if (thrown !== timedOut) throw thrown
     // Recorded first: a cancelled run without the record would count as a failure of the infrastructure.
     onTimeOut()
+    failpoint('eval.timed_out')
     return { type: 'timed_out' }
   } finally {
     clearTimeout(timer)

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
@@ -74,7 +74,8 @@ export class EvalStore implements Disposable {
         return { id: latest.id, isResumed: true }
       }
       const number = (latest?.number ?? 0) + 1
-      const id = `${planned.key.slice(0, 10)}-${number}`
+      // Random: another database of the same server may have an eval with the same key.
+      const id = randomBytes(5).toString('hex')
       this.#insert(planned, id, number)
       return { id, isResumed: false }
     })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
-import { type ProcessResult, type PtcProcess, TestProject } from '../cli/ptc.js'
+import { type EnvironmentVariables, type ProcessResult, type PtcProcess, TestProject } from '../cli/ptc.js'
 import { sharedServer } from '../temporal/shared-server.js'
 
 const counts = z.object({
@@ -53,7 +53,12 @@ export class EvalProject implements AsyncDisposable {
     this.project = project
   }
 
-  static async create(files: Readonly<Record<string, string>>, script: Script): Promise<EvalProject> {
+  /** @param variables further environment variables of `ptc` */
+  static async create(
+    files: Readonly<Record<string, string>>,
+    script: Script,
+    variables: EnvironmentVariables = {},
+  ): Promise<EvalProject> {
     const api = await startScriptedMessagesApi({ script })
     const { address, namespace } = sharedServer()
     const environment = {
@@ -61,6 +66,7 @@ export class EvalProject implements AsyncDisposable {
       TEMPORAL_NAMESPACE: namespace,
       ANTHROPIC_BASE_URL: api.url,
       ANTHROPIC_API_KEY: 'test',
+      ...variables,
     }
     const config = "export default { tools: [], sandbox: { backend: 'wasm' } }"
     return new EvalProject(api, await TestProject.create({ 'ptc.config.ts': config, ...files }, environment))
@@ -76,6 +82,11 @@ export class EvalProject implements AsyncDisposable {
 
   run(...evalArguments: readonly string[]): Promise<ProcessResult> {
     return this.start(...evalArguments).input('').result
+  }
+
+  /** @param environment replaces variables of this process */
+  runWith(environment: EnvironmentVariables, ...evalArguments: readonly string[]): Promise<ProcessResult> {
+    return this.project.startWith(environment, 'eval', '--model', evalModel, ...evalArguments).input('').result
   }
 
   /** The latest eval. */

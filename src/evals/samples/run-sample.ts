@@ -1,4 +1,4 @@
-import type { PtcClient } from '../../client/index.js'
+import type { PtcClient, RunTree } from '../../client/index.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
@@ -85,7 +85,20 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
   const { client, task, signal, onTimeOut } = options
   const done = new AbortController()
   const waiting = AbortSignal.any([signal, done.signal])
-  const timer = setTimeout(() => done.abort(timedOut), task.limits.seconds * 1_000)
+  const recoversUntil = Date.now() + (options.wasInterrupted ? recoveryMs : 0)
+  // A run that was interrupted first waits until the server has missed its worker.
+  const isRecovering = async (): Promise<boolean> => {
+    if (Date.now() >= recoversUntil) return false
+    const tree = await run.handle.tree().catch(() => undefined)
+    return tree !== undefined && delayOf(tree) !== undefined
+  }
+  let timer: NodeJS.Timeout
+  const startTimer = (): void => {
+    timer = setTimeout(() => {
+      void isRecovering().then((isDelayed) => (isDelayed ? startTimer() : done.abort(timedOut)))
+    }, task.limits.seconds * 1_000)
+  }
+  startTimer()
   const unanswered = async (): Promise<Ending> => {
     const wait = await answerWaits(client, run.handle, task.answers, waiting)
     if (wait === undefined) return new Promise<never>(() => {})
@@ -114,6 +127,14 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
     clearTimeout(timer)
     done.abort()
   }
+}
+
+/** Milliseconds after an interruption in which a run that its worker keeps waiting is not at its time limit. */
+const recoveryMs = 180_000
+
+/** Why a run is slow that its model does not slow down. */
+function delayOf(tree: RunTree): string | undefined {
+  return hasModelReply(tree) ? infrastructureDelay(tree) : 'its model had not replied'
 }
 
 const timedOut = new Error('the time limit of the task is over')
@@ -148,7 +169,7 @@ async function conclude(run: TaskRun, ending: Ending, options: RunSampleOptions)
     return wasTimedOut ? failedWith('timed_out', timeLimitText(task)) : failedWith(error.code, error.message)
   }
   if (ending.type === 'timed_out') {
-    const delay = hasModelReply(tree) ? infrastructureDelay(tree) : 'its model had not replied'
+    const delay = delayOf(tree)
     const text = timeLimitText(task)
     return delay === undefined ? failedWith('timed_out', text) : errorWith('not_ready', `${text}: ${delay}`)
   }

@@ -5,6 +5,7 @@ import { deferred } from '../common/async/deferred.js'
 import { ConcurrencyLimit } from '../common/async/concurrency-limit.js'
 import { failpoint } from '../common/failpoint.js'
 import { judgeCostUsd } from './samples/check-runs.js'
+import { mayPassLater } from './samples/classify-error.js'
 import { runSample, type RunSampleResult } from './samples/run-sample.js'
 import type { SampleState } from './samples/sample.js'
 import type { EvalStore, PlannedEval, PlannedSample } from './store/eval-store.js'
@@ -86,7 +87,10 @@ export async function runEval(options: RunEvalOptions): Promise<void> {
     // Runs that were interrupted wait for their harness: they come first.
     const open = [
       ...all.filter(({ state }) => state === 'running'),
-      ...all.filter(({ state, attempt }) => state === 'pending' || (state === 'error' && attempt <= options.retries)),
+      ...all.filter(
+        ({ state, kind, attempt }) =>
+          state === 'pending' || (attempt <= options.retries && mayPassLater({ state, kind })),
+      ),
     ]
     const work = {
       options: { ...options, signal: both },
@@ -177,7 +181,7 @@ async function runAttempts({ options, progress, reservations }: EvalWork, sample
       () => reservations.release(),
     )
     await close().catch(() => undefined)
-    if (end.state !== 'error' || attempt > retries) {
+    if (attempt > retries || !mayPassLater(end)) {
       progress.report(sample, end.state, end.reason)
       return
     }

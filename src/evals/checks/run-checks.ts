@@ -41,8 +41,12 @@ async function evaluate(
   run: ObservedRun,
   runs: CheckRuns,
 ): Promise<Verdict> {
-  const declared = declaredCheck(check, run)
-  if (declared !== undefined) return declared
+  try {
+    const declared = declaredCheck(check, run)
+    if (declared !== undefined) return declared
+  } catch (thrown) {
+    return { type: 'error', reason: messageOf(thrown) }
+  }
   if (check.module !== undefined) return callModule(task, check.module, run)
   if (check.program !== undefined) return runs.program(task.texts.get(check.program) ?? '', index)
   if (check.judge !== undefined) return runs.judge(check.judge, index)

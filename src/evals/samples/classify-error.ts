@@ -17,6 +17,24 @@ const unpaidCodes: readonly ErrorCode[] = [
   'MODEL_PROVIDER_MISSING',
 ]
 
+/** Errors that another attempt would repeat, and pay for. */
+const lastingKinds: readonly string[] = [
+  'check_error',
+  'usage_unknown',
+  'MODEL_AUTH',
+  'MODEL_BAD_REQUEST',
+  'MODEL_NOT_FOUND',
+  'RUN_INPUT_INVALID',
+  'CONFIG_INVALID',
+  'TOOL_UNKNOWN',
+  'AGENT_UNKNOWN',
+] satisfies readonly (ErrorCode | 'check_error' | 'usage_unknown')[]
+
+/** Whether another attempt of a sample may end in another way. */
+export function mayPassLater({ state, kind }: { readonly state: string; readonly kind?: string | null }): boolean {
+  return state === 'error' && !lastingKinds.includes(kind ?? '')
+}
+
 export function isVerdict(error: PtcError): boolean {
   return verdictCodes.includes(error.code)
 }

@@ -69,6 +69,14 @@ export function hasModelReply({ turns }: Pick<RunTree, 'turns'>): boolean {
   return turns.some(({ model }) => model?.status === 'ok')
 }
 
+/** Whether a model works whose usage is not in the history yet: that of the run, or of one of its sub-agents. */
+export function hasOpenUsage({ phase, turns }: Pick<RunTree, 'phase' | 'turns'>): boolean {
+  const calls = turns.flatMap(({ directCalls, cells }) => [...directCalls, ...cells.flatMap((cell) => cell.calls)])
+  const isOpen = ({ workflowId, status }: CallNode): boolean =>
+    workflowId !== undefined && (status === 'running' || status === 'waiting')
+  return phase.type === 'model' || calls.some(isOpen)
+}
+
 /**
  * Whether the model checked its work in a way that the history shows: a cell that ended without an error has an
  * `assert` statement, or a call of a tool of `verifyWith` succeeded. A model that only reads its printed output again

@@ -11,7 +11,14 @@ import type { EvalTask } from '../tasks/load-tasks.js'
 import { answerWaits } from './answer-waits.js'
 import { SampleCheckRuns } from './check-runs.js'
 import { infrastructureDelay, isVerdict, mayHaveUnknownCost } from './classify-error.js'
-import { hasModelReply, hasVerified, observe, type ObservedRun, type SampleUsage } from './observed-run.js'
+import {
+  hasModelReply,
+  hasOpenUsage,
+  hasVerified,
+  observe,
+  type ObservedRun,
+  type SampleUsage,
+} from './observed-run.js'
 import type { SampleEnd } from './sample.js'
 import { startTask, type TaskRun } from './task-run.js'
 
@@ -157,15 +164,18 @@ async function conclude(run: TaskRun, ending: Ending, options: RunSampleOptions)
   const { status, answer, output } = result
   const observed = observe(tree, { status, answer, ...(output !== undefined && { output }) })
   const verified = hasVerified(observed, task.verifyWith)
-  const base = { used, verified, judgeCostUsd: 0, hasUnknownCost: used.costUsd === null }
+  const isCutOff = ending.type !== 'result' && hasOpenUsage(tree)
+  const base = { used, verified, judgeCostUsd: 0, hasUnknownCost: used.costUsd === null || isCutOff }
   const failedWith = (kind: string, reason: string): SampleEnd => ({ ...base, state: 'failed', kind, reason })
   const errorWith = (kind: string, reason: string): SampleEnd => ({ ...base, state: 'error', kind, reason })
 
   if (ending.type === 'error') {
     const { error } = ending
     const wasTimedOut = options.hadTimedOut && error.code === 'RUN_CANCELLED'
-    if (!hasModelReply(tree) || (!isVerdict(error) && !wasTimedOut))
-      return { ...base, ...infrastructureEnd(error, used, isFree) }
+    if (!hasModelReply(tree) || (!isVerdict(error) && !wasTimedOut)) {
+      const end = infrastructureEnd(error, used, isFree)
+      return { ...base, ...end, hasUnknownCost: base.hasUnknownCost || end.hasUnknownCost }
+    }
     return wasTimedOut ? failedWith('timed_out', timeLimitText(task)) : failedWith(error.code, error.message)
   }
   if (ending.type === 'timed_out') {

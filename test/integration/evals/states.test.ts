@@ -77,12 +77,12 @@ test('only verdicts are scored; errors, judges without a verdict and timeouts ar
   expect(stdout).toContain('2 of 6 passed, 4 errors, 1 without a verdict of the judge')
   expect(finishedAt).not.toBeNull()
   const attempts = Object.fromEntries(samples.map(({ task: name, attempt }) => [name, attempt]))
-  expect(attempts).toMatchObject({ pass: 1, fail: 1, broken: 2, silent: 2, loop: 1 })
+  expect(attempts).toMatchObject({ pass: 1, fail: 1, broken: 1, throws: 1, silent: 2, loop: 1 })
   // A provider that refuses a request charges nothing; the judge of a passed sample is paid.
   const spent = (name: string) => samples.find(({ task: each }) => each === name)
   expect(spent('broken')?.spent_usd).toBe(0)
-  // An unknown usage counts as two reservations, one of each attempt.
-  expect(spent('unmetered')?.spent_usd).toBe(1)
+  // An unknown usage counts as the whole reservation.
+  expect(spent('unmetered')?.spent_usd).toBe(0.5)
   expect(spent('judged')?.spent_usd).toBeGreaterThan(spent('judged')?.cost_usd ?? 0)
 })
 

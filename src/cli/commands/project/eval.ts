@@ -90,11 +90,10 @@ function resultsOption(): Option {
 }
 
 async function list({ results, json, limit }: StoredOptions & { readonly limit: number }): Promise<void> {
-  const { listEvals } = await import('../../eval/stored-evals.js')
+  const { listEvals, renderEvalList } = await import('../../eval/stored-evals.js')
   const evals = await listEvals(results, limit)
   if (json === true) return print(JSON.stringify(evals, null, 2))
   if (evals.length === 0) return printStatus('no evals yet')
-  const { renderEvalList } = await import('../../eval/stored-evals.js')
   printStyled(renderEvalList(evals, stdoutLayout().width))
 }
 

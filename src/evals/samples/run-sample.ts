@@ -99,7 +99,7 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
     const tree = await run.handle.tree().catch(() => undefined)
     return tree !== undefined && delayOf(tree) !== undefined
   }
-  let timer: NodeJS.Timeout
+  let timer: NodeJS.Timeout | undefined
   const startTimer = (): void => {
     timer = setTimeout(() => {
       void isRecovering().then((isDelayed) => (isDelayed ? startTimer() : done.abort(timedOut)))

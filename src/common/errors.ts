@@ -129,6 +129,14 @@ export const errorTable = {
   CONVERSATION_BUSY: { retryable: false },
   /** No message has this id, or its answer is no longer kept. */
   MESSAGE_NOT_FOUND: { retryable: false },
+  // evals
+  /** A task file, or a file that it names, is invalid. */
+  EVAL_TASK_INVALID: { retryable: false },
+  /** The database of results can't be opened, or its package is not installed. */
+  EVAL_STORE_UNAVAILABLE: { retryable: false },
+  EVAL_NOT_FOUND: { retryable: false },
+  /** Another process works on the eval. */
+  EVAL_BUSY: { retryable: false },
   // engine
   TEMPORAL_UNREACHABLE: { retryable: false },
   TEMPORAL_NOT_FOUND: { retryable: false },

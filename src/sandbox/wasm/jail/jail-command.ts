@@ -19,6 +19,8 @@ export interface ChildSettings {
   readonly bootImage?: string | undefined
   /** True for the child that creates the boot image. */
   readonly makesBootImage?: boolean
+  /** The folder for the files that the child reads from descriptor 5. Undefined: there are none. */
+  readonly filesRoot?: string
 }
 
 /** The files of the child, in JavaScript and shell, which are not compiled. */

@@ -66,6 +66,8 @@ async function load(
     hostingProviders: ['anthropic'],
     models,
     instructions: 'You help.',
+    skills: [],
+    backendsWithoutFiles: [],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))

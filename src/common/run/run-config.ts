@@ -4,6 +4,7 @@ import type { RecordedMode } from '../agent/task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
+import type { RunSkills } from '../agent/skills.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
 
@@ -169,6 +170,8 @@ export interface RunConfig {
   /** The context of the run, such as the requester. `tenant` becomes a search attribute. Undefined: `{}`. */
   readonly context?: JsonObject
   readonly input?: InputData
+  /** The skills of the run. Undefined: it has none. */
+  readonly skills?: RunSkills
   /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
   readonly sessionOwner?: SessionOwner
   /**
@@ -192,6 +195,7 @@ export type RunDefaults = Omit<
   | 'doneCheck'
   | 'context'
   | 'input'
+  | 'skills'
   | 'sessionOwner'
   | 'searchAttributes'
 >

@@ -53,11 +53,7 @@ export class ConformanceContext {
   }
 
   /** Opens a session for this case only. */
-  async newHarness(
-    limits: Partial<Limits> = {},
-    session?: SessionRef,
-    files?: SandboxFiles,
-  ): Promise<SessionHarness> {
+  async newHarness(limits: Partial<Limits> = {}, session?: SessionRef, files?: SandboxFiles): Promise<SessionHarness> {
     const harness = new SessionHarness(this.backend, limits, session)
     harness.files = files
     return this.closeAfterCase(await harness.open())

@@ -45,7 +45,7 @@ export function prepareFollowUp(
 function maxLocalCalls({ run, allowedTools }: CodeRuntime, { calls }: CellState, callsBefore = 0): number {
   const { limits, tools } = run.config
   // A worker knows all tools of the session.
-  if (allowedTools || !tools.some(({ execution }) => execution === 'local')) return 0
+  if (allowedTools || run.skills.isRestricting || !tools.some(({ execution }) => execution === 'local')) return 0
   const inBudget = run.hasBudget ? run.budget.callsLeft : Infinity
   return Math.max(Math.min(limits.callsPerCell - calls, Math.min(run.callsLeft, inBudget) - callsBefore), 0)
 }

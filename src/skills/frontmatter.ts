@@ -43,8 +43,9 @@ export function parseSkill(bytes: Uint8Array, file: string): ParsedSkill {
   if (bytes.byteLength > skillLimits.instructionBytes)
     throw invalidSkill(file, `has more than ${skillLimits.instructionBytes} bytes`, 'Move details to other files.')
   const content = decodeText(bytes, file, 'SKILL_INVALID').replaceAll('\r\n', '\n')
-  const [, yaml, instructions = ''] = /^---[ \t]*\n(.*?\n)?---[ \t]*(?:\n(.*))?$/s.exec(content) ?? []
-  if (yaml === undefined) throw invalidSkill(file, 'has no frontmatter between two lines ---')
+  const found = /^---[ \t]*\n(.*?\n)?---[ \t]*(?:\n(.*))?$/s.exec(content)
+  if (!found) throw invalidSkill(file, 'has no frontmatter between two lines ---')
+  const [, yaml = '', instructions = ''] = found
   if (Buffer.byteLength(yaml) > skillLimits.frontmatterBytes)
     throw invalidSkill(file, `has a frontmatter of more than ${skillLimits.frontmatterBytes} bytes`)
   const values = parseYaml(yaml, file)

@@ -1,4 +1,5 @@
 import type { RecordedSkill, RunSkills } from '../common/agent/skills.js'
+import { ConcurrencyLimit } from '../common/async/concurrency-limit.js'
 import { defined } from '../common/defined.js'
 import { type ExternalValue, externalValue } from '../common/json/external-value.js'
 import type { JsonValue } from '../common/json/json.js'
@@ -42,9 +43,9 @@ export async function recordSkills(
     const names = leftOut > 0 ? `, and ${pluralize(leftOut, 'skill')} left out` : ''
     warn(`the list of ${pluralize(visible.length, 'skill')} is too long: ${pluralize(cut, 'description')} cut${names}`)
   }
-  const all: RecordedSkill[] = []
-  // One after the other: the memory has the text of one skill at a time.
-  for (const skill of used) all.push(await recordSkill(skill, tools, values, signal))
+  // The memory has the texts of few skills at a time.
+  const limit = new ConcurrencyLimit(4)
+  const all = await Promise.all(used.map((skill) => limit.run(() => recordSkill(skill, tools, values, signal))))
   return {
     ...(visible.length > 0 && { list: await values.externalize(text, signal) }),
     all,

@@ -10,8 +10,10 @@ import type { Skill } from './skill.js'
 export interface ConfiguredSkills {
   /** Relative to the configuration. */
   readonly folders: readonly string[]
+  /** Reads the folders. @throws PtcError SKILL_INVALID */
+  read(log: ToolLog): Promise<readonly Skill[]>
   /**
-   * Reads the folders.
+   * Reads the folders for a worker.
    *
    * @throws PtcError SKILL_INVALID; CONFIG_INVALID for an agent with a skill that is not there
    */
@@ -20,10 +22,12 @@ export interface ConfiguredSkills {
 
 /** @param base the folder of the configuration */
 export function configuredSkills(folders: readonly string[], base: string): ConfiguredSkills {
+  const read = (log: ToolLog): Promise<readonly Skill[]> => readSkills(folders, base, log)
   return {
     folders,
+    read,
     async open(agents, log) {
-      const skills = await readSkills(folders, base, log)
+      const skills = await read(log)
       const names = skills.map(({ name }) => name)
       for (const agent of agents.names.map((name) => agents.require(name))) {
         const missing = unmatchedPattern(agent.skills ?? [], names)

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineAgent } from '../../../../src/index.js'
@@ -228,7 +229,8 @@ it('a run fails with a typed error when the content of a skill is gone', async (
   const handle = await env.startAgent()
   const token = await calls.token(1)
   await env.workers.stop()
-  await rm(env.valuesDirectory, { recursive: true })
+  // An empty folder is a store without values; a missing one is a disk that is not mounted.
+  for (const name of await readdir(env.valuesDirectory)) await rm(join(env.valuesDirectory, name), { recursive: true })
   await env.workers.start()
   await env.ptc.completeCall(token, { approved: true })
   await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'VALUE_MISSING' } } })

@@ -19,7 +19,7 @@ it('a SKILL.md has a name, a description, and instructions after them', () => {
       isHidden: false,
     },
     instructions: 'Do it.',
-    ignoredKeys: [],
+    warnings: [],
   })
 })
 
@@ -73,10 +73,15 @@ it('a description becomes one line without characters that can not be seen', () 
 })
 
 it('keys of other programs have no effect, and are reported', () => {
-  expect(parse(withLines(...valid, 'version: 1', 'user-invocable: true')).ignoredKeys).toEqual([
-    'version',
-    'user-invocable',
+  expect(parse(withLines(...valid, 'version: 1', 'user-invocable: true')).warnings).toEqual([
+    'these keys have no effect: version, user-invocable',
   ])
+})
+
+it('a description over the limit of the format is cut, and reported', () => {
+  const { header, warnings } = parse(withLines('name: pdf', `description: ${'word '.repeat(400)}`))
+  expect(Array.from(header.description)).toHaveLength(1_025)
+  expect(warnings).toEqual(['only the first 1024 characters of the description are used'])
 })
 
 it.each<[string, string | Uint8Array, string]>([
@@ -89,7 +94,6 @@ it.each<[string, string | Uint8Array, string]>([
   ['no name', withLines('description: x'), 'name'],
   ['no description', withLines('name: pdf'), 'description'],
   ['an empty description', withLines('name: pdf', 'description: " "'), 'must not be empty'],
-  ['a long description', withLines('name: pdf', `description: ${'x'.repeat(1_025)}`), '1024'],
   ['an upper-case name', withLines('name: PDF', 'description: x'), 'lower-case'],
   ['a name that begins with a hyphen', withLines('name: -pdf', 'description: x'), 'lower-case'],
   ['a name with two hyphens', withLines('name: pdf--x', 'description: x'), 'lower-case'],

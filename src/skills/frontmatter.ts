@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { decodeText } from '../common/text/decode-text.js'
-import { takeStart, toPlainLine } from '../common/text/text.js'
+import { takeStart, toPlainLine, truncateEnd } from '../common/text/text.js'
 import { closestMatch } from '../common/text/unknown-keys.js'
 import { describeIssues } from '../tools/validation/describe-issues.js'
 import { skillLimits } from './limits.js'
@@ -16,7 +16,8 @@ const header = z.object({
   name: text
     .max(nameCharacters)
     .regex(namePattern, 'must be lower-case letters, digits and single hyphens between them'),
-  description: text.max(descriptionCharacters).refine((value) => toPlainLine(value) !== '', 'must not be empty'),
+  // Published skills exceed the limit of the format.
+  description: text.max(skillLimits.frontmatterBytes).refine((value) => toPlainLine(value) !== '', 'must not be empty'),
   license: text.max(descriptionCharacters).optional(),
   compatibility: text.min(1).max(compatibilityCharacters).optional(),
   metadata: z.record(z.string().max(100), z.union([text, z.number(), z.boolean()])).optional(),
@@ -29,8 +30,8 @@ const knownKeys = Object.keys(header.shape)
 export interface ParsedSkill {
   readonly header: SkillHeader
   readonly instructions: string
-  /** Keys that have no meaning here. */
-  readonly ignoredKeys: readonly string[]
+  /** What has no effect. */
+  readonly warnings: readonly string[]
 }
 
 /**
@@ -59,16 +60,22 @@ export function parseSkill(bytes: Uint8Array, file: string): ParsedSkill {
   if (error) throw invalidSkill(file, `has an invalid frontmatter:\n${describeIssues(error)}`)
   const { name, description, license, compatibility, metadata = {} } = data
   const tools = data['allowed-tools']
+  const line = toPlainLine(description)
+  const isCut = line.length > descriptionCharacters
   const parsed: SkillHeader = {
     name,
-    description: toPlainLine(description),
+    description: isCut ? truncateEnd(line, descriptionCharacters) : line,
     license,
     compatibility,
     metadata: Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, String(value)])),
     allowedTools: typeof tools === 'string' ? splitTools(tools, file) : tools,
     isHidden: data['disable-model-invocation'] ?? false,
   }
-  return { header: parsed, instructions: instructions.trim(), ignoredKeys }
+  const warnings = [
+    ...(ignoredKeys.length > 0 ? [`these keys have no effect: ${takeStart(ignoredKeys.join(', '), 200)}`] : []),
+    ...(isCut ? [`only the first ${descriptionCharacters} characters of the description are used`] : []),
+  ]
+  return { header: parsed, instructions: instructions.trim(), warnings }
 }
 
 function parseYaml(yaml: string, file: string): object {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folders.js'
 import { skillsFolder, skillText } from '../../test/support/skills/skill-folder.js'
@@ -131,6 +132,20 @@ it.each<[string, (folder: string) => Promise<unknown>, string]>([
     code: 'SKILL_INVALID',
     message: expect.stringContaining(problem),
   })
+})
+
+it('the skills that a published package contains are read', async () => {
+  const folder = join(
+    dirname(createRequire(import.meta.url).resolve('playwright-core/package.json')),
+    'lib/tools/skills',
+  )
+  const { skills, warnings } = await read(folder)
+  expect(skills.map(({ name }) => name)).toContain('playwright-cli')
+  expect(skills.find(({ name }) => name === 'playwright-cli')).toMatchObject({
+    allowedTools: expect.arrayContaining([expect.stringMatching(/^Bash\(/)]) as string[],
+    files: expect.arrayContaining([expect.objectContaining({ path: 'playwright-cli/SKILL.md' })]) as object[],
+  })
+  expect(warnings).toEqual([])
 })
 
 it('two skills with one name are refused, with both folders', async () => {

@@ -61,14 +61,14 @@ async function readSkill(folder: string, total: ByteBudget, log: ToolLog): Promi
   const file = join(folder, skillFile)
   const source = files.find(({ path }) => path === skillFile)
   if (!source) throw invalidSkill(file, 'is missing, or not a file')
-  const { header, instructions, ignoredKeys } = parseSkill(source.content, file)
+  const { header, instructions, warnings } = parseSkill(source.content, file)
   const expected = basename(folder)
   if (header.name !== expected)
     throw invalidSkill(
       file,
       `its name ${JSON.stringify(header.name)} is not that of its folder, ${JSON.stringify(expected)}`,
     )
-  if (ignoredKeys.length > 0) log.warn(`${file}: these keys have no effect: ${ignoredKeys.join(', ')}`)
+  for (const warning of warnings) log.warn(`${file}: ${warning}`)
   const placed = files.map((each) => ({ ...each, path: `${header.name}/${each.path}` }))
   const { digest } = sandboxFiles(placed)
   return { ...header, folder, instructions, files: files.length > 1 ? placed : [], digest }

@@ -24,6 +24,13 @@ export function loadRunConfig(
   lookUpSearchAttributes: SearchAttributeLookup,
   stream?: StreamPublisher,
 ) {
+  const warned = new Set<string>()
+  /** Warns once of what each run of an agent repeats. */
+  const warn = (line: string): void => {
+    if (warned.has(line)) return
+    warned.add(line)
+    log.warn(line)
+  }
   return (options: RunConfigInput): Promise<RunConfig> =>
     runActivity(async (scope) => {
       const { signal } = scope
@@ -39,7 +46,7 @@ export function loadRunConfig(
         recordToolSet(tools, values, signal, toolSetOrigin),
         lookUpSearchAttributes(),
       ])
-      const skills = await recordSkills(resolved.skills, values, signal, (line) => log.warn(line))
+      const skills = await recordSkills(resolved.skills, values, signal, warn)
       const runConfig: RunConfig = {
         ...config,
         toolSet,

@@ -140,12 +140,13 @@ class WasmBackend implements SandboxBackend {
       })
     }
     const settings = { limits, runner: this.#runner }
-    const mounted = files && { filesRoot }
+    const message = files && toFilesMessage(files)
+    const mounted = message && { files: { root: filesRoot, bytes: message.byteLength } }
     const makeCommand = () => jailCommand(layers, { ...settings, makesBootImage: true }, 'main.mjs')
     const bootImage = await this.#bootImage.ensure(makeCommand, this.#closing.signal)
     try {
       const command = jailCommand(layers, { ...settings, bootImage, ...mounted }, 'main.mjs')
-      return new Interpreter(command, files && toFilesMessage(files))
+      return new Interpreter(command, message)
     } catch (cause) {
       throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox could not be started: ${messageOf(cause)}`, {
         hint: 'It needs a few bytes in the temporary folder, and files and processes that this worker may open.',

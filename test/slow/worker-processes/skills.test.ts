@@ -36,6 +36,7 @@ it.each(backends)(
         TEST_TOKEN: token,
         TEST_VALUES: join(folder, 'values'),
         TEST_BACKEND: backend,
+        TEST_WARM: backend === 'docker' ? '1' : '0',
       },
       store: { kind: 'local', directory: join(folder, 'values') },
     })

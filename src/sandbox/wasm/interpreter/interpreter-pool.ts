@@ -72,14 +72,14 @@ export class InterpreterPool {
 
   async #startCold(limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
     if (this.#closed) throw new PtcError('SANDBOX_UNAVAILABLE', 'the embedded sandbox backend is closed')
-    // Discard idle interpreters with other limits, to stay within the maximum.
-    await this.#discard(this.#idle.splice(0))
+    // Discard idle interpreters with other limits, to stay within the maximum. One with files uses none of them.
+    if (!files || this.#isFull) await this.#discard(this.#idle.splice(0))
     return waitUntilReady(await this.#start(limits, files))
   }
 
   async #start(limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
     const { maximum, start } = this.#options
-    if (liveInterpreters.size + startingCount >= maximum) {
+    if (this.#isFull) {
       throw new PtcError('SANDBOX_UNAVAILABLE', `${maximum} embedded interpreters are running, which is the maximum`, {
         hint: 'Wait for a session to end, raise the maximum (each takes about 170 MB), or use the Docker backend.',
       })
@@ -96,10 +96,14 @@ export class InterpreterPool {
     }
   }
 
+  get #isFull(): boolean {
+    return liveInterpreters.size + startingCount >= this.#options.maximum
+  }
+
   #refill(): void {
     const limitsKey = JSON.stringify(this.#limits)
     while (!this.#closed && this.#idle.length < this.#options.warm) {
-      if (liveInterpreters.size + startingCount >= this.#options.maximum) return
+      if (this.#isFull) return
       const idle: IdleInterpreter = { limitsKey, starting: this.#start(this.#limits) }
       this.#idle.push(idle)
       // An interpreter that does not start, or dies while idle, is dropped. The next session starts one and reports an

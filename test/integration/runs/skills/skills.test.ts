@@ -188,7 +188,7 @@ it('the instructions of an active skill are in the prompt after a compaction', a
   const env = await TestEnvironment.start({
     backend: 'wasm',
     skills: await skillsFolder({ 'poet/SKILL.md': skillText('poet', 'Answer in rhymes.') }),
-    tools: [tool('step', ({ number }) => `step ${String(number)} ${'x'.repeat(4_000)}`)],
+    tools: [tool('step', ({ number }) => `step ${JSON.stringify(number)} ${'x'.repeat(4_000)}`)],
     model: { contextWindow: 8_000, maxTokens: 500 },
     script: {
       conversations: [

@@ -14,6 +14,10 @@ export const errorTable = {
   /** The configuration of the worker has no agent of this name. */
   AGENT_UNKNOWN: { retryable: false },
   TOOL_UNKNOWN: { retryable: false },
+  /** The folder of a skill does not have the open format, or is too large. */
+  SKILL_INVALID: { retryable: false },
+  /** The run, or the configuration of the worker, has no skill of this name. */
+  SKILL_UNKNOWN: { retryable: false },
   TOOL_NOT_ALLOWED: { retryable: false },
   TOOL_INPUT_INVALID: { retryable: false },
   TOOL_OUTPUT_INVALID: { retryable: false },
@@ -65,6 +69,8 @@ export const errorTable = {
   SANDBOX_IMAGE_MISSING: { retryable: true },
   /** The backend could run code, but can't enforce its limits, or has no seccomp. */
   SANDBOX_UNENFORCED: { retryable: false },
+  /** The run has files for its code, which this backend can't put into a sandbox. */
+  SANDBOX_FILES_UNSUPPORTED: { retryable: false },
   SANDBOX_LOST: { retryable: false },
   SANDBOX_PROTOCOL: { retryable: false },
   SANDBOX_FENCED: { retryable: false },

@@ -142,6 +142,10 @@ export const readMoreTool = 'read_more'
 /** The name of the tool with which the model searches the documentation of tools. */
 export const searchToolsTool = 'search_tools'
 
+/** The names of the tools with which the model activates and deactivates skills. Only runs with skills have them. */
+export const activateSkillTool = 'activate_skill'
+export const deactivateSkillTool = 'deactivate_skill'
+
 /** The model of runs without an API key, which get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'
 

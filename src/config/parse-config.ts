@@ -16,6 +16,8 @@ import type { BackendDefinition } from '../sandbox/define-backend.js'
 import { sandboxOption } from '../sandbox/option.js'
 import type { Credentials } from '../tools/credentials/credentials.js'
 import type { ToolRegistry } from '../tools/registry.js'
+import { type ConfiguredSkills, configuredSkills } from '../skills/index.js'
+import { skillsOption } from '../skills/option.js'
 import { streamOption } from '../stream/option.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
 import { isListenAddress } from '../platform/listen-address.js'
@@ -56,6 +58,7 @@ export const configSchema = z.strictObject({
   agents: z.array(z.unknown()).default([]),
   mcp: mcpOption.default({}),
   openapi: openApiOption.default({}),
+  skills: skillsOption,
   credentials: credentialsOption.default({}),
   model: modelOption,
   providers: providersOption.default({}),
@@ -88,6 +91,7 @@ type Parsed = z.output<typeof configSchema>
 export interface ResolvedConfig extends Pick<Parsed, 'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue'> {
   readonly runConfig: RunDefaults
   readonly tools: ConfiguredTools
+  readonly skills: ConfiguredSkills
   readonly credentials: Credentials
   /** Undefined: data may go anywhere. */
   readonly dataFlow: DataFlowSettings | undefined
@@ -181,6 +185,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       },
     },
     tools: configuredTools({ tools: [...tools, ...servers, ...apis], agents, redact, check: checkTools }),
+    skills: configuredSkills(parsed.data.skills, baseDirectory),
     credentials,
     dataFlow,
     instructions: model.instructions,

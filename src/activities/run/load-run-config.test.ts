@@ -67,6 +67,8 @@ async function load(
     dataFlow: undefined,
     models,
     instructions: 'You help.',
+    skills: [],
+    backendsWithoutFiles: [],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))

@@ -29,6 +29,7 @@ const optionNames = [
   'effort',
   'sandbox',
   'session',
+  'activeSkills',
   'limits',
   'budget',
   'tools',

@@ -6,6 +6,7 @@ import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
 import type { CloneOptions } from './runs.js'
+import type { RunSkills } from '../agent/skills.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
 
@@ -175,6 +176,8 @@ export interface RunConfig {
   readonly input?: InputData
   /** The options with which a clone of the run starts. Set only in a run with a tool that starts clones. */
   readonly clone?: CloneOptions
+  /** The skills of the run. Undefined: it has none. */
+  readonly skills?: RunSkills
   /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
   readonly sessionOwner?: SessionOwner
   /**
@@ -200,6 +203,7 @@ export type RunDefaults = Omit<
   | 'context'
   | 'input'
   | 'clone'
+  | 'skills'
   | 'sessionOwner'
   | 'searchAttributes'
 >

@@ -46,6 +46,8 @@ export interface AgentInput extends SingleRunOptions, ModelSettings {
   readonly mode?: TaskMode
   /** Name of the named session that executes the code. Default: the run gets its own sandbox. */
   readonly session?: string
+  /** Names of skills that are active from the start to the end of the run. Default: none. */
+  readonly activeSkills?: readonly string[]
 }
 
 /** Argument of workflow `agent` for the next execution of a chain. The state has all other options. */
@@ -110,7 +112,7 @@ export interface ClientOptions extends ReplyOptions {
 export type RunConfigInput = SingleRunOptions &
   ModelSettings &
   ClientOptions &
-  Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session'> &
+  Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session' | 'activeSkills'> &
   Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner' | 'isClone'>>
 
 /** Options of a run that its clones have, too. A clone has no tool that starts clones, and answers with a text. */

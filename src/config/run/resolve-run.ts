@@ -22,7 +22,9 @@ import type { ToolSetOrigin } from '../../tools/sources/tool-set.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { type DataFlowSettings, dataFlowOfRun } from '../options/data-flow.js'
 import { applyOverrides } from '../options/limits.js'
+import type { ChosenSkills, Skill } from '../../skills/index.js'
 import { checkHostedCode } from './check-hosted-code.js'
+import { chooseSkills } from './choose-skills.js'
 import { checkRunOptions } from './run-options.js'
 
 /** The parts of a worker's configuration for runs. */
@@ -39,6 +41,10 @@ export interface RunConfiguration {
   readonly dataFlow: DataFlowSettings | undefined
   /** Instructions of runs without an agent. */
   readonly instructions: string | undefined
+  /** The skills of the configuration, in the order of their names. */
+  readonly skills: readonly Skill[]
+  /** Names of backends whose sandboxes can't have files. */
+  readonly backendsWithoutFiles: readonly string[]
 }
 
 /** The workflow of a run. */
@@ -49,7 +55,8 @@ export interface StartedWorkflow {
 
 /** The configuration of a run, before its parts are stored. */
 export interface ResolvedRun {
-  readonly config: Omit<RunConfig, 'toolSet' | 'searchAttributes' | 'namespace'>
+  readonly config: Omit<RunConfig, 'toolSet' | 'searchAttributes' | 'namespace' | 'skills'>
+  readonly skills: ChosenSkills
   readonly tools: ToolRegistry
   readonly toolSetOrigin: ToolSetOrigin
   readonly instructions: string | undefined
@@ -60,14 +67,16 @@ export interface ResolvedRun {
  * Resolves the configuration of a run: the options of the run come before those of its agent, and these before those of
  * the configuration.
  *
- * @throws PtcError RUN_INPUT_INVALID, AGENT_UNKNOWN, TOOL_UNKNOWN, MODEL_NOT_FOUND, CONFIG_INVALID
+ * @throws PtcError RUN_INPUT_INVALID, AGENT_UNKNOWN, TOOL_UNKNOWN, MODEL_NOT_FOUND, CONFIG_INVALID, SKILL_UNKNOWN,
+ *   SANDBOX_FILES_UNSUPPORTED
  */
 export function resolveRun(
-  { defaults, registry, agents, providers, hostingProviders, models, dataFlow, instructions }: RunConfiguration,
+  configuration: RunConfiguration,
   options: RunConfigInput,
   workflow: StartedWorkflow,
 ): ResolvedRun {
   checkRunOptions(options)
+  const { defaults, registry, agents, providers, hostingProviders, models, dataFlow, instructions } = configuration
   const { clientTools, isPlain, context, input, lease } = options
   const agent = options.agent === undefined ? undefined : agents.require(options.agent)
   if (clientTools && options.tools) throw new PtcError('RUN_INPUT_INVALID', 'tools and clientTools exclude each other')
@@ -87,6 +96,7 @@ export function resolveRun(
       hostingProviders,
     )
   const sessionOwner = sessionOwnerOf(options, tools, backend, workflow)
+  const skills = chooseSkills(configuration, options, agent, { ...workflow, backend, tools, ...task, sessionOwner })
   const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
   const budget = checkBudget(models, model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
   return {
@@ -103,6 +113,7 @@ export function resolveRun(
       ...(isPlain && { isPlain }),
       ...defined({ context, sessionOwner, clone: cloneOptionsOf(options, tools) }),
     },
+    skills,
     tools,
     toolSetOrigin: clientTools
       ? { source: { kind: 'client', definition: clientTools } }

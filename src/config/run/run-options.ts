@@ -42,6 +42,7 @@ const toolChoice: z.ZodType<ToolChoice> = z.discriminatedUnion('type', [
 ])
 
 const maxStopSequences = 100
+const maxActiveSkills = 20
 
 /** Options of a run that a client, a workflow of a user or another program may send. */
 export const runOptionFields = {
@@ -61,6 +62,7 @@ export const runOptionFields = {
   isPlain: z.literal(true).optional(),
   tools: z.array(name).optional(),
   session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
+  activeSkills: listOf(name, maxActiveSkills).optional(),
   context: jsonObject(maxContextBytes).optional(),
   input: z
     .custom<JsonValue>(() => true)

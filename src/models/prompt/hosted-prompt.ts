@@ -4,6 +4,7 @@ import { defaultLanguage, type HostedLanguage } from '../../languages/index.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import type { Prompt, PromptOptions } from './prompt.js'
 import type { ModelTool } from '../provider.js'
+import { describeSkills, skillTools } from './skill-tools.js'
 import { taskPrompt } from './task-tools.js'
 
 /**
@@ -11,11 +12,13 @@ import { taskPrompt } from './task-tools.js'
  * the other tools to the code.
  */
 export function hostedPrompt(options: PromptOptions): Prompt {
-  const { tools, instructions, outputSchema, mode, language: { hosted } = defaultLanguage } = options
+  const { tools, instructions, skills, outputSchema, mode, language: { hosted } = defaultLanguage } = options
   const task = taskPrompt(mode, outputSchema)
   return {
-    system: [instructions?.trim(), hosted?.guidance, task.guidance].filter(Boolean).join('\n\n'),
-    tools: [...tools.map((tool) => toHostedTool(tool, hosted)), ...task.taskTools],
+    system: [instructions?.trim(), describeSkills(skills), hosted?.guidance, task.guidance]
+      .filter(Boolean)
+      .join('\n\n'),
+    tools: [...tools.map((tool) => toHostedTool(tool, hosted)), ...skillTools(skills), ...task.taskTools],
   }
 }
 

@@ -10,6 +10,7 @@ import type { ModelRequest, ModelTool } from '../provider.js'
 import { defaultLanguage, type EnvironmentLimits, type Language } from '../../languages/index.js'
 import { readMoreOfResult } from './read-more-tool.js'
 import { searchTools } from './search-tools-tool.js'
+import { describeSkills, type SkillsInPrompt, skillTools } from './skill-tools.js'
 import { taskPrompt } from './task-tools.js'
 import { listTools } from './tool-list.js'
 
@@ -37,6 +38,8 @@ export interface PromptOptions {
   readonly providerSearch?: boolean | undefined
   /** The model may read the rest of results that were cut. */
   readonly readMore?: boolean | undefined
+  /** Undefined: the run has no skills. */
+  readonly skills?: SkillsInPrompt | undefined
   /** The messages may be compacted. */
   readonly isCompacted?: boolean | undefined
   /** The model has the direct tools, and no tool of the engine except the tool for an answer with a schema. */
@@ -52,7 +55,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
-  const { sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
+  const { skills, sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
   const { language = defaultLanguage } = options
   if (!isPlain && tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
@@ -76,9 +79,11 @@ export function buildPrompt(options: PromptOptions): Prompt {
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),
+    ...skillTools(skills),
   ]
+  const system = [instructions?.trim(), describeSkills(skills), isCompacted && compactionGuidance, task.guidance]
   return {
-    system: [instructions?.trim(), isCompacted && compactionGuidance, task.guidance].filter(Boolean).join('\n\n'),
+    system: system.filter(Boolean).join('\n\n'),
     tools: [...(task.hasTools ? runTools : []), ...task.taskTools],
   }
 }

@@ -101,7 +101,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   }
 
   async function open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
-    const idle = await pool?.take(spec, signal)
+    // An idle container has no volume for files.
+    const idle = spec.files ? undefined : await pool?.take(spec, signal)
     if (idle !== undefined) return track(idle)
     // The first session does not wait for the pool; later sessions use it.
     pool?.fill()
@@ -113,7 +114,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
         signal,
       )
       try {
-        return track(await factory.connect(containerId, state, signal))
+        return track(await factory.connect(containerId, state, signal, spec.files))
       } catch (error) {
         if (error instanceof BrokenCheckpointError) {
           await engine.remove(containerId)
@@ -140,6 +141,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
 
   return {
     name: 'docker',
+    files: true,
     image: image.name,
 
     async open(spec, signal) {
@@ -154,6 +156,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       assertOpen()
       const found = await findContainer(engine, id, signal)
       if (found === undefined || found.state === 'foreign') return undefined
+      // Only `open` has the files of a container that a dead worker has created and never started.
+      if (found.state === 'created' && found.files !== undefined) return undefined
       try {
         if (found.state !== 'exited') return track(await factory.connect(found.containerId, found.state, signal))
         const exited = await connectToExited(engine, found.containerId, signal)

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import { isJsonObject, type JsonValue } from '../../common/json/json.js'
 import { truncateMiddle } from '../../common/text/text.js'
-import { withTimeLimit } from '../../tools/validation/time-limit.js'
+import { interruptAfter } from '../../tools/validation/time-limit.js'
 import type { ObservedRun } from '../samples/observed-run.js'
 import type { Check } from '../tasks/task-schema.js'
 import { failed, passed, type Verdict } from './verdict.js'
@@ -52,7 +52,7 @@ function valueOf(check: Check, { answer, output }: ObservedRun): JsonValue | und
 
 /** A pattern may take hours for a text that a model wrote. @throws TimeLimitError */
 function matches(pattern: string, text: string): boolean {
-  return withTimeLimit(() => new RegExp(pattern, 'u').test(text))
+  return interruptAfter(() => new RegExp(pattern, 'u').test(text))
 }
 
 function isStructured(value: JsonValue | undefined): boolean {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { messageOf } from '../../common/errors.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { toOneLine, truncateEnd } from '../../common/text/text.js'
-import { withTimeLimit } from '../../tools/validation/time-limit.js'
+import { interruptAfter } from '../../tools/validation/time-limit.js'
 import type { ObservedRun } from '../samples/observed-run.js'
 import type { EvalTask } from '../tasks/load-tasks.js'
 import type { Check } from '../tasks/task-schema.js'
@@ -69,7 +69,7 @@ async function callModule(
     const returned: unknown = await raceWithSignal(
       AbortSignal.timeout(moduleMs),
       // The time limit of the first part holds for code that never gives up the thread.
-      Promise.resolve(withTimeLimit((): unknown => check(run, { inputData: task.inputData }), moduleMs)),
+      Promise.resolve(interruptAfter((): unknown => check(run, { inputData: task.inputData }), moduleMs)),
     )
     const result = moduleResult.safeParse(returned)
     if (!result.success) return { type: 'error', reason: `${name} of ${file} returned no verdict` }

@@ -59,6 +59,11 @@ export function toolNamesOf(registry: ToolRegistry, agent: Agent | undefined): r
   return [...own, ...(agent ? namesOfSubagents(agent) : [])]
 }
 
+/** The names of the tools that agents name. Checks nothing: `createAgents` does. */
+export function toolsNamedBy(agents: readonly unknown[]): readonly string[] {
+  return agents.flatMap((agent) => (isAgent(agent) ? (agent.tools ?? []).map(nameOf) : []))
+}
+
 function nameOf(named: string | { readonly name: string }): string {
   return typeof named === 'string' ? named : named.name
 }

@@ -13,7 +13,7 @@
  */
 
 export { defineAgent } from './define-agent.js'
-export { type Agents, createAgents, toolNamesOf } from './agents.js'
+export { type Agents, createAgents, toolNamesOf, toolsNamedBy } from './agents.js'
 export { subagents } from './subagents.js'
 export { doneCheckArguments } from './done-check.js'
 export type { Agent, AgentDefinition } from './agent.js'

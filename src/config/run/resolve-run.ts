@@ -61,11 +61,12 @@ export interface ResolvedRun {
  * @throws PtcError RUN_INPUT_INVALID, AGENT_UNKNOWN, TOOL_UNKNOWN, MODEL_NOT_FOUND, CONFIG_INVALID
  */
 export function resolveRun(
-  { defaults, registry, agents, providers, hostingProviders, models, instructions }: RunConfiguration,
+  { defaults, registry: live, agents, providers, hostingProviders, models, instructions }: RunConfiguration,
   options: RunConfigInput,
   workflow: StartedWorkflow,
 ): ResolvedRun {
   checkRunOptions(options)
+  const registry = live.current
   const { clientTools, isPlain, context, input, lease } = options
   const agent = options.agent === undefined ? undefined : agents.require(options.agent)
   if (clientTools && options.tools) throw new PtcError('RUN_INPUT_INVALID', 'tools and clientTools exclude each other')

@@ -1,15 +1,19 @@
-import type { CallToolResult, Client } from '@modelcontextprotocol/client'
+import type { Client } from '@modelcontextprotocol/client'
 import type { Effect } from '../../../common/calls/calls.js'
 import { messageOf } from '../../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import type { ToolContext } from '../../tool-context.js'
 import { ToolError } from '../../tool-error.js'
 import type { McpToolDefinition } from './list-definitions.js'
+import { sendRequest } from './requests.js'
 import { resultOf } from './result.js'
 import { type ServerConnection, ServerUnavailableError } from './server-connection.js'
 
 /** A member of `_meta` of each call: the same in every attempt. */
 const idempotencyKeyMember = 'durable-ptc/idempotencyKey'
+
+/** A member of `_meta` with which a server of the protocol of 2026 logs what it does for the request. */
+const logLevelMember = 'io.modelcontextprotocol/logLevel'
 
 interface CalledTool {
   readonly connection: ServerConnection
@@ -17,8 +21,7 @@ interface CalledTool {
   readonly effect: Effect
 }
 
-type CallParams = Parameters<Client['callTool']>[0]
-type CallOptions = NonNullable<Parameters<Client['callTool']>[1]>
+type CallOptions = NonNullable<Parameters<Client['callTool']>[1]> & { readonly signal: AbortSignal }
 
 /**
  * Sends a call to its server, once.
@@ -31,22 +34,28 @@ export async function callTool(
   input: JsonObject,
   { signal, idempotencyKey, milestone, heartbeat }: ToolContext,
 ): Promise<JsonValue> {
-  const { name, outputSchema } = definition
-  const params = { name, arguments: input, _meta: { [idempotencyKeyMember]: idempotencyKey } }
+  const { name, outputSchema, request } = definition
+  const params = { name, arguments: input, _meta: { [idempotencyKeyMember]: idempotencyKey, [logLevelMember]: 'info' } }
   let nextReportAt = 0
+  const report = (text: string): void => {
+    if (performance.now() < nextReportAt) return
+    nextReportAt = performance.now() + reportMs
+    heartbeat()
+    milestone(text)
+  }
   const options: CallOptions = {
     signal,
     timeout: noTimeoutMs,
     // A request for progress makes servers report it.
-    onprogress: ({ progress, total, message }) => {
-      if (performance.now() < nextReportAt) return
-      nextReportAt = performance.now() + reportMs
-      heartbeat()
-      milestone(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`))
-    },
+    onprogress: ({ progress, total, message }) =>
+      report(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
   }
   try {
-    return resultOf(await send(connection, params, options, signal), outputSchema !== undefined)
+    const sendTo = async (client: Client): Promise<JsonValue> =>
+      request === undefined
+        ? resultOf(await client.callTool(params, options), outputSchema !== undefined)
+        : sendRequest(client, request, input, options)
+    return await connection.withLog(report, () => send(connection, signal, sendTo))
   } catch (thrown) {
     signal.throwIfAborted()
     // Nothing was sent. A tool that may be called again is called again.
@@ -63,19 +72,18 @@ const noTimeoutMs = 2 ** 31 - 1
 
 async function send(
   connection: ServerConnection,
-  params: CallParams,
-  options: CallOptions,
   signal: AbortSignal,
-): Promise<CallToolResult> {
+  request: (client: Client) => Promise<JsonValue>,
+): Promise<JsonValue> {
   const client = await connection.client(signal)
   try {
-    return await client.callTool(params, options)
+    return await request(client)
   } catch (thrown) {
     if (codeOf(thrown) === 'CONNECTION_CLOSED') throw connection.endReason
     if (!isUnknownSession(thrown) || signal.aborted) throw thrown
     // A server that was restarted has not executed the call.
     await connection.forget(client)
-    return (await connection.client(signal)).callTool(params, options)
+    return request(await connection.client(signal))
   }
 }
 
@@ -84,9 +92,12 @@ function isUnknownSession(thrown: unknown): boolean {
   return thrown instanceof Error && 'status' in thrown && thrown.status === 404
 }
 
+/** The code of older protocols for a resource that the server does not have. */
+const unknownResource = -32_002
+
 /** Whether an error of JSON-RPC says that the server has not executed the call. */
 function isRefusal(thrown: unknown): boolean {
-  return [-32_600, -32_601, -32_602].includes(Number(codeOf(thrown)))
+  return [-32_600, -32_601, -32_602, unknownResource].includes(Number(codeOf(thrown)))
 }
 
 function codeOf(thrown: unknown): unknown {

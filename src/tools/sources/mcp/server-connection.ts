@@ -21,6 +21,8 @@ export interface ServerConnectionOptions {
   /** Base of the relative working folder of a process. */
   readonly folder: string
   readonly log: ToolLog
+  /** Called when the server says that its tools have changed, and when a connection has replaced an ended one. */
+  readonly onListChanged: () => void
 }
 
 /** Includes the start of a process that downloads its package. */
@@ -55,6 +57,8 @@ export class ServerConnection {
   #redactor = new Redactor()
   #isClosed = false
   #logLines = 0
+  #wasConnected = false
+  readonly #logReaders = new Set<(line: string) => void>()
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options
@@ -71,6 +75,16 @@ export class ServerConnection {
 
   /** A text of the server, or about it, without the values of its credentials. */
   readonly redact = (text: string): string => this.#redactor.text(text)
+
+  /** Gives what the server logs meanwhile to the only request in progress. Of several, none is known to be the cause. */
+  async withLog<Result>(read: (line: string) => void, request: () => Promise<Result>): Promise<Result> {
+    this.#logReaders.add(read)
+    try {
+      return await request()
+    } finally {
+      this.#logReaders.delete(read)
+    }
+  }
 
   /** Why the last connection has ended. */
   get endReason(): Error {
@@ -134,11 +148,16 @@ export class ServerConnection {
   }
 
   async #open(mode: 'auto' | 'legacy', signal: AbortSignal): Promise<Client> {
-    const { name, log } = this.#options
+    const { name, log, onListChanged } = this.#options
     const sdk = await import('@modelcontextprotocol/client')
     const client = new sdk.Client(
       { name: 'durable-ptc', version: packageInfo().version },
-      { capabilities: {}, versionNegotiation: { mode }, inputRequired: { autoFulfill: false } },
+      {
+        capabilities: {},
+        versionNegotiation: { mode },
+        inputRequired: { autoFulfill: false },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
+      },
     )
     const transport = await this.#transport(sdk, signal, (error) => {
       this.#transportError = error
@@ -155,6 +174,8 @@ export class ServerConnection {
     client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
       const text = typeof data === 'string' ? data : JSON.stringify(data)
       this.#logLine(`${level}: ${text}`)
+      const [reader] = this.#logReaders
+      if (this.#logReaders.size === 1 && level !== 'debug') reader?.(this.redact(text))
     })
     try {
       await client.connect(transport, { signal, timeout: connectMs })
@@ -165,6 +186,8 @@ export class ServerConnection {
     }
     this.#connected = client
     this.#transportError = undefined
+    if (this.#wasConnected) onListChanged()
+    this.#wasConnected = true
     log.info(`MCP server ${name} is connected`, { ...client.getServerVersion() })
     return client
   }

@@ -35,6 +35,12 @@ export interface McpServerBase extends McpToolOptions {
    * server could say anything about its tools.
    */
   readonly trusted?: boolean
+  /**
+   * Whether a worker does not start while the server is not available. Default true. With false the worker starts, tries
+   * again in the background, and runs that begin meanwhile have a tool `{server}__unavailable`, which says what is
+   * missing.
+   */
+  readonly required?: boolean
   /** Options of single tools, by the server's name of the tool. */
   readonly tools?: Readonly<Record<string, McpToolOptions>>
 }
@@ -66,6 +72,7 @@ const serverOptions = {
   ...callOptions,
   allow: z.array(z.string().min(1)).exactOptional(),
   trusted: z.boolean().default(false),
+  required: z.boolean().default(true),
   tools: z.record(z.string(), z.strictObject(callOptions)).default({}),
 }
 

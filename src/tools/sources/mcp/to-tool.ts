@@ -1,3 +1,4 @@
+import { digestJson } from '../../../common/calls/call-identity.js'
 import { defined } from '../../../common/defined.js'
 import type { JsonObject } from '../../../common/json/json.js'
 import { takeStart } from '../../../common/text/text.js'
@@ -41,13 +42,23 @@ export function toTool(definition: McpToolDefinition, { toolName, server, connec
     ...defined({ timeout, allowedCallers }),
     run: (input, context) => callTool({ connection, definition, effect }, input as JsonObject, context),
   })
-  return sealTool({ ...tool, inputSchema: describeJsonInput(inputSchema) })
+  const { name, description = '' } = definition
+  // A run calls the definition that it began with, or none.
+  const inputDigest = digestJson([name, description, inputSchema, outputSchema ?? null])
+  return sealTool({ ...tool, inputSchema: describeJsonInput(inputSchema), inputDigest, refusesChanges: true })
 }
 
-/** See `McpToolOptions`: the options of the tool, those of the server, the annotations of a trusted server. */
-function optionsOf({ name, annotations = {} }: McpToolDefinition, { tools, trusted, ...server }: ParsedMcpServer) {
+/**
+ * See `McpToolOptions`: the options of the tool, those of the server, the annotations of a trusted server. A request that
+ * is no call of a tool has effect `read` by the protocol.
+ */
+function optionsOf(
+  { name, annotations = {}, request }: McpToolDefinition,
+  { tools, trusted, ...server }: ParsedMcpServer,
+) {
   const { readOnlyHint, idempotentHint, destructiveHint } = trusted ? annotations : {}
-  const annotated = readOnlyHint === true ? 'read' : idempotentHint === true ? 'idempotent' : ('once' as const)
+  const isRead = readOnlyHint === true || request !== undefined
+  const annotated = isRead ? 'read' : idempotentHint === true ? 'idempotent' : ('once' as const)
   const isHarmless = readOnlyHint === true || destructiveHint === false
   const own = Object.hasOwn(tools, name) ? tools[name] : undefined
   return {

@@ -1,0 +1,145 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import type { Tool } from '../../../src/index.js'
+import { noLog } from '../../../src/tools/sources/tool-source.js'
+import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { ChangingServer } from '../../support/mcp/changing-server.js'
+import { callMcpTool, listMcpTools } from '../../support/mcp/mcp-tools.js'
+import { pollOptions } from '../../support/poll-options.js'
+import { Deferred, tool } from '../../support/tools.js'
+
+async function open(server: ChangingServer, options: Readonly<Record<string, unknown>> = {}, callsTools = true) {
+  const warnings: string[] = []
+  const lists: string[][] = []
+  let latest: readonly Tool[] = []
+  const { tools, close } = await listMcpTools(
+    'srv',
+    { ...server.options, ...options },
+    {
+      log: { ...noLog, warn: (line: string) => void warnings.push(line) },
+      callsTools,
+      namedTools: ['srv__write', 'other__tool'],
+      onChanged: (changed) => {
+        latest = changed
+        lists.push(changed.map(({ name }) => name))
+      },
+    },
+  )
+  onTestFinished(close)
+  return { tools, warnings, lists, latest: () => latest }
+}
+
+const isRunning = (line: string | undefined): boolean => {
+  try {
+    return process.kill(Number(line?.split(' ')[1]), 0)
+  } catch {
+    return false
+  }
+}
+
+it('a changed list of an MCP server is read once for many reports, and a failed reading keeps the last list', async () => {
+  const server = await ChangingServer.create([{ name: 'write' }])
+  const { lists, warnings } = await open(server)
+  const before = server.lines('list').length
+  await server.change({ tools: [{ name: 'write' }, { name: 'fresh' }] })
+  await expect.poll(() => lists, pollOptions).toEqual([['srv__fresh', 'srv__write']])
+  // A burst may begin before and end after a reading.
+  expect(server.lines('list').length - before).toBeLessThanOrEqual(2)
+  await server.change({ tools: [], error: 'the disk is full' })
+  await expect.poll(() => warnings, pollOptions).toEqual([expect.stringContaining('the disk is full')])
+  expect(lists).toHaveLength(1)
+  await server.change({ tools: [{ name: 'later' }] })
+  await expect.poll(() => lists, pollOptions).toEqual([['srv__fresh', 'srv__write'], ['srv__later']])
+})
+
+it('a worker starts without an MCP server that is not required, and has its tools when it is available', async () => {
+  const server = await ChangingServer.create()
+  const { tools, warnings, lists, latest } = await open(server, { required: false })
+  expect(tools.map(({ name }) => name)).toEqual(['srv__unavailable', 'srv__write'])
+  expect(warnings).toContainEqual(
+    expect.stringMatching(/^MCP server srv is not required, and not available: runs start without its tools: /),
+  )
+  await expect(callMcpTool(tools, 'srv__write', { id: '1' })).rejects.toMatchObject({
+    name: 'ToolError',
+    message: expect.stringContaining('MCP server srv was not available when this run began'),
+  })
+  await server.change({ tools: [{ name: 'write' }] })
+  await expect.poll(() => lists, { ...pollOptions, timeout: 60_000 }).toEqual([['srv__write']])
+  expect(await callMcpTool(latest(), 'srv__write', {})).toBe('called write')
+})
+
+it('an MCP server that is required, which is the default, fails the start of a worker', async () => {
+  await expect(open(await ChangingServer.create())).rejects.toMatchObject({ code: 'TOOL_SOURCE_FAILED' })
+})
+
+it('the process of an MCP server lives only in a worker that makes calls of tools', async () => {
+  const server = await ChangingServer.create([{ name: 'write' }])
+  const { tools } = await open(server, {}, false)
+  expect(tools.map(({ name }) => name)).toEqual(['srv__write'])
+  await expect.poll(() => isRunning(server.lines('started').at(-1))).toBe(false)
+})
+
+it('a run keeps its tools when the list changes: a changed one is refused, and new runs have the new list', async () => {
+  const opened = new Deferred()
+  const called = new Deferred()
+  const gate = tool('gate', async () => {
+    called.resolve()
+    await opened.promise
+    return null
+  })
+  const server = await ChangingServer.create([
+    { name: 'write', description: 'Old.' },
+    { name: 'same' },
+    { name: 'gone' },
+  ])
+  const env = await TestEnvironment.start({ tools: [gate], mcp: { srv: server.options } })
+  const handle = await env.startProgram(`
+print(await srv__write())
+await gate()
+for function in (srv__write, srv__same, srv__gone):
+    try: print(await function())
+    except ToolError as error: print(type(error).__name__, error)
+print("srv__fresh" in globals())`)
+  await called.promise
+  await server.change({ tools: [{ name: 'write', description: 'New.' }, { name: 'same' }, { name: 'fresh' }] })
+  await vi.waitFor(
+    async () => {
+      const { outcome } = await env.runProgram('print(await srv__fresh(), await srv__write())')
+      expect(outcome).toMatchObject({ status: 'ok', output: 'called fresh called write\n' })
+    },
+    { timeout: 120_000, interval: 500 },
+  )
+  opened.resolve()
+  const { outcome } = (await handle.result()) as { readonly outcome: { readonly output: string } }
+  const [first, changed, same, gone, knowsFresh] = outcome.output.split('\n')
+  expect([first, same, knowsFresh]).toEqual(['called write', 'called same', 'False'])
+  expect(changed).toContain('srv__write was changed after this run began. Start a new run')
+  expect(gone).toContain('there is no tool gone')
+  expect(server.lines('call write')).toHaveLength(2)
+  await env.expectCleanEnd(handle)
+})
+
+it('a run whose MCP tool changed while no worker ran is refused the call, and learns why', async () => {
+  const server = await ChangingServer.create([{ name: 'write', description: 'Old.' }])
+  const called = new Deferred()
+  const opened = new Deferred()
+  const gate = tool('gate', async (_input, { signal }) => {
+    called.resolve()
+    await Promise.race([opened.promise, new Promise((_resolve, reject) => signal.addEventListener('abort', reject))])
+    return null
+  })
+  const env = await TestEnvironment.start({ tools: [gate], mcp: { srv: server.options } })
+  const handle = await env.startProgram(`
+await gate()
+try: print(await srv__write())
+except ToolError as error: print(error)`)
+  await called.promise
+  await env.workers.stop()
+  await server.change({ tools: [{ name: 'write', description: 'New.' }] })
+  opened.resolve()
+  await env.workers.start()
+  expect(await handle.result()).toMatchObject({
+    outcome: { status: 'ok', output: expect.stringContaining('srv__write was changed after this run began.') },
+  })
+  expect(server.lines('call')).toEqual([])
+  await env.expectCleanEnd(handle)
+})

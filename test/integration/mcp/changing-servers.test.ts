@@ -1,10 +1,13 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Tool } from '../../../src/index.js'
+import { fileStream } from '../../../src/stream/index.js'
 import { noLog } from '../../../src/tools/sources/tool-source.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { ChangingServer } from '../../support/mcp/changing-server.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { callMcpTool, listMcpTools } from '../../support/mcp/mcp-tools.js'
 import { pollOptions } from '../../support/poll-options.js'
+import { readEvents } from '../../support/stream/shown-text.js'
 import { Deferred, tool } from '../../support/tools.js'
 
 async function open(server: ChangingServer, options: Readonly<Record<string, unknown>> = {}, callsTools = true) {
@@ -69,6 +72,44 @@ it('a worker starts without an MCP server that is not required, and has its tool
 
 it('an MCP server that is required, which is the default, fails the start of a worker', async () => {
   await expect(open(await ChangingServer.create())).rejects.toMatchObject({ code: 'TOOL_SOURCE_FAILED' })
+})
+
+it('odd schemas of an MCP server leave out at most their own tool, and the log names it', async () => {
+  const server = await ChangingServer.create([
+    { name: 'one_of', inputSchema: { oneOf: [{ type: 'object', properties: { a: { type: 'string' } } }] } },
+    { name: 'untyped_output', outputSchema: { properties: { a: { type: 'string' } } } },
+    { name: 'dangling', inputSchema: { type: 'object', properties: { a: { $ref: '#/$defs/Missing' } } } },
+    { name: 'only_reference', inputSchema: { $ref: '#/$defs/Input', $defs: { Input: { type: 'object' } } } },
+    { name: 'bad_output', outputSchema: 'a text' },
+    { name: 'write' },
+  ])
+  const { tools, warnings } = await open(server)
+  const names = tools.map(({ name }) => name)
+  expect(names).toContain('srv__write')
+  const left = ['one_of', 'untyped_output', 'dangling', 'only_reference', 'bad_output'].filter(
+    (name) => !names.includes(`srv__${name}`),
+  )
+  expect(warnings.map((line) => /left out (\w+)/.exec(line)?.[1])).toEqual(left)
+  expect(left).toEqual(['dangling'])
+})
+
+it('tools for requests have a digest in their names when the server has tools of these names', async () => {
+  const server = await ChangingServer.create([{ name: 'read_resource' }], { resources: {}, prompts: {} })
+  const { tools } = await open(server)
+  expect(tools.map(({ name }) => name)).toEqual([
+    'srv__get_prompt',
+    'srv__list_prompts',
+    'srv__list_resources',
+    'srv__read_resource',
+    expect.stringMatching(/^srv__read_resource_[0-9a-f]{8}$/),
+  ])
+  expect(await callMcpTool(tools, 'srv__read_resource', {})).toBe('called read_resource')
+})
+
+it('only the tools for requests that `allow` names are tools of runs', async () => {
+  const server = await ChangingServer.create([{ name: 'write' }], { resources: {} })
+  const { tools } = await open(server, { allow: ['write', 'read_resource'] })
+  expect(tools.map(({ name }) => name)).toEqual(['srv__read_resource', 'srv__write'])
 })
 
 it('the process of an MCP server lives only in a worker that makes calls of tools', async () => {
@@ -142,4 +183,16 @@ except ToolError as error: print(error)`)
   })
   expect(server.lines('call')).toEqual([])
   await env.expectCleanEnd(handle)
+})
+
+it('what an MCP server logs and reports during a call is in the live stream of its run', async () => {
+  const server = await ChangingServer.create([{ name: 'write' }])
+  const stream = fileStream({ folder: await temporaryFolder() })
+  const env = await TestEnvironment.start({ stream, mcp: { srv: server.options } })
+  const handle = await env.startProgram('await srv__write()')
+  await handle.result()
+  const events = await readEvents(env.ptc.handle(handle.workflowId).stream())
+  expect(events.filter(({ type }) => type === 'milestone.reached')).toEqual([
+    expect.objectContaining({ tool: 'srv__write', text: 'working on write' }),
+  ])
 })

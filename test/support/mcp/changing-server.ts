@@ -9,31 +9,39 @@ const script = fileURLToPath(new URL('../../fixtures/mcp/changing-server.mjs', i
 interface ListedTool {
   readonly name: string
   readonly description?: string
+  readonly inputSchema?: unknown
+  readonly outputSchema?: unknown
 }
 
 /** An MCP server whose list of tools a test changes. It is not available before the first change. */
 export class ChangingServer {
   readonly #file: string
   readonly #ledger: string
+  readonly #capabilities: Readonly<Record<string, object>>
 
-  static async create(tools?: readonly ListedTool[]): Promise<ChangingServer> {
+  /** @param capabilities besides tools */
+  static async create(
+    tools?: readonly ListedTool[],
+    capabilities: Readonly<Record<string, object>> = {},
+  ): Promise<ChangingServer> {
     const folder = await temporaryFolder()
-    const server = new ChangingServer(join(folder, 'tools.json'), join(folder, 'ledger'))
+    const server = new ChangingServer(join(folder, 'tools.json'), join(folder, 'ledger'), capabilities)
     await writeFile(server.#ledger, '')
     if (tools) await server.change({ tools })
     return server
   }
 
-  private constructor(file: string, ledger: string) {
+  private constructor(file: string, ledger: string, capabilities: Readonly<Record<string, object>>) {
     this.#file = file
     this.#ledger = ledger
+    this.#capabilities = capabilities
   }
 
   /** Options of the server in a configuration. */
   get options() {
     return {
       command: process.execPath,
-      args: [script, this.#file, this.#ledger],
+      args: [script, this.#file, this.#ledger, JSON.stringify(this.#capabilities)],
       trusted: true,
       approval: 'never' as const,
     }

@@ -77,13 +77,13 @@ async function send(
 ): Promise<JsonValue> {
   const client = await connection.client(signal)
   try {
-    return await request(client)
+    return await connection.use(client, request)
   } catch (thrown) {
     if (codeOf(thrown) === 'CONNECTION_CLOSED') throw connection.endReason
     if (!isUnknownSession(thrown) || signal.aborted) throw thrown
     // A server that was restarted has not executed the call.
     await connection.forget(client)
-    return request(await connection.client(signal))
+    return connection.use(await connection.client(signal), request)
   }
 }
 

@@ -58,6 +58,10 @@ export class ServerConnection {
   #isClosed = false
   #logLines = 0
   #wasConnected = false
+  /** Number of requests in progress. */
+  readonly #requests = new WeakMap<Client, number>()
+  /** Clients that are closed after the last of their requests. */
+  readonly #forgotten = new Set<Client>()
   readonly #logReaders = new Set<(line: string) => void>()
 
   constructor(options: ServerConnectionOptions) {
@@ -92,11 +96,32 @@ export class ServerConnection {
     return new Error(`its connection has ended${cause ? `: ${this.redact(cause.message)}` : ''}`)
   }
 
-  /** Forgets a client whose session the server does not know: the next request opens a new one. */
+  /** Sends a request by a client, which stays open until the last of its requests has its answer. */
+  async use<Result>(client: Client, request: (client: Client) => Promise<Result>): Promise<Result> {
+    this.#requests.set(client, (this.#requests.get(client) ?? 0) + 1)
+    try {
+      return await request(client)
+    } finally {
+      this.#requests.set(client, (this.#requests.get(client) ?? 1) - 1)
+      await this.#closeForgotten(client)
+    }
+  }
+
+  /**
+   * Forgets a client whose session the server does not know: the next request opens a new one. Other requests of the
+   * client may still get their answers.
+   */
   async forget(client: Client): Promise<void> {
     if (this.#connected !== client) return
     this.#connected = undefined
     this.#client = undefined
+    this.#forgotten.add(client)
+    await this.#closeForgotten(client)
+  }
+
+  async #closeForgotten(client: Client): Promise<void> {
+    if (!this.#forgotten.has(client) || (this.#requests.get(client) ?? 0) > 0) return
+    this.#forgotten.delete(client)
     await client.close().catch(() => undefined)
   }
 
@@ -106,6 +131,8 @@ export class ServerConnection {
     const client = await this.#client?.catch(() => undefined)
     this.#client = undefined
     await client?.close()
+    for (const forgotten of this.#forgotten) await forgotten.close().catch(() => undefined)
+    this.#forgotten.clear()
     this.#isClosed = false
   }
 

@@ -11,7 +11,7 @@ export interface LiveRegistry {
    */
   readonly registry: ToolRegistry
   /** New runs have the tools of this registry. */
-  replace(next: ToolRegistry): void
+  readonly replace: (next: ToolRegistry) => void
 }
 
 export function liveRegistry(first: ToolRegistry): LiveRegistry {

@@ -1,5 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import type { Tool } from '../../../src/index.js'
+import { checkTools } from '../../../src/cli/doctor/check-tools.js'
+import { parseConfig } from '../../../src/config/parse-config.js'
+import { defineAgent, type Tool } from '../../../src/index.js'
 import { fileStream } from '../../../src/stream/index.js'
 import { noLog } from '../../../src/tools/sources/tool-source.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
@@ -7,6 +9,7 @@ import { ChangingServer } from '../../support/mcp/changing-server.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { callMcpTool, listMcpTools } from '../../support/mcp/mcp-tools.js'
 import { pollOptions } from '../../support/poll-options.js'
+import { answerResult, code, turn } from '../../support/script.js'
 import { readEvents } from '../../support/stream/shown-text.js'
 import { Deferred, tool } from '../../support/tools.js'
 
@@ -68,6 +71,29 @@ it('a worker starts without an MCP server that is not required, and has its tool
   await server.change({ tools: [{ name: 'write' }] })
   await expect.poll(() => lists, { ...pollOptions, timeout: 60_000 }).toEqual([['srv__write']])
   expect(await callMcpTool(latest(), 'srv__write', {})).toBe('called write')
+})
+
+it('a run learns that an MCP server is missing, also one of an agent that names a tool of it', async () => {
+  const server = await ChangingServer.create()
+  const clerk = defineAgent({ name: 'clerk', instructions: 'Write.', tools: ['srv__write'] })
+  const env = await TestEnvironment.start({
+    agents: [clerk],
+    mcp: { srv: { ...server.options, required: false } },
+    script: [turn(code('try: await srv__write()\nexcept ToolError as error: print(error)')), answerResult],
+  })
+  await env.runAgent({ agent: 'clerk' })
+  expect(JSON.stringify(env.api.requests[0]?.body)).toContain('MCP server srv did not answer when this run began')
+  expect(JSON.stringify(env.lastUserContent())).toContain('MCP server srv was not available when this run began')
+  const { outcome } = await env.runProgram('try: await srv__unavailable()\nexcept ToolError as error: print(error)')
+  expect(outcome).toMatchObject({ output: expect.stringContaining('MCP server srv was not available') })
+})
+
+it('`ptc doctor` warns of an MCP server that is not required and not available', async () => {
+  const { options } = await ChangingServer.create()
+  const { tools } = parseConfig({ tools: [], mcp: { srv: { ...options, required: false } } }, 'test')
+  expect(await checkTools({ tools })).toContainEqual(
+    expect.objectContaining({ status: 'warning', message: expect.stringContaining('MCP server srv is not required') }),
+  )
 })
 
 it('an MCP server that is required, which is the default, fails the start of a worker', async () => {

@@ -68,6 +68,9 @@ export function requestTools(capabilities: ServerCapabilities | undefined): read
 
 type RequestOptions = NonNullable<Parameters<Client['callTool']>[1]>
 
+const resourceParams = z.object({ uri: z.string() })
+const promptParams = z.object({ name: z.string(), arguments: z.record(z.string(), z.string()).default({}) })
+
 const contents = z.object({ contents: z.array(z.custom<JsonObject>(isJsonObject)) })
 const prompt = z.object({
   description: z.string().optional().catch(undefined),
@@ -88,14 +91,14 @@ export async function sendRequest(
         templates: await list(client, 'resourceTemplates', 'uriTemplate', options.signal).catch(noneIfUnknown),
       }
     case 'read_resource': {
-      const params = { uri: String(input['uri']) }
+      const params = resourceParams.parse(input)
       const read = await client.request({ method: 'resources/read', params }, contents, options)
       return contentOf(read.contents)
     }
     case 'list_prompts':
       return { prompts: await list(client, 'prompts', 'name', options.signal) }
     case 'get_prompt': {
-      const params = { name: String(input['name']), arguments: (input['arguments'] ?? {}) as Record<string, string> }
+      const params = promptParams.parse(input)
       const { description, messages } = await client.request({ method: 'prompts/get', params }, prompt, options)
       const blocks = messages.map(({ role, content }) => ({
         role,

@@ -22,13 +22,17 @@ const optionalStartMs = 15_000
 /** Milliseconds for a later reading of the list. */
 const readMs = 60_000
 
+/** Milliseconds after which a worker that ended the process of a server starts it again to read the list. */
+const rereadMs = 10 * 60_000
+
 /** Milliseconds between two readings: a server may report changes without a pause. Doubles after a failure. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 } as const
 
 /**
  * The tools of one server, for one list of its source. Reads the list again when the server says that it has changed,
  * when a connection has replaced another, and, for a server that was not available, until it is. A failed reading keeps
- * the tools that there are.
+ * the tools that there are. A worker that makes no calls has no process that could report a change, and reads the list
+ * again after a while: its runs would else record definitions that other workers refuse.
  */
 export class ServerTools {
   readonly #options: ServerToolsOptions
@@ -54,11 +58,13 @@ export class ServerTools {
   async open(signal: AbortSignal): Promise<readonly Tool[]> {
     const { name, server } = this.#options
     const { log, namedTools } = this.#list
-    if (server.required) return (await this.#read(signal)) ?? []
+    const limit = server.required ? signal : AbortSignal.any([signal, AbortSignal.timeout(optionalStartMs)])
     try {
-      return (await this.#read(AbortSignal.any([signal, AbortSignal.timeout(optionalStartMs)]))) ?? []
+      const tools = (await this.#read(limit)) ?? []
+      if (this.#isEndedAfterReading) this.#readLater(rereadMs)
+      return tools
     } catch (thrown) {
-      if (PtcError.isInstance(thrown)) throw thrown
+      if (server.required || PtcError.isInstance(thrown)) throw thrown
       const reason = truncateEnd(toOneLine(messageOf(thrown)), 500)
       log.warn(`MCP server ${name} is not required, and not available: runs start without its tools: ${reason}`)
       this.#failures = 1
@@ -73,11 +79,15 @@ export class ServerTools {
     await this.#connection.close()
   }
 
+  /** A process is kept where calls need it. */
+  get #isEndedAfterReading(): boolean {
+    return !this.#list.callsTools && 'command' in this.#options.server
+  }
+
   /** Reads the list once for all reports of a moment. */
-  #readLater(): void {
+  #readLater(pauseMs = Math.min(pauses.firstMs * 2 ** this.#failures, pauses.longestMs)): void {
     this.#isStale = true
     if (this.#isClosed || this.#isReading || this.#timer !== undefined) return
-    const pauseMs = Math.min(pauses.firstMs * 2 ** this.#failures, pauses.longestMs)
     this.#timer = setTimeout(() => void this.#readAgain(), pauseMs)
     this.#timer.unref()
   }
@@ -104,6 +114,7 @@ export class ServerTools {
     } finally {
       this.#isReading = false
       if (this.#isStale) this.#readLater()
+      else if (this.#isEndedAfterReading) this.#readLater(rereadMs)
     }
   }
 
@@ -116,8 +127,7 @@ export class ServerTools {
       throw new Error(connection.redact(messageOf(thrown)))
     })
     const requests = requestTools(client.getServerCapabilities())
-    // A process is kept where calls need it.
-    if (!this.#list.callsTools && 'command' in server) await connection.close()
+    if (this.#isEndedAfterReading) await connection.close()
     const all = [...definitions, ...requests]
     const digest = digestJson(all as unknown as JsonValue)
     if (digest === this.#digest) return undefined

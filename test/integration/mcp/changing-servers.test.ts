@@ -9,7 +9,7 @@ import { ChangingServer } from '../../support/mcp/changing-server.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { callMcpTool, listMcpTools } from '../../support/mcp/mcp-tools.js'
 import { pollOptions } from '../../support/poll-options.js'
-import { answerResult, code, turn } from '../../support/script.js'
+import { answerResult, code, text, turn } from '../../support/script.js'
 import { readEvents } from '../../support/stream/shown-text.js'
 import { Deferred, tool } from '../../support/tools.js'
 
@@ -221,4 +221,29 @@ it('what an MCP server logs and reports during a call is in the live stream of i
   expect(events.filter(({ type }) => type === 'milestone.reached')).toEqual([
     expect.objectContaining({ tool: 'srv__write', text: 'working on write' }),
   ])
+})
+
+it('200 tools of an MCP server cost less than 5,000 tokens a turn', async () => {
+  const [first, second] = ['customer', 'order'].map((subject) =>
+    Array.from({ length: 100 }, (_, index) => ({
+      name: `${index % 2 === 0 ? 'list' : 'update'}_${subject}_records_${index}`,
+      description: `Works with the ${subject} records of department ${index}. Fails without the permission for it.`,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          department: { type: 'string', description: 'Who is responsible.' },
+          limit: { type: 'integer', description: 'How many records.' },
+          filter: { type: 'object', properties: { since: { type: 'string' }, until: { type: 'string' } } },
+        },
+        required: ['department'],
+      },
+    })),
+  )
+  const server = await ChangingServer.create([...(first ?? []), ...(second ?? [])])
+  const env = await TestEnvironment.start({ mcp: { srv: server.options }, script: [turn(text('done'))] })
+  await env.runAgent()
+  const body = JSON.stringify(env.api.requests[0]?.body)
+  expect(body).toContain('srv__list_customer_records_98')
+  // A token has at least three bytes of such text.
+  expect(body.length / 3).toBeLessThan(5_000)
 })

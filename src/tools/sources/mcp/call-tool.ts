@@ -59,7 +59,10 @@ export async function callTool(
   } catch (thrown) {
     signal.throwIfAborted()
     // Nothing was sent. A tool that may be called again is called again.
-    const isRefused = isRefusal(thrown) || (thrown instanceof ServerUnavailableError && effect === 'once')
+    const isRefused =
+      isRefusal(thrown) ||
+      (request !== undefined && codeOf(thrown) === unknownResource) ||
+      (thrown instanceof ServerUnavailableError && effect === 'once')
     throw isRefused ? new ToolError(messageOf(thrown), { cause: thrown }) : thrown
   }
 }
@@ -97,7 +100,7 @@ const unknownResource = -32_002
 
 /** Whether an error of JSON-RPC says that the server has not executed the call. */
 function isRefusal(thrown: unknown): boolean {
-  return [-32_600, -32_601, -32_602, unknownResource].includes(Number(codeOf(thrown)))
+  return [-32_600, -32_601, -32_602].includes(Number(codeOf(thrown)))
 }
 
 function codeOf(thrown: unknown): unknown {

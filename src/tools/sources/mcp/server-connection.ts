@@ -90,6 +90,11 @@ export class ServerConnection {
     }
   }
 
+  /** Whether a request is in progress. */
+  get isBusy(): boolean {
+    return this.#logReaders.size > 0
+  }
+
   /** Why the last connection has ended. */
   get endReason(): Error {
     const cause = this.#transportError

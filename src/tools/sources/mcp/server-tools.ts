@@ -123,11 +123,13 @@ export class ServerTools {
     const { name, server } = this.#options
     const connection = this.#connection
     const client = await connection.client(signal)
+    // This list has the changes that were reported until now, and those of a connection that was opened for it.
+    this.#isStale = false
     const { definitions, problems } = await listDefinitions(client, signal).catch((thrown: unknown) => {
       throw new Error(connection.redact(messageOf(thrown)))
     })
     const requests = requestTools(client.getServerCapabilities())
-    if (this.#isEndedAfterReading) await connection.close()
+    if (this.#isEndedAfterReading && !connection.isBusy) await connection.close()
     const all = [...definitions, ...requests]
     const digest = digestJson(all as unknown as JsonValue)
     if (digest === this.#digest) return undefined

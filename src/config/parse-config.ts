@@ -21,6 +21,7 @@ import { isListenAddress } from '../platform/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './options/approvals.js'
 import { auditOption, type AuditSettings, auditSettings } from '../audit/option.js'
 import { compactionConfig, compactionOption } from './options/compaction.js'
+import { serverContainers } from './server-containers.js'
 import { type ConfiguredTools, configuredTools } from './configured-tools.js'
 import { mcpSource } from '../tools/sources/mcp/mcp-source.js'
 import { mcpOption } from '../tools/sources/mcp/server-options.js'
@@ -140,8 +141,9 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
   }
   const credentials = createCredentials(parsed.data.credentials, baseDirectory)
+  const openContainer = serverContainers({ ...sandbox.docker, limits })
   const servers = Object.entries(parsed.data.mcp).map(([name, server]) =>
-    mcpSource({ name, server, credentials, folder: baseDirectory }),
+    mcpSource({ name, server, credentials, folder: baseDirectory, openContainer }),
   )
   const apis = Object.entries(parsed.data.openapi).map(([name, source]) =>
     openApiSource({ name, source, credentials, folder: baseDirectory }),

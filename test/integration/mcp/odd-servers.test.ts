@@ -236,7 +236,8 @@ describe('the process of an MCP server', () => {
     if (parsed === undefined) throw new Error('the options are not those of a server')
     const ignored = (): void => undefined
     const own = { name: 'odd', server: parsed, credentials: new Credentials(), folder, log: noLog }
-    const connection = new ServerConnection({ ...own, onListChanged: ignored })
+    const openContainer = () => Promise.reject(new Error('no server is sandboxed'))
+    const connection = new ServerConnection({ ...own, onListChanged: ignored, openContainer })
     onTestFinished(() => connection.close())
     const pids: number[] = []
     for (let count = 0; count < 20; count++) {

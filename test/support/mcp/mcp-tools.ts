@@ -1,3 +1,5 @@
+import { defaultLimits } from '../../../src/common/run/limits.js'
+import { serverContainers } from '../../../src/config/server-containers.js'
 import type { Tool, ToolContext } from '../../../src/index.js'
 import { Credentials } from '../../../src/tools/credentials/credentials.js'
 import { mcpSource } from '../../../src/tools/sources/mcp/mcp-source.js'
@@ -11,6 +13,9 @@ interface McpTestOptions extends ListFor {
   readonly log?: typeof noLog
 }
 
+/** Containers of the sandbox image. */
+const openContainer = serverContainers({ limits: defaultLimits })
+
 /** Lists the tools of one server, as a worker does. */
 export function listMcpTools(
   name: string,
@@ -19,7 +24,7 @@ export function listMcpTools(
 ): Promise<ListedTools> {
   const server = mcpOption.parse({ [name]: options })[name]
   if (server === undefined) throw new Error(`there is no server ${name}`)
-  return listTools([mcpSource({ name, server, credentials, folder })], log, listFor)
+  return listTools([mcpSource({ name, server, credentials, folder, openContainer })], log, listFor)
 }
 
 /** Makes one attempt of a call, with idempotency key `key-1`. */

@@ -10,7 +10,8 @@
  *    session, and so did not execute it. Without a connection nothing was sent, and the call has had no effect.
  * 2. What a server says is bounded before it is read: bytes of a message, pages and tools of a list, characters of
  *    descriptions and errors, lines of its log. A tool with a bad definition is left out, and the others stay.
- * 3. A server gets only the environment that its options name, and no other secret of the worker.
+ * 3. A server gets only the environment that its options name, and no other secret of the worker. A sandboxed one has no
+ *    network and no file of the host.
  * 4. A process ends with its whole group: at `close`, when its connection ends, and when this process is killed. It
  *    lives only in a worker that makes calls of tools; another worker ends it when it has the list.
  * 5. New runs have the server's list of today, and a run that of its start. A list is read once for all reports of a

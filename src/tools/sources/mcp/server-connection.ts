@@ -11,6 +11,7 @@ import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
 import { withCredentials } from '../credential-references.js'
 import { boundedFetch } from './bounded-fetch.js'
+import { ContainerTransport, type OpenContainer } from './container-transport.js'
 import { ProcessTransport } from './process-transport.js'
 import { credentialsIn, type ParsedMcpServer } from './server-options.js'
 
@@ -20,6 +21,8 @@ export interface ServerConnectionOptions {
   readonly credentials: Credentials
   /** Base of the relative working folder of a process. */
   readonly folder: string
+  /** For servers with `sandboxed`. */
+  readonly openContainer: OpenContainer
   readonly log: ToolLog
   /** Called when the server says that its tools have changed, and when a connection has replaced an ended one. */
   readonly onListChanged: () => void
@@ -225,7 +228,7 @@ export class ServerConnection {
   }
 
   async #transport(sdk: typeof Sdk, signal: AbortSignal, onTooLarge: (error: Error) => void): Promise<Transport> {
-    const { name, server, credentials, folder } = this.#options
+    const { name, server, credentials, folder, openContainer } = this.#options
     const request = { tool: `MCP server ${name}`, ...noRun }
     const { values, redactor } = await credentials.resolve(credentialsIn(server), request, 1, signal)
     this.#redactor = redactor
@@ -235,16 +238,15 @@ export class ServerConnection {
         fetch: boundedFetch(onTooLarge),
       })
     }
-    return new ProcessTransport(
-      {
-        command: server.command,
-        args: server.args,
-        env: withCredentials(server.env, values),
-        cwd: path.resolve(folder, server.cwd ?? '.'),
-        onLine: (line) => this.#logLine(line),
-      },
-      sdk.deserializeMessage,
-    )
+    const { command, args, sandboxed } = server
+    const env = withCredentials(server.env, values)
+    const onLine = (line: string): void => this.#logLine(line)
+    if (sandboxed) {
+      const open = () => openContainer({ name, command, args, env }, signal)
+      return new ContainerTransport({ open, onLine }, sdk.deserializeMessage)
+    }
+    const cwd = path.resolve(folder, server.cwd ?? '.')
+    return new ProcessTransport({ command, args, env, cwd, onLine }, sdk.deserializeMessage)
   }
 
   #onClose(client: Client, startedAt: number): void {

@@ -56,6 +56,11 @@ export interface McpProcessOptions extends McpServerBase {
   readonly env?: Readonly<Record<string, string>>
   /** Working folder, relative to the configuration. Default: the folder of the configuration. */
   readonly cwd?: string
+  /**
+   * The server runs in a Docker container of the sandbox image, with the hardening of a sandbox: without network, files
+   * of the host, and variables of the worker. Default false.
+   */
+  readonly sandboxed?: boolean
 }
 
 /** A server that is reached by Streamable HTTP. */
@@ -80,13 +85,16 @@ const texts = z.record(z.string().min(1), z.string())
 
 const serverOption = z.union(
   [
-    z.strictObject({
-      ...serverOptions,
-      command: z.string().min(1),
-      args: z.array(z.string()).default([]),
-      env: texts.default({}),
-      cwd: z.string().min(1).exactOptional(),
-    }),
+    z
+      .strictObject({
+        ...serverOptions,
+        command: z.string().min(1),
+        args: z.array(z.string()).default([]),
+        env: texts.default({}),
+        cwd: z.string().min(1).exactOptional(),
+        sandboxed: z.boolean().default(false),
+      })
+      .refine(({ cwd, sandboxed }) => !sandboxed || cwd === undefined, 'a sandboxed server has no `cwd` of the host'),
     z.strictObject({ ...serverOptions, url: z.url({ protocol: /^https?$/ }), headers: texts.default({}) }),
   ],
   'must have `command` or `url`, and only options of docs/guides/mcp.md',

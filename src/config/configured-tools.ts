@@ -54,18 +54,21 @@ export function configuredTools({ tools, agents, redact, check }: ToolOptions): 
     async open(log, { callsTools = true } = {}) {
       if (checked) return { registry: known, agents: checked, close: () => Promise.resolve() }
       let live: LiveRegistry | undefined
+      let latest: readonly Tool[] | undefined
       const replace = (changed: readonly Tool[]): void => {
+        latest = changed
+        if (!live) return
         try {
           const next = toRegistry(changed)
           check(next)
-          live?.replace(next)
+          live.replace(next)
         } catch (thrown) {
           log?.warn(`new runs keep the tools of before, because the changed ones are refused: ${messageOf(thrown)}`)
         }
       }
       const listed = await listTools(entries, log, { callsTools, namedTools: toolsNamedBy(agents), onChanged: replace })
       try {
-        live = liveRegistry(toRegistry(listed.tools))
+        live = liveRegistry(toRegistry(latest ?? listed.tools))
         return { registry: live.registry, agents: check(live.registry), close: listed.close }
       } catch (thrown) {
         await listed.close().catch(() => undefined)

@@ -57,6 +57,25 @@ it('a changed list of an MCP server is read once for many reports, and a failed 
   await expect.poll(() => lists, pollOptions).toEqual([['srv__fresh', 'srv__write'], ['srv__later']])
 })
 
+it('a call is refused when the server was restarted with another definition, also before its list is read', async () => {
+  const server = await ChangingServer.create([{ name: 'write', description: 'Old.' }, { name: 'same' }])
+  const { tools, lists } = await open(server)
+  expect(await callMcpTool(tools, 'srv__write', {})).toBe('called write')
+  process.kill(Number(server.lines('started').at(-1)?.split(' ')[1]), 'SIGKILL')
+  await server.change({ tools: [{ name: 'write', description: 'New.' }, { name: 'same' }] })
+  await vi.waitFor(
+    () =>
+      expect(callMcpTool(tools, 'srv__write', {})).rejects.toMatchObject({
+        name: 'ToolError',
+        message: expect.stringContaining('write was changed or removed by its server'),
+      }),
+    { timeout: 30_000, interval: 200 },
+  )
+  expect(await callMcpTool(tools, 'srv__same', {})).toBe('called same')
+  expect(server.lines('call')).toEqual(['call write', 'call same'])
+  expect(lists).toEqual([['srv__same', 'srv__write']])
+})
+
 it('a worker starts without an MCP server that is not required, and has its tools when it is available', async () => {
   const server = await ChangingServer.create()
   const { tools, warnings, lists, latest } = await open(server, { required: false })

@@ -19,7 +19,11 @@ interface CalledTool {
   readonly connection: ServerConnection
   readonly definition: McpToolDefinition
   readonly effect: Effect
+  readonly verify: Verify
 }
+
+/** Refuses a call of a definition that the server no longer has. */
+export type Verify = (definition: McpToolDefinition, signal: AbortSignal) => Promise<void>
 
 type CallOptions = NonNullable<Parameters<Client['callTool']>[1]> & { readonly signal: AbortSignal }
 
@@ -30,7 +34,7 @@ type CallOptions = NonNullable<Parameters<Client['callTool']>[1]> & { readonly s
  *   is not known; the reason of the signal
  */
 export async function callTool(
-  { connection, definition, effect }: CalledTool,
+  { connection, definition, effect, verify }: CalledTool,
   input: JsonObject,
   { signal, idempotencyKey, milestone, heartbeat }: ToolContext,
 ): Promise<JsonValue> {
@@ -51,10 +55,11 @@ export async function callTool(
       report(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
   }
   try {
-    const sendTo = async (client: Client): Promise<JsonValue> =>
-      request === undefined
-        ? resultOf(await client.callTool(params, options), outputSchema !== undefined)
-        : sendRequest(client, request, input, options)
+    const sendTo = async (client: Client): Promise<JsonValue> => {
+      if (request !== undefined) return sendRequest(client, request, input, options)
+      await verify(definition, signal)
+      return resultOf(await client.callTool(params, options), outputSchema !== undefined)
+    }
     return await connection.withLog(report, () => send(connection, signal, sendTo))
   } catch (thrown) {
     signal.throwIfAborted()

@@ -43,6 +43,10 @@ export class ContainerTransport implements Transport {
 
   async start(): Promise<void> {
     const container = await this.#options.open()
+    if (this.#closing) {
+      await container.kill()
+      throw new Error('the connection was closed before the server had started')
+    }
     this.#container = container
     void this.#receive(container)
   }

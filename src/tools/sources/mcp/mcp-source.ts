@@ -16,7 +16,8 @@
  *    lives only in a worker that makes calls of tools; another worker ends it when it has the list.
  * 5. New runs have the server's list of today, and a run that of its start. A list is read once for all reports of a
  *    second, and a failed reading changes nothing.
- * 6. A call is sent only if the definition of its tool is the one that its run has recorded.
+ * 6. A call is sent only if the definition of its tool is the one that its run has recorded, as far as the server
+ *    reports changes: the list is read again before the first call after a report, and after a new connection.
  */
 import type { ToolSource } from '../tool-source.js'
 import { ServerTools, type ServerToolsOptions } from './server-tools.js'

@@ -1,8 +1,10 @@
 import { digestJson } from '../../../common/calls/call-identity.js'
+import { raceWithSignal } from '../../../common/async/abort.js'
 import { messageOf, PtcError } from '../../../common/errors.js'
 import type { JsonValue } from '../../../common/json/json.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
 import type { Tool } from '../../tool.js'
+import { ToolError } from '../../tool-error.js'
 import { withTimeLimit } from '../../validation/time-limit.js'
 import { matchesAny, unmatchedPattern } from '../name-patterns.js'
 import { sourceToolNames } from '../source-tool-names.js'
@@ -40,9 +42,12 @@ export class ServerTools {
   readonly #connection: ServerConnection
   /** Of the definitions that runs have; undefined while the server was never available. */
   #digest: string | undefined
+  /** Digests of the definitions of {@link #digest}. */
+  #definitions: ReadonlySet<string> = new Set()
   #timer: NodeJS.Timeout | undefined
   #failures = 0
-  #isReading = false
+  /** The reading in progress. */
+  #reading: Promise<void> | undefined
   /** The list may have changed since it was read. */
   #isStale = false
   #isClosed = false
@@ -87,16 +92,40 @@ export class ServerTools {
   /** Reads the list once for all reports of a moment. */
   #readLater(pauseMs = Math.min(pauses.firstMs * 2 ** this.#failures, pauses.longestMs)): void {
     this.#isStale = true
-    if (this.#isClosed || this.#isReading || this.#timer !== undefined) return
-    this.#timer = setTimeout(() => void this.#readAgain(), pauseMs)
+    if (this.#isClosed || this.#reading || this.#timer !== undefined) return
+    this.#timer = setTimeout(() => void this.#readNow(), pauseMs)
     this.#timer.unref()
+  }
+
+  /**
+   * Refuses a call of a definition that the server no longer has. Reads the list first if the server has reported a
+   * change, or was connected anew; a list that can't be read is that of before.
+   *
+   * @throws ToolError; the reason of the signal
+   */
+  async #verify(definition: McpToolDefinition, signal: AbortSignal): Promise<void> {
+    if (!this.#isStale && !this.#reading) return
+    await raceWithSignal(signal, this.#readNow())
+    if (this.#definitions.has(digestOf(definition))) return
+    throw new ToolError(
+      `${definition.name} was changed or removed by its server. Start a new run, which has its tools.`,
+    )
+  }
+
+  #readNow(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#reading ??= this.#readAgain().finally(() => {
+      this.#reading = undefined
+      if (this.#isStale) this.#readLater()
+      else if (this.#isEndedAfterReading) this.#readLater(rereadMs)
+    })
+    return this.#reading
   }
 
   async #readAgain(): Promise<void> {
     const { name } = this.#options
     const { log, onChanged } = this.#list
-    this.#timer = undefined
-    this.#isReading = true
     this.#isStale = false
     try {
       const tools = await this.#read(AbortSignal.timeout(readMs))
@@ -111,10 +140,6 @@ export class ServerTools {
       const line = `MCP server ${name}: its list of tools was not read again, and new runs have that of before: ${reason}`
       if (this.#failures === 1) log.warn(line)
       else log.debug(line)
-    } finally {
-      this.#isReading = false
-      if (this.#isStale) this.#readLater()
-      else if (this.#isEndedAfterReading) this.#readLater(rereadMs)
     }
   }
 
@@ -131,7 +156,7 @@ export class ServerTools {
     const requests = requestTools(client.getServerCapabilities())
     if (this.#isEndedAfterReading && !connection.isBusy) await connection.close()
     const all = [...definitions, ...requests]
-    const digest = digestJson(all as unknown as JsonValue)
+    const digest = digestOf(all)
     if (digest === this.#digest) return undefined
     checkOptions(
       name,
@@ -140,10 +165,11 @@ export class ServerTools {
     )
     const left = [...problems]
     const names = toolNames(name, definitions, requests)
+    const verify = (definition: McpToolDefinition, callSignal: AbortSignal) => this.#verify(definition, callSignal)
     const tools = all.flatMap((definition) => {
       if (!isAllowed(definition.name, server)) return []
       const made = makeTool(definition, () =>
-        toTool(definition, { toolName: names.get(definition) ?? '', server, connection }),
+        toTool(definition, { toolName: names.get(definition) ?? '', server, connection, verify }),
       )
       if (typeof made !== 'string') return [made]
       left.push(made)
@@ -152,8 +178,13 @@ export class ServerTools {
     for (const problem of left)
       this.#list.log.warn(connection.redact(`MCP server ${name}: left out ${truncateEnd(toOneLine(problem), 500)}`))
     this.#digest = digest
+    this.#definitions = new Set(all.map(digestOf))
     return tools
   }
+}
+
+function digestOf(definitions: McpToolDefinition | readonly McpToolDefinition[]): string {
+  return digestJson(definitions as unknown as JsonValue)
 }
 
 /** Tools of the server keep their names when a tool for a request has the name of one. */

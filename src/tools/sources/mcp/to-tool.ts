@@ -6,7 +6,7 @@ import { defineTool } from '../../define-tool.js'
 import { describeJsonInput } from '../../definition/json-input.js'
 import { sealTool, type Tool } from '../../tool.js'
 import { withoutPatterns } from '../client-tools.js'
-import { callTool } from './call-tool.js'
+import { callTool, type Verify } from './call-tool.js'
 import type { McpToolDefinition } from './list-definitions.js'
 import { contentSchema } from './result.js'
 import type { ServerConnection } from './server-connection.js'
@@ -20,6 +20,7 @@ interface ServerOfTool {
   readonly toolName: string
   readonly server: ParsedMcpServer
   readonly connection: ServerConnection
+  readonly verify: Verify
 }
 
 /**
@@ -27,7 +28,7 @@ interface ServerOfTool {
  *
  * @throws PtcError CONFIG_INVALID for a schema that can't be checked
  */
-export function toTool(definition: McpToolDefinition, { toolName, server, connection }: ServerOfTool): Tool {
+export function toTool(definition: McpToolDefinition, { toolName, server, connection, verify }: ServerOfTool): Tool {
   const { inputSchema = { type: 'object' }, outputSchema } = definition
   const { effect, approval, timeout, allowedCallers } = optionsOf(definition, server)
   const tool = defineTool({
@@ -40,7 +41,7 @@ export function toTool(definition: McpToolDefinition, { toolName, server, connec
     approval,
     credentials: credentialsIn(server),
     ...defined({ timeout, allowedCallers }),
-    run: (input, context) => callTool({ connection, definition, effect }, input as JsonObject, context),
+    run: (input, context) => callTool({ connection, definition, effect, verify }, input as JsonObject, context),
   })
   const { name, description = '' } = definition
   // A run calls the definition that it began with, or none.

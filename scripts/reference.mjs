@@ -13,6 +13,7 @@ const pages = {
     ['sandbox', 'src/sandbox/option.ts', 'SandboxOption'],
     ['timeouts', 'src/config/options/timeouts.ts', 'TimeoutsOption'],
     ['approvals', 'src/config/options/approvals.ts', 'ApprovalsOption'],
+    ['dataFlow', 'src/config/options/data-flow.ts', 'DataFlowOption'],
   ],
   'docs/reference/tool-options.md': [
     ['', definition, 'ToolDeclaration'],

@@ -34,6 +34,8 @@ interface ToolOptions {
   readonly redact: Redact
   /** Checks tools and agents against the rest of the configuration. */
   readonly check: (registry: ToolRegistry) => Agents
+  /** Names of tools in other options. */
+  readonly named: readonly string[]
 }
 
 /**
@@ -42,7 +44,7 @@ interface ToolOptions {
  *
  * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE, and errors of `check`
  */
-export function configuredTools({ tools, agents, redact, check }: ToolOptions): ConfiguredTools {
+export function configuredTools({ tools, agents, redact, check, named }: ToolOptions): ConfiguredTools {
   const entries = tools.map((entry, index) => toEntry(entry, `tools[${index}]`))
   const sources = entries.filter(isToolSource)
   const toRegistry = (all: readonly Tool[]) => createRegistry([...all, ...subagents(agents, all)], redact)
@@ -66,7 +68,8 @@ export function configuredTools({ tools, agents, redact, check }: ToolOptions): 
           log?.warn(`new runs keep the tools of before, because the changed ones are refused: ${messageOf(thrown)}`)
         }
       }
-      const listed = await listTools(entries, log, { callsTools, namedTools: toolsNamedBy(agents), onChanged: replace })
+      const namedTools = [...toolsNamedBy(agents), ...named]
+      const listed = await listTools(entries, log, { callsTools, namedTools, onChanged: replace })
       try {
         live = liveRegistry(toRegistry(latest ?? listed.tools))
         return { registry: live.registry, agents: check(live.registry), close: listed.close }

@@ -16,6 +16,7 @@ import type { ToolSource } from '../tools/sources/tool-source.js'
 import type { Tool } from '../tools/tool.js'
 import type { StoreOption } from '../values/option.js'
 import type { ApprovalsOption } from './options/approvals.js'
+import type { DataFlowOption } from './options/data-flow.js'
 import type { AuditOption } from '../audit/option.js'
 import type { EncryptionOption } from '../values/encryption/option.js'
 import type { ModelOption } from '../models/options/model.js'
@@ -67,6 +68,11 @@ export interface PtcConfig {
    * ends (`whenSpent: 'end'`). Default: no bound. docs/guides/budgets.md describes it.
    */
   readonly budget?: Budget
+  /**
+   * Rules on the tools, and the answer, that may receive data with a label. Default: data may go anywhere.
+   * docs/guides/data-flow.md describes it.
+   */
+  readonly dataFlow?: DataFlowOption
   readonly timeouts?: TimeoutsOption
   readonly sessions?: {
     /** A named session (`ptc exec --session`) ends after this long without an execution. Default 270 seconds. */

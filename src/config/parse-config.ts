@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
+import { checkDataFlow, dataFlowOption, type DataFlowSettings, toolsNamedIn } from './options/data-flow.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { parseModelSettings } from '../models/options/model-settings.js'
 import { type Agents, createAgents } from '../agents/index.js'
@@ -72,6 +73,7 @@ export const configSchema = z.strictObject({
   approvals: approvalsOption.prefault({}),
   mode: z.enum(taskModes).default('answer'),
   budget: budgetSchema.optional(),
+  dataFlow: dataFlowOption.optional(),
   audit: auditOption.optional(),
   stream: streamOption.optional(),
   tracing: z
@@ -88,6 +90,8 @@ export interface ResolvedConfig extends Pick<Parsed, 'models' | 'stream' | 'trac
   readonly runConfig: RunDefaults
   readonly tools: ConfiguredTools
   readonly credentials: Credentials
+  /** Undefined: data may go anywhere. */
+  readonly dataFlow: DataFlowSettings | undefined
   readonly instructions: string | undefined
   /** Providers by name, with those that every configuration has. */
   readonly providers: Readonly<Record<string, ProviderOption>>
@@ -125,7 +129,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     )
   }
   const { model, sandbox, timeouts, compaction, agents, tools, values, approvals, mode, budget, audit } = parsed.data
-  const { encryption, redact: hook, stream, tracing, endpoints, taskQueue, models: facts } = parsed.data
+  const { encryption, redact: hook, stream, tracing, endpoints, taskQueue, models: facts, dataFlow } = parsed.data
   const settingsOfTest = testSettingsOf(config)
   const limits = applyOverrides(defaultLimits, parsed.data.limits)
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
@@ -138,6 +142,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   for (const name of Object.keys(facts)) configuredModel(name, providers, 'models')
   const checkTools = (registry: ToolRegistry): Agents => {
     checkCredentialNames(registry, Object.keys(parsed.data.credentials))
+    if (dataFlow) checkDataFlow(dataFlow, registry)
     return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
   }
   const credentials = createCredentials(parsed.data.credentials, baseDirectory)
@@ -177,8 +182,15 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
         idleMs: timeouts.idle,
       },
     },
-    tools: configuredTools({ tools: [...tools, ...servers, ...apis], agents, redact, check: checkTools }),
+    tools: configuredTools({
+      tools: [...tools, ...servers, ...apis],
+      agents,
+      redact,
+      check: checkTools,
+      named: dataFlow ? toolsNamedIn(dataFlow) : [],
+    }),
     credentials,
+    dataFlow,
     instructions: model.instructions,
     providers,
     models: facts,

@@ -11,6 +11,7 @@ import { deferredOf } from './definition/deferred.js'
 import { compensateOf } from './definition/compensate.js'
 import { callersOf } from './definition/callers.js'
 import { approvalOf } from './definition/approval.js'
+import { keepsArgumentsOf, labelsOf } from './definition/labels.js'
 import { checkChoice, type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
 import {
   concurrency as concurrencySchema,
@@ -142,6 +143,8 @@ const options = {
   concurrency: concurrencyOf,
   priority: priorityOf,
   approval: approvalOf,
+  labels: labelsOf,
+  keepsArguments: keepsArgumentsOf,
   compensate: compensateOf,
   credentials: credentialsOf,
   summary: summaryOf,

@@ -144,6 +144,9 @@ export function createRegistry(
 /** The members of a tool that are not in its `ToolConfig`. The compiler refuses a list without one of them. */
 const unrecorded: Readonly<Record<Exclude<keyof Tool, keyof ToolConfig>, true>> = {
   description: true,
+  labels: true,
+  labelResult: true,
+  keepsArguments: true,
   input: true,
   output: true,
   inputSchema: true,

@@ -56,6 +56,17 @@ export interface ToolDeclaration<
     | 'always'
     | ApprovalRule<z.output<AsZodObject<Input>>>
     | ApprovalOptions<z.output<AsZodObject<Input>>>
+  /**
+   * Labels of the results, such as `['pii']`, for the rules of `dataFlow` in the configuration; or a function that
+   * gives them for one result, only for a tool with `run` and without `deferred`. After a function that throws, and for
+   * the error of such a tool, every label that a rule names counts. docs/guides/data-flow.md describes it.
+   */
+  readonly labels?: readonly string[] | LabelResult<z.output<AsZodType<Output>>>
+  /**
+   * True when later runs can read what a call is given, as in a memory. Data with a label that some rule restricts goes
+   * there only when a rule allows it. Default false.
+   */
+  readonly keepsArguments?: boolean
   /** One line for the Temporal UI: `get_expenses ENG001 Q3`. */
   readonly summary?: (input: z.output<AsZodObject<Input>>) => string
   /** Realistic inputs, shown to the model. */
@@ -129,6 +140,9 @@ export interface GatedCall {
 
 /** Returns true for a call that needs approval. A call whose rule throws needs approval, too. */
 export type ApprovalRule<Input = never> = (input: Input, call: GatedCall) => boolean | Promise<boolean>
+
+/** Returns the labels of a result. */
+export type LabelResult<Output = never> = (result: Output) => readonly string[]
 
 /**
  * Returns a text that defines the scope of an approval with `remember`: later calls of the tool with the same text need

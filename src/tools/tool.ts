@@ -4,7 +4,7 @@ import type { Caller } from '../common/calls/calls.js'
 import type { ToolConfig } from '../common/calls/tool-config.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { ToolContext } from './tool-context.js'
-import type { ApprovalRule, Compensate, RememberRule } from './tool-definition.js'
+import type { ApprovalRule, Compensate, LabelResult, RememberRule } from './tool-definition.js'
 
 /** A checked tool, from {@link defineTool}. Immutable. */
 export interface Tool<
@@ -25,6 +25,12 @@ export interface Tool<
   readonly approvalRule?: ApprovalRule
   /** Undefined: an approval that is remembered covers the same arguments. */
   readonly rememberAs?: RememberRule
+  /** Labels of every result. Undefined: none. */
+  readonly labels?: readonly string[]
+  /** Returns further labels of one result. */
+  readonly labelResult?: LabelResult
+  /** Later runs can read what a call is given. */
+  readonly keepsArguments?: true
   /** Undefined for a tool without an inverse. */
   readonly compensate?: Compensate
   /**

@@ -39,11 +39,12 @@ export async function agent(...[input, state]: AgentArguments): Promise<AgentRes
         calls = await startRun({ kind: 'agent', state, callKey })
         return await answerQuestion(calls, state, input)
       }
-      const { question, attachments, callKey: _, ...options } = input
+      const { question, attachments, callKey: _, labels, ...options } = input
       recordSummary(question)
       const problem = problemOfAttachments(attachments)
       if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
       calls = await startRun({ kind: 'agent', options, callKey })
+      if (labels) calls.dataFlow.readOutput(labels)
       return await answerQuestion(calls, { text: question, attachments }, input)
     } catch (thrown) {
       if (lease && !(thrown instanceof ContinueAsNew)) await reportUsage(lease, (calls?.run ?? state)?.counts)
@@ -75,10 +76,13 @@ async function answerQuestion(
     turns.resume()
     const { mode, limits } = run.config
     const outcome = await (mode === 'plan' ? plan.runToAnswer() : turns.runToAnswer(limits.turns))
-    if (!outcome) throw new CancelledFailure('the run was interrupted')
-    return outcome
+    // The answer of a sub-agent stays in the run of its caller, with its labels.
+    const released = outcome && callKey === undefined ? await turns.releaseAnswer(outcome) : outcome
+    if (!released) throw new CancelledFailure('the run was interrupted')
+    return released
   }
-  const isFinished = ({ status }: Pick<AgentResult, 'status'>): boolean => status === 'answered'
+  const isFinished = ({ status }: Pick<AgentResult, 'status'>): boolean =>
+    status === 'answered' || status === 'withheld'
   const outcome = await publishEnd(
     run,
     () => compensateUnfinished(compensations, () => withRuntime(turns.codeRuntime, answer), isFinished),
@@ -86,5 +90,11 @@ async function answerQuestion(
   )
   recordOutcome(outcome.status)
   const compensation = compensations.report
-  return { ...outcome, ...run.counts, ...defined({ compensation }) }
+  const labels = outcome.status === 'withheld' ? {} : calls.dataFlow.ofModel
+  return {
+    ...outcome,
+    ...run.counts,
+    ...defined({ compensation }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+  }
 }

@@ -29,6 +29,7 @@ import { compensateUnfinished } from './calls/compensation/compensate-unfinished
 import { executeCall } from './calls/pipeline.js'
 import { RunCall } from './calls/run-call.js'
 import type { RunCalls } from './calls/run-calls.js'
+import { holdAnswer, holdOutcome } from './calls/data-flow/hold-answer.js'
 import { type RunState, runState, startRun } from './start-run.js'
 
 /** The cell waits. Its source is not carried over, because the journal has it. */
@@ -72,7 +73,14 @@ async function runProgram(calls: RunCalls, from: ProgramState | string): Promise
     () =>
       compensateUnfinished(
         compensations,
-        async () => toCellOutcome(await withRuntime(runtime, runProgramCell), run),
+        async () => {
+          const ended = await withRuntime(runtime, async () => {
+            const cell = await runProgramCell()
+            // A person decides while the run is open.
+            return run.config.dataFlow ? holdOutcome(calls, await toCellOutcome(cell, run)) : cell
+          })
+          return 'end' in ended ? toCellOutcome(ended, run) : ended
+        },
         ({ status }) => status === 'ok',
       ),
     ({ status }) => status,
@@ -100,7 +108,15 @@ export async function call({ tool, arguments: args, context }: CallInput): Promi
     }
     const outcome = await publishEnd(
       run,
-      () => executeCall(new RunCall(calls, { call: requested, caller: 'direct', position })),
+      async () => {
+        const outcome = await executeCall(new RunCall(calls, { call: requested, caller: 'direct', position }))
+        const reason = await holdAnswer(
+          calls,
+          jsonToText(outcome.status === 'ok' ? outcome.value : outcome.message),
+          calls.dataFlow.ofModel,
+        )
+        return reason === undefined ? outcome : ({ status: 'denied', message: reason } as const)
+      },
       ({ status }) => status,
     )
     recordOutcome(outcome.status)

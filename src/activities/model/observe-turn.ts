@@ -26,11 +26,11 @@ interface TurnWatcher {
  */
 export function observeTurn<Result extends { readonly reply: ModelReply }>(
   sinks: EventSinks,
-  input: Pick<ModelTurnInput, 'turn' | 'model' | 'history' | 'committedTurns' | 'message' | 'planStep'>,
+  input: Pick<ModelTurnInput, 'turn' | 'model' | 'history' | 'committedTurns' | 'message' | 'planStep' | 'isHeld'>,
   origin: EventOrigin,
   work: (watcher: TurnWatcher) => Promise<Result>,
 ): Promise<Result> {
-  const { turn, model, history, committedTurns, message, planStep } = input
+  const { turn, model, history, committedTurns, message, planStep, isHeld = false } = input
   const toEvent = ({ type, ...piece }: ModelDelta) => ({ type: `${type}.delta`, turn, ...piece }) as const
   let phase: ModelPhase = 'waiting'
   let hasDelta = false
@@ -47,7 +47,7 @@ export function observeTurn<Result extends { readonly reply: ModelReply }>(
         ...defined({ message, planStep }),
       },
       completed: ({ reply: { content, model: answered, stopReason } }) => [
-        ...(hasDelta ? [] : content.flatMap(wholeBlock).map(toEvent)),
+        ...(hasDelta || isHeld ? [] : content.flatMap(wholeBlock).map(toEvent)),
         { type: 'turn.completed', turn, model: answered, stopReason },
       ],
       failed: (thrown) => ({
@@ -65,11 +65,12 @@ export function observeTurn<Result extends { readonly reply: ModelReply }>(
           publish({ type: 'turn.progressed', turn, phase })
         },
         onDelta:
-          sinks.stream &&
-          ((delta) => {
-            hasDelta = true
-            publish(toEvent(delta))
-          }),
+          sinks.stream && !isHeld
+            ? (delta) => {
+                hasDelta = true
+                publish(toEvent(delta))
+              }
+            : undefined,
       }),
   )
 }

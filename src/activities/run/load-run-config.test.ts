@@ -64,6 +64,7 @@ async function load(
     agents,
     providers,
     hostingProviders: ['anthropic'],
+    dataFlow: undefined,
     models,
     instructions: 'You help.',
   }

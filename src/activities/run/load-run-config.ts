@@ -42,7 +42,8 @@ export function loadRunConfig(
         toolSet,
         searchAttributes,
         namespace,
-        ...(config.tools.some(({ deferred, approval }) => deferred ?? approval) && {
+        ...((config.tools.some(({ deferred, approval }) => deferred ?? approval) ||
+          config.dataFlow?.rules.some(({ action }) => action === 'ask')) && {
           completionSecret: randomBytes(32).toString('hex'),
         }),
         ...(instructions && { instructions: await values.externalize(instructions, signal) }),

@@ -36,16 +36,19 @@ export function requestApproval({ registry, values, onApprovalRequest, ...sinks 
     runActivity(async (scope) => {
       const { signal, workflowId, runId } = scope
       const { tool: name, summary, caller, agent, context = {}, deferred, expiresMs } = input
-      const tool = registry.get(name)
-      if (tool === undefined) {
-        throw new PtcError('TOOL_NOT_REGISTERED', `this worker has no tool named ${name}`)
-      }
       const args = await loadArguments(values, input, signal)
       const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
-      const parsed = await parseArguments(tool, args)
-      if (!(await needsApproval(tool, parsed, { caller, run, context }))) return { isNeeded: false }
-      const rememberAs = parsed.ok ? rememberKeyOf(tool, parsed.value) : undefined
-      if (rememberAs !== undefined && input.remembered?.includes(rememberAs)) return { isNeeded: false }
+      let rememberAs: string | undefined
+      if (!input.isNeeded) {
+        const tool = registry.get(name)
+        if (tool === undefined) {
+          throw new PtcError('TOOL_NOT_REGISTERED', `this worker has no tool named ${name}`)
+        }
+        const parsed = await parseArguments(tool, args)
+        if (!(await needsApproval(tool, parsed, { caller, run, context }))) return { isNeeded: false }
+        rememberAs = parsed.ok ? rememberKeyOf(tool, parsed.value) : undefined
+        if (rememberAs !== undefined && input.remembered?.includes(rememberAs)) return { isNeeded: false }
+      }
       const token = completionTokenOf(approvalKey(input.idempotencyKey), deferred)
       const request = { tool: name, summary, arguments: args, caller, run, context, token, expiresMs }
       try {

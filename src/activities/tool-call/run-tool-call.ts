@@ -2,6 +2,7 @@ import { activityInfo } from '@temporalio/activity'
 import { lostWorkerRetries } from '../../common/calls/calls.js'
 import type { FollowedCall, ToolActivityInput } from '../../common/calls/call-activities.js'
 import type { CompensateInput } from '../../common/calls/compensation.js'
+import { defined } from '../../common/defined.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/run/limits.js'
@@ -12,6 +13,7 @@ import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/calls/run-tool.js'
 import type { Tool } from '../../tools/tool.js'
+import { labelsOf } from './labels-of-result.js'
 import { redactSummary, summarizeCall } from '../../tools/calls/summary.js'
 import { describeAttempt } from './attempt-report.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
@@ -77,14 +79,22 @@ function runToolCall(
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
   const { registry, values, limits: configured, latest, followUps, credentials } = parts
-  const { limits: allowed, inputDigest, followUp, deferred, agent, context: runContext = {}, ...call } = input
+  const {
+    limits: allowed,
+    inputDigest,
+    followUp,
+    withLabels,
+    deferred,
+    agent,
+    context: runContext = {},
+    ...call
+  } = input
   const describe = (attempt: number) => describeAttempt(call, attempt, tool, registry)
   const attempts = { limit: tool.attempts, describe, agent, runContext, credentials }
   return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context, reportMilestone }) => {
     const { signal } = scope
     assertNotLost(tool, attempt)
-    const isChanged = inputDigest !== tool.inputDigest
-    if (isChanged && tool.refusesChanges) throw toolChanged(tool, 'Start a new run, which has the new definition.')
+    assertUnchanged(tool, inputDigest)
     // This worker has the tool. If the next worker lacks it, the time limit starts again.
     if (unregisteredSince !== undefined) context.heartbeat()
     failpoint('tool.begins')
@@ -99,8 +109,10 @@ function runToolCall(
     const observed = { ...loaded, summary, isDeferred: deferred !== undefined }
     const origin = { ...scope, requester: requesterOf(runContext) }
     const result = await observeCall(parts, observed, origin, (publishMilestone) =>
-      measureCall(call, { attempt, signal }, () =>
-        runTool(registry, loaded, limits, {
+      measureCall(call, { attempt, signal }, () => {
+        // The tools of a source may have changed meanwhile.
+        assertUnchanged(registry.get(call.tool) ?? tool, inputDigest)
+        return runTool(registry, loaded, limits, {
           ...context,
           ...token,
           milestone: (text) => {
@@ -108,18 +120,19 @@ function runToolCall(
             reportMilestone(line)
             publishMilestone(line)
           },
-        }),
-      ),
+        })
+      }),
     ).catch((thrown: unknown) => {
-      throw isChanged ? toToolChangedError(tool, thrown) : thrown
+      throw inputDigest === tool.inputDigest ? thrown : toToolChangedError(tool, thrown)
     })
     failpoint('tool.ran')
     // The store is retried here, because the tool has run and must not run again.
     const externalized = await values.externalize(result, signal)
     failpoint('tool.ends')
-    if (followUp === undefined) return externalized
-    const steps = await followUps?.afterCall({ ...input, followUp }, externalized, scope)
-    return { value: externalized, followUps: steps ?? [] }
+    const labels = withLabels ? labelsOf(registry.get(call.tool), result) : undefined
+    if (followUp === undefined && !withLabels) return externalized
+    const steps = followUp && (await followUps?.afterCall({ ...input, followUp }, externalized, scope))
+    return { value: externalized, followUps: steps ?? [], ...defined({ labels }) }
   })
 }
 
@@ -134,6 +147,12 @@ function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number):
   if (attempt > attempts + lostWorkerRetries) {
     throw new PtcError('TOOL_LOST', `${name} was lost with its worker in each attempt`)
   }
+}
+
+/** Refuses a call of a run that recorded another definition, if another program may change the definition. */
+function assertUnchanged(tool: Tool, recordedDigest: string): void {
+  if (!tool.refusesChanges || tool.inputDigest === recordedDigest) return
+  throw toolChanged(tool, 'Start a new run, which has the new definition.')
 }
 
 function toToolChangedError(tool: ToolConfig, thrown: unknown): unknown {

@@ -61,6 +61,7 @@ export const incompleteStatusMessages = {
   no_answer: 'the model gave no answer',
   invalid_answer: 'no answer of the model fitted the output schema',
   gave_up: 'the model gave up',
+  withheld: 'a rule on data, or a person, keeps the answer back (dataFlow in the configuration)',
   invalid_plan: 'the model submitted no valid plan',
   tool_error: 'the code or a call of the only turn failed',
 } as const

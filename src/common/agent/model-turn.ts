@@ -56,6 +56,8 @@ export interface ModelTurnInput {
   readonly pending: readonly PendingBlock[]
   /** Id of the message of the conversation in progress. */
   readonly message?: string
+  /** A rule on data may keep the text of the model back: it is not published while it arrives. Absent: it is. */
+  readonly isHeld?: true
   /** Absent: the API executes no code. */
   readonly hosted?: HostedTurn
   /** Absent: the context of the run has no requester. */

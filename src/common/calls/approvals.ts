@@ -13,6 +13,8 @@ export interface RequestApprovalInput extends ToolCallInput, CallerIdentity {
   readonly expiresMs: number
   /** Keys of the tool's `approval.remember` that a person has approved for later calls. Absent: none. */
   readonly remembered?: readonly string[]
+  /** A rule on data needs the approval, whatever the tool says. */
+  readonly isNeeded?: true
 }
 
 export interface RequestApprovalResult {

@@ -19,6 +19,8 @@ export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
   readonly inputDigest: string
   /** Set only for a deferred tool. */
   readonly deferred?: DeferredInput
+  /** The result has the labels that the tool computes: a {@link FollowedCall}. Absent: it has none. */
+  readonly withLabels?: boolean
   /** Set only for a call that is the only one for which its program waits. */
   readonly followUp?: FollowUpInput
 }
@@ -50,6 +52,7 @@ export interface AuditCallInput {
   readonly context?: JsonObject
   readonly event:
     | { readonly type: 'call.started'; readonly digest: string }
+    | { readonly type: 'call.refused'; readonly status: CallStatus; readonly digest: string; readonly reason: string }
     | { readonly type: 'call.completed' | 'call.expired' }
     | { readonly type: 'call.failed'; readonly status: CallStatus }
     | ({ readonly type: 'call.decided' } & CallDecision)
@@ -83,8 +86,10 @@ export interface FollowUpInput {
   readonly maxLocalCalls?: number
 }
 
-/** Result of a tool's activity with a {@link FollowUpInput}; without one it is the value alone. */
+/** Result of a tool's activity with a {@link FollowUpInput} or `withLabels`; without them it is the value alone. */
 export interface FollowedCall {
   readonly value: Externalizable
   readonly followUps: readonly FollowUpStep[]
+  /** Absent: the tool computes none, or its function failed. */
+  readonly labels?: readonly string[]
 }

@@ -1,4 +1,5 @@
 import type { Budget } from '../budget/budget.js'
+import type { DataFlowConfig } from '../calls/data-flow.js'
 import type { Limits, LoweredLimits } from './limits.js'
 import type { RecordedMode } from '../agent/task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
@@ -129,6 +130,8 @@ export interface RunConfig {
   readonly timeouts: Timeouts
   readonly sessions: SessionConfig
   readonly approvals: ApprovalConfig
+  /** Where labelled data may go. Undefined: anywhere. */
+  readonly dataFlow?: DataFlowConfig
   /** The budget of an agent or a conversation. Undefined: no bound. */
   readonly budget?: Budget
   /** Undefined: messages are never compacted. */
@@ -182,6 +185,7 @@ export type RunDefaults = Omit<
   RunConfig,
   | 'tools'
   | 'toolSet'
+  | 'dataFlow'
   | 'language'
   | 'namespace'
   | 'completionSecret'

@@ -1,4 +1,5 @@
 import type { Attachment } from '../conversation/attachments.js'
+import type { DataLabels } from '../calls/data-flow.js'
 import type { ClientTool } from '../calls/client-tools.js'
 import type { ModelSettings, ReplyOptions } from '../agent/model-settings.js'
 import type { Budget, BudgetAmounts } from '../budget/budget.js'
@@ -75,6 +76,8 @@ export interface SubagentInput extends AgentInput {
   readonly sandboxOwner?: SandboxOwner
   /** Idempotency key of the call. */
   readonly callKey: string
+  /** The labels of what the caller may have put into the question. Absent: none. */
+  readonly labels?: DataLabels
 }
 
 /** The part of its parent's budget that a sub-agent may use. */
@@ -136,6 +139,8 @@ export type AgentStatus =
   | 'gave_up'
   /** Mode `plan`: the model submitted no valid plan, three times. */
   | 'invalid_plan'
+  /** A rule on data, or a person, keeps the answer back: `answer` has the reason. */
+  | 'withheld'
   /** Mode `single-turn`: the code or a call of the only turn failed. `answer` has the output and the error. */
   | 'tool_error'
 
@@ -172,6 +177,8 @@ export interface AgentResult extends RunCounts {
   readonly output?: JsonValue
   /** Absent: no call was compensated. */
   readonly compensation?: CompensationReport
+  /** Labels of the data that the answer may contain, with their origins. Absent: none that a rule names. */
+  readonly labels?: DataLabels
   /** The steps in the order of the plan. Set only in mode `plan`, after the model has submitted a plan. */
   readonly plan?: readonly PlanStepResult[]
 }

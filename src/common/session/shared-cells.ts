@@ -3,6 +3,7 @@
  * identified by its id, and every message may arrive twice.
  */
 
+import type { DataLabels } from '../calls/data-flow.js'
 import type { CellEnd } from '../calls/outcomes.js'
 import type { JsonObject } from '../json/json.js'
 import type { Externalizable } from '../json/external-value.js'
@@ -29,6 +30,10 @@ export interface ExecuteCell {
   readonly tools?: readonly string[]
   /** The expected context of the calls. An owner with another context refuses the cell. */
   readonly context: JsonObject
+  /** Digest of the rules on data of the run. An owner with other rules refuses the cell. Absent: the run has none. */
+  readonly rules?: string
+  /** The labels of what the author of the code has read. Absent: none. */
+  readonly labels?: DataLabels
   /** The expected backend. Undefined: any. */
   readonly sandbox?: BackendChoice
 }
@@ -46,6 +51,8 @@ export type CellResult =
       readonly type: 'ended'
       readonly end: CellEnd
       readonly output: string | TextParts
+      /** The labels of the output. Absent: none. */
+      readonly labels?: DataLabels
       /** Tool calls that the cell made. */
       readonly toolCalls: number
       /** True when the session began for this cell, so that it had no variables. */

@@ -180,9 +180,13 @@ interface EventFields {
   'budget.spent': { readonly all: { readonly item: BudgetItem; readonly amount?: number } }
   /** A call waits for the approval of a person. Later `call.started` follows, unless the call was denied. */
   'approval.requested': { readonly all: CallFields & Summary }
-  /** The call never starts. `call`: its number. */
+  /** The call never starts. `call`: its number. `reason`: what data would flow where; only when a rule refused it. */
   'call.refused': {
-    readonly all: Pick<CallFields, 'tool' | 'index'> & { readonly status: string; readonly digest: string }
+    readonly all: Pick<CallFields, 'tool' | 'index'> & {
+      readonly status: string
+      readonly digest: string
+      readonly reason?: string
+    }
   }
   /** `digest`: of the tool and the arguments. */
   'call.started': { readonly all: CallFields; readonly stream: Summary; readonly audit: { readonly digest: string } }

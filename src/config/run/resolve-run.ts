@@ -20,6 +20,7 @@ import { defaultProvider, parseModelNames } from '../../models/facts/model-name.
 import { clientRegistry, withoutPatterns } from '../../tools/sources/client-tools.js'
 import type { ToolSetOrigin } from '../../tools/sources/tool-set.js'
 import type { ToolRegistry } from '../../tools/registry.js'
+import { type DataFlowSettings, dataFlowOfRun } from '../options/data-flow.js'
 import { applyOverrides } from '../options/limits.js'
 import { checkHostedCode } from './check-hosted-code.js'
 import { checkRunOptions } from './run-options.js'
@@ -35,6 +36,7 @@ export interface RunConfiguration {
   readonly hostingProviders: readonly string[]
   /** Facts about models in the configuration. */
   readonly models: ModelFacts
+  readonly dataFlow: DataFlowSettings | undefined
   /** Instructions of runs without an agent. */
   readonly instructions: string | undefined
 }
@@ -61,7 +63,7 @@ export interface ResolvedRun {
  * @throws PtcError RUN_INPUT_INVALID, AGENT_UNKNOWN, TOOL_UNKNOWN, MODEL_NOT_FOUND, CONFIG_INVALID
  */
 export function resolveRun(
-  { defaults, registry: live, agents, providers, hostingProviders, models, instructions }: RunConfiguration,
+  { defaults, registry: live, agents, providers, hostingProviders, models, dataFlow, instructions }: RunConfiguration,
   options: RunConfigInput,
   workflow: StartedWorkflow,
 ): ResolvedRun {
@@ -98,7 +100,7 @@ export function resolveRun(
       limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits),
       ...defined({ agentName: agent?.name }),
       ...task,
-      ...defined({ budget }),
+      ...defined({ budget, dataFlow: dataFlowOfRun(dataFlow, tools) }),
       ...(isPlain && { isPlain }),
       ...defined({ context, sessionOwner }),
     },

@@ -7,13 +7,14 @@ import type { InvalidError } from './invalid-tool.js'
 /** A definition of any kind, before it is checked. */
 export type AnyDefinition = Omit<
   ToolDefinition<z.ZodObject, z.ZodType>,
-  'input' | 'output' | 'run' | 'deferred' | 'approval' | 'compensate'
+  'input' | 'output' | 'run' | 'deferred' | 'approval' | 'labels' | 'compensate'
 > & {
   readonly input: unknown
   readonly output: unknown
   readonly run?: Tool['run']
   readonly deferred?: unknown
   readonly approval?: unknown
+  readonly labels?: unknown
   readonly compensate?: unknown
   readonly activity?: unknown
   readonly workflow?: unknown

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isDataLabel, maxLabelsOfResult } from '../../common/calls/data-flow.js'
 import { credentialNamePattern } from '../credentials/credential-source.js'
 import { type Duration, parseDuration } from '../../common/text/duration.js'
 
@@ -42,5 +43,11 @@ export const concurrency = z.int().min(1).max(1_000)
 export const credentialNames = z
   .array(z.string().regex(credentialNamePattern, 'must be a name of letters, digits, "_" and "-"'))
   .max(20)
+
+/** Labels of data. */
+export const dataLabels = z
+  .array(z.string().refine(isDataLabel, 'must be a label: a letter, then at most 63 letters, digits, "_", "." and "-"'))
+  .min(1)
+  .max(maxLabelsOfResult)
 
 export const rate = z.strictObject({ perSecond: z.number().min(0.01).max(100_000) })

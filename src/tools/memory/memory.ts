@@ -81,6 +81,7 @@ export function memory({ store, scope, limits = {}, name = 'memory', approval }:
     output: z.string(),
     allowedCallers: ['direct', 'code_execution'],
     effect: 'idempotent',
+    keepsArguments: true,
     ...(approval !== undefined && { approval }),
     summary: (input) => [input.command, input.path ?? input.old_path ?? '', input.new_path ?? ''].join(' ').trim(),
     async run(input, { context, run, idempotencyKey, signal }) {

@@ -50,7 +50,7 @@ export interface ListOptions {
   readonly log: ToolLog
   /** Whether this process makes calls of tools: a worker with role `tools` does. */
   readonly callsTools: boolean
-  /** The names of tools that agents of the configuration name. */
+  /** The names of tools that agents and rules on data name. */
   readonly namedTools: readonly string[]
   /** Takes the whole list when it has changed after `list` has returned, and before `close` is called. */
   readonly onChanged: (tools: readonly Pick<Tool, 'name'>[]) => void

@@ -120,6 +120,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         instructions,
         providers: Object.keys(config.providers),
         models: config.models,
+        dataFlow: config.dataFlow,
         hostingProviders: providersWith('hostsCode', config.providers),
       },
       lookUpSearchAttributes: resources.lookUpSearchAttributes,

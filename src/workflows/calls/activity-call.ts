@@ -39,9 +39,14 @@ export async function callActivity(call: AdmittedCall): Promise<CallOutcome> {
   // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
   const mayFollow = effect !== 'once' && concurrency === undefined && approval === undefined
   const followUp = mayFollow ? call.followUp : undefined
-  const result = await scheduleToolActivity(call, { ...toolInput(call), ...defined({ followUp: followUp?.input }) })
-  // Without a follow-up, the result of the activity is the bare result of the call.
-  const { value, followUps } = followUp ? (result as unknown as FollowedCall) : { value: result, followUps: [] }
+  const withLabels = call.calls.dataFlow.labelsResults(call.tool.name)
+  const input = { ...toolInput(call), ...defined({ followUp: followUp?.input }), ...(withLabels && { withLabels }) }
+  const result = await scheduleToolActivity(call, input)
+  // Without a follow-up or labels, the result of the activity is the bare result of the call.
+  const isBare = !followUp && !withLabels
+  const followed = isBare ? { value: result, followUps: [] } : (result as unknown as FollowedCall)
+  const { value, followUps, labels } = followed
+  call.computedLabels = labels
   call.run.addStoredBytes((refOf(value)?.bytes ?? 0) + payloadBytes(followUps))
   const outcome = { status: 'ok', value } as const
   followUp?.record(outcome, followUps)

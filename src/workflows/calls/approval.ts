@@ -27,13 +27,21 @@ import { toolKey } from './remembered-approvals.js'
 import type { AdmittedCall, Next, Stage } from './run-call.js'
 import { outcomeOf, type WaitingCall } from './waiting-calls.js'
 
-export const approval: Stage = (call, next) => (call.tool.approval ? startApproved(call, next) : next(call))
+export const approval: Stage = (call, next) =>
+  call.tool.approval || call.needsApproval || isDeciding(call) ? startApproved(call, next) : next(call)
+
+/** Whether the call waited for its approval in the execution before this one. */
+function isDeciding({ calls, idempotencyKey }: AdmittedCall): boolean {
+  const type = calls.waiting.get(idempotencyKey)?.state.type
+  return type === 'approval' || type === 'decided'
+}
 
 async function startApproved(call: AdmittedCall, next: Next): Promise<CallOutcome> {
   const { waiting, approvals } = call.calls
   const known = waiting.get(call.idempotencyKey)
   // A call that waits keeps waiting, even when the run has remembered an approval meanwhile.
-  if (!known && approvals.has(call.described.digest)) return next(call)
+  // A rule on data is about what the run has read until now, so no earlier approval counts.
+  if (!known && !call.needsApproval && approvals.has(call.described.digest)) return next(call)
   const waitingCall = known ?? waiting.add(call.input)
   const failed = known ? undefined : await call.inSlotOfRun(() => request(call, waitingCall)) // invariant 2
   const refused = failed ?? (await waitForDecision(call, waitingCall)) // invariant 1
@@ -58,6 +66,7 @@ async function request(call: AdmittedCall, waitingCall: WaitingCall): Promise<Ca
     deferred: { firstExecutionRunId, signature },
     expiresMs,
     ...(remembered.length > 0 && { remembered }),
+    ...(call.needsApproval && { isNeeded: true as const }),
   }
   calls.waiting.apply(waitingCall, { type: 'ask' })
   try {

@@ -17,6 +17,7 @@ import { sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.j
 import { callActivity, failureOutcome } from './activity-call.js'
 import { admission, budget, count, refusalOf, unknownTool } from './admission.js'
 import { approval } from './approval.js'
+import { dataFlow } from './data-flow/hold-call.js'
 import { callDeferredTool } from './deferred-call.js'
 import { callRemoteTool } from './remote/remote-call.js'
 import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
@@ -65,7 +66,17 @@ function executorOf(tool: ToolConfig): (call: AdmittedCall) => Promise<CallOutco
   return tool.remote ? callRemoteTool : callActivity
 }
 
-const stages: readonly Stage[] = [admission, approval, budget, slotOfTool, slotOfRun, count, failure, compensation]
+const stages: readonly Stage[] = [
+  admission,
+  dataFlow,
+  approval,
+  budget,
+  slotOfTool,
+  slotOfRun,
+  count,
+  failure,
+  compensation,
+]
 
 const pipeline = stages.reduceRight<Next>((next, stage) => (call) => stage(call, next), execute)
 
@@ -92,7 +103,7 @@ export async function executeCall(call: RunCall, onOutcome?: (outcome: CallOutco
 export function acceptLocalCall(call: RunCall, outcome: CallOutcome): CallOutcome {
   const refused = isAdmitted(call) ? refusalOf(call) : unknownTool(call)
   if (!refused) call.run.count({ toolCalls: 1 })
-  return refused ?? outcome
+  return call.record(refused ?? outcome)
 }
 
 function isAdmitted(call: RunCall): call is AdmittedCall {

@@ -7,6 +7,8 @@ import { callActivityId, callWorkflowId } from '../../common/names.js'
 import type { RunKind } from '../../common/run/runs.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/session/steps.js'
+import type { DataLabels } from '../../common/calls/data-flow.js'
+import { toTemporalSummary } from '../../common/text/text.js'
 import { type CallWait, showCall } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import { publishWait } from '../run/search-attributes.js'
@@ -20,6 +22,8 @@ export interface RequestedCall {
   readonly position: CallPosition
   /** The only tools that the caller may call. Undefined: all tools of the run. */
   readonly allowedTools?: ReadonlySet<string> | undefined
+  /** Default: the tool of the run with the name. */
+  readonly tool?: ToolConfig
   /** Lets the worker of the call execute the next step of the code. */
   readonly followUp?: FollowUp | undefined
 }
@@ -44,15 +48,20 @@ export class RunCall {
   onOutcome: ((outcome: CallOutcome) => void) | undefined
   /** Called when the run counts the call. */
   onCounted: () => void = () => undefined
+  /** Labels of the result that the tool computed. Undefined: none. */
+  computedLabels: readonly string[] | undefined
+  /** Labels of the answer of a sub-agent. */
+  inheritedLabels: DataLabels = {}
+  #needsApproval = false
   #described: DescribedCall
   #outcome: CallOutcome | undefined
   #wait: CallWait | undefined
   #hide: (() => void) | undefined
   #freeSlot: (() => void) | undefined
 
-  constructor(calls: RunCalls, { call, caller, position, allowedTools, followUp }: RequestedCall) {
+  constructor(calls: RunCalls, { call, caller, position, allowedTools, followUp, tool }: RequestedCall) {
     this.calls = calls
-    this.tool = calls.run.tools.get(call.tool)
+    this.tool = tool ?? calls.run.tools.get(call.tool)
     this.caller = caller
     this.position = position
     this.idempotencyKey = deriveIdempotencyKey(calls.run.identity, position, call.digest)
@@ -82,6 +91,17 @@ export class RunCall {
     return this.tool?.compensates === true && compensatingKinds.includes(this.run.kind)
   }
 
+  /** True when a rule of the configuration lets a person decide, whatever the tool says. */
+  get needsApproval(): boolean {
+    return this.#needsApproval
+  }
+
+  /** @param summary tells the person the reason */
+  requireApproval(summary: string): void {
+    this.#needsApproval = true
+    this.#described = { ...this.#described, summary: toTemporalSummary(summary) }
+  }
+
   get input(): ToolCallInput {
     const { caller, position, idempotencyKey } = this
     const { tool, arguments: args } = this.#described
@@ -98,6 +118,10 @@ export class RunCall {
   record(outcome: CallOutcome): CallOutcome {
     if (this.#outcome === undefined) {
       this.#outcome = outcome
+      const { tool } = this.#described
+      const { caller, computedLabels, inheritedLabels } = this
+      const from = { tool, caller, turn: this.position.turn }
+      this.calls.dataFlow.addOutcome(from, outcome, computedLabels, inheritedLabels)
       this.onOutcome?.(outcome)
     }
     return this.#outcome

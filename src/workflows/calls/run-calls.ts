@@ -12,6 +12,7 @@ import type { Run } from '../run/run.js'
 import { Semaphore } from '../temporal/semaphore.js'
 import { Compensations } from './compensation/compensations.js'
 import { Completions, type CompletionsState } from './completions.js'
+import { DataFlow, type DataFlowState } from './data-flow/data-flow.js'
 import { RememberedApprovals } from './remembered-approvals.js'
 import { ToolSlots } from './tool-slots.js'
 import { WaitingCalls, type WaitingCallState } from './waiting-calls.js'
@@ -27,6 +28,7 @@ export interface RunCallsState {
   readonly compensations?: CompensationsState
   /** Milliseconds during which calls waited for the budget. */
   readonly budgetWaitedMs?: number
+  readonly dataFlow?: DataFlowState
 }
 
 /** The parts of a `RunCall` that say what it waits for. */
@@ -50,6 +52,7 @@ export class RunCalls {
   readonly toolSlots: ToolSlots
   readonly compensations: Compensations
   readonly budget: BudgetWaits
+  readonly dataFlow: DataFlow
   /** The calls that wait for a decision, an answer or a result from outside. */
   readonly toDecide = new Set<CallInProgress>()
   /**
@@ -69,6 +72,7 @@ export class RunCalls {
     this.toolSlots = new ToolSlots(run, this.waiting)
     this.compensations = new Compensations(run, state.compensations)
     this.budget = new BudgetWaits(run, state.budgetWaitedMs)
+    this.dataFlow = new DataFlow(run.config.dataFlow, run.isHosted, state.dataFlow)
   }
 
   /** Read when no call is in progress, and after `compensations.store`. */
@@ -81,6 +85,7 @@ export class RunCalls {
       ...(approvals.length > 0 && { approvals }),
       ...defined({ compensations }),
       ...(this.budget.waitedMs > 0 && { budgetWaitedMs: this.budget.waitedMs }),
+      ...defined({ dataFlow: this.dataFlow.state }),
     }
   }
 

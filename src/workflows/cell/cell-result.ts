@@ -11,6 +11,11 @@ export interface CellRun {
   readonly output: string | TextParts
 }
 
+/** Whether a cell gives its reader any text of its code. */
+export function hasText({ end, output }: CellRun): boolean {
+  return end.status !== 'ok' || output !== ''
+}
+
 /** Returns how the last result of a cell's steps ends the cell. Also drops the calls that the program has dropped. */
 export function cellEndOf(result: Exclude<StepOutcome, { type: 'suspended' }>, pendingCalls: PendingCalls): CellEnd {
   switch (result.type) {

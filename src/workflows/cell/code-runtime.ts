@@ -6,6 +6,7 @@ import {
   defineQuery,
   setHandler,
 } from '@temporalio/workflow'
+import type { DataLabels } from '../../common/calls/data-flow.js'
 import type { Externalizable } from '../../common/json/external-value.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session/session.js'
@@ -56,6 +57,8 @@ export interface CodeRuntime {
   readonly queue: Semaphore
   /** The only tools that the code may call. Undefined: all tools of the run. */
   readonly allowedTools: ReadonlySet<string> | undefined
+  /** The labels of the model that writes the code, for a cell of another run. Undefined: those of this run. */
+  readonly labelsOfAuthor: DataLabels | undefined
   readonly beforeClose: (() => Promise<void>)[]
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
@@ -91,6 +94,7 @@ export function createCodeRuntime(calls: RunCalls, { state, ...options }: CodeRu
     pendingCalls: new PendingCalls(state?.pendingCalls),
     queue: new Semaphore(1), // invariant 1 of `run-cell.ts`
     allowedTools: undefined,
+    labelsOfAuthor: undefined,
     beforeClose: [],
     timer: new DurableTimer(),
     hasMoreCells: true,

@@ -42,10 +42,16 @@ export function prepareFollowUp(
  *
  * @param callsBefore number of calls that the run has not counted yet
  */
-function maxLocalCalls({ run, allowedTools }: CodeRuntime, { calls }: CellState, callsBefore = 0): number {
+function maxLocalCalls(
+  { run, calls: { dataFlow }, allowedTools }: CodeRuntime,
+  { calls }: CellState,
+  callsBefore = 0,
+): number {
   const { limits, tools } = run.config
   // A worker knows all tools of the session.
-  if (allowedTools || !tools.some(({ execution }) => execution === 'local')) return 0
+  const local = tools.filter(({ execution }) => execution === 'local')
+  if (allowedTools || local.length === 0) return 0
+  if (!local.every(({ name }) => dataFlow.mayCallLocally(name))) return 0
   const inBudget = run.hasBudget ? run.budget.callsLeft : Infinity
   return Math.max(Math.min(limits.callsPerCell - calls, Math.min(run.callsLeft, inBudget) - callsBefore), 0)
 }

@@ -79,6 +79,7 @@ export async function runCell(
     waitedBefore: calls.waitedMs,
   }
   runtime.pendingCalls.beginCell()
+  calls.dataFlow.beginCell(runtime.session.isEmpty, runtime.labelsOfAuthor)
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.
   const restricted = allowedTools && { restricted: true as const }

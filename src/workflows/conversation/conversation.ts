@@ -243,9 +243,11 @@ export class Conversation {
     try {
       if (message?.messages) await this.#replaceMessages(turns, message.messages)
       if (message) turns.messages.addMessage(message)
-      const outcome = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
+      const answered = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
+      const outcome = answered && (await turns.releaseAnswer(answered))
       if (!outcome) turns.messages.addPending([{ type: 'text', text: interruptedNote }])
-      const answer = turns.messages.state.lastReplyText
+      // Of an interrupted message, nobody can decide on the text.
+      const answer = turns.calls.dataFlow.mayHoldAnswer ? '' : turns.messages.state.lastReplyText
       await this.#answer(turns, messagesBefore, outcome ?? { status: 'interrupted', answer })
     } catch (thrown) {
       if (isCancellation(thrown) || thrown instanceof ContinueAsNew) throw thrown
@@ -268,7 +270,10 @@ export class Conversation {
     before: MessageHistoryState | undefined,
     outcome: Omit<MessageOutcome, 'isTakenBack'>,
   ): Promise<void> {
-    const { report, note } = await compensateMessage(compensations, outcome.status === 'answered')
+    const { report, note } = await compensateMessage(
+      compensations,
+      outcome.status === 'answered' || outcome.status === 'withheld',
+    )
     if (note !== undefined) messages.addPending([{ type: 'text', text: note }])
     const isTakenBack = before !== undefined && takenBackStatuses.includes(outcome.status) && messages.restore(before)
     this.#messages.answer(

@@ -47,6 +47,8 @@ import type { Run } from '../run/run.js'
 import { startRun } from '../start-run.js'
 import { type EndedCell, runServedCell } from '../shared-session/served-cells.js'
 import { rejection } from '../temporal/failures.js'
+import { digestOfRules } from '../calls/data-flow/data-flow.js'
+import { holdOutcome } from '../calls/data-flow/hold-answer.js'
 import { publishEnd } from '../run/search-attributes.js'
 
 type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
@@ -145,9 +147,12 @@ export class NamedSession {
    * @throws ApplicationFailure when the cell is refused, SESSION_CLOSED, and failures of the engine
    */
   async executeServedCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
-    const { id, context, sandbox } = cell
+    const { id, context, sandbox, rules } = cell
     this.#admit({ context, ...defined({ sandbox }) })
     return this.#enqueue(async (runtime) => {
+      // The calls of the cell are decided on by the rules of the session.
+      if (rules !== undefined && rules !== digestOfRules(runtime.run.config))
+        throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with other rules on data`)
       const ended = this.#interruptedBeforeStart.delete(id)
         ? { end: interruptedBeforeStart, output: '', toolCalls: 0 }
         : await this.#runCell(id, runtime.run, () => runServedCell(this.#cells, runtime, cell))
@@ -245,7 +250,10 @@ export class NamedSession {
     const { toolCalls } = run.counts
     const outcome: CellOutcome = this.#interruptedBeforeStart.delete(id)
       ? { ...interruptedBeforeStart, output: '' }
-      : await this.#runCell(id, run, () => runCellToOutcome(this.#cells, runtime, source))
+      : await this.#runCell(id, run, async () => {
+          const ended = await runCellToOutcome(this.#cells, runtime, source)
+          return this.#cells.run(() => holdOutcome(runtime.calls, ended))
+        })
     return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }
   }
 

@@ -98,6 +98,11 @@ export class Session {
     return this.#sandbox.status
   }
 
+  /** True when the next cell starts a program without variables. */
+  get isEmpty(): boolean {
+    return this.#journal.length === 0
+  }
+
   /**
    * Runs the program to its next suspension or to its end. A lost sandbox is rebuilt from the journal, and the step is
    * executed again. The outcome is `lost` only when that does not help; the session then continues without the current

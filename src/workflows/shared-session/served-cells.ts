@@ -17,6 +17,7 @@
 import { CancellationScope, defineSignal, getExternalWorkflowHandle } from '@temporalio/workflow'
 import { cellMessageSignal, cellReplySignal } from '../../common/names.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
+import { hasText } from '../cell/cell-result.js'
 import type { CodeRuntime } from '../cell/code-runtime.js'
 import { runCell, runOrDrop } from '../cell/run-cell.js'
 import { failureOf, handleSignal } from '../temporal/failures.js'
@@ -93,13 +94,14 @@ function reply(requester: string, cellReply: CellReply): Promise<void> {
 export async function runServedCell(
   scope: CancellationScope,
   runtime: CodeRuntime,
-  { requester, source, tools, outputCharacters }: ExecuteCell,
-): Promise<Pick<EndedCell, 'end' | 'output' | 'toolCalls'>> {
+  { requester, source, tools, outputCharacters, labels = {} }: ExecuteCell,
+): Promise<Pick<EndedCell, 'end' | 'output' | 'toolCalls' | 'labels'>> {
   const { run } = runtime
   const toolCalls = run.counts.toolCalls
   const isLimited = tools !== undefined && [...run.tools.keys()].some((name) => !tools.includes(name))
   const own: CodeRuntime = {
     ...runtime,
+    labelsOfAuthor: labels,
     allowedTools: isLimited ? new Set(tools) : undefined,
     outputCharacters,
     outputReader: 'model',
@@ -108,7 +110,9 @@ export async function runServedCell(
   run.progress.servedRun = requester
   try {
     const { end, output } = await runOrDrop(scope, own, () => runCell(own, source))
-    return { end, output, toolCalls: run.counts.toolCalls - toolCalls }
+    const ofOutput = runtime.calls.dataFlow.ofSession
+    const labelled = hasText({ end, output }) && Object.keys(ofOutput).length > 0 && { labels: ofOutput }
+    return { end, output, toolCalls: run.counts.toolCalls - toolCalls, ...labelled }
   } finally {
     run.progress.servedRun = undefined
   }

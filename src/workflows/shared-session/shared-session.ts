@@ -35,6 +35,9 @@ import type { SessionOwner } from '../../common/run/run-config.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import { showProgress } from '../run/progress.js'
+import { digestOfRules } from '../calls/data-flow/data-flow.js'
+import type { DataFlow } from '../calls/data-flow/data-flow.js'
+import type { RunCalls } from '../calls/run-calls.js'
 import type { Run } from '../run/run.js'
 import { startSession } from '../temporal/activities.js'
 import { notStarted } from './borrowed-cells.js'
@@ -72,6 +75,7 @@ interface Continuation {
 
 export class SharedSession {
   readonly #run: Run
+  readonly #dataFlow: DataFlow
   readonly #owner: SessionOwner
   /** Name of the session in texts for people and the model. */
   readonly #name: string
@@ -80,8 +84,14 @@ export class SharedSession {
   #cell: Cell | undefined
   #isInterrupted = false
 
-  constructor(run: Run, owner: SessionOwner, continuation: Continuation, state: SharedSessionState = {}) {
+  constructor(
+    { run, dataFlow }: Pick<RunCalls, 'run' | 'dataFlow'>,
+    owner: SessionOwner,
+    continuation: Continuation,
+    state: SharedSessionState = {},
+  ) {
     this.#run = run
+    this.#dataFlow = dataFlow
     this.#owner = owner
     this.#name = ownerName(owner)
     this.#continuation = continuation
@@ -117,6 +127,7 @@ export class SharedSession {
     // A cell that was given up may have a successor.
     if (this.#cell === cell) this.#cell = undefined
     this.#countCalls(result)
+    if (result.type === 'ended') this.#dataFlow.readOutput(result.labels)
     return cellText(result, this.#owner)
   }
 
@@ -174,6 +185,7 @@ export class SharedSession {
     const { counts, config, tools } = this.#run
     const { workflowId, runId } = workflowInfo()
     const owner = this.#owner
+    const labels = this.#dataFlow.ofModel
     return {
       requester: workflowId,
       requesterRunId: runId,
@@ -181,6 +193,8 @@ export class SharedSession {
       outputCharacters: config.limits.outputCharacters,
       ...(config.toolSet.names && { tools: [...tools.keys()] }),
       context: config.context ?? {},
+      ...defined({ rules: digestOfRules(config) }),
+      ...(Object.keys(labels).length > 0 && { labels }),
       ...(owner.type === 'parent' && { key: owner.key }),
       ...(owner.type === 'named' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),
     }

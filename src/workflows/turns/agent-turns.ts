@@ -35,6 +35,8 @@ import {
 } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import type { RunCalls } from '../calls/run-calls.js'
+import { jsonToText } from '../../common/text/text.js'
+import { holdAnswer } from '../calls/data-flow/hold-answer.js'
 import { serveBorrowedCells } from '../shared-session/borrowed-cells.js'
 import { SharedSession, type SharedSessionState } from '../shared-session/shared-session.js'
 import { showProgress } from '../run/progress.js'
@@ -115,7 +117,7 @@ export class AgentTurns {
     const inSharedCell = () => this.#tryContinueAsNew(null)
     const { sessionOwner, tools } = run.config
     const shared =
-      sessionOwner && new SharedSession(run, sessionOwner, { isDue, attempt: inSharedCell }, state?.sharedSession)
+      sessionOwner && new SharedSession(calls, sessionOwner, { isDue, attempt: inSharedCell }, state?.sharedSession)
     this.#shared = shared
     if (shared) this.codeRuntime.beforeClose.push(() => shared.abandon())
     else if (tools.some(sharesSandbox)) serveBorrowedCells(this.codeRuntime)
@@ -157,6 +159,21 @@ export class AgentTurns {
       if (outcome) return outcome
     }
     return this.#endWith('turn_limit')
+  }
+
+  /**
+   * Keeps an answer back, or lets a person decide, as the rules on data say.
+   *
+   * @returns undefined when the turns were interrupted
+   */
+  async releaseAnswer<Outcome extends AnswerOutcome>(outcome: Outcome): Promise<Outcome | AnswerOutcome | undefined> {
+    const { dataFlow } = this.calls
+    const text = outcome.output === undefined ? outcome.answer : jsonToText(outcome.output)
+    const held = await this.#interruption.runCancellable(async () => ({
+      reason: await holdAnswer(this.calls, text, dataFlow.ofModel),
+    }))
+    if (held === 'interrupted') return undefined
+    return held.reason === undefined ? outcome : { status: 'withheld', answer: held.reason }
   }
 
   /** Restores calls and timers after continue-as-new, which keeps neither. */
@@ -289,7 +306,10 @@ export class AgentTurns {
     this.#hosted.beforeTurn()
     showProgress(run, { type: 'model', turn: turns })
     const { state } = this.messages
-    const request = turnRequest(run, state, stage.type === 'step' ? stage.id : undefined)
+    const request = {
+      ...turnRequest(run, state, stage.type === 'step' ? stage.id : undefined),
+      ...(this.calls.dataFlow.mayHoldAnswer && { isHeld: true as const }),
+    }
     const summary = this.messages.summary(turns)
     try {
       return await this.#interruption.runCancellable(() => askModel(run, request, state.maxTokens, summary))

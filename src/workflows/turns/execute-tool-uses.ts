@@ -6,7 +6,7 @@ import { type Externalizable, isExternal } from '../../common/json/external-valu
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { executeCall } from '../calls/pipeline.js'
 import { RunCall } from '../calls/run-call.js'
-import { toToolResultText } from '../cell/cell-result.js'
+import { hasText, toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
 import type { ValueLog } from '../../common/json/value-log.js'
@@ -108,9 +108,14 @@ async function executeCode(
 ): Promise<PendingBlock> {
   const code = codeOf(use)
   if (code === undefined) return toolResult(use, use.input_problem ?? `${executeCodeTool} takes {"code": "..."}`, true)
-  const { text, isError } = shared
-    ? await shared.execute(use.id, code)
-    : toToolResultText(await (suspended ? resumeCell(runtime, suspended) : runCell(runtime, code, use.id)))
+  if (shared) {
+    const { text, isError } = await shared.execute(use.id, code)
+    return toolResult(use, text, isError)
+  }
+  const cell = await (suspended ? resumeCell(runtime, suspended) : runCell(runtime, code, use.id))
+  const { dataFlow } = runtime.calls
+  if (hasText(cell)) dataFlow.readOutput(dataFlow.ofSession)
+  const { text, isError } = toToolResultText(cell)
   return toolResult(use, text, isError)
 }
 

@@ -17,6 +17,8 @@ export interface InProcessWorkerOptions {
   /** Default: that of the environment. */
   readonly sandbox?: PtcConfig['sandbox']
   /** Default: that of the environment. */
+  readonly dataFlow?: PtcConfig['dataFlow']
+  /** Default: that of the environment. */
   readonly encryption?: PtcConfig['encryption'] | undefined
 }
 
@@ -32,12 +34,13 @@ export class InProcessWorkers extends WorkerPool<RunningWorker, InProcessWorkerO
     const server = { address, namespace, connectionOptions: { address } }
     const modelApi = { baseURL: modelUrl, apiKey: 'test-key' }
     const common = { server, modelApi, hostId: uniqueName('test'), onProgress: () => undefined }
-    super(({ tools, agents, encryption, sandbox, ...options }) => {
+    super(({ tools, agents, encryption, sandbox, dataFlow, ...options }) => {
       const own = {
         tools: tools ?? config.tools,
         agents: agents ?? config.agents,
         encryption: encryption ?? config.encryption,
         ...(sandbox && { sandbox }),
+        ...(dataFlow && { dataFlow }),
       }
       return startWorker({ ...common, ...options, config: parseConfig({ ...config, ...own }, 'test') })
     })

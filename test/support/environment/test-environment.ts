@@ -55,6 +55,7 @@ export interface TestEnvironmentOptions
       | 'audit'
       | 'encryption'
       | 'redact'
+      | 'dataFlow'
     > {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker when the machine has a daemon. */
@@ -126,6 +127,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       stream: options.stream,
       encryption: options.encryption,
       redact: options.redact,
+      dataFlow: options.dataFlow,
       values: { ...options.values, store },
       taskQueue: services.taskQueue,
     }

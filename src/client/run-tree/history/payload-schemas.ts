@@ -50,6 +50,7 @@ const agentStatus = z.enum([
   'answered',
   'turn_limit',
   'budget_spent',
+  'withheld',
   'refused',
   'truncated',
   'context_full',

@@ -8,7 +8,7 @@ import { ToolError } from '../../tool-error.js'
  * Tools in the place of those of a server that was not available when a run began: their documentation tells models and
  * code what is missing, and their calls are refused.
  *
- * @param namedTools names of tools that agents name: an agent with a tool of the server has one that is refused
+ * @param namedTools names of tools that agents and rules name: each has a tool that is refused
  */
 export function unavailableTools(server: string, namedTools: readonly string[]): readonly Tool[] {
   const prefix = `${server}__`

@@ -24,10 +24,8 @@ import {
   ApplicationFailure,
   createNexusServiceClient,
   executeChild,
-  isCancellation,
   scheduleActivity,
 } from '@temporalio/workflow'
-import type { AuditCallInput } from '../../../common/calls/call-activities.js'
 import { defined } from '../../../common/defined.js'
 import type { FloatMask } from '../../../common/json/floats.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
@@ -36,12 +34,13 @@ import type { CallOutcome, CallStatus } from '../../../common/calls/outcomes.js'
 import type { RemoteActivity, RemoteNexusOperation, RemoteWorkflow } from '../../../common/calls/tool-config.js'
 import { toTemporalSummary, utf8Length } from '../../../common/text/text.js'
 import { isExternal, refOf } from '../../../common/json/external-value.js'
-import { auditCallEvent, checkToolResult, prepareArguments } from '../../temporal/activities.js'
+import { checkToolResult, prepareArguments } from '../../temporal/activities.js'
 import { metrics } from '../../temporal/metrics.js'
 import { priorityOf, retryPolicyOf } from '../call-options.js'
 import { type RemoteToolConfig, toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
 import { inputOf, readRemoteResult, remoteCallOf, withFloats } from './remote-payloads.js'
 import { runSubagent } from '../subagent/call-subagent.js'
+import { reportBegin, reportEnd } from './report-call.js'
 import type { AdmittedCall, RunCall } from '../run-call.js'
 
 /** A larger result is checked while it holds one of the slots for large calls. */
@@ -90,7 +89,7 @@ async function execute(call: RemoteToolCall): Promise<CallOutcome> {
   let args: JsonObject
   try {
     args = await argumentsFor(call)
-    await report(call, { type: 'call.started', digest: call.described.digest }) // invariant 5
+    await reportBegin(call, { type: 'call.started', digest: call.described.digest }) // invariant 5
   } catch (thrown) {
     return toPreparationOutcome(thrown)
   }
@@ -98,20 +97,8 @@ async function execute(call: RemoteToolCall): Promise<CallOutcome> {
   // The call has happened, and a failure to report it must not repeat it.
   const { status } = outcome
   const event = status === 'ok' ? ({ type: 'call.completed' } as const) : ({ type: 'call.failed', status } as const)
-  await report(call, event).catch(throwCancellation)
+  await reportEnd(call, event)
   return outcome
-}
-
-/** Reports an event to the audit log of the workers, if they have one. */
-async function report(call: RunCall, event: AuditCallInput['event']): Promise<void> {
-  const { isAudited, context, timeouts } = call.run.config
-  if (!isAudited) return
-  const { arguments: _, ...identity } = call.input
-  await auditCallEvent({ ...identity, ...defined({ context }), event }, timeouts)
-}
-
-function throwCancellation(thrown: unknown): void {
-  if (isCancellation(thrown)) throw thrown
 }
 
 async function executeRemotely(call: RemoteToolCall, args: JsonObject): Promise<CallOutcome> {

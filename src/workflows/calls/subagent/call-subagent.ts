@@ -51,6 +51,7 @@ export async function runSubagent(
   const lease = run.budget.lease(key, agent.budget) // invariant 2
   if (lease.status === 'refused') return failed({ status: 'denied', message: `${tool.name}: ${lease.reason}` })
   const { context, backend, isRedacted } = run.config
+  const labels = call.calls.dataFlow.ofCaller(call.caller)
   const input: SubagentInput = {
     question: task,
     agent: agent.name,
@@ -59,6 +60,7 @@ export async function runSubagent(
     ...(agent.sharesSandbox && ownerOf(run, key)),
     lease: { key, amounts: lease.amounts },
     callKey: key,
+    ...(Object.keys(labels).length > 0 && { labels }),
   }
   // Of the call, the workers have redacted only the summary.
   const texts = describeRun('agent', isRedacted ? call.described.summary : task)
@@ -82,6 +84,7 @@ export async function runSubagent(
     isStarted = true
     const result = await child.result()
     run.settleLease(key, result)
+    call.inheritedLabels = { ...labels, ...result.labels }
     return endOf(tool.name, result)
   } catch (thrown) {
     if (!isStarted) run.budget.closeLease(key)
@@ -124,5 +127,6 @@ const reasons = {
   invalid_answer: 'its answer did not fit its output schema',
   gave_up: 'it gave up',
   invalid_plan: 'its model submitted no valid plan',
+  withheld: 'its answer was withheld',
   tool_error: 'its code or a call failed',
 } as const satisfies Record<Exclude<AgentStatus, 'answered'>, string>

@@ -25,8 +25,8 @@ const outputCharacters = 8_000
  * The scenario of a trip that is cancelled: all features of agents in one run. Code books in parallel, a sub-agent with
  * a lease works while a call waits for approval and the sandbox is parked, the budget pauses the run until it is
  * raised, the messages are compacted with a summary, and snapshots shorten rebuilds. Then the model gives up, and the
- * bookings are compensated. Bookings of the sub-agent are kept, because it has answered. The live stream is read at the
- * same time.
+ * bookings are compensated. Bookings of the sub-agent are kept, because it has answered. Rules on data follow labels
+ * through code, the sub-agent and the model. The live stream is read at the same time.
  */
 function cellsWith(fees: Fees): readonly string[] {
   return [
@@ -231,6 +231,7 @@ export function trip({ continuesAsNew = false, resetTo }: TripOptions = {}): Sce
           toolCalls: 7 + fees.before + fees.after,
           subagents: { runs: 1, turns: clerkTurns.length, cells: 1, toolCalls: 2 },
           compensation: { compensated: bookings.length, failed: 0, failures: [] },
+          labels: { cost: 'charge in turn 1' },
         },
         end: { status: 'failed', outcome: 'gave_up' },
         texts: [firstText, insuranceText, lastText],

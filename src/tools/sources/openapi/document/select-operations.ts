@@ -1,6 +1,6 @@
 import { PtcError } from '../../../../common/errors.js'
 import { didYouMean } from '../../../../common/text/unknown-keys.js'
-import { matchesAny, unmatchedPattern } from '../../name-patterns.js'
+import { matchesAny, unmatchedPattern } from '../../../../common/text/name-patterns.js'
 import type { ParsedOpenApiSource } from '../options.js'
 import type { ListedOperation } from './read-operations.js'
 

@@ -266,3 +266,18 @@ it('200 tools of an MCP server cost less than 5,000 tokens a turn', async () => 
   // A token has at least three bytes of such text.
   expect(body.length / 3).toBeLessThan(5_000)
 })
+
+it('rules on data may name tools of an MCP server that is not required and not available', async () => {
+  const { options } = await ChangingServer.create()
+  const { tools } = parseConfig(
+    {
+      tools: [],
+      mcp: { srv: { ...options, required: false } },
+      dataFlow: { labels: { 'srv__*': ['pii'] }, rules: [{ labels: ['pii'], tools: ['srv__write'], action: 'deny' }] },
+    },
+    'test',
+  )
+  const { registry, close } = await tools.open()
+  await close()
+  expect(registry.names).toEqual(['srv__unavailable', 'srv__write'])
+})

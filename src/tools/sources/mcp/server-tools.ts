@@ -22,7 +22,7 @@ export type ServerToolsOptions = Omit<ServerConnectionOptions, 'log' | 'onListCh
 const optionalStartMs = 15_000
 
 /** Milliseconds for a later reading of the list. */
-const readMs = 60_000
+const readMs = 20_000
 
 /** Milliseconds after which a worker that ended the process of a server starts it again to read the list. */
 const rereadMs = 10 * 60_000
@@ -56,7 +56,11 @@ export class ServerTools {
     this.#options = options
     this.#list = list
     const { log } = list
-    this.#connection = new ServerConnection({ ...options, log, onListChanged: () => this.#readLater() })
+    const onListChanged = (): void => {
+      this.#isStale = true
+      this.#readLater()
+    }
+    this.#connection = new ServerConnection({ ...options, log, onListChanged })
   }
 
   /** @throws Error when a required server is not available; PtcError CONFIG_INVALID */
@@ -91,7 +95,6 @@ export class ServerTools {
 
   /** Reads the list once for all reports of a moment. */
   #readLater(pauseMs = Math.min(pauses.firstMs * 2 ** this.#failures, pauses.longestMs)): void {
-    this.#isStale = true
     if (this.#isClosed || this.#reading || this.#timer !== undefined) return
     this.#timer = setTimeout(() => void this.#readNow(), pauseMs)
     this.#timer.unref()
@@ -104,7 +107,8 @@ export class ServerTools {
    * @throws ToolError; the reason of the signal
    */
   async #verify(definition: McpToolDefinition, signal: AbortSignal): Promise<void> {
-    if (!this.#isStale && !this.#reading) return
+    const hasChanged = this.#isStale || this.#reading !== undefined
+    if (!hasChanged || this.#failures > 0) return
     await raceWithSignal(signal, this.#readNow())
     if (this.#definitions.has(digestOf(definition))) return
     throw new ToolError(

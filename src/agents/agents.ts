@@ -70,6 +70,11 @@ export function withoutClones(registry: ToolRegistry, names: readonly string[]):
   })
 }
 
+/** The names of the tools that agents name. Checks nothing: `createAgents` does. */
+export function toolsNamedBy(agents: readonly unknown[]): readonly string[] {
+  return agents.flatMap((agent) => (isAgent(agent) ? (agent.tools ?? []).map(nameOf) : []))
+}
+
 function nameOf(named: string | { readonly name: string }): string {
   return typeof named === 'string' ? named : named.name
 }

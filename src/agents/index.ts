@@ -14,7 +14,7 @@
  */
 
 export { defineAgent } from './define-agent.js'
-export { type Agents, createAgents, toolNamesOf, withoutClones } from './agents.js'
+export { type Agents, createAgents, toolNamesOf, toolsNamedBy, withoutClones } from './agents.js'
 export { subagents } from './subagents.js'
 export { doneCheckArguments } from './done-check.js'
 export type { Agent, AgentDefinition } from './agent.js'

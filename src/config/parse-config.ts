@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
-import { checkDataFlow, dataFlowOption, type DataFlowSettings } from './options/data-flow.js'
+import { checkDataFlow, dataFlowOption, type DataFlowSettings, toolsNamedIn } from './options/data-flow.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { parseModelSettings } from '../models/options/model-settings.js'
 import { type Agents, createAgents } from '../agents/index.js'
@@ -24,6 +24,7 @@ import { isListenAddress } from '../platform/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './options/approvals.js'
 import { auditOption, type AuditSettings, auditSettings } from '../audit/option.js'
 import { compactionConfig, compactionOption } from './options/compaction.js'
+import { serverContainers } from './server-containers.js'
 import { type ConfiguredTools, configuredTools } from './configured-tools.js'
 import { mcpSource } from '../tools/sources/mcp/mcp-source.js'
 import { mcpOption } from '../tools/sources/mcp/server-options.js'
@@ -149,8 +150,9 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
   }
   const credentials = createCredentials(parsed.data.credentials, baseDirectory)
+  const openContainer = serverContainers({ ...sandbox.docker, limits })
   const servers = Object.entries(parsed.data.mcp).map(([name, server]) =>
-    mcpSource({ name, server, credentials, folder: baseDirectory }),
+    mcpSource({ name, server, credentials, folder: baseDirectory, openContainer }),
   )
   const apis = Object.entries(parsed.data.openapi).map(([name, source]) =>
     openApiSource({ name, source, credentials, folder: baseDirectory }),
@@ -184,8 +186,14 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
         idleMs: timeouts.idle,
       },
     },
-    tools: configuredTools({ tools: [...tools, ...servers, ...apis], agents, redact, check: checkTools }),
     skills: configuredSkills(parsed.data.skills, baseDirectory),
+    tools: configuredTools({
+      tools: [...tools, ...servers, ...apis],
+      agents,
+      redact,
+      check: checkTools,
+      named: dataFlow ? toolsNamedIn(dataFlow) : [],
+    }),
     credentials,
     dataFlow,
     instructions: model.instructions,

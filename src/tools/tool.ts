@@ -36,6 +36,11 @@ export interface Tool<
   readonly lockBy?: LockKey
   /** Undefined for a tool without an inverse. */
   readonly compensate?: Compensate
+  /**
+   * `inputDigest` is that of the whole definition, and a call of a run that recorded another digest is refused: another
+   * program, which may change it at any time, has the definition.
+   */
+  readonly refusesChanges?: true
   /** Names of the credentials that `run` needs. */
   readonly credentials: readonly string[]
   readonly inputExamples: readonly JsonObject[]

@@ -11,7 +11,7 @@ export interface ToolConfig {
   readonly timeoutMs: number
   /** Maximum attempts while the tool throws; 1 for `effect: 'once'`. */
   readonly attempts: number
-  /** Digest of the input's JSON Schema. */
+  /** Digest of the input's JSON Schema; of the whole definition of a tool of an MCP server. */
   readonly inputDigest: string
   /** `local`: the worker that has the sandbox may make the call by itself. Undefined: never. */
   readonly execution?: 'local'

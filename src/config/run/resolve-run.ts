@@ -76,7 +76,8 @@ export function resolveRun(
   workflow: StartedWorkflow,
 ): ResolvedRun {
   checkRunOptions(options)
-  const { defaults, registry, agents, providers, hostingProviders, models, dataFlow, instructions } = configuration
+  const { defaults, agents, providers, hostingProviders, models, dataFlow, instructions } = configuration
+  const registry = configuration.registry.current
   const { clientTools, isPlain, context, input, lease } = options
   const agent = options.agent === undefined ? undefined : agents.require(options.agent)
   if (clientTools && options.tools) throw new PtcError('RUN_INPUT_INVALID', 'tools and clientTools exclude each other')

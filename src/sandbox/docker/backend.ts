@@ -28,6 +28,7 @@ import { createDockerCheckpoints } from './container/checkpoints.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
 import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-container.js'
 import { WarmPool } from './pool/warm-pool.js'
+import { type ServerProgram, startServerContainer } from './server-container.js'
 import { sampleUsage, type SandboxUsage } from './usage.js'
 
 /** Maximum time to open a sandbox, for all requests together. */
@@ -44,6 +45,12 @@ export interface DockerBackend extends SandboxBackend {
    * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
    */
   ensureImage(options?: BuildImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
+  /**
+   * Runs a server in a container that ends with this process.
+   *
+   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
+   */
+  startServer(program: ServerProgram, signal: AbortSignal): Promise<SandboxConnection>
   /** Lists the sandboxes on this daemon, of one namespace or of all. */
   listSandboxes(namespace?: string): Promise<readonly ListedSandbox[]>
   /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */
@@ -202,6 +209,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       pool?.fill()
       return { image: image.name, built: true }
     },
+
+    startServer: (program, signal) => startServerContainer(engine, factory, program, signal),
 
     listSandboxes: (namespace) => listSandboxes(engine, namespace),
 

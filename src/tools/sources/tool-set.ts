@@ -61,8 +61,11 @@ export interface RunTools {
 
 /** Returns the tools of a run on this worker; all tools of the worker if the run recorded other ones. */
 export function findRunTools(registry: ToolRegistry, { digest, names }: ToolSetId): RunTools {
-  const own = names === undefined ? registry : subsetOf(registry, names)
-  return own?.digest === digest ? { registry: own, registryMatchesRun: true } : { registry, registryMatchesRun: false }
+  for (const known of [registry.current, ...registry.earlier]) {
+    const own = names === undefined ? known : subsetOf(known, names)
+    if (own?.digest === digest) return { registry: own, registryMatchesRun: true }
+  }
+  return { registry, registryMatchesRun: false }
 }
 
 /**

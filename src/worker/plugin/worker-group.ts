@@ -75,7 +75,7 @@ export class WorkerGroup {
     const { config, roles, hostId } = options
     const stack = new DisposableStack()
     try {
-      const tools = await config.tools.open(Runtime.instance().logger)
+      const tools = await config.tools.open(Runtime.instance().logger, { callsTools: roles.has('tools') })
       stack.defer(() => tools.close())
       const { registry } = tools
       const skills = roles.has('workflow') ? await config.skills.open(tools.agents, Runtime.instance().logger) : []

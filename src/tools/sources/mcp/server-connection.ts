@@ -12,6 +12,7 @@ import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
 import { withCredentials } from '../credential-references.js'
 import { boundedFetch } from './bounded-fetch.js'
+import { ContainerTransport, type OpenContainer } from './container-transport.js'
 import { ProcessTransport } from './process-transport.js'
 import { credentialsIn, type ParsedMcpServer } from './server-options.js'
 
@@ -21,7 +22,11 @@ export interface ServerConnectionOptions {
   readonly credentials: Credentials
   /** Base of the relative working folder of a process. */
   readonly folder: string
+  /** For servers with `sandboxed`. */
+  readonly openContainer: OpenContainer
   readonly log: ToolLog
+  /** Called when the server says that its tools have changed, and when a connection has replaced an ended one. */
+  readonly onListChanged: () => void
 }
 
 /** Includes the start of a process that downloads its package. */
@@ -56,6 +61,12 @@ export class ServerConnection {
   #redactor = new Redactor()
   #isClosed = false
   #logLines = 0
+  #wasConnected = false
+  /** Number of requests in progress. */
+  readonly #requests = new WeakMap<Client, number>()
+  /** Clients that are closed after the last of their requests. */
+  readonly #forgotten = new Set<Client>()
+  readonly #logReaders = new Set<(line: string) => void>()
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options
@@ -73,17 +84,53 @@ export class ServerConnection {
   /** A text of the server, or about it, without the values of its credentials. */
   readonly redact = (text: string): string => this.#redactor.text(text)
 
+  /** Gives what the server logs meanwhile to the only request in progress. Of several, none is known to be the cause. */
+  async withLog<Result>(read: (line: string) => void, request: () => Promise<Result>): Promise<Result> {
+    this.#logReaders.add(read)
+    try {
+      return await request()
+    } finally {
+      this.#logReaders.delete(read)
+    }
+  }
+
+  /** Whether a request is in progress. */
+  get isBusy(): boolean {
+    return this.#logReaders.size > 0
+  }
+
   /** Why the last connection has ended. */
   get endReason(): Error {
     const cause = this.#transportError
     return new Error(`its connection has ended${cause ? `: ${this.redact(cause.message)}` : ''}`)
   }
 
-  /** Forgets a client whose session the server does not know: the next request opens a new one. */
+  /** Sends a request by a client, which stays open until the last of its requests has its answer. */
+  async use<Result>(client: Client, request: (client: Client) => Promise<Result>): Promise<Result> {
+    this.#requests.set(client, (this.#requests.get(client) ?? 0) + 1)
+    try {
+      return await request(client)
+    } finally {
+      this.#requests.set(client, (this.#requests.get(client) ?? 1) - 1)
+      await this.#closeForgotten(client)
+    }
+  }
+
+  /**
+   * Forgets a client whose session the server does not know: the next request opens a new one. Other requests of the
+   * client may still get their answers.
+   */
   async forget(client: Client): Promise<void> {
     if (this.#connected !== client) return
     this.#connected = undefined
     this.#client = undefined
+    this.#forgotten.add(client)
+    await this.#closeForgotten(client)
+  }
+
+  async #closeForgotten(client: Client): Promise<void> {
+    if (!this.#forgotten.has(client) || (this.#requests.get(client) ?? 0) > 0) return
+    this.#forgotten.delete(client)
     await client.close().catch(() => undefined)
   }
 
@@ -93,6 +140,8 @@ export class ServerConnection {
     const client = await this.#client?.catch(() => undefined)
     this.#client = undefined
     await client?.close()
+    for (const forgotten of this.#forgotten) await forgotten.close().catch(() => undefined)
+    this.#forgotten.clear()
     this.#isClosed = false
   }
 
@@ -135,11 +184,16 @@ export class ServerConnection {
   }
 
   async #open(mode: 'auto' | 'legacy', signal: AbortSignal): Promise<Client> {
-    const { name, log } = this.#options
+    const { name, log, onListChanged } = this.#options
     const sdk = await import('@modelcontextprotocol/client')
     const client = new sdk.Client(
       { name: 'durable-ptc', version: packageInfo().version },
-      { capabilities: {}, versionNegotiation: { mode }, inputRequired: { autoFulfill: false } },
+      {
+        capabilities: {},
+        versionNegotiation: { mode },
+        inputRequired: { autoFulfill: false },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
+      },
     )
     const transport = await this.#transport(sdk, signal, (error) => {
       this.#transportError = error
@@ -156,6 +210,8 @@ export class ServerConnection {
     client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
       const text = typeof data === 'string' ? data : JSON.stringify(data)
       this.#logLine(`${level}: ${text}`)
+      const [reader] = this.#logReaders
+      if (this.#logReaders.size === 1 && level !== 'debug') reader?.(this.redact(text))
     })
     try {
       await client.connect(transport, { signal, timeout: connectMs })
@@ -166,12 +222,14 @@ export class ServerConnection {
     }
     this.#connected = client
     this.#transportError = undefined
+    if (this.#wasConnected) onListChanged()
+    this.#wasConnected = true
     log.info(`MCP server ${name} is connected`, { ...client.getServerVersion() })
     return client
   }
 
   async #transport(sdk: typeof Sdk, signal: AbortSignal, onTooLarge: (error: Error) => void): Promise<Transport> {
-    const { name, server, credentials, folder } = this.#options
+    const { name, server, credentials, folder, openContainer } = this.#options
     const request = { tool: `MCP server ${name}`, ...noRun }
     const { values, redactor } = await credentials.resolve(credentialsIn(server), request, 1, signal)
     this.#redactor = redactor
@@ -181,16 +239,15 @@ export class ServerConnection {
         fetch: boundedFetch(onTooLarge),
       })
     }
-    return new ProcessTransport(
-      {
-        command: server.command,
-        args: server.args,
-        env: withCredentials(server.env, values),
-        cwd: path.resolve(folder, server.cwd ?? '.'),
-        onLine: (line) => this.#logLine(line),
-      },
-      sdk.deserializeMessage,
-    )
+    const { command, args, sandboxed } = server
+    const env = withCredentials(server.env, values)
+    const onLine = (line: string): void => this.#logLine(line)
+    if (sandboxed) {
+      const open = () => openContainer({ name, command, args, env }, signal)
+      return new ContainerTransport({ open, onLine }, sdk.deserializeMessage)
+    }
+    const cwd = path.resolve(folder, server.cwd ?? '.')
+    return new ProcessTransport({ command, args, env, cwd, onLine }, sdk.deserializeMessage)
   }
 
   #onClose(client: Client, startedAt: number): void {

@@ -35,6 +35,12 @@ export interface McpServerBase extends McpToolOptions {
    * server could say anything about its tools.
    */
   readonly trusted?: boolean
+  /**
+   * Whether a worker does not start while the server is not available. Default true. With false the worker starts, tries
+   * again in the background, and runs that begin meanwhile have a tool `{server}__unavailable`, which says what is
+   * missing.
+   */
+  readonly required?: boolean
   /** Options of single tools, by the server's name of the tool. */
   readonly tools?: Readonly<Record<string, McpToolOptions>>
 }
@@ -50,6 +56,11 @@ export interface McpProcessOptions extends McpServerBase {
   readonly env?: Readonly<Record<string, string>>
   /** Working folder, relative to the configuration. Default: the folder of the configuration. */
   readonly cwd?: string
+  /**
+   * The server runs in a Docker container of the sandbox image, with the hardening of a sandbox: without network, files
+   * of the host, and variables of the worker. Default false.
+   */
+  readonly sandboxed?: boolean
 }
 
 /** A server that is reached by Streamable HTTP. */
@@ -66,6 +77,7 @@ const serverOptions = {
   ...callOptions,
   allow: z.array(z.string().min(1)).exactOptional(),
   trusted: z.boolean().default(false),
+  required: z.boolean().default(true),
   tools: z.record(z.string(), z.strictObject(callOptions)).default({}),
 }
 
@@ -73,13 +85,16 @@ const texts = z.record(z.string().min(1), z.string())
 
 const serverOption = z.union(
   [
-    z.strictObject({
-      ...serverOptions,
-      command: z.string().min(1),
-      args: z.array(z.string()).default([]),
-      env: texts.default({}),
-      cwd: z.string().min(1).exactOptional(),
-    }),
+    z
+      .strictObject({
+        ...serverOptions,
+        command: z.string().min(1),
+        args: z.array(z.string()).default([]),
+        env: texts.default({}),
+        cwd: z.string().min(1).exactOptional(),
+        sandboxed: z.boolean().default(false),
+      })
+      .refine(({ cwd, sandboxed }) => !sandboxed || cwd === undefined, 'a sandboxed server has no `cwd` of the host'),
     z.strictObject({ ...serverOptions, url: z.url({ protocol: /^https?$/ }), headers: texts.default({}) }),
   ],
   'must have `command` or `url`, and only options of docs/guides/mcp.md',

@@ -42,7 +42,7 @@ export function loadRunConfig(
         toolSet,
         searchAttributes,
         namespace,
-        ...(config.tools.some(({ deferred, approval }) => deferred ?? approval) && {
+        ...(config.tools.some(({ deferred, approval, asks }) => deferred ?? approval ?? asks) && {
           completionSecret: randomBytes(32).toString('hex'),
         }),
         ...(instructions && { instructions: await values.externalize(instructions, signal) }),

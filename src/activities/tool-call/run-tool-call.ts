@@ -74,7 +74,7 @@ function runToolCall(
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
   const { registry, values, limits: configured, latest, followUps, credentials } = parts
-  const { limits: allowed, inputDigest, followUp, deferred, agent, context: runContext = {}, ...call } = input
+  const { limits: allowed, inputDigest, followUp, deferred, answers, agent, context: runContext = {}, ...call } = input
   const describe = (attempt: number) => describeAttempt(call, attempt, toolConfig, registry)
   const attempts = { limit: toolConfig.attempts, describe, agent, runContext, credentials }
   return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context, reportMilestone }) => {
@@ -98,6 +98,7 @@ function runToolCall(
         runTool(registry, loaded, limits, {
           ...context,
           ...token,
+          answers,
           milestone: (text) => {
             const line = redactSummary(registry, call.tool, text)
             reportMilestone(line)

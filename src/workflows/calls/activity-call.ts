@@ -15,6 +15,7 @@ import {
   outcomeUnknown,
   toCallStatus,
 } from '../../common/calls/outcomes.js'
+import type { CallAnswers } from '../../common/calls/questions.js'
 import { defined } from '../../common/defined.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
@@ -32,14 +33,17 @@ const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartT
 /**
  * Executes a call as an activity with the name of the tool.
  *
+ * @param answers of people to the questions of earlier executions of the call
  * @throws ActivityFailure, CancelledFailure
  */
-export async function callActivity(call: AdmittedCall): Promise<CallOutcome> {
+export async function callActivity(call: AdmittedCall, answers?: CallAnswers): Promise<CallOutcome> {
   const { effect, concurrency, approval } = call.tool
   // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
-  const mayFollow = effect !== 'once' && concurrency === undefined && approval === undefined
+  // After a question, the session may have been parked meanwhile.
+  const mayFollow = effect !== 'once' && concurrency === undefined && approval === undefined && answers === undefined
   const followUp = mayFollow ? call.followUp : undefined
-  const result = await scheduleToolActivity(call, { ...toolInput(call), ...defined({ followUp: followUp?.input }) })
+  const input = { ...toolInput(call), ...defined({ followUp: followUp?.input, answers }) }
+  const result = await scheduleToolActivity(call, input)
   // Without a follow-up, the result of the activity is the bare result of the call.
   const { value, followUps } = followUp ? (result as unknown as FollowedCall) : { value: result, followUps: [] }
   call.run.addStoredBytes((refOf(value)?.bytes ?? 0) + payloadBytes(followUps))

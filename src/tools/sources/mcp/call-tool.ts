@@ -1,8 +1,9 @@
 import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import type { Effect } from '../../../common/calls/calls.js'
+import type { CallAnswers } from '../../../common/calls/questions.js'
 import { messageOf } from '../../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
-import type { ToolContext } from '../../tool-context.js'
+import { type AskingToolContext, InputRequiredError } from '../../input-required-error.js'
 import { ToolError } from '../../tool-error.js'
 import type { McpToolDefinition } from './list-definitions.js'
 import { resultOf } from './result.js'
@@ -23,18 +24,19 @@ type CallOptions = NonNullable<Parameters<Client['callTool']>[1]>
 /**
  * Sends a call to its server, once.
  *
+ * @throws InputRequiredError when the server asks people a question
  * @throws ToolError when the server did not execute the call, or says that it failed; any other error when the outcome
  *   is not known; the reason of the signal
  */
 export async function callTool(
   { connection, definition, effect }: CalledTool,
   input: JsonObject,
-  { signal, idempotencyKey, milestone, heartbeat }: ToolContext,
+  { signal, idempotencyKey, milestone, heartbeat, answers = noAnswers }: AskingToolContext,
 ): Promise<JsonValue> {
   const { name, outputSchema } = definition
   const params = { name, arguments: input, _meta: { [idempotencyKeyMember]: idempotencyKey } }
   let nextReportAt = 0
-  const options: CallOptions = {
+  const options: CallOptions & { readonly signal: AbortSignal } = {
     signal,
     timeout: noTimeoutMs,
     // A request for progress makes servers report it.
@@ -46,14 +48,27 @@ export async function callTool(
     },
   }
   try {
-    return resultOf(await send(connection, params, options, signal), outputSchema !== undefined)
+    const result = await (connection.asking
+      ? connection.asking.call({
+          answers,
+          signal,
+          connect: (limited) => connection.client(limited),
+          send: (client, more, limited) =>
+            send(connection, client, { ...params, ...more }, { ...options, signal: limited, allowInputRequired: true }),
+          close: (client) => connection.forget(client),
+        })
+      : send(connection, await connection.client(signal), params, options))
+    return resultOf(result, outputSchema !== undefined)
   } catch (thrown) {
     signal.throwIfAborted()
+    if (thrown instanceof InputRequiredError || ToolError.isInstance(thrown)) throw thrown
     // Nothing was sent. A tool that may be called again is called again.
     const isRefused = isRefusal(thrown) || (thrown instanceof ServerUnavailableError && effect === 'once')
     throw isRefused ? new ToolError(messageOf(thrown), { cause: thrown }) : thrown
   }
 }
+
+const noAnswers: CallAnswers = { answered: [] }
 
 /** Milliseconds between two reports: a server may report its progress without a pause. */
 const reportMs = 200
@@ -63,11 +78,11 @@ const noTimeoutMs = 2 ** 31 - 1
 
 async function send(
   connection: ServerConnection,
+  client: Client,
   params: CallParams,
-  options: CallOptions,
-  signal: AbortSignal,
+  options: CallOptions & { readonly signal: AbortSignal },
 ): Promise<CallToolResult> {
-  const client = await connection.client(signal)
+  const { signal } = options
   try {
     return await client.callTool(params, options)
   } catch (thrown) {

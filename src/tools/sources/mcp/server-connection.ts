@@ -10,6 +10,7 @@ import { type Credentials, noRun } from '../../credentials/credentials.js'
 import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
 import { withCredentials } from '../credential-references.js'
+import { InteractiveConnection } from './interaction/interactive-connection.js'
 import { boundedFetch } from './bounded-fetch.js'
 import { ProcessTransport } from './process-transport.js'
 import { credentialsIn, type ParsedMcpServer } from './server-options.js'
@@ -45,6 +46,8 @@ export class ServerUnavailableError extends Error {
  * next request after it has ended. A server that ends at once is started again after growing pauses.
  */
 export class ServerConnection {
+  /** Makes the calls of a server that may ask people. Undefined: it may not. */
+  readonly asking: InteractiveConnection | undefined
   readonly #options: ServerConnectionOptions
   #client: Promise<Client> | undefined
   #connected: Client | undefined
@@ -58,6 +61,7 @@ export class ServerConnection {
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options
+    if (options.server.elicitation === 'ask') this.asking = new InteractiveConnection(options.name)
   }
 
   /**
@@ -138,8 +142,13 @@ export class ServerConnection {
     const sdk = await import('@modelcontextprotocol/client')
     const client = new sdk.Client(
       { name: 'durable-ptc', version: packageInfo().version },
-      { capabilities: {}, versionNegotiation: { mode }, inputRequired: { autoFulfill: false } },
+      {
+        capabilities: this.asking?.capabilities ?? {},
+        versionNegotiation: { mode },
+        inputRequired: { autoFulfill: false },
+      },
     )
+    this.asking?.handle(client)
     const transport = await this.#transport(sdk, signal, (error) => {
       this.#transportError = error
       void client.close()

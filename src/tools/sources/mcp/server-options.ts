@@ -35,6 +35,13 @@ export interface McpServerBase extends McpToolOptions {
    * server could say anything about its tools.
    */
   readonly trusted?: boolean
+  /**
+   * Whether the server may ask people questions during a call. With `ask`, a question waits for an answer, as a call
+   * waits for its approval; then the call is made again, with the answers. So choose it only for a server that asks
+   * before it acts: what it does before its question, it does again. Default `refuse`: the server is told that there is
+   * nobody to ask.
+   */
+  readonly elicitation?: 'ask' | 'refuse'
   /** Options of single tools, by the server's name of the tool. */
   readonly tools?: Readonly<Record<string, McpToolOptions>>
 }
@@ -66,6 +73,7 @@ const serverOptions = {
   ...callOptions,
   allow: z.array(z.string().min(1)).exactOptional(),
   trusted: z.boolean().default(false),
+  elicitation: z.enum(['ask', 'refuse']).default('refuse'),
   tools: z.record(z.string(), z.strictObject(callOptions)).default({}),
 }
 

@@ -41,7 +41,8 @@ export function toTool(definition: McpToolDefinition, { toolName, server, connec
     ...defined({ timeout, allowedCallers }),
     run: (input, context) => callTool({ connection, definition, effect }, input as JsonObject, context),
   })
-  return sealTool({ ...tool, inputSchema: describeJsonInput(inputSchema) })
+  const asks = server.elicitation === 'ask' && { asks: true as const }
+  return sealTool({ ...tool, ...asks, inputSchema: describeJsonInput(inputSchema) })
 }
 
 /** See `McpToolOptions`: the options of the tool, those of the server, the annotations of a trusted server. */

@@ -1,0 +1,23 @@
+import { describeQuestion, type ToolQuestions } from '../common/calls/questions.js'
+import type { ToolContext } from './tool-context.js'
+import type { CallAnswers } from '../common/calls/questions.js'
+
+/**
+ * Thrown by a tool of ours that gives its call up until people have answered. The run executes the call again, with the
+ * answers in the context. The tool declares by its effect nothing about that: the call must be fit to be repeated.
+ */
+export class InputRequiredError extends Error {
+  override readonly name = 'InputRequiredError'
+  readonly questions: ToolQuestions
+
+  constructor(questions: ToolQuestions) {
+    super(questions.questions.map(describeQuestion).join(' '))
+    this.questions = questions
+  }
+}
+
+/** The context of a tool that may throw an {@link InputRequiredError}. */
+export interface AskingToolContext extends ToolContext {
+  /** Absent: the call has not asked. */
+  readonly answers?: CallAnswers
+}

@@ -140,8 +140,11 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
   }
   const credentials = createCredentials(parsed.data.credentials, baseDirectory)
+  const keys = encryption && new KeyRing(encryption)
+  const valueSettings = valuesSettings(values, baseDirectory)
+  const tokenSettings = { store: valueSettings.store, keys }
   const servers = Object.entries(parsed.data.mcp).map(([name, server]) =>
-    mcpSource({ name, server, credentials, folder: baseDirectory }),
+    mcpSource({ name, server, credentials, folder: baseDirectory, tokenSettings }),
   )
   const apis = Object.entries(parsed.data.openapi).map(([name, source]) =>
     openApiSource({ name, source, credentials, folder: baseDirectory }),
@@ -183,8 +186,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
-    values: { ...valuesSettings(values, baseDirectory), ...defined({ retryForMs: settingsOfTest.retryForMs }) },
-    encryption: encryption && new KeyRing(encryption),
+    values: { ...valueSettings, ...defined({ retryForMs: settingsOfTest.retryForMs }) },
+    encryption: keys,
     redact,
     onApprovalRequest: approvals.onRequest,
     audit: audit && auditSettings(audit, baseDirectory),

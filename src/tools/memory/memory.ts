@@ -3,7 +3,7 @@
  *
  * Owns: the tool and its commands (commands/), whose memory a run gets (scope.ts), the versions of a memory in its
  * store (scoped-memory.ts), and listing, export and erasure for people (administration.ts).
- * Boundary: a store has small objects by name (stores/). The S3 client is that of the value store. The tool is a source
+ * Boundary: a store has small objects by name (`src/values/objects/`). The tool is a source
  * of tools, because it closes its store when the worker ends. Nothing else knows that a tool is a memory.
  *
  * Invariants:
@@ -30,8 +30,8 @@ import { type MemoryCommand, memoryInput, runCommand } from './commands/commands
 import { type MemoryLimits, parseLimits } from './limits.js'
 import { type MemoryScope, scopeOf } from './scope.js'
 import { ScopedMemory } from './scoped-memory.js'
-import { LocalObjects } from './stores/local-objects.js'
-import type { ObjectStore } from './stores/object-store.js'
+import type { ObjectStore } from '../../values/objects/object-store.js'
+import { openObjects } from '../../values/objects/open-objects.js'
 
 /** Argument of {@link memory}. */
 export interface MemoryOptions {
@@ -108,13 +108,6 @@ function storeSettings(store: StoreOption, name: string): StoreSettings {
     throw new PtcError('CONFIG_INVALID', `the store of ${name} needs a directory of its own`)
   }
   return parseStore(store, process.cwd())
-}
-
-async function openObjects(settings: StoreSettings): Promise<ObjectStore> {
-  if (settings.kind === 'local') return new LocalObjects(settings.directory)
-  // Loading the AWS SDK takes half a second.
-  const { S3Objects } = await import('./stores/s3-objects.js')
-  return new S3Objects(settings)
 }
 
 function descriptionOf(files: number, fileBytes: number): string {

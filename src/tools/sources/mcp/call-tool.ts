@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { type AskingToolContext, InputRequiredError } from '../../input-required-error.js'
 import { ToolError } from '../../tool-error.js'
 import type { McpToolDefinition } from './list-definitions.js'
+import { NotAuthorizedError } from './oauth/authorization.js'
 import { resultOf } from './result.js'
 import { type ServerConnection, ServerUnavailableError } from './server-connection.js'
 
@@ -58,13 +59,14 @@ export async function callTool(
           close: (client) => connection.forget(client),
         })
       : send(connection, await connection.client(signal), params, options))
-    return resultOf(result, outputSchema !== undefined)
+    return resultOf(connection.redactTokens(result), outputSchema !== undefined)
   } catch (thrown) {
     signal.throwIfAborted()
     if (thrown instanceof InputRequiredError || ToolError.isInstance(thrown)) throw thrown
     // Nothing was sent. A tool that may be called again is called again.
-    const isRefused = isRefusal(thrown) || (thrown instanceof ServerUnavailableError && effect === 'once')
-    throw isRefused ? new ToolError(messageOf(thrown), { cause: thrown }) : thrown
+    const isRefused =
+      isRefusal(thrown) || isNotAuthorized(thrown) || (thrown instanceof ServerUnavailableError && effect === 'once')
+    throw isRefused ? new ToolError(connection.redact(messageOf(thrown)), { cause: thrown }) : thrown
   }
 }
 
@@ -97,6 +99,13 @@ async function send(
 /** Whether a server answered HTTP status 404, with which it ends a session. */
 function isUnknownSession(thrown: unknown): boolean {
   return thrown instanceof Error && 'status' in thrown && thrown.status === 404
+}
+
+/** Whether the server did not let the request in, and so did not execute it. */
+function isNotAuthorized(thrown: unknown): boolean {
+  return (
+    thrown instanceof NotAuthorizedError || (thrown instanceof Error && 'status' in thrown && thrown.status === 401)
+  )
 }
 
 /** Whether an error of JSON-RPC says that the server has not executed the call. */

@@ -21,18 +21,27 @@ import { matchesAny, unmatchedPattern } from '../name-patterns.js'
 import { sourceToolNames } from '../source-tool-names.js'
 import type { ListOptions, ToolSource } from '../tool-source.js'
 import { listDefinitions, type McpToolDefinition } from './list-definitions.js'
+import { openTokenStore, type TokenSettings } from './oauth/open-token-store.js'
+import { withLogin } from './oauth/login-of-source.js'
 import { ServerConnection, type ServerConnectionOptions } from './server-connection.js'
 import type { ParsedMcpServer } from './server-options.js'
 import { toTool } from './to-tool.js'
 
+export interface McpSourceOptions extends Omit<ServerConnectionOptions, 'log' | 'tokens'> {
+  /** Where the access to servers with `oauth` is kept. Undefined: such servers are reached without. */
+  readonly tokenSettings?: TokenSettings
+}
+
 /** The tools of one server. */
-export function mcpSource(options: Omit<ServerConnectionOptions, 'log'>): ToolSource {
+export function mcpSource({ tokenSettings, ...options }: McpSourceOptions): ToolSource {
   const { name, server } = options
   let connection: ServerConnection | undefined
-  return {
+  const oauth = 'url' in server && server.oauth && tokenSettings
+  const access = oauth ? openTokenStore(name, server.url, oauth) : undefined
+  const source: ToolSource = {
     name: `MCP server ${name}`,
     async list({ signal, log }: ListOptions): Promise<readonly Tool[]> {
-      const opened = new ServerConnection({ ...options, log })
+      const opened = new ServerConnection({ ...options, log, tokens: access?.tokens })
       connection = opened
       const { definitions, problems } = await listDefinitions(await opened.client(signal), signal).catch(
         (thrown: unknown) => {
@@ -59,8 +68,12 @@ export function mcpSource(options: Omit<ServerConnectionOptions, 'log'>): ToolSo
         log.warn(opened.redact(`MCP server ${name}: left out ${truncateEnd(toOneLine(problem), 500)}`))
       return tools
     },
-    close: () => connection?.close(),
+    async close() {
+      await connection?.close()
+      await access?.close()
+    },
   }
+  return access ? withLogin(source, { ...options, ...access }) : source
 }
 
 /** Milliseconds of processor time for the schemas of a tool. */

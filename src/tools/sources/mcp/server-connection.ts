@@ -2,6 +2,7 @@ import path from 'node:path'
 import type * as Sdk from '@modelcontextprotocol/client'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
+import { defined } from '../../../common/defined.js'
 import { messageOf } from '../../../common/errors.js'
 import { formatDuration } from '../../../common/text/duration.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
@@ -9,7 +10,9 @@ import { packageInfo } from '../../../platform/package-info.js'
 import { type Credentials, noRun } from '../../credentials/credentials.js'
 import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
-import { withCredentials } from '../credential-references.js'
+import { fillCredentials, withCredentials } from '../credential-references.js'
+import { type Authorization, authorizationFor } from './oauth/authorization.js'
+import type { TokenStore } from './oauth/token-store.js'
 import { InteractiveConnection } from './interaction/interactive-connection.js'
 import { boundedFetch } from './bounded-fetch.js'
 import { ProcessTransport } from './process-transport.js'
@@ -22,6 +25,8 @@ export interface ServerConnectionOptions {
   /** Base of the relative working folder of a process. */
   readonly folder: string
   readonly log: ToolLog
+  /** The access that people have given. Only for a server with `oauth`. */
+  readonly tokens?: TokenStore | undefined
 }
 
 /** Includes the start of a process that downloads its package. */
@@ -56,6 +61,7 @@ export class ServerConnection {
   #lastError: unknown
   #transportError: Error | undefined
   #redactor = new Redactor()
+  #authorization: Authorization | undefined
   #isClosed = false
   #logLines = 0
 
@@ -74,7 +80,16 @@ export class ServerConnection {
   }
 
   /** A text of the server, or about it, without the values of its credentials. */
-  readonly redact = (text: string): string => this.#redactor.text(text)
+  readonly redact = (text: string): string => this.#redactor.text(this.#tokenRedactor.text(text))
+
+  /** A value of the server without the tokens of OAuth, which no tool declares as a credential. */
+  redactTokens<Value>(value: Value): Value {
+    return this.#tokenRedactor.any(value)
+  }
+
+  get #tokenRedactor(): Redactor {
+    return new Redactor(this.#authorization?.secrets)
+  }
 
   /** Why the last connection has ended. */
   get endReason(): Error {
@@ -184,7 +199,9 @@ export class ServerConnection {
     const { values, redactor } = await credentials.resolve(credentialsIn(server), request, 1, signal)
     this.#redactor = redactor
     if ('url' in server) {
+      const authProvider = this.#authorize(sdk, server, values)
       return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+        ...defined({ authProvider }),
         requestInit: { headers: withCredentials(server.headers, values) },
         fetch: boundedFetch(onTooLarge),
       })
@@ -199,6 +216,19 @@ export class ServerConnection {
       },
       sdk.deserializeMessage,
     )
+  }
+
+  #authorize(
+    sdk: typeof Sdk,
+    { url, oauth }: Extract<ParsedMcpServer, { readonly url: string }>,
+    credentials: ReadonlyMap<string, string>,
+  ): Authorization | undefined {
+    const { name, tokens } = this.#options
+    if (oauth === undefined || tokens === undefined) return undefined
+    const clientSecret = fillCredentials(oauth.clientSecret ?? '', (each) => credentials.get(each) ?? '')
+    const server = { name, url, oauth, tokens, clientSecret: clientSecret === '' ? undefined : clientSecret }
+    this.#authorization ??= authorizationFor(sdk, server)
+    return this.#authorization
   }
 
   #onClose(client: Client, startedAt: number): void {

@@ -26,7 +26,7 @@ export function answerOf({ schema }: Pick<ToolQuestion, 'schema'>, value: JsonVa
 
 function check(schema: JsonObject, content: JsonValue): ReturnType<typeof parseValueNow> {
   try {
-    return parseValueNow(fromJsonSchema(schema, { checksFormats: true }), content, maxCheckMs)
+    return parseValueNow(fromJsonSchema(schema, { appliesDefaults: true, checksFormats: true }), content, maxCheckMs)
   } catch (thrown) {
     throw unfit(schema, `its schema can't be checked: ${messageOf(thrown)}`)
   }

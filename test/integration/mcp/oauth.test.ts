@@ -252,7 +252,7 @@ it('a server with oauth needs https, except on this machine, and a secret needs 
   expect(parse('https://example.com/mcp', { grant: 'client_credentials' })).toBe(false)
 })
 
-it('the page of a login needs https', async () => {
+it('a login asks for a code with PKCE, for the server alone', async () => {
   const servers = await startOAuthServers()
   const { tokens } = openTokenStore('safe', servers.mcp, {
     store: { kind: 'local', directory: await temporaryFolder() },

@@ -22,7 +22,10 @@ const shown = (characters: number) =>
 
 const choice = z.string().max(maxTextCharacters)
 const choices = z.array(choice).min(1).max(maxChoices)
-const titled = z.array(z.object({ const: choice, title: choice.transform(sanitize) })).min(1).max(maxChoices)
+const titled = z
+  .array(z.object({ const: choice, title: choice.transform(sanitize) }))
+  .min(1)
+  .max(maxChoices)
 const count = z.int().min(0).optional().catch(undefined)
 const common = { title: shown(maxTextCharacters), description: shown(maxTextCharacters) }
 
@@ -80,7 +83,8 @@ const visit = z.object({
 
 /** A question of a server, or why it is refused. */
 export type ReadElicitation =
-  { readonly question: ToolQuestion } | { readonly question?: undefined; readonly problem: string }
+  | { readonly question: ToolQuestion }
+  | { readonly question?: undefined; readonly problem: string }
 
 /**
  * Reads the parameters of `elicitation/create`. What people will see is bounded, and has no control characters.

@@ -121,7 +121,8 @@ export class StoredAuthorization implements Authorization {
   async token(): Promise<string> {
     this.#current ??= await this.#server.tokens.latest(AbortSignal.timeout(waitMs))
     const { expiresAt, refreshToken } = this.#current.access ?? {}
-    if (refreshToken !== undefined && expiresAt !== undefined && expiresAt - marginMs < Date.now()) await this.#renewOnce()
+    if (refreshToken !== undefined && expiresAt !== undefined && expiresAt - marginMs < Date.now())
+      await this.#renewOnce()
     const { access } = this.#current
     if (access) return access.accessToken
     // A person may log in at any time.
@@ -162,9 +163,12 @@ export class StoredAuthorization implements Authorization {
           if (isInvalidGrant(thrown)) await tokens.replace(number, undefined, signal) // invariant 2
           await release()
           if (!isInvalidGrant(thrown))
-            throw new NotAuthorizedError(`the access to MCP server ${name} could not be renewed: ${messageOf(thrown)}`, {
-              cause: thrown,
-            })
+            throw new NotAuthorizedError(
+              `the access to MCP server ${name} could not be renewed: ${messageOf(thrown)}`,
+              {
+                cause: thrown,
+              },
+            )
         }
         continue
       }
@@ -202,7 +206,7 @@ export function accessOf(
   tokens: Sdk.OAuthTokens,
 ): Pick<StoredAccess, 'accessToken' | 'refreshToken' | 'scope' | 'expiresAt'> {
   const { access_token: accessToken, refresh_token: refreshToken, scope, expires_in: seconds } = tokens
-  const expiresAt = seconds === undefined ? undefined : Date.now() + Number(seconds) * 1_000
+  const expiresAt = seconds === undefined ? undefined : Date.now() + seconds * 1_000
   return { accessToken, ...defined({ refreshToken, scope, expiresAt }) }
 }
 

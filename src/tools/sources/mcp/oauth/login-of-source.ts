@@ -37,7 +37,8 @@ export function withLogin(source: ToolSource, options: LoginOptions): ToolSource
 }
 
 function loginServer({ name, server, credentials, tokens, close }: LoginOptions): LoginServer | undefined {
-  if (!('url' in server) || server.oauth === undefined || grantOf(server.oauth) !== 'authorization_code') return undefined
+  if (!('url' in server) || server.oauth === undefined || grantOf(server.oauth) !== 'authorization_code')
+    return undefined
   const { url, oauth } = server
   return {
     name,
@@ -46,7 +47,11 @@ function loginServer({ name, server, credentials, tokens, close }: LoginOptions)
       const { values } = await credentials.resolve(credentialsIn(server), request, 1, signal)
       const secret = fillCredentials(oauth.clientSecret ?? '', (each) => values.get(each) ?? '')
       const clientSecret = secret === '' ? undefined : secret
-      return beginLogin(await import('@modelcontextprotocol/client'), { name, url, oauth, tokens, clientSecret }, redirectUrl)
+      return beginLogin(
+        await import('@modelcontextprotocol/client'),
+        { name, url, oauth, tokens, clientSecret },
+        redirectUrl,
+      )
     },
     async end(signal) {
       for (;;) {

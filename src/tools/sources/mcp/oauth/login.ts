@@ -64,7 +64,7 @@ export async function beginLogin(sdk: typeof Sdk, server: AuthorizedServer, redi
     saveResourceUrl: (found: string) => void (resource = found),
   }
   const issuerOf = (): string =>
-    discovery?.authorizationServerMetadata?.issuer ?? String(discovery?.authorizationServerUrl ?? '')
+    discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl ?? ''
   const options = { serverUrl: url, fetchFn, ...(await challengeOf(sdk, url, fetchFn, scopes)) }
   try {
     await sdk.auth(provider, options)
@@ -92,7 +92,7 @@ export async function beginLogin(sdk: typeof Sdk, server: AuthorizedServer, redi
       if (!given) throw failed(name, 'it gave no token')
       const access = {
         issuer: issuerOf(),
-        authorizationServerUrl: String(discovery?.authorizationServerUrl ?? ''),
+        authorizationServerUrl: discovery?.authorizationServerUrl ?? '',
         ...defined({ resource, client: registered }),
         ...accessOf(given),
       }

@@ -25,7 +25,10 @@ export const oauthOption = z
     grant: z.enum(['client_credentials', 'authorization_code']).exactOptional(),
     clientId: z.string().min(1).exactOptional(),
     clientSecret: z.string().min(1).exactOptional(),
-    issuer: z.url({ protocol: /^https?$/ }).refine(isSecureUrl, 'must have https, except on this machine').exactOptional(),
+    issuer: z
+      .url({ protocol: /^https?$/ })
+      .refine(isSecureUrl, 'must have https, except on this machine')
+      .exactOptional(),
     scopes: z
       .array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]+$/, 'must be a scope'))
       .min(1)

@@ -76,7 +76,10 @@ export class TokenStore {
     const isFirst = await objects.create(this.#nameOf(number + 1), content, signal) // invariant 1
     const numbers = await this.#numbers(objects, signal)
     const old = numbers.filter((each) => each <= (numbers.at(-1) ?? 0) - keptVersions)
-    await objects.remove(old.map((each) => this.#nameOf(each)), signal)
+    await objects.remove(
+      old.map((each) => this.#nameOf(each)),
+      signal,
+    )
     return isFirst && numbers.at(-1) === number + 1
   }
 
@@ -86,7 +89,10 @@ export class TokenStore {
     const folder = `${this.#folder}/leases`
     const names = await objects.list(folder, signal)
     const older = names.filter((name) => Number(name.split('-')[0]) < number)
-    await objects.remove(older.map((name) => `${folder}/${name}`), signal)
+    await objects.remove(
+      older.map((name) => `${folder}/${name}`),
+      signal,
+    )
     const taken = names.filter((name) => name.startsWith(`${pad(number)}-`)).map((name) => Number(name.split('-')[1]))
     const last = Math.max(-1, ...taken)
     if (last >= 0) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emojiText, invisibleCharacters } from '../../../test/support/faults/invisible-characters.js'
+import { emojiText, invisibleCharacters } from '../../../../test/support/faults/invisible-characters.js'
 import { sanitize, oneLine } from './sanitize.js'
 
 test.each([

@@ -72,7 +72,7 @@ export function toolActivities(parts: ApprovalParts) {
     [activityNames.prepareArguments]: prepareArguments(parts),
     [activityNames.auditCall]: auditCallEvent(parts),
     [activityNames.requestApproval]: requestApproval(parts),
-    [activityNames.announceQuestion]: announceQuestion(parts),
+    [activityNames.announceQuestion]: announceQuestion(),
     [activityNames.checkAnswer]: checkAnswer(),
   }
 }

@@ -1,10 +1,9 @@
-import { describeQuestion, type ToolQuestions } from '../common/calls/questions.js'
+import { type CallAnswers, describeQuestion, type ToolQuestions } from '../common/calls/questions.js'
 import type { ToolContext } from './tool-context.js'
-import type { CallAnswers } from '../common/calls/questions.js'
 
 /**
- * Thrown by a tool of ours that gives its call up until people have answered. The run executes the call again, with the
- * answers in the context. The tool declares by its effect nothing about that: the call must be fit to be repeated.
+ * Thrown by a tool that gives its call up until people have answered. The run executes the call again, with the answers in
+ * the context, whatever the effect of the tool is: only a tool with `asks` in its `ToolConfig` throws it.
  */
 export class InputRequiredError extends Error {
   override readonly name = 'InputRequiredError'

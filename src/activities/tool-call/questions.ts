@@ -1,19 +1,13 @@
 import type { AnnounceQuestionInput, CheckAnswerInput, QuestionAnswer } from '../../common/calls/questions.js'
 import { answerOf } from '../../tools/calls/answer-of.js'
-import { type EventSinks, Observer } from '../observe.js'
 import { runActivity } from '../run-activity.js'
-import { callFields } from './observe-call.js'
 
 /**
- * Activity `tool.question`: publishes that a call waits for the answer to its question. Its input tells the question,
- * and its token, to readers of the history.
+ * Activity `tool.question`. Its input tells the question, and what its token needs, to readers of the history: without
+ * a worker nobody can ask the workflow. The event `call.deferred` was published when the tool gave its call up.
  */
-export function announceQuestion(sinks: EventSinks) {
-  return (input: AnnounceQuestionInput): Promise<void> =>
-    runActivity(async (scope) => {
-      const observer = new Observer(sinks, scope, { unit: `question/${input.idempotencyKey}/${input.number}` })
-      await observer.publish({ type: 'call.deferred', ...callFields(input) })
-    })
+export function announceQuestion() {
+  return (_input: AnnounceQuestionInput): Promise<void> => runActivity(() => Promise.resolve())
 }
 
 /**

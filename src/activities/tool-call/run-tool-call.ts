@@ -104,11 +104,13 @@ function runToolCall(
             reportMilestone(line)
             publishMilestone(line)
           },
-        }),
+        }).catch(asQuestions),
       ),
     ).catch((thrown: unknown) => {
       throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
     })
+    // The call has not failed: people must answer before it is executed again.
+    if (PtcError.isInstance(result)) throw result
     failpoint('tool.ran')
     // The store is retried here, because the tool has run and must not run again.
     const externalized = await values.externalize(result, signal)
@@ -130,6 +132,12 @@ function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number):
   if (attempt > attempts + lostWorkerRetries) {
     throw new PtcError('TOOL_LOST', `${name} was lost with its worker in each attempt`)
   }
+}
+
+/** Returns the error by which a tool asks people. @throws any other */
+function asQuestions(thrown: unknown): PtcError {
+  if (PtcError.isInstance(thrown) && thrown.code === 'TOOL_INPUT_REQUIRED') return thrown
+  throw thrown
 }
 
 function toToolChangedError({ name }: ToolConfig, thrown: unknown): unknown {

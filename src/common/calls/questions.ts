@@ -46,8 +46,9 @@ export interface CallAnswers {
 /** Questions of one call. A service that asks more has its call refused. */
 export const maxQuestionsOfCall = 20
 
-/** UTF-8 bytes of a question, and of its answer, as JSON. */
+/** UTF-8 bytes of a question, and of an answer, as JSON. Each execution of a call records all answers before it. */
 export const maxQuestionBytes = 16 * 1024
+export const maxAnswerBytes = 4 * 1024
 
 /** Input of activity `tool.question`: tells people of a question of a call. */
 export interface AnnounceQuestionInput extends ToolCallInput, CallerIdentity {

@@ -1,4 +1,4 @@
-import { maxQuestionBytes, type QuestionAnswer, type ToolQuestion } from '../../common/calls/questions.js'
+import { maxAnswerBytes, type QuestionAnswer, type ToolQuestion } from '../../common/calls/questions.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
 import { utf8Length } from '../../common/text/text.js'
@@ -18,7 +18,7 @@ export function answerOf({ schema }: Pick<ToolQuestion, 'schema'>, value: JsonVa
   if (schema === undefined) return { action: 'accept' }
   const content = contentOf(schema, value)
   const bytes = utf8Length(JSON.stringify(content))
-  if (bytes > maxQuestionBytes) throw unfit(schema, `it has ${bytes} bytes; the limit is ${maxQuestionBytes}`)
+  if (bytes > maxAnswerBytes) throw unfit(schema, `it has ${bytes} bytes; the limit is ${maxAnswerBytes}`)
   const parsed = check(schema, content)
   if (!parsed.ok) throw unfit(schema, `\n${parsed.issues}`)
   return { action: 'accept', content: parsed.value as JsonObject }

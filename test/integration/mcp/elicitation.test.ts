@@ -266,3 +266,11 @@ it('the published server-everything asks a person by its elicitation tool', asyn
   expect(await resultOf(handle)).toMatchObject({ status: 'ok', output: expect.stringContaining('Ada') })
   await env.expectCleanEnd(handle)
 })
+
+it('a server that asks for a reply of a model is told that there is none', async () => {
+  for (const name of ['asking', 'silent']) {
+    const { outcome } = await env.runProgram(`print(await ${name}__ask(id="samples"))`)
+    const { output } = outcome as { readonly output: string }
+    expect(JSON.parse(output)).toMatchObject({ action: 'error', error: { code: -32601 } })
+  }
+})

@@ -63,12 +63,17 @@ export async function callTool(
   } catch (thrown) {
     signal.throwIfAborted()
     if (thrown instanceof InputRequiredError || ToolError.isInstance(thrown)) throw thrown
+    if (codeOf(thrown) === unsupportedResult) throw new ToolError(cannotAsk, { cause: thrown })
     // Nothing was sent. A tool that may be called again is called again.
     const isRefused =
       isRefusal(thrown) || isNotAuthorized(thrown) || (thrown instanceof ServerUnavailableError && effect === 'once')
     throw isRefused ? new ToolError(connection.redact(messageOf(thrown)), { cause: thrown }) : thrown
   }
 }
+
+/** The code of the SDK for a server that asks people although the client says that nobody can be asked. */
+const unsupportedResult = 'UNSUPPORTED_RESULT_TYPE'
+const cannotAsk = 'the server asks people, which `elicitation` of the configuration does not allow'
 
 const noAnswers: CallAnswers = { answered: [] }
 

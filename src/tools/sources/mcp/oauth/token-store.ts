@@ -40,6 +40,8 @@ export interface AccessVersion {
 
 const maxRecordBytes = 64 * 1024
 const keptVersions = 3
+/** Attempts to read a version before another worker replaces it. */
+const maxReads = 5
 /** Milliseconds. Longer than a request to an authorization server takes. */
 const leaseMs = 60_000
 
@@ -55,13 +57,15 @@ export class TokenStore {
     this.#keys = keys
   }
 
-  async latest(signal: AbortSignal): Promise<AccessVersion> {
+  async latest(signal: AbortSignal, reads = maxReads): Promise<AccessVersion> {
     const objects = await this.#open()
     const number = (await this.#numbers(objects, signal)).at(-1) ?? 0
     if (number === 0) return { number, access: undefined }
     const content = await objects.read(this.#nameOf(number), maxRecordBytes, signal)
     // Another worker has replaced it, and removed it, meanwhile.
-    if (content === undefined) return this.latest(signal)
+    if (content === undefined && reads > 1) return this.latest(signal, reads - 1)
+    if (content === undefined)
+      throw new PtcError('VALUE_STORE_UNAVAILABLE', `the tokens of a server are missing in ${objects.description}`)
     return { number, access: content.byteLength === 0 ? undefined : await this.#decode(content) }
   }
 

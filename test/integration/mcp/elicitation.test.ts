@@ -274,3 +274,14 @@ it('a server that asks for a reply of a model is told that there is none', async
     expect(JSON.parse(output)).toMatchObject({ action: 'error', error: { code: -32601 } })
   }
 })
+
+it('a question that nobody answers expires, and its server learns that it was cancelled', async () => {
+  const mcp = {
+    asking: { command: process.execPath, args: [server, ledger], approval: 'never', elicitation: 'ask' },
+  } as const
+  const soon = await TestEnvironment.start({ script: noModel, backend: 'wasm', mcp, approvals: { expires: '2s' } })
+  const result = await soon.runProgram(
+    'try: print(await asking__ask(id="order"))\nexcept ToolError as error: print("ToolError", error)',
+  )
+  expect(result.outcome).toMatchObject({ status: 'ok', output: 'ToolError no order: cancel\n' })
+})

@@ -4,6 +4,7 @@
  * Owns: the connections of a worker to its servers, the processes of servers that it starts, and the mapping of names,
  * schemas, annotations and results.
  * Boundary: the SDK (`@modelcontextprotocol/client`) speaks the protocol. It is loaded when a configuration has a server.
+ * `interaction/` has the questions of servers to people, and `oauth/` the access to servers that ask for it.
  *
  * Invariants:
  * 1. A call is executed at most once for each attempt. A request is sent again only when the server did not know its

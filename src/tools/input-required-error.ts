@@ -2,8 +2,8 @@ import { type CallAnswers, describeQuestion, type ToolQuestions } from '../commo
 import type { ToolContext } from './tool-context.js'
 
 /**
- * Thrown by a tool that gives its call up until people have answered. The run executes the call again, with the answers in
- * the context, whatever the effect of the tool is: only a tool with `asks` in its `ToolConfig` throws it.
+ * Thrown by a tool that gives its call up until people have answered. The run executes the call again, with the
+ * answers in the context, whatever the effect of the tool is: only a tool with `asks` in its `ToolConfig` throws it.
  */
 export class InputRequiredError extends Error {
   override readonly name = 'InputRequiredError'

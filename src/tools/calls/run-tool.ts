@@ -44,7 +44,8 @@ export type ToolRunContext = Pick<
  *
  * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
  * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID, CREDENTIAL_UNAVAILABLE: the tool did not run.
- *   TOOL_INPUT_REQUIRED: the tool asks people. TOOL_REFUSED: the tool threw a ToolError. TOOL_NOT_RETRIED: it threw an error that its retry policy excludes.
+ *   TOOL_INPUT_REQUIRED: the tool asks people. TOOL_REFUSED: the tool threw a ToolError.
+ *   TOOL_NOT_RETRIED: it threw an error that its retry policy excludes.
  *   TOOL_FAILED: it threw any other error. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran, and its
  *   result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
  */

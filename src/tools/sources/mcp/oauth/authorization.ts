@@ -183,7 +183,8 @@ export class StoredAuthorization implements Authorization {
     if (oauth.issuer !== undefined && !isSameIssuer(oauth.issuer, issuer))
       throw new Error(`the login was with ${issuer}, and the configuration names ${oauth.issuer}`)
     const metadata = await this.#sdk.discoverAuthorizationServerMetadata(authorizationServerUrl, { fetchFn })
-    if (!isSameIssuer(metadata?.issuer ?? authorizationServerUrl, issuer)) throw new Error('its issuer has changed') // invariant 3
+    // Invariant 3.
+    if (!isSameIssuer(metadata?.issuer ?? authorizationServerUrl, issuer)) throw new Error('its issuer has changed')
     const clientInformation =
       client ?? ({ client_id: oauth.clientId ?? '', ...defined({ client_secret: clientSecret }) } as const)
     const tokens = await this.#sdk.refreshAuthorization(authorizationServerUrl, {

@@ -24,6 +24,8 @@ export const errorTable = {
   TOOL_RESULT_TOO_LARGE: { retryable: false },
   /** The tool threw a ToolError. */
   TOOL_REFUSED: { retryable: false },
+  /** The service of the tool asks people. The call is executed again when they have answered. */
+  TOOL_INPUT_REQUIRED: { retryable: false },
   TOOL_FAILED: { retryable: true },
   /** The tool threw an error that its retry policy excludes. */
   TOOL_NOT_RETRIED: { retryable: false },
@@ -166,6 +168,8 @@ export interface PtcErrorOptions {
   readonly cause?: unknown
   /** Minimum delay before the next attempt, such as a provider's Retry-After. */
   readonly retryAfterMs?: number
+  /** Data for the workflow, as JSON. */
+  readonly details?: unknown
 }
 
 const marker: unique symbol = Symbol.for('durable-ptc.error')
@@ -176,6 +180,7 @@ export class PtcError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
   readonly retryAfterMs: number | undefined
+  readonly details: unknown
   readonly [marker] = true
 
   constructor(code: ErrorCode, message: string, options: PtcErrorOptions = {}) {
@@ -183,6 +188,7 @@ export class PtcError extends Error {
     this.code = code
     this.hint = options.hint
     this.retryAfterMs = options.retryAfterMs
+    this.details = options.details
   }
 
   get retryable(): boolean {

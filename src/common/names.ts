@@ -120,6 +120,8 @@ export const activityNames = {
   requestSlot: 'tool.slot',
   auditCall: 'audit.call',
   requestApproval: 'tool.approval',
+  announceQuestion: 'tool.question',
+  checkAnswer: 'tool.answer',
   clientCall: 'tool.client',
   announcePause: 'run.pause',
 } as const
@@ -262,6 +264,10 @@ export function callWorkflowId(tool: string, idempotencyKey: string): string {
 
 export function approvalActivityId(position: CallPosition): string {
   return `${callActivityId(position)}.approval`
+}
+
+export function questionActivityId(position: CallPosition, number: number): string {
+  return `${callActivityId(position)}.question-${number}`
 }
 
 export function compensationActivityId(position: CallPosition): string {

@@ -151,8 +151,11 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   }
   const credentials = createCredentials(parsed.data.credentials, baseDirectory)
   const openContainer = serverContainers({ ...sandbox.docker, limits })
+  const keys = encryption && new KeyRing(encryption)
+  const valueSettings = valuesSettings(values, baseDirectory)
+  const tokenSettings = { store: valueSettings.store, keys }
   const servers = Object.entries(parsed.data.mcp).map(([name, server]) =>
-    mcpSource({ name, server, credentials, folder: baseDirectory, openContainer }),
+    mcpSource({ name, server, credentials, folder: baseDirectory, openContainer, tokenSettings }),
   )
   const apis = Object.entries(parsed.data.openapi).map(([name, source]) =>
     openApiSource({ name, source, credentials, folder: baseDirectory }),
@@ -202,8 +205,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
-    values: { ...valuesSettings(values, baseDirectory), ...defined({ retryForMs: settingsOfTest.retryForMs }) },
-    encryption: encryption && new KeyRing(encryption),
+    values: { ...valueSettings, ...defined({ retryForMs: settingsOfTest.retryForMs }) },
+    encryption: keys,
     redact,
     onApprovalRequest: approvals.onRequest,
     audit: audit && auditSettings(audit, baseDirectory),

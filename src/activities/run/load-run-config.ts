@@ -53,7 +53,7 @@ export function loadRunConfig(
         searchAttributes,
         namespace,
         ...defined({ skills }),
-        ...((config.tools.some(({ deferred, approval }) => deferred ?? approval) ||
+        ...((config.tools.some(({ deferred, approval, asks }) => deferred ?? approval ?? asks) ||
           config.dataFlow?.rules.some(({ action }) => action === 'ask')) && {
           completionSecret: randomBytes(32).toString('hex'),
         }),

@@ -85,6 +85,7 @@ function runToolCall(
     followUp,
     withLabels,
     deferred,
+    answers,
     agent,
     context: runContext = {},
     ...call
@@ -115,16 +116,19 @@ function runToolCall(
         return runTool(registry, loaded, limits, {
           ...context,
           ...token,
+          answers,
           milestone: (text) => {
             const line = redactSummary(registry, call.tool, text)
             reportMilestone(line)
             publishMilestone(line)
           },
-        })
+        }).catch(asQuestions)
       }),
     ).catch((thrown: unknown) => {
       throw inputDigest === tool.inputDigest ? thrown : toToolChangedError(tool, thrown)
     })
+    // The call has not failed: people must answer before it is executed again.
+    if (PtcError.isInstance(result)) throw result
     failpoint('tool.ran')
     // The store is retried here, because the tool has run and must not run again.
     const externalized = await values.externalize(result, signal)
@@ -153,6 +157,12 @@ function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number):
 function assertUnchanged(tool: Tool, recordedDigest: string): void {
   if (!tool.refusesChanges || tool.inputDigest === recordedDigest) return
   throw toolChanged(tool, 'Start a new run, which has the new definition.')
+}
+
+/** Returns the error by which a tool asks people. @throws any other */
+function asQuestions(thrown: unknown): PtcError {
+  if (PtcError.isInstance(thrown) && thrown.code === 'TOOL_INPUT_REQUIRED') return thrown
+  throw thrown
 }
 
 function toToolChangedError(tool: ToolConfig, thrown: unknown): unknown {

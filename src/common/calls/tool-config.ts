@@ -44,6 +44,8 @@ export interface ToolConfig {
   readonly priority?: ToolPriority
   /** True when a call may need the approval of a person. Undefined: no call does. */
   readonly approval?: true
+  /** True when a call may ask people questions, and is executed again with their answers. Undefined: no call does. */
+  readonly asks?: true
   /** True when the tool has an inverse. Undefined: its calls can't be compensated. */
   readonly compensates?: true
 }

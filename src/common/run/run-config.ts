@@ -152,8 +152,8 @@ export interface RunConfig {
    */
   readonly namespace?: string
   /**
-   * The random secret that signs the completion tokens of the run. Set only in a run with a tool that is deferred, or
-   * may need approval.
+   * The random secret that signs the completion tokens of the run. Set only in a run with a tool that is deferred, may
+   * need approval, or may ask people.
    */
   readonly completionSecret?: string
   /** Name of the agent of the run. The run has the configuration of the agent at its start. Undefined: none. */

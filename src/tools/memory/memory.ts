@@ -3,7 +3,7 @@
  *
  * Owns: the tool and its commands (commands/), whose memory a run gets (scope.ts), the versions of a memory in its
  * store (scoped-memory.ts), and listing, export and erasure for people (administration.ts).
- * Boundary: a store has small objects by name (stores/). The S3 client is that of the value store. The tool is a source
+ * Boundary: a store has small objects by name (`src/values/objects/`). The tool is a source
  * of tools, because it closes its store when the worker ends. Nothing else knows that a tool is a memory.
  *
  * Invariants:
@@ -26,16 +26,14 @@ import { defineTool } from '../define-tool.js'
 import type { ToolSource } from '../sources/tool-source.js'
 import { sealTool, type Tool } from '../tool.js'
 import { type EncryptionOption, parseEncryption } from '../../values/encryption/option.js'
-import type { KeyRing } from '../../values/encryption/key-ring.js'
 import { parseStore, type StoreOption, type StoreSettings } from '../../values/option.js'
 import { type MemoryAdministration, MemoryAdministrator } from './administration.js'
 import { type MemoryCommand, memoryInput, runCommand } from './commands/commands.js'
 import { type MemoryLimits, parseLimits } from './limits.js'
 import { type MemoryScope, scopeOf } from './scope.js'
 import { ScopedMemory } from './scoped-memory.js'
-import { EncryptedObjects } from './stores/encrypted-objects.js'
-import { LocalObjects } from './stores/local-objects.js'
-import type { ObjectStore } from './stores/object-store.js'
+import type { ObjectStore } from '../../values/objects/object-store.js'
+import { openObjects } from '../../values/objects/open-objects.js'
 
 /** Argument of {@link memory}. */
 export interface MemoryOptions {
@@ -127,18 +125,6 @@ function storeSettings(store: StoreOption, name: string): StoreSettings {
     throw new PtcError('CONFIG_INVALID', `the store of ${name} needs a directory of its own`)
   }
   return parseStore(store, process.cwd())
-}
-
-async function openObjects(settings: StoreSettings, keys: KeyRing | undefined): Promise<ObjectStore> {
-  const store = await openStore(settings)
-  return keys ? new EncryptedObjects(store, keys) : store
-}
-
-async function openStore(settings: StoreSettings): Promise<ObjectStore> {
-  if (settings.kind === 'local') return new LocalObjects(settings.directory)
-  // Loading the AWS SDK takes half a second.
-  const { S3Objects } = await import('./stores/s3-objects.js')
-  return new S3Objects(settings)
 }
 
 function descriptionOf(files: number, fileBytes: number): string {

@@ -9,7 +9,8 @@
  * 1. Every call has an outcome, which is recorded once. Only a cancellation is thrown.
  * 2. The outcome is recorded before the slots of the call are free. When no slot is acquired, every started call has
  *    its outcome, or its state is in `WaitingCalls`: then the run may continue as new.
- * 3. A call that waits for an approval, the budget, a slot or a result holds no slot of the run, and no activity.
+ * 3. A call that waits for an approval, the budget, a slot, an answer or a result holds no slot of the run, and no
+ *    activity.
  */
 
 import type { CallOutcome } from '../../common/calls/outcomes.js'
@@ -19,6 +20,7 @@ import { admission, budget, count, refusalOf, unknownTool } from './admission.js
 import { approval } from './approval.js'
 import { dataFlow } from './data-flow/hold-call.js'
 import { callDeferredTool } from './deferred-call.js'
+import { callAskingTool } from './asking-call.js'
 import { callRemoteTool } from './remote/remote-call.js'
 import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
 
@@ -61,7 +63,8 @@ const execute: Next = (call) => executorOf(call.tool)(call)
 
 function executorOf(tool: ToolConfig): (call: AdmittedCall) => Promise<CallOutcome> {
   if (tool.deferred) return callDeferredTool
-  return tool.remote ? callRemoteTool : callActivity
+  if (tool.remote) return callRemoteTool
+  return tool.asks ? callAskingTool : callActivity
 }
 
 const stages: readonly Stage[] = [

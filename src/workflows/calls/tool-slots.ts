@@ -44,7 +44,10 @@ interface LimitedCall {
 }
 
 /** The states of a call with a slot that the limiter has granted, or is about to grant. */
-const holding: readonly CallState['type'][] = ['requested', 'granted', 'announcing', 'result', 'completed', 'returning']
+const holding: readonly CallState['type'][] = [
+  ...(['requested', 'granted', 'announcing', 'result', 'completed'] as const),
+  ...(['question', 'answered', 'returning'] as const),
+]
 
 export class ToolSlots {
   readonly #run: Pick<Run, 'config' | 'tools'>

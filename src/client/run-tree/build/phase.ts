@@ -63,5 +63,6 @@ function isWithoutActivity({ activity, delivered, described }: CallDraft): boole
 }
 
 function isDeferredWaiting(call: CallDraft): boolean {
+  if (call.question) return !call.delivered
   return isDeferred(call) && call.activity?.end?.type === 'completed' && !call.delivered && !call.check
 }

@@ -258,6 +258,18 @@ export const approvalInput = toolInput.pick({ tool: true, caller: true, position
 })
 export const compensateInput = z.object({ tool: z.string(), position })
 
+export const questionInput = approvalInput.extend({
+  number: z.number(),
+  question: z.object({
+    from: z.string(),
+    message: z.string(),
+    schema: jsonObject.optional(),
+    url: z.string().optional(),
+  }),
+})
+
+export type QuestionInput = z.infer<typeof questionInput>
+
 export const approvalResult = z.object({ isNeeded: z.boolean() })
 
 export type ApprovalInput = z.infer<typeof approvalInput>

@@ -4,6 +4,7 @@
  * Owns: the connections of a worker to its servers, the processes of servers that it starts, the mapping of names,
  * schemas, annotations and results, and tools for what a server has besides tools (requests.ts).
  * Boundary: the SDK (`@modelcontextprotocol/client`) speaks the protocol. It is loaded when a configuration has a server.
+ * `interaction/` has the questions of servers to people, and `oauth/` the access to servers that ask for it.
  *
  * Invariants:
  * 1. A call is executed at most once for each attempt. A request is sent again only when the server did not know its
@@ -20,17 +21,31 @@
  *    reports changes: the list is read again before the first call after a report, and after a new connection.
  */
 import type { ToolSource } from '../tool-source.js'
+import { withLogin } from './oauth/login-of-source.js'
+import { openTokenStore, type TokenSettings } from './oauth/open-token-store.js'
 import { ServerTools, type ServerToolsOptions } from './server-tools.js'
 
+export interface McpSourceOptions extends Omit<ServerToolsOptions, 'tokens'> {
+  /** Where the access to servers with `oauth` is kept. Undefined: such servers are reached without. */
+  readonly tokenSettings?: TokenSettings
+}
+
 /** The tools of one server. */
-export function mcpSource(options: ServerToolsOptions): ToolSource {
+export function mcpSource({ tokenSettings, ...options }: McpSourceOptions): ToolSource {
+  const { name, server } = options
+  const oauth = 'url' in server && server.oauth && tokenSettings
+  const access = oauth ? openTokenStore(name, server.url, oauth) : undefined
   let opened: ServerTools | undefined
-  return {
-    name: `MCP server ${options.name}`,
+  const source: ToolSource = {
+    name: `MCP server ${name}`,
     list({ signal, ...list }) {
-      opened = new ServerTools(options, list)
+      opened = new ServerTools({ ...options, tokens: access?.tokens }, list)
       return opened.open(signal)
     },
-    close: () => opened?.close(),
+    async close() {
+      await opened?.close()
+      await access?.close()
+    },
   }
+  return access ? withLogin(source, { ...options, ...access }) : source
 }

@@ -3,6 +3,7 @@ import type * as Sdk from '@modelcontextprotocol/client'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
 import { pauseAfter } from '../../../common/async/growing-pause.js'
+import { defined } from '../../../common/defined.js'
 import { messageOf } from '../../../common/errors.js'
 import { formatDuration } from '../../../common/text/duration.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
@@ -10,7 +11,10 @@ import { packageInfo } from '../../../platform/package-info.js'
 import { type Credentials, noRun } from '../../credentials/credentials.js'
 import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
-import { withCredentials } from '../credential-references.js'
+import { fillCredentials, withCredentials } from '../credential-references.js'
+import { type Authorization, authorizationFor } from './oauth/authorization.js'
+import type { TokenStore } from './oauth/token-store.js'
+import { InteractiveConnection } from './interaction/interactive-connection.js'
 import { boundedFetch } from './bounded-fetch.js'
 import { ContainerTransport, type OpenContainer } from './container-transport.js'
 import { ProcessTransport } from './process-transport.js'
@@ -27,6 +31,8 @@ export interface ServerConnectionOptions {
   readonly log: ToolLog
   /** Called when the server says that its tools have changed, and when a connection has replaced an ended one. */
   readonly onListChanged: () => void
+  /** The access that people have given. Only for a server with `oauth`. */
+  readonly tokens?: TokenStore | undefined
 }
 
 /** Includes the start of a process that downloads its package. */
@@ -51,6 +57,8 @@ export class ServerUnavailableError extends Error {
  * next request after it has ended. A server that ends at once is started again after growing pauses.
  */
 export class ServerConnection {
+  /** Makes the calls of a server that may ask people. Undefined: it may not. */
+  readonly asking: InteractiveConnection | undefined
   readonly #options: ServerConnectionOptions
   #client: Promise<Client> | undefined
   #connected: Client | undefined
@@ -59,6 +67,7 @@ export class ServerConnection {
   #lastError: unknown
   #transportError: Error | undefined
   #redactor = new Redactor()
+  #authorization: Authorization | undefined
   #isClosed = false
   #logLines = 0
   #wasConnected = false
@@ -70,6 +79,7 @@ export class ServerConnection {
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options
+    if (options.server.elicitation === 'ask') this.asking = new InteractiveConnection(options.name)
   }
 
   /**
@@ -82,7 +92,16 @@ export class ServerConnection {
   }
 
   /** A text of the server, or about it, without the values of its credentials. */
-  readonly redact = (text: string): string => this.#redactor.text(text)
+  readonly redact = (text: string): string => this.#redactor.text(this.#tokenRedactor.text(text))
+
+  /** A value of the server without the tokens of OAuth, which no tool declares as a credential. */
+  redactTokens<Value>(value: Value): Value {
+    return this.#tokenRedactor.any(value)
+  }
+
+  get #tokenRedactor(): Redactor {
+    return new Redactor(this.#authorization?.secrets)
+  }
 
   /** Gives what the server logs meanwhile to the only request in progress. Of several, none is known to be the cause. */
   async withLog<Result>(read: (line: string) => void, request: () => Promise<Result>): Promise<Result> {
@@ -189,12 +208,13 @@ export class ServerConnection {
     const client = new sdk.Client(
       { name: 'durable-ptc', version: packageInfo().version },
       {
-        capabilities: {},
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
+        capabilities: this.asking?.capabilities ?? {},
         versionNegotiation: { mode },
         inputRequired: { autoFulfill: false },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
       },
     )
+    this.asking?.handle(client)
     const transport = await this.#transport(sdk, signal, (error) => {
       this.#transportError = error
       void client.close()
@@ -234,7 +254,9 @@ export class ServerConnection {
     const { values, redactor } = await credentials.resolve(credentialsIn(server), request, 1, signal)
     this.#redactor = redactor
     if ('url' in server) {
+      const authProvider = this.#authorize(sdk, server, values)
       return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+        ...defined({ authProvider }),
         requestInit: { headers: withCredentials(server.headers, values) },
         fetch: boundedFetch(onTooLarge),
       })
@@ -248,6 +270,19 @@ export class ServerConnection {
     }
     const cwd = path.resolve(folder, server.cwd ?? '.')
     return new ProcessTransport({ command, args, env, cwd, onLine }, sdk.deserializeMessage)
+  }
+
+  #authorize(
+    sdk: typeof Sdk,
+    { url, oauth }: Extract<ParsedMcpServer, { readonly url: string }>,
+    credentials: ReadonlyMap<string, string>,
+  ): Authorization | undefined {
+    const { name, tokens } = this.#options
+    if (oauth === undefined || tokens === undefined) return undefined
+    const clientSecret = fillCredentials(oauth.clientSecret ?? '', (each) => credentials.get(each) ?? '')
+    const server = { name, url, oauth, tokens, clientSecret: clientSecret === '' ? undefined : clientSecret }
+    this.#authorization ??= authorizationFor(sdk, server)
+    return this.#authorization
   }
 
   #onClose(client: Client, startedAt: number): void {

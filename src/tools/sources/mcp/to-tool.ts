@@ -46,7 +46,9 @@ export function toTool(definition: McpToolDefinition, { toolName, server, connec
   const { name, description = '' } = definition
   // A run calls the definition that it began with, or none.
   const inputDigest = digestJson([name, description, inputSchema, outputSchema ?? null])
-  return sealTool({ ...tool, inputSchema: describeJsonInput(inputSchema), inputDigest, refusesChanges: true })
+  const asks = server.elicitation === 'ask' && { asks: true as const }
+  const own = { inputSchema: describeJsonInput(inputSchema), inputDigest, refusesChanges: true } as const
+  return sealTool({ ...tool, ...asks, ...own })
 }
 
 /**

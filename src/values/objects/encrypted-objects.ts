@@ -1,5 +1,5 @@
-import type { KeyRing } from '../../../values/encryption/key-ring.js'
-import { decryptValue, encryptValue, maxEncryptedBytes } from '../../../values/encryption/value-cipher.js'
+import type { KeyRing } from '../encryption/key-ring.js'
+import { decryptValue, encryptValue, maxEncryptedBytes } from '../encryption/value-cipher.js'
 import type { ObjectStore } from './object-store.js'
 
 /**

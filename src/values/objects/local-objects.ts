@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { PtcError } from '../../../common/errors.js'
-import { hasErrorCode } from '../../../common/system-error.js'
-import { makeFolder } from '../../../platform/make-folder.js'
-import { toLocalStoreError } from '../../../values/local/local-store-errors.js'
+import { PtcError } from '../../common/errors.js'
+import { hasErrorCode } from '../../common/system-error.js'
+import { makeFolder } from '../../platform/make-folder.js'
+import { toLocalStoreError } from '../local/local-store-errors.js'
 import type { ObjectStore } from './object-store.js'
 
 const noFollow = constants.O_NOFOLLOW ?? 0
@@ -118,7 +118,7 @@ export class LocalObjects implements ObjectStore {
       path = join(path, name)
       if ((await lstat(path)).isDirectory()) continue
       throw new PtcError('VALUE_STORE_REFUSED', `${path} is not a folder of its own`, {
-        hint: 'Somebody else has changed the folder of the memory. Remove the link or the file.',
+        hint: 'Somebody else has changed the folder. Remove the link or the file.',
       })
     }
   }
@@ -151,5 +151,5 @@ async function syncDirectory(path: string): Promise<void> {
 }
 
 export function tooLarge(name: string, maxBytes: number): PtcError {
-  return new PtcError('VALUE_CORRUPT', `the object ${name} of a memory was changed: it has over ${maxBytes} bytes`)
+  return new PtcError('VALUE_CORRUPT', `the object ${name} was changed: it has over ${maxBytes} bytes`)
 }

@@ -5,9 +5,9 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import type { S3StoreSettings } from '../../../values/option.js'
-import { createS3Client, describeBucket } from '../../../values/s3/s3-client.js'
-import { isConflict, isNotFound, toS3StoreError } from '../../../values/s3/s3-store-errors.js'
+import type { S3StoreSettings } from '../option.js'
+import { createS3Client, describeBucket } from '../s3/s3-client.js'
+import { isConflict, isNotFound, toS3StoreError } from '../s3/s3-store-errors.js'
 import { tooLarge } from './local-objects.js'
 import type { ObjectStore } from './object-store.js'
 

@@ -1,4 +1,4 @@
-/** Small objects by name: what a memory needs of a folder or a bucket. Names are made by this package. */
+/** Small objects by name: what a memory, or the tokens of a server, need of a folder or a bucket. Names are made by this package. */
 export interface ObjectStore {
   /** For messages: `the folder /srv/memory`. */
   readonly description: string

@@ -8,5 +8,4 @@ export type {
   SandboxSpec,
 } from './backend.js'
 export type { BackendContext, BackendDefinition } from './define-backend.js'
-export { filesRoot, type SandboxFile, type SandboxFiles } from './sandbox-files.js'
 export { runnerDirectory } from './runner-directory.js'

@@ -102,7 +102,7 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
   let timer: NodeJS.Timeout | undefined
   const startTimer = (): void => {
     timer = setTimeout(() => {
-      void isRecovering().then((isDelayed) => (isDelayed ? startTimer() : done.abort(timedOut)))
+      void isRecovering().then((isDelayed) => (isDelayed && !done.signal.aborted ? startTimer() : done.abort(timedOut)))
     }, task.limits.seconds * 1_000)
   }
   startTimer()

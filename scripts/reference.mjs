@@ -29,6 +29,7 @@ const pages = {
   ],
   'docs/reference/built-in-tools.md': [
     ['think', 'src/tools/built-in/think.ts', 'ThinkOptions'],
+    ['subagent', 'src/tools/built-in/subagent.ts', 'SubagentOptions'],
     ['webFetch', 'src/tools/built-in/web-fetch/options.ts', 'WebFetchOptions'],
     ['webSearch', 'src/tools/built-in/web-search/web-search.ts', 'WebSearchOptions'],
     ['braveSearch', 'src/tools/built-in/web-search/brave-search.ts', 'BraveSearchOptions'],

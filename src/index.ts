@@ -4,6 +4,7 @@ export {
   braveSearch,
   defineTool,
   scriptedSearch,
+  subagent,
   think,
   memory,
   ToolError,

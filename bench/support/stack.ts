@@ -51,14 +51,17 @@ export async function startServer({ progress, defer, signal }: BenchContext): Pr
  */
 export async function startStack(
   context: BenchContext,
-  options: Pick<StartWorkerOptions, 'warm' | 'roles' | 'modelApi'> = {},
+  {
+    configFile: file = configFile,
+    ...options
+  }: Pick<StartWorkerOptions, 'warm' | 'roles' | 'modelApi'> & { readonly configFile?: string } = {},
 ): Promise<Stack> {
   const { progress, defer } = context
   // Not in `startServer`: without a worker's connection that closes, the runtime keeps the process alive.
   installRuntime('ERROR', ({ level, message }) => process.stderr.write(`${level} ${message}\n`))
   const stack = await startServer(context)
   const { server, valuesDirectory: directory } = stack
-  const configured = await loadConfig(configFile)
+  const configured = await loadConfig(file)
   const values = { ...configured.values, store: { kind: 'local', directory } as const }
   const roles: readonly Role[] = ['workflow', 'tools', 'sandbox']
   const config = { ...configured, values }

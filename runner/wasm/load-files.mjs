@@ -5,7 +5,7 @@ import { capMemory } from './memory-cap.mjs'
 const digestBytes = 32
 
 /** Reads all files that the child needs, before Node is stripped. */
-export function loadFiles({ pyodide, runner, memoryBytes, bootImage }) {
+export function loadFiles({ pyodide, runner, memoryBytes, bootImage, filesRoot }) {
   const text = (name) => fs.readFileSync(path.join(pyodide, name), 'utf8')
   return {
     realmMain: fs.readFileSync(new URL('realm-main.mjs', import.meta.url), 'utf8'),
@@ -18,7 +18,25 @@ export function loadFiles({ pyodide, runner, memoryBytes, bootImage }) {
     runner: pythonFiles(runner),
     // The digest is skipped, because the host has verified it. Without an image Python boots, which takes longer.
     bootImage: bootImage === undefined ? undefined : fs.readFileSync(bootImage).subarray(digestBytes),
+    mounted: filesRoot === undefined ? { list: [], contents: {} } : readMounted(filesRoot),
   }
+}
+
+/** The descriptor of the files for code; src/sandbox/wasm/interpreter/files-message.ts writes them. */
+const filesDescriptor = 5
+
+/** Returns the list of the files, and their contents by path. */
+function readMounted(root) {
+  const message = fs.readFileSync(filesDescriptor)
+  fs.closeSync(filesDescriptor)
+  let position = 4 + message.readUInt32BE(0)
+  const list = JSON.parse(message.subarray(4, position).toString('utf8'))
+  const contents = {}
+  for (const file of list) {
+    file.path = `${root}/${file.path}`
+    contents[file.path] = message.subarray(position, (position += file.bytes))
+  }
+  return { list, contents }
 }
 
 /** Returns the sources of all Python files under a folder, by their paths in the sandbox. */

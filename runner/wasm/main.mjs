@@ -39,6 +39,7 @@ try {
     '/pyodide/pyodide.asm.wasm': files.wasm,
     '/pyodide/python_stdlib.zip': files.standardLibrary,
     ...(files.bootImage && { '/pyodide/boot.image': files.bootImage }),
+    ...files.mounted.contents,
   })
   const { loadPyodide } = await realm.load('pyodide.mjs', files.loader)
   const { default: createPyodideModule } = await realm.load('pyodide.asm.mjs', files.glue)
@@ -49,6 +50,7 @@ try {
     runner,
     quotas: settings.quotas,
     hasBootImage: files.bootImage !== undefined,
+    mounted: { root: settings.filesRoot, list: files.mounted.list },
   })
   const start = settings.makesBootImage ? realmMain.makeBootImage : realmMain.startRunner
   await start(wrappedBindings, loadPyodide, createPyodideModule, parameters)

@@ -114,11 +114,12 @@ sys.path.remove('')
 
 /** Loads Pyodide and runs the Python runner until the host closes the pipe. */
 export async function startRunner(bindings, loadPyodide, createPyodideModule, settings) {
-  const { lock, runner, quotas, hasBootImage } = JSON.parse(settings)
+  const { lock, runner, quotas, hasBootImage, mounted } = JSON.parse(settings)
   const pyodide = await loadPyodide({
     ...loadOptions(createPyodideModule, lock),
     ...(hasBootImage ? { _loadSnapshot: globalThis.readbuffer(bootImage) } : {}),
   })
+  if (mounted.list.length > 0) mountFiles(pyodide.FS, mounted, globalThis.readbuffer)
   delete globalThis.readbuffer
   if (hasBootImage) pyodide.runPython(undoBootState)
   connectStreams(pyodide, bindings)
@@ -139,6 +140,41 @@ asyncio._set_running_loop(None)
 sys.argv = ['/runner/runner.py']
 runpy.run_path('/runner/runner.py', run_name='__main__')
 `)
+}
+
+const readOnly = 69 // EROFS, in WASI's numbers
+
+/**
+ * Mounts files in a file system of their own, and then refuses every change of it. They do not count towards the quota.
+ * A program that uses JavaScript can change them, for itself only.
+ */
+function mountFiles(FS, { root, list }, readBytes) {
+  const { MEMFS } = FS.filesystems
+  FS.mkdir(root)
+  FS.mount(MEMFS, {}, root)
+  for (const { path } of list) FS.mkdirTree(path.slice(0, path.lastIndexOf('/')))
+  for (const { path, isExecutable } of list) {
+    FS.writeFile(path, new Uint8Array(readBytes(path)))
+    FS.chmod(path, isExecutable ? 0o555 : 0o444)
+  }
+  const refuse = () => {
+    throw new FS.ErrnoError(readOnly)
+  }
+  const withRefused = (operations, names) => {
+    const refused = Object.fromEntries(names.filter((name) => name in operations).map((name) => [name, refuse]))
+    return Object.freeze({ ...operations, ...refused })
+  }
+  const nodeChanges = ['setattr', 'mknod', 'rename', 'unlink', 'rmdir', 'symlink']
+  const streamChanges = ['write', 'allocate', 'msync']
+  const protect = (node) => {
+    if (FS.isDir(node.mode)) {
+      node.mode = (node.mode & ~0o777) | 0o555
+      for (const child of Object.values(node.contents)) protect(child)
+    }
+    node.node_ops = withRefused(node.node_ops, nodeChanges)
+    node.stream_ops = withRefused(node.stream_ops, streamChanges)
+  }
+  protect(FS.lookupPath(root).node)
 }
 
 /** Connects the descriptors of Python as raw bytes: 0 and 1 carry the protocol, 2 carries crash reports. */

@@ -13,11 +13,12 @@ export function toFailure(thrown: unknown, lastAttempt = false): Error {
   if (!PtcError.isInstance(thrown)) {
     return ApplicationFailure.create({ message: messageOf(thrown), type: 'INTERNAL', nonRetryable: true })
   }
-  const { code, message, hint, retryable, retryAfterMs, stack } = thrown
+  const { code, message, hint, retryable, retryAfterMs, details, stack } = thrown
   const failure = ApplicationFailure.create({
     message: hint === undefined ? message : `${message.replace(/\.$/, '')}. ${hint}`,
     type: code,
     nonRetryable: lastAttempt || !retryable,
+    ...(details !== undefined && { details: [details] }),
     // Temporal interprets a delay of 0 as "do not retry".
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: Math.max(retryAfterMs, 1) }),
   })

@@ -34,6 +34,7 @@ import {
 } from './session/session-activities.js'
 import { snapshotSession } from './session/snapshots.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
+import { announceQuestion, checkAnswer } from './tool-call/questions.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { requestApproval, type ApprovalParts } from './tool-call/request-approval.js'
 import { requestSlot } from './tool-call/request-slot.js'
@@ -71,6 +72,8 @@ export function toolActivities(parts: ApprovalParts) {
     [activityNames.prepareArguments]: prepareArguments(parts),
     [activityNames.auditCall]: auditCallEvent(parts),
     [activityNames.requestApproval]: requestApproval(parts),
+    [activityNames.announceQuestion]: announceQuestion(),
+    [activityNames.checkAnswer]: checkAnswer(),
   }
 }
 

@@ -19,6 +19,11 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   /** The only tools of the agent, by definition or by name. Default: all tools of the configuration. */
   readonly tools?: readonly (string | { readonly name: string })[]
   /**
+   * Names of the skills of the agent; `*` stands for any characters. `[]`: none. Default: all skills of the
+   * configuration.
+   */
+  readonly skills?: readonly string[]
+  /**
    * Sub-agents: the agents that this one may start, each as a tool with its name. By definition or by name. Default:
    * none.
    */
@@ -68,6 +73,8 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly description: string | undefined
   /** Undefined: all tools of the configuration. */
   readonly tools: readonly (string | { readonly name: string })[] | undefined
+  /** Patterns of names. Undefined: all skills of the configuration. */
+  readonly skills: readonly string[] | undefined
   readonly agents: readonly (string | { readonly name: string })[]
   readonly sandbox: AgentSandbox
   readonly language: string | undefined

@@ -3,7 +3,7 @@ import { didYouMean } from '../common/text/unknown-keys.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { type Agent, isAgent } from './agent.js'
 import { problemOfDoneCheck } from './done-check.js'
-import { namesOfSubagents, subagentOf } from './subagents.js'
+import { namesOfSubagents, startsClones, subagentOf } from './subagents.js'
 
 /** The agents of a worker. Immutable. */
 export interface Agents {
@@ -59,13 +59,30 @@ export function toolNamesOf(registry: ToolRegistry, agent: Agent | undefined): r
   return [...own, ...(agent ? namesOfSubagents(agent) : [])]
 }
 
+/**
+ * Names of the tools without those that start clones: for a clone, and for a run without a model of its own. So no clone
+ * starts another one.
+ */
+export function withoutClones(registry: ToolRegistry, names: readonly string[]): readonly string[] {
+  return names.filter((name) => {
+    const tool = registry.get(name)
+    return tool === undefined || !startsClones(tool)
+  })
+}
+
+/** The names of the tools that agents name. Checks nothing: `createAgents` does. */
+export function toolsNamedBy(agents: readonly unknown[]): readonly string[] {
+  return agents.flatMap((agent) => (isAgent(agent) ? (agent.tools ?? []).map(nameOf) : []))
+}
+
 function nameOf(named: string | { readonly name: string }): string {
   return typeof named === 'string' ? named : named.name
 }
 
+/** Whether the tool is an agent of the configuration. A tool that starts clones is a tool like any other. */
 function isSubagent(registry: ToolRegistry, name: string): boolean {
   const tool = registry.get(name)
-  return tool !== undefined && subagentOf(tool) !== undefined
+  return tool !== undefined && subagentOf(tool)?.name !== undefined
 }
 
 function checkAgentTools(agent: Agent, registry: ToolRegistry): void {

@@ -16,6 +16,7 @@ const definitionKeys: readonly string[] = [
   'instructions',
   'description',
   'tools',
+  'skills',
   'agents',
   'sandbox',
   'language',
@@ -40,7 +41,7 @@ const definitionKeys: readonly string[] = [
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
-  const { name, instructions, description, tools, agents = [], sandbox = 'own', language, model } = definition
+  const { name, instructions, description, tools, skills, agents = [], sandbox = 'own', language, model } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
@@ -69,6 +70,8 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid(`there is no mode ${JSON.stringify(mode)}`, `There are: ${taskModes.join(', ')}.`)
   if (doneCheck !== undefined) checkDoneCheck(doneCheck, mode, invalid)
   if (tools !== undefined) checkNames('tools', tools, invalid)
+  if (skills !== undefined && !(Array.isArray(skills) && skills.every((each) => typeof each === 'string')))
+    throw invalid('skills must be an array of names')
   checkNames('agents', agents, invalid)
   if (output !== undefined) checkSchema('output', output, invalid)
   return sealAgent<Agent<Output>>({
@@ -76,6 +79,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     instructions: instructions.trim(),
     description: description?.trim(),
     tools: tools && Object.freeze([...tools]),
+    skills: skills && Object.freeze([...skills]),
     agents: Object.freeze([...agents]),
     sandbox,
     language,

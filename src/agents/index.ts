@@ -10,10 +10,11 @@
  *    applies defaults and transforms.
  * 3. A sub-agent is a tool of the registry, with the name of its agent. Only agents that name it have that tool, and no
  *    agent can start itself, directly or through others.
+ * 4. A clone of an agent has the tools of the run that starts it, and none that starts clones.
  */
 
 export { defineAgent } from './define-agent.js'
-export { type Agents, createAgents, toolNamesOf } from './agents.js'
+export { type Agents, createAgents, toolNamesOf, toolsNamedBy, withoutClones } from './agents.js'
 export { subagents } from './subagents.js'
 export { doneCheckArguments } from './done-check.js'
 export type { Agent, AgentDefinition } from './agent.js'

@@ -1,22 +1,12 @@
-import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
-import { workflowNames } from '../common/names.js'
 import type { SubagentTarget } from '../common/calls/tool-config.js'
-import { defineTool } from '../tools/define-tool.js'
-import { sealTool, type Tool } from '../tools/tool.js'
+import { subagentTool } from '../tools/subagent-tool.js'
+import type { Tool } from '../tools/tool.js'
 import { type Agent, isAgent } from './agent.js'
 
-/** The input that a sub-agent gets from the agent that starts it. */
-const input = z.object({
-  task: z.string().min(1).describe('All that the agent gets to know: it sees none of your messages and variables.'),
-})
+const task = 'All that the agent gets to know: it sees none of your messages and variables.'
 
-const sharingInput = z.object({
-  task: z
-    .string()
-    .min(1)
-    .describe('All that the agent gets to know in addition to the variables of your code. Name those it needs.'),
-})
+const sharedTask = 'All that the agent gets to know in addition to the variables of your code. Name those it needs.'
 
 /**
  * The tools that start sub-agents, one for each agent that another agent names. `createAgents` checks everything else.
@@ -44,9 +34,15 @@ export function namesOfSubagents({ agents }: Agent): readonly string[] {
   return agents.map((agent) => (typeof agent === 'string' ? agent : agent.name))
 }
 
-/** The agent that the calls of a tool start; undefined for any other tool. */
+/** The sub-agents that the calls of a tool start; undefined for any other tool. */
 export function subagentOf({ remote }: Tool): SubagentTarget | undefined {
   return remote?.kind === 'workflow' ? remote.agent : undefined
+}
+
+/** Whether each call of a tool starts a clone of the agent that calls. */
+export function startsClones(tool: Tool): boolean {
+  const target = subagentOf(tool)
+  return target !== undefined && target.name === undefined
 }
 
 function toTool({ name, description, outputSchema, budget, sandbox }: Agent): Tool {
@@ -56,24 +52,22 @@ function toTool({ name, description, outputSchema, budget, sandbox }: Agent): To
       hint: 'Another agent has it as a sub-agent, and its model must know what the agent does and what it returns.',
     })
   }
-  const tool = defineTool({
-    name,
-    description: `${description}\n\n${isAgentNote}${isSharing ? ` ${isSharingNote}` : ''}`,
-    input: isSharing ? sharingInput : input,
-    output: outputSchema ?? z.string(),
-    // While code waits, its interpreter executes no other code.
-    allowedCallers: isSharing ? ['direct'] : ['direct', 'code_execution'],
-    // The calls of the agent have their own identities, and Temporal never repeats the agent itself.
-    effect: 'idempotent',
-    workflow: { type: workflowNames.agent },
-  })
   const { whenSpent: _, ...amounts } = budget
-  const agent = Object.freeze({
-    name,
-    ...(Object.keys(amounts).length > 0 && { budget: amounts }),
-    ...(isSharing && { sharesSandbox: true as const }),
-  })
-  return sealTool({ ...tool, remote: Object.freeze({ kind: 'workflow', type: workflowNames.agent, agent }) })
+  return subagentTool(
+    {
+      name,
+      description: `${description}\n\n${isAgentNote}${isSharing ? ` ${isSharingNote}` : ''}`,
+      task: isSharing ? sharedTask : task,
+      output: outputSchema,
+      // While code waits, its interpreter executes no other code.
+      allowedCallers: isSharing ? ['direct'] : ['direct', 'code_execution'],
+    },
+    Object.freeze({
+      name,
+      ...(Object.keys(amounts).length > 0 && { budget: amounts }),
+      ...(isSharing && { sharesSandbox: true as const }),
+    }),
+  )
 }
 
 const isSharingNote = 'Its code runs in the sandbox of your code: it sees your variables, and you see those it sets.'

@@ -23,6 +23,7 @@ import { codecServerCommand } from './commands/processes/codec-server.js'
 import { devCommand } from './commands/processes/dev.js'
 import { doctorCommand } from './commands/project/doctor.js'
 import { execCommand } from './commands/runs/exec.js'
+import { evalCommand } from './commands/project/eval.js'
 import { initCommand } from './commands/project/init.js'
 import { listCommand } from './commands/runs/list.js'
 import { replayCheckCommand } from './commands/project/replay-check.js'
@@ -81,6 +82,7 @@ export function buildProgram(): Command {
     sessionsCommand(),
     valuesCommand(),
     memoryCommand(),
+    evalCommand(),
     replayCheckCommand(),
     serveCommand(),
     mcpCommand(),

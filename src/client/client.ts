@@ -9,7 +9,7 @@ import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
 import { makeMessagesWellFormed } from '../values/well-formed-messages.js'
 import { approveCall, type ApproveOptions, denyCall, type DenyOptions } from './calls/approve-call.js'
-import { completeCall, type CompleteOptions } from './calls/complete-call.js'
+import { completeCall, type CompleteOptions, failCall, type FailOptions } from './calls/complete-call.js'
 import { type Conversation, createConversation } from './conversations/conversation.js'
 import type { ConversationOptions } from './conversations/conversation-options.js'
 import { checkKeys } from './start/check-input.js'
@@ -71,8 +71,11 @@ export interface PtcClient {
    * @param token the `completionToken` of the call
    */
   completeCall(token: string, value: JsonValue, options?: CompleteOptions): Promise<void>
-  /** Fails a deferred call: its code gets a `ToolError` with this message. */
-  failCall(token: string, message: string, options?: CompleteOptions): Promise<void>
+  /**
+   * Fails a deferred call: its code gets a `ToolError` with this message. For a question of an MCP server: declines to
+   * answer, or cancels the question.
+   */
+  failCall(token: string, message: string, options?: FailOptions): Promise<void>
   /**
    * Approves a call of a tool with `approval`: it starts, with the arguments of the approval if it has any.
    *
@@ -146,7 +149,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
         ? (await waitsOfRuns(client, taskQueue, options)).waits
         : waitsOfRun(client, options.run),
     completeCall: (token, value, options) => completeCall(client, token, { type: 'value', value }, options),
-    failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),
+    failCall: (token, message, options) => failCall(client, token, message, options),
     approveCall: (token, options) => approveCall(client, token, options),
     denyCall: (token, reason, options) => denyCall(client, token, reason, options),
     conversation: (name, options) => createConversation({ client, taskQueue, values, redact }, name, options),

@@ -14,12 +14,18 @@ export const errorTable = {
   /** The configuration of the worker has no agent of this name. */
   AGENT_UNKNOWN: { retryable: false },
   TOOL_UNKNOWN: { retryable: false },
+  /** The folder of a skill does not have the open format, or is too large. */
+  SKILL_INVALID: { retryable: false },
+  /** The run, or the configuration of the worker, has no skill of this name. */
+  SKILL_UNKNOWN: { retryable: false },
   TOOL_NOT_ALLOWED: { retryable: false },
   TOOL_INPUT_INVALID: { retryable: false },
   TOOL_OUTPUT_INVALID: { retryable: false },
   TOOL_RESULT_TOO_LARGE: { retryable: false },
   /** The tool threw a ToolError. */
   TOOL_REFUSED: { retryable: false },
+  /** The service of the tool asks people. The call is executed again when they have answered. */
+  TOOL_INPUT_REQUIRED: { retryable: false },
   TOOL_FAILED: { retryable: true },
   /** The tool threw an error that its retry policy excludes. */
   TOOL_NOT_RETRIED: { retryable: false },
@@ -65,6 +71,8 @@ export const errorTable = {
   SANDBOX_IMAGE_MISSING: { retryable: true },
   /** The backend could run code, but can't enforce its limits, or has no seccomp. */
   SANDBOX_UNENFORCED: { retryable: false },
+  /** The run has files for its code, which this backend can't put into a sandbox. */
+  SANDBOX_FILES_UNSUPPORTED: { retryable: false },
   SANDBOX_LOST: { retryable: false },
   SANDBOX_PROTOCOL: { retryable: false },
   SANDBOX_FENCED: { retryable: false },
@@ -129,6 +137,14 @@ export const errorTable = {
   CONVERSATION_BUSY: { retryable: false },
   /** No message has this id, or its answer is no longer kept. */
   MESSAGE_NOT_FOUND: { retryable: false },
+  // evals
+  /** A task file, or a file that it names, is invalid. */
+  EVAL_TASK_INVALID: { retryable: false },
+  /** The database of results can't be opened, or its package is not installed. */
+  EVAL_STORE_UNAVAILABLE: { retryable: false },
+  EVAL_NOT_FOUND: { retryable: false },
+  /** Another process works on the eval. */
+  EVAL_BUSY: { retryable: false },
   // engine
   TEMPORAL_UNREACHABLE: { retryable: false },
   TEMPORAL_NOT_FOUND: { retryable: false },
@@ -152,6 +168,8 @@ export interface PtcErrorOptions {
   readonly cause?: unknown
   /** Minimum delay before the next attempt, such as a provider's Retry-After. */
   readonly retryAfterMs?: number
+  /** Data for the workflow, as JSON. */
+  readonly details?: unknown
 }
 
 const marker: unique symbol = Symbol.for('durable-ptc.error')
@@ -162,6 +180,7 @@ export class PtcError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
   readonly retryAfterMs: number | undefined
+  readonly details: unknown
   readonly [marker] = true
 
   constructor(code: ErrorCode, message: string, options: PtcErrorOptions = {}) {
@@ -169,6 +188,7 @@ export class PtcError extends Error {
     this.code = code
     this.hint = options.hint
     this.retryAfterMs = options.retryAfterMs
+    this.details = options.details
   }
 
   get retryable(): boolean {

@@ -32,6 +32,10 @@ export const failpoints = [
   'snapshot.begins',
   'snapshot.stored',
   'snapshot.restored',
+  'eval.reserved',
+  'eval.started',
+  'eval.timed_out',
+  'eval.ended',
   'close.begins',
   'close.ends',
 ] as const

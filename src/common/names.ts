@@ -120,6 +120,8 @@ export const activityNames = {
   requestSlot: 'tool.slot',
   auditCall: 'audit.call',
   requestApproval: 'tool.approval',
+  announceQuestion: 'tool.question',
+  checkAnswer: 'tool.answer',
   clientCall: 'tool.client',
   announcePause: 'run.pause',
 } as const
@@ -141,6 +143,10 @@ export const readMoreTool = 'read_more'
 
 /** The name of the tool with which the model searches the documentation of tools. */
 export const searchToolsTool = 'search_tools'
+
+/** The names of the tools with which the model activates and deactivates skills. Only runs with skills have them. */
+export const activateSkillTool = 'activate_skill'
+export const deactivateSkillTool = 'deactivate_skill'
 
 /** The model of runs without an API key, which get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'
@@ -201,6 +207,11 @@ export function toolLimitId(taskQueue: string, tool: string): string {
   return `tool-limit:${taskQueue}:${tool}`
 }
 
+/** Workflow id of the limiter of a tool. Tools that share their locks share one limiter, too. */
+export function limiterOf(taskQueue: string, { name, lock }: Pick<ToolConfig, 'name' | 'lock'>): string {
+  return lock?.sharedAs === undefined ? toolLimitId(taskQueue, name) : `tool-locks:${taskQueue}:${lock.sharedAs}`
+}
+
 /**
  * Returns the task queue for opening sandboxes. Only workers that have the backend poll the queue of a backend; workers
  * with any backend poll the queue of `auto`.
@@ -253,6 +264,10 @@ export function callWorkflowId(tool: string, idempotencyKey: string): string {
 
 export function approvalActivityId(position: CallPosition): string {
   return `${callActivityId(position)}.approval`
+}
+
+export function questionActivityId(position: CallPosition, number: number): string {
+  return `${callActivityId(position)}.question-${number}`
 }
 
 export function compensationActivityId(position: CallPosition): string {

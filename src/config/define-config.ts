@@ -37,6 +37,11 @@ export interface PtcConfig {
    * './openapi.yaml' } }`. docs/guides/openapi.md describes them. Default: none.
    */
   readonly openapi?: Readonly<Record<string, OpenApiSource>>
+  /**
+   * A folder of skills, or several, relative to the configuration: each skill is a folder with a `SKILL.md`. Default:
+   * none. docs/guides/skills.md describes them.
+   */
+  readonly skills?: string | readonly string[]
   /** What `defineAgent` made; runs choose an agent by its name. Default: none. docs/guides/agents.md */
   readonly agents?: readonly Pick<Agent, 'name'>[]
   /**

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
-import { checkDataFlow, dataFlowOption, type DataFlowSettings } from './options/data-flow.js'
 import { languageOption } from './options/language.js'
+import { checkDataFlow, dataFlowOption, type DataFlowSettings, toolsNamedIn } from './options/data-flow.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { parseModelSettings } from '../models/options/model-settings.js'
 import { type Agents, createAgents } from '../agents/index.js'
@@ -17,12 +17,15 @@ import type { BackendDefinition } from '../sandbox/define-backend.js'
 import { sandboxOption } from '../sandbox/option.js'
 import type { Credentials } from '../tools/credentials/credentials.js'
 import type { ToolRegistry } from '../tools/registry.js'
+import { type ConfiguredSkills, configuredSkills } from '../skills/index.js'
+import { skillsOption } from '../skills/option.js'
 import { streamOption } from '../stream/option.js'
 import { KeyRing } from '../values/encryption/key-ring.js'
 import { isListenAddress } from '../platform/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './options/approvals.js'
 import { auditOption, type AuditSettings, auditSettings } from '../audit/option.js'
 import { compactionConfig, compactionOption } from './options/compaction.js'
+import { serverContainers } from './server-containers.js'
 import { type ConfiguredTools, configuredTools } from './configured-tools.js'
 import { mcpSource } from '../tools/sources/mcp/mcp-source.js'
 import { mcpOption } from '../tools/sources/mcp/server-options.js'
@@ -57,6 +60,7 @@ export const configSchema = z.strictObject({
   agents: z.array(z.unknown()).default([]),
   mcp: mcpOption.default({}),
   openapi: openApiOption.default({}),
+  skills: skillsOption,
   credentials: credentialsOption.default({}),
   model: modelOption,
   providers: providersOption.default({}),
@@ -93,6 +97,7 @@ export interface ResolvedConfig extends Pick<
 > {
   readonly runConfig: RunDefaults
   readonly tools: ConfiguredTools
+  readonly skills: ConfiguredSkills
   readonly credentials: Credentials
   /** Undefined: data may go anywhere. */
   readonly dataFlow: DataFlowSettings | undefined
@@ -160,8 +165,12 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
   }
   const credentials = createCredentials(parsed.data.credentials, baseDirectory)
+  const openContainer = serverContainers({ ...sandbox.docker, limits })
+  const keys = encryption && new KeyRing(encryption)
+  const valueSettings = valuesSettings(values, baseDirectory)
+  const tokenSettings = { store: valueSettings.store, keys }
   const servers = Object.entries(parsed.data.mcp).map(([name, server]) =>
-    mcpSource({ name, server, credentials, folder: baseDirectory }),
+    mcpSource({ name, server, credentials, folder: baseDirectory, openContainer, tokenSettings }),
   )
   const apis = Object.entries(parsed.data.openapi).map(([name, source]) =>
     openApiSource({ name, source, credentials, folder: baseDirectory }),
@@ -195,7 +204,14 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
         idleMs: timeouts.idle,
       },
     },
-    tools: configuredTools({ tools: [...tools, ...servers, ...apis], agents, redact, check: checkTools }),
+    skills: configuredSkills(parsed.data.skills, baseDirectory),
+    tools: configuredTools({
+      tools: [...tools, ...servers, ...apis],
+      agents,
+      redact,
+      check: checkTools,
+      named: dataFlow ? toolsNamedIn(dataFlow) : [],
+    }),
     credentials,
     dataFlow,
     instructions: model.instructions,
@@ -205,8 +221,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
-    values: { ...valuesSettings(values, baseDirectory), ...defined({ retryForMs: settingsOfTest.retryForMs }) },
-    encryption: encryption && new KeyRing(encryption),
+    values: { ...valueSettings, ...defined({ retryForMs: settingsOfTest.retryForMs }) },
+    encryption: keys,
     redact,
     onApprovalRequest: approvals.onRequest,
     audit: audit && auditSettings(audit, baseDirectory),

@@ -16,6 +16,7 @@
  *    same conversation leaves them out.
  */
 
+import type { NativeToolType } from '../common/agent/native-tools.js'
 import type { Caller } from '../common/calls/calls.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { CodeContainer, Message, ModelReply } from '../common/agent/messages.js'
@@ -34,6 +35,8 @@ export interface ModelTool {
   readonly inputExamples: readonly JsonObject[]
   /** Only with hosted code. Absent: only the model. */
   readonly allowedCallers?: readonly Caller[]
+  /** The type by which the Messages API knows the tool. Other APIs get its description and its schema. */
+  readonly nativeType?: NativeToolType
   /** The provider's search loads the tool. A provider without a search sends the tool like any other. */
   readonly loadedBySearch?: true
 }

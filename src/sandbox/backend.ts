@@ -10,6 +10,7 @@
  */
 import type { BackendName } from '../common/run/run-config.js'
 import type { Limits } from '../common/run/limits.js'
+import type { SandboxFiles } from './sandbox-files.js'
 
 /** One way to run sandboxes. */
 export interface SandboxBackend {
@@ -27,6 +28,8 @@ export interface SandboxBackend {
    * `ended`.
    */
   attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined>
+  /** True when `open` puts {@link SandboxSpec.files} into the sandbox. Undefined: sandboxes can't have files. */
+  readonly files?: true
   /** Undefined when this backend does not support checkpoints. */
   readonly checkpoints?: SandboxCheckpoints
   /** Ends the sandbox or deletes its checkpoint, and removes every trace. Succeeds when there is none. */
@@ -62,6 +65,11 @@ export interface SandboxSpec extends SandboxId {
   /** Name of the language of the programs. A backend without a runner for it rejects `open`. */
   readonly language: string
   readonly limits: Limits
+  /**
+   * Files that code can read in `/skills` and can't change. The same for each `open` of this id and epoch. Only for a
+   * backend with the capability. Undefined: there are none.
+   */
+  readonly files?: SandboxFiles
 }
 
 /** A connection to a runner: a byte stream in each direction. */

@@ -19,6 +19,8 @@ export interface BackendDefinition {
   readonly name: string
   /** A notice for the user, as the end of a sentence: "code runs in …". */
   readonly notice?: string
+  /** True when its sandboxes can have read-only files, as `files` of the backend says. Default: they can't. */
+  readonly files?: true
   /** Called once when a worker starts. An error ends the start of the worker. */
   create(context: BackendContext): SandboxBackend | Promise<SandboxBackend>
 }

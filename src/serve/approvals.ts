@@ -56,6 +56,7 @@ const decision = z.discriminatedUnion('decision', [
     compensate: z.boolean().exactOptional(),
     by,
   }),
+  z.strictObject({ decision: z.enum(['decline', 'cancel']), reason: z.string().exactOptional(), by }),
   z.strictObject({ decision: z.literal('answer'), value: z.custom<JsonValue>((value) => value !== undefined), by }),
 ])
 
@@ -77,6 +78,13 @@ async function decide(exchange: Exchange): Promise<Reply> {
       await ptc.denyCall(token, reason, options)
       break
     }
+    case 'decline':
+    case 'cancel':
+      await ptc.failCall(token, body.reason ?? 'a person declined', {
+        ...decider,
+        cancel: body.decision === 'cancel',
+      })
+      break
     case 'answer':
       await ptc.completeCall(token, body.value, decider)
   }

@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
+import { raceWithTimeLimit } from '../common/async/abort.js'
 import type { PtcClient } from '../client/index.js'
 import { checkToken, graceMs, HttpError, type HttpExchange, type HttpServer, startHttpServer } from '../http/index.js'
 import { aiSdkRoutes } from './ai-sdk/routes.js'
@@ -81,9 +81,7 @@ export async function startServer(options: ServeOptions): Promise<HttpServer> {
     async close() {
       await mcp?.close()
       await server.close()
-      await withTimeLimit(undefined, graceMs, (limit) => raceWithSignal(limit, Promise.allSettled(background))).catch(
-        () => undefined,
-      )
+      await raceWithTimeLimit(undefined, graceMs, () => Promise.allSettled(background)).catch(() => undefined)
     },
   }
 }

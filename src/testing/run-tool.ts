@@ -98,7 +98,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       arguments: (await values.externalize(args, signal)) as JsonObject,
       limits,
       ...defined({ context: options.context, agent: options.agent }),
-      inputDigest: digestJson(tool.inputSchema),
+      inputDigest: tool.inputDigest,
       ...(tool.deferred && { deferred: { firstExecutionRunId: 'run-tool', signature: 'run-tool' } }),
     }
     // Without a follow-up, the activity returns only the value.

@@ -12,6 +12,7 @@ import { compensateOf } from './definition/compensate.js'
 import { callersOf } from './definition/callers.js'
 import { approvalOf } from './definition/approval.js'
 import { keepsArgumentsOf, labelsOf } from './definition/labels.js'
+import { lockOf } from './definition/lock.js'
 import { checkChoice, type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
 import {
   concurrency as concurrencySchema,
@@ -141,6 +142,7 @@ const options = {
   taskQueue: taskQueueOf,
   rate: rateOf,
   concurrency: concurrencyOf,
+  lockBy: lockOf,
   priority: priorityOf,
   approval: approvalOf,
   labels: labelsOf,

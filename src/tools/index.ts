@@ -15,6 +15,7 @@ export { askHuman, type AskHumanOptions, type HumanQuestion } from './ask-human.
 export {
   braveSearch,
   scriptedSearch,
+  subagent,
   think,
   webFetch,
   webSearch,
@@ -25,6 +26,7 @@ export {
   type ThinkOptions,
   type WebFetchOptions,
   type WebSearchOptions,
+  type SubagentOptions,
 } from './built-in/index.js'
 export { defineTool } from './define-tool.js'
 export type { Duration } from '../common/text/duration.js'

@@ -31,7 +31,7 @@ export const toolCallSignatureSchema: z.ZodType<ToolCallSignature> = z.object({
   documentation: z.string(),
 })
 
-/** The tools of a worker. Immutable. Names are looked up in a Map, so names such as `constructor` are unknown. */
+/** The tools of a worker. Immutable, unless `liveRegistry` made it. Names are looked up in a Map, so names such as `constructor` are unknown. */
 export interface ToolRegistry {
   /** Name of the language of documentation and signatures. */
   readonly language: string
@@ -55,6 +55,10 @@ export interface ToolRegistry {
   readonly digest: string
   /** Redacts every text about a call that people see. Never throws. */
   readonly redact: Redact
+  /** The tools of this moment, which do not change: the registry itself, unless it is a live one. */
+  readonly current: ToolRegistry
+  /** What a live registry was before, the latest first: runs that began with these tools may still be open. */
+  readonly earlier: readonly ToolRegistry[]
   /**
    * The registry of only these tools, in the order of this registry.
    *
@@ -151,6 +155,10 @@ export function createRegistry(
     outputSchemas: () => outputSchemas,
     digest: digestJson([documentation, signatures, outputSchemas] as unknown as JsonValue),
     redact,
+    get current() {
+      return registry
+    },
+    earlier: Object.freeze([]),
     subset,
     inLanguage,
   })
@@ -163,6 +171,8 @@ const unrecorded: Readonly<Record<Exclude<keyof Tool, keyof ToolConfig>, true>> 
   labels: true,
   labelResult: true,
   keepsArguments: true,
+  lockBy: true,
+  nativeType: true,
   input: true,
   output: true,
   inputSchema: true,
@@ -172,6 +182,7 @@ const unrecorded: Readonly<Record<Exclude<keyof Tool, keyof ToolConfig>, true>> 
   approvalRule: true,
   rememberAs: true,
   compensate: true,
+  refusesChanges: true,
   credentials: true,
   inputExamples: true,
   summarize: true,

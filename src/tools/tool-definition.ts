@@ -67,6 +67,13 @@ export interface ToolDeclaration<
    * there only when a rule allows it. Default false.
    */
   readonly keepsArguments?: boolean
+  /**
+   * A function of the input that returns the key of a lock, such as `({ path }) => path`: two calls of the tool with the
+   * same key are never in progress at the same time, over all runs and workers. A call whose key is `undefined` excludes
+   * no other. `{ name: 'files', key: ({ path }) => path }` excludes calls of all tools with the same name. Default: no
+   * locks. docs/guides/tools.md says how a call waits.
+   */
+  readonly lockBy?: LockKey<z.output<AsZodObject<Input>>> | SharedLock<z.output<AsZodObject<Input>>>
   /** One line for the Temporal UI: `get_expenses ENG001 Q3`. */
   readonly summary?: (input: z.output<AsZodObject<Input>>) => string
   /** Realistic inputs, shown to the model. */
@@ -149,6 +156,16 @@ export type LabelResult<Output = never> = (result: Output) => readonly string[]
  * none. Without this rule an approval covers only calls with the same arguments.
  */
 export type RememberRule<Input = never> = (input: Input) => string
+
+/** Returns the key of the lock of a call: a text of at most 10,000 characters; `undefined` for a call without a lock. */
+export type LockKey<Input = never> = (input: Input) => string | undefined
+
+/** The members of `lockBy` as an object. */
+export interface SharedLock<Input = never> {
+  /** 1 to 64 letters, digits, `_` and `-`. */
+  readonly name: string
+  readonly key: LockKey<Input>
+}
 
 /** The members of `approval` as an object. */
 export interface ApprovalOptions<Input = never> {

@@ -1,8 +1,10 @@
 import { digestJson } from '../common/calls/call-identity.js'
 import { PtcError } from '../common/errors.js'
 import {
+  activateSkillTool,
   activityNames,
   compensationActivity,
+  deactivateSkillTool,
   executeCodeTool,
   giveUpTool,
   readMoreTool,
@@ -37,6 +39,7 @@ function problemOf(name: string): string | undefined {
   if (name === executeCodeTool) return 'is the name of the code tool itself'
   if (name === readMoreTool) return 'is the name of the tool that reads the rest of a result'
   if (name === searchToolsTool) return 'is the name of the tool that searches the documentation of tools'
+  if (name === activateSkillTool || name === deactivateSkillTool) return 'is the name of a tool for skills'
   if (name === submitAnswerTool) return 'is the name of the tool for the answer'
   if (name === giveUpTool) return 'is the name of the tool that gives up'
   if (name === submitPlanTool) return 'is the name of the tool for the plan'

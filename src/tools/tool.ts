@@ -3,8 +3,9 @@ import { PtcError } from '../common/errors.js'
 import type { Caller } from '../common/calls/calls.js'
 import type { ToolConfig } from '../common/calls/tool-config.js'
 import type { JsonObject } from '../common/json/json.js'
+import type { NativeToolType } from '../common/agent/native-tools.js'
 import type { ToolContext } from './tool-context.js'
-import type { ApprovalRule, Compensate, LabelResult, RememberRule } from './tool-definition.js'
+import type { ApprovalRule, Compensate, LabelResult, LockKey, RememberRule } from './tool-definition.js'
 
 /** A checked tool, from {@link defineTool}. Immutable. */
 export interface Tool<
@@ -31,11 +32,23 @@ export interface Tool<
   readonly labelResult?: LabelResult
   /** Later runs can read what a call is given. */
   readonly keepsArguments?: true
+  /** Undefined for a tool without locks. */
+  readonly lockBy?: LockKey
   /** Undefined for a tool without an inverse. */
   readonly compensate?: Compensate
+  /**
+   * `inputDigest` is that of the whole definition, and a call of a run that recorded another digest is refused: another
+   * program, which may change it at any time, has the definition.
+   */
+  readonly refusesChanges?: true
   /** Names of the credentials that `run` needs. */
   readonly credentials: readonly string[]
   readonly inputExamples: readonly JsonObject[]
+  /**
+   * The type by which the Messages API knows the tool: its models are trained on it. Undefined: the model knows the tool
+   * only from its documentation.
+   */
+  readonly nativeType?: NativeToolType
   /** The definition's `summary`. May throw. */
   summarize?(input: z.output<Input>): string
   /** The context of a deferred tool is a {@link DeferredToolContext}, and its result is ignored. */

@@ -1,9 +1,9 @@
 import { vi } from 'vitest'
 import type { Tool } from '../../src/index.js'
 import { pollOptions } from './poll-options.js'
-import { Deferred, tool } from './tools.js'
+import { Deferred, tool, type ToolOptions } from './tools.js'
 
-/** A tool with a concurrency limit, whose calls wait until the test opens it. It counts those that run. */
+/** A tool with a concurrency limit or locks, whose calls wait until the test opens it. It counts those that run. */
 export interface LimitedTool {
   readonly tool: Tool
   readonly calls: number
@@ -16,7 +16,8 @@ export interface LimitedTool {
   open(): void
 }
 
-export function limitedTool(name: string, concurrency: number): LimitedTool {
+export function limitedTool(name: string, limit: number | ToolOptions): LimitedTool {
+  const options = typeof limit === 'number' ? { concurrency: limit } : limit
   const gate = new Deferred()
   const counts = { calls: 0, running: 0, most: 0 }
   const run = async (id: unknown): Promise<unknown> => {
@@ -30,7 +31,7 @@ export function limitedTool(name: string, concurrency: number): LimitedTool {
     return id
   }
   return {
-    tool: tool(name, ({ id }) => run(id), { concurrency }),
+    tool: tool(name, ({ id }) => run(id), options),
     get calls() {
       return counts.calls
     },

@@ -3,10 +3,10 @@ import { defineTool, type Tool, type ToolContext, type ToolDefinition } from '..
 import type { JsonObject } from '../../src/common/json/json.js'
 
 type Run = (input: JsonObject, context: ToolContext) => unknown
-type Options = Partial<Omit<ToolDefinition<z.ZodObject, z.ZodType>, 'name' | 'run'>>
+export type ToolOptions = Partial<Omit<ToolDefinition<z.ZodObject, z.ZodType>, 'name' | 'run'>>
 
 /** A tool with permissive schemas, whose implementation is a function of the test. */
-export function tool(name: string, run: Run, options: Options = {}): Tool {
+export function tool(name: string, run: Run, options: ToolOptions = {}): Tool {
   return defineTool({
     name,
     description: `The ${name} of a test.`,

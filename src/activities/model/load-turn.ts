@@ -1,9 +1,11 @@
 import { subagentOf } from '../../agents/subagents.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { Message, StoredMessage } from '../../common/agent/messages.js'
+import type { SkillsOfTurn } from '../../common/agent/skills.js'
 import type { ModelTurnInput } from '../../common/agent/model-turn.js'
 import { languageOf } from '../../languages/index.js'
 import { hostedPrompt } from '../../models/prompt/hosted-prompt.js'
+import type { SkillsInPrompt } from '../../models/prompt/skill-tools.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt/prompt.js'
 import type { ModelRequest } from '../../models/provider.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
@@ -52,7 +54,9 @@ export async function prepareTurn(
   const documentation = await loadDocumentation(input.tools, registry, values, signal)
   const tools = sharedSession?.type === 'named' ? withoutSubagentsInCode(documentation, registry) : documentation
   const { instructions, outputSchema } = await loadAgent(input, values, signal)
+  const skills = input.skills && (await loadSkills(input.skills, values, signal))
   const described = {
+    skills,
     language,
     tools,
     limits,
@@ -96,6 +100,20 @@ async function loadAgent(
   return {
     ...(instructions !== undefined && { instructions: (await load(instructions)) as string }),
     ...(outputSchema !== undefined && { outputSchema: (await load(outputSchema)) as JsonObject }),
+  }
+}
+
+/** Loads the list of skills and the instructions of active ones, as the run recorded them at its start. */
+async function loadSkills(
+  { list, instructions = [] }: SkillsOfTurn,
+  values: Values,
+  signal: AbortSignal,
+): Promise<SkillsInPrompt> {
+  const load = async (value: JsonValue): Promise<string> =>
+    (await values.load(value, 'a skill of the run', signal)) as string
+  return {
+    list: list === undefined ? undefined : await load(list),
+    instructions: await Promise.all(instructions.map(load)),
   }
 }
 

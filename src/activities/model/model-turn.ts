@@ -12,7 +12,15 @@ import {
   type ModelReply,
   type UnknownBlock,
 } from '../../common/agent/messages.js'
-import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool, taskTools } from '../../common/names.js'
+import {
+  activateSkillTool,
+  deactivateSkillTool,
+  executeCodeTool,
+  readMoreTool,
+  searchToolsTool,
+  submitAnswerTool,
+  taskTools,
+} from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer, TurnLimits } from '../../common/agent/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
@@ -44,7 +52,7 @@ export function modelTurn(parts: ModelParts) {
       failpoint('model.begins')
       const { signal, report, runId, attempt } = scope
       const { turn, model, limits, tools: runTools, history } = input
-      const { mode, hosted, requester, isPlain = false } = input
+      const { mode, hosted, requester, skills, isPlain = false } = input
       const { request, now, withoutMedia, outputSchema } = await loadTurn(input, parts, signal)
       const { provider, fallbacks } = model
       const invalidReplies = invalidRepliesIn(scope.previousDetails)
@@ -76,7 +84,10 @@ export function modelTurn(parts: ModelParts) {
       const known = new Set([...sentToolNames(request)].flat().concat(found.registry.names))
       const textCall = textCallOf(reply.content, known)
       const calls = {
-        ...describeCalls(found, limits, reply, externalized, isPlain && outputSchema === undefined),
+        ...describeCalls(found, limits, reply, externalized, {
+          hasOwnToolsOnly: isPlain && outputSchema === undefined,
+          hasSkills: skills?.list !== undefined,
+        }),
         ...(await describeDoneCheck(found, input, reply, answer, values, signal)),
       }
       await publishRefusals(parts, Object.values(calls), origin, `${runId}/${turn}`)
@@ -186,10 +197,11 @@ function describeCalls(
   limits: TurnLimits,
   reply: ModelReply,
   externalized: ModelReply,
-  hasOwnToolsOnly: boolean,
+  { hasOwnToolsOnly, hasSkills }: { readonly hasOwnToolsOnly: boolean; readonly hasSkills: boolean },
 ): Record<string, DescribedCall> {
+  const engineNames = hasSkills ? [...engineTools, ...skillTools] : engineTools
   const usesOf = ({ content }: ModelReply) =>
-    content.filter(isToolUseBlock).filter(({ name }) => hasOwnToolsOnly || !engineTools.includes(name))
+    content.filter(isToolUseBlock).filter(({ name }) => hasOwnToolsOnly || !engineNames.includes(name))
   const [uses, externalizedUses] = [usesOf(reply), usesOf(externalized)]
   const allUses = reply.content.filter(isToolUseBlock)
   const calls = uses.map((use, position) => {
@@ -223,3 +235,4 @@ async function describeDoneCheck(
 
 /** Names of the engine's tools. A tool of a user can't have such a name. */
 const engineTools: readonly string[] = [executeCodeTool, readMoreTool, searchToolsTool, ...taskTools]
+const skillTools: readonly string[] = [activateSkillTool, deactivateSkillTool]

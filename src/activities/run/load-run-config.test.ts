@@ -69,6 +69,8 @@ async function load(
     models,
     instructions: 'You help.',
     language,
+    skills: [],
+    backendsWithoutFiles: [],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))

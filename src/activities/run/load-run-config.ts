@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { activityInfo } from '@temporalio/activity'
+import { activityInfo, log } from '@temporalio/activity'
 import { defined } from '../../common/defined.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { RunConfig } from '../../common/run/run-config.js'
@@ -7,6 +7,7 @@ import type { RunConfigInput } from '../../common/run/runs.js'
 import type { SearchAttributeName } from '../../common/run/search-attributes.js'
 import { resolveRun, type RunConfiguration } from '../../config/run/resolve-run.js'
 import { languageOf } from '../../languages/index.js'
+import { recordSkills } from '../../skills/index.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import { recordToolSet } from '../../tools/sources/tool-set.js'
 import type { Values } from '../../values/values.js'
@@ -23,12 +24,20 @@ export function loadRunConfig(
   lookUpSearchAttributes: SearchAttributeLookup,
   stream?: StreamPublisher,
 ) {
+  const warned = new Set<string>()
+  /** Warns once of what each run of an agent repeats. */
+  const warn = (line: string): void => {
+    if (warned.has(line)) return
+    warned.add(line)
+    log.warn(line)
+  }
   return (options: RunConfigInput): Promise<RunConfig> =>
     runActivity(async (scope) => {
       const { signal } = scope
       const { workflowType, workflowExecution, namespace } = activityInfo()
       const workflow = { workflowType, workflowId: workflowExecution?.workflowId }
-      const { config, tools, toolSetOrigin, instructions, outputSchema } = resolveRun(configuration, options, workflow)
+      const resolved = resolveRun(configuration, options, workflow)
+      const { config, tools, toolSetOrigin, instructions, outputSchema } = resolved
       const { agentName: agent, model } = config
       const started = { type: 'run.started', model: model.name, ...defined({ agent }) } as const
       await new Observer({ stream }, scope, { unit: 'run' }).publish(started)
@@ -37,12 +46,14 @@ export function loadRunConfig(
         recordToolSet(tools, values, signal, toolSetOrigin),
         lookUpSearchAttributes(),
       ])
+      const skills = await recordSkills(resolved.skills, values, signal, warn)
       const runConfig: RunConfig = {
         ...config,
         toolSet,
         searchAttributes,
         namespace,
-        ...((config.tools.some(({ deferred, approval }) => deferred ?? approval) ||
+        ...defined({ skills }),
+        ...((config.tools.some(({ deferred, approval, asks }) => deferred ?? approval ?? asks) ||
           config.dataFlow?.rules.some(({ action }) => action === 'ask')) && {
           completionSecret: randomBytes(32).toString('hex'),
         }),

@@ -49,6 +49,8 @@ async function load(options: RunConfigInput, configured = 'python', backend = 'a
     models: {},
     instructions: undefined,
     language: configured,
+    skills: [],
+    backendsWithoutFiles: [],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   return new MockActivityEnvironment({ workflowType: 'agent' }).run(() => activity(options))

@@ -34,7 +34,9 @@ export function observeCall<Result>(
   return new Observer(sinks, origin, { unit: `call/${call.idempotencyKey}` }).observe(
     {
       started: { type: 'call.started', ...fields, stream: () => ({ summary }), audit: digest },
-      completed: () => [{ type: isDeferred ? 'call.deferred' : 'call.completed', ...fields }],
+      completed: (result) => [
+        { type: isDeferred || PtcError.isInstance(result) ? 'call.deferred' : 'call.completed', ...fields },
+      ],
       failed: (thrown) => ({ type: 'call.failed', ...fields, status: statusOf(thrown, origin.signal) }),
     },
     (publish) => run((text) => publish({ type: 'milestone.reached', ...fields, text })),

@@ -12,6 +12,7 @@ import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/calls/run-tool.js'
+import type { Tool } from '../../tools/tool.js'
 import { labelsOf } from './labels-of-result.js'
 import { redactSummary, summarizeCall } from '../../tools/calls/summary.js'
 import { describeAttempt } from './attempt-report.js'
@@ -38,21 +39,23 @@ export interface ToolCallParts extends ActivityParts, EventSinks {
  * registered.
  */
 export function toolCall(parts: ToolCallParts) {
-  const ownTools = parts.registry.toolConfigs().filter(({ remote }) => !remote)
-  const toolConfigs = new Map(ownTools.map((toolConfig) => [toolConfig.name, toolConfig]))
+  const findTool = (name: string): Tool | undefined => {
+    const tool = parts.registry.get(name)
+    return tool?.remote ? undefined : tool
+  }
   const latest = new LatestAttempts()
   return async (
     call: ToolActivityInput | CompensateInput | undefined,
   ): Promise<Externalizable | FollowedCall | void> => {
     const { activityType } = activityInfo()
     if (isCompensation(call, activityType)) {
-      const compensatedTool = toolConfigs.get(call.tool)
+      const compensatedTool = findTool(call.tool)
       if (!compensatedTool?.compensates) return failUnregisteredTool(call.tool)
       return compensate({ ...parts, latest }, compensatedTool, call)
     }
     if (!isToolCall(call, activityType)) throw unknownActivity(activityType)
-    const toolConfig = toolConfigs.get(call.tool)
-    return toolConfig ? runToolCall({ ...parts, latest }, toolConfig, call) : failUnregisteredTool(call.tool)
+    const tool = findTool(call.tool)
+    return tool ? runToolCall({ ...parts, latest }, tool, call) : failUnregisteredTool(call.tool)
   }
 }
 
@@ -72,7 +75,7 @@ function isToolCall(input: unknown, activityType: string): input is ToolActivity
 
 function runToolCall(
   parts: ToolCallParts & { readonly latest: LatestAttempts },
-  toolConfig: ToolConfig,
+  tool: Tool,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
   const { registry, values, limits: configured, latest, followUps, credentials } = parts
@@ -82,15 +85,17 @@ function runToolCall(
     followUp,
     withLabels,
     deferred,
+    answers,
     agent,
     context: runContext = {},
     ...call
   } = input
-  const describe = (attempt: number) => describeAttempt(call, attempt, toolConfig, registry)
-  const attempts = { limit: toolConfig.attempts, describe, agent, runContext, credentials }
+  const describe = (attempt: number) => describeAttempt(call, attempt, tool, registry)
+  const attempts = { limit: tool.attempts, describe, agent, runContext, credentials }
   return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context, reportMilestone }) => {
     const { signal } = scope
-    assertNotLost(toolConfig, attempt)
+    assertNotLost(tool, attempt)
+    assertUnchanged(tool, inputDigest)
     // This worker has the tool. If the next worker lacks it, the time limit starts again.
     if (unregisteredSince !== undefined) context.heartbeat()
     failpoint('tool.begins')
@@ -105,20 +110,25 @@ function runToolCall(
     const observed = { ...loaded, summary, isDeferred: deferred !== undefined }
     const origin = { ...scope, requester: requesterOf(runContext) }
     const result = await observeCall(parts, observed, origin, (publishMilestone) =>
-      measureCall(call, { attempt, signal }, () =>
-        runTool(registry, loaded, limits, {
+      measureCall(call, { attempt, signal }, () => {
+        // The tools of a source may have changed meanwhile.
+        assertUnchanged(registry.get(call.tool) ?? tool, inputDigest)
+        return runTool(registry, loaded, limits, {
           ...context,
           ...token,
+          answers,
           milestone: (text) => {
             const line = redactSummary(registry, call.tool, text)
             reportMilestone(line)
             publishMilestone(line)
           },
-        }),
-      ),
+        }).catch(asQuestions)
+      }),
     ).catch((thrown: unknown) => {
-      throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
+      throw inputDigest === tool.inputDigest ? thrown : toToolChangedError(tool, thrown)
     })
+    // The call has not failed: people must answer before it is executed again.
+    if (PtcError.isInstance(result)) throw result
     failpoint('tool.ran')
     // The store is retried here, because the tool has run and must not run again.
     const externalized = await values.externalize(result, signal)
@@ -143,7 +153,23 @@ function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number):
   }
 }
 
-function toToolChangedError({ name }: ToolConfig, thrown: unknown): unknown {
+/** Refuses a call of a run that recorded another definition, if another program may change the definition. */
+function assertUnchanged(tool: Tool, recordedDigest: string): void {
+  if (!tool.refusesChanges || tool.inputDigest === recordedDigest) return
+  throw toolChanged(tool, 'Start a new run, which has the new definition.')
+}
+
+/** Returns the error by which a tool asks people. @throws any other */
+function asQuestions(thrown: unknown): PtcError {
+  if (PtcError.isInstance(thrown) && thrown.code === 'TOOL_INPUT_REQUIRED') return thrown
+  throw thrown
+}
+
+function toToolChangedError(tool: ToolConfig, thrown: unknown): unknown {
   if (!PtcError.isInstance(thrown) || thrown.code !== 'TOOL_INPUT_INVALID') return thrown
-  return new PtcError('TOOL_CHANGED', `${name} was changed after this run began. ${thrown.message}`)
+  return toolChanged(tool, thrown.message)
+}
+
+function toolChanged({ name }: ToolConfig, consequence: string): PtcError {
+  return new PtcError('TOOL_CHANGED', `${name} was changed after this run began. ${consequence}`)
 }

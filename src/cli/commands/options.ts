@@ -57,6 +57,7 @@ function agentOptions(): readonly Option[] {
     new Option('--effort <level>', 'effort of the model').choices(efforts),
     languageOption(),
     new Option('--session <name>', 'named session that executes the code (default: its own sandbox)'),
+    new Option('--skill <name>', 'skill that is active from the start; may be repeated').argParser(appendText),
     new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
   ]
 }

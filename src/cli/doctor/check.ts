@@ -1,3 +1,4 @@
+import { raceWithTimeLimit } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 
@@ -38,17 +39,15 @@ export async function withinLimit(
   run: () => Promise<readonly Check[]>,
   milliseconds = limitMs,
 ): Promise<readonly Check[]> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    const hint = 'A disk, a server or code of the configuration does not answer.'
-    const error = new PtcError('INTERNAL', `no result within ${milliseconds / 1_000} s`, { hint })
-    timer = setTimeout(() => reject(error), milliseconds)
-  })
+  let isOver = false
   try {
-    return await Promise.race([run(), timeout])
+    return await raceWithTimeLimit(undefined, milliseconds, (limit) => {
+      limit.addEventListener('abort', () => (isOver = true))
+      return run()
+    })
   } catch (thrown) {
-    return [failed(name, thrown)]
-  } finally {
-    clearTimeout(timer)
+    if (!isOver) return [failed(name, thrown)]
+    const hint = 'A disk, a server or code of the configuration does not answer.'
+    return [failed(name, new PtcError('INTERNAL', `no result within ${milliseconds / 1_000} s`, { hint }))]
   }
 }

@@ -18,6 +18,7 @@ import { checkCredentials } from './check-credentials.js'
 import { checkModel, type ConfiguredModel } from './check-model.js'
 import { checkWarmPool } from './check-warm-pool.js'
 import { checkSandboxes } from './check-sandboxes.js'
+import { checkSkills } from './check-skills.js'
 import { checkStream } from './check-stream.js'
 import { checkTemporal } from './check-temporal.js'
 import { checkTools } from './check-tools.js'
@@ -80,6 +81,7 @@ export async function runChecks({ config: file, stateDirectory, onCheck }: Docto
     report('Live stream', () => checkStream(config?.stream)),
     report('Traces', () => checkTracing(config?.tracing)),
     report('Tool sources', () => checkTools(config), toolSourcesMs),
+    report('Skills', () => checkSkills(config)),
     report('Credentials', () => checkCredentials(config)),
     report('Model', async () => [await checkModel(configuredModel(config))]),
     report('Workers', () => checkWorkers(config, isBroken)),

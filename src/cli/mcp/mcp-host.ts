@@ -22,7 +22,7 @@ export function openMcpHost(environment: Environment, onError: (thrown: unknown)
     })
   let opening: Promise<OpenTools> | undefined
   const open = (): Promise<OpenTools> => {
-    opening ??= config.tools.open()
+    opening ??= config.tools.open(undefined, { callsTools: false })
     opening.catch(() => (opening = undefined))
     return opening
   }

@@ -1,3 +1,4 @@
+import { toolNamesOf, withoutClones } from '../../agents/index.js'
 import type { OpenTools } from '../../config/configured-tools.js'
 import { type EnvironmentLimits, languageOf } from '../../languages/index.js'
 import { buildPrompt } from '../../models/prompt/prompt.js'
@@ -18,7 +19,8 @@ export function offeredTools(
   { registry, agents }: { readonly registry: ToolRegistry; readonly agents: Pick<OpenTools['agents'], 'names'> },
   { limits, hasPackages, documentedTools }: OfferOptions,
 ): OfferedTools {
-  const documentation = registry.documentation()
+  // Runs of the server have no model of their own that could start sub-agents.
+  const documentation = registry.subset(withoutClones(registry, toolNamesOf(registry, undefined))).documentation()
   const toolSearch = documentation.length > documentedTools
   const language = languageOf(registry.language)
   const { tools } = buildPrompt({ language, tools: documentation, limits, hasPackages, toolSearch })

@@ -25,6 +25,8 @@ const exitCodeByError: Partial<Readonly<Record<ErrorCode, number>>> = {
   TOOL_DUPLICATE: exitCodes.usage,
   TOOL_UNKNOWN: exitCodes.usage,
   AGENT_DUPLICATE: exitCodes.usage,
+  EVAL_TASK_INVALID: exitCodes.usage,
+  EVAL_NOT_FOUND: exitCodes.usage,
 }
 
 export function exitCodeOf(thrown: unknown): number {

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { waitForAbort } from '../../common/async/abort.js'
+import { raceWithTimeLimit } from '../../common/async/abort.js'
 
 /** The user ended the command before it was done. The message says what continues. */
 export class Interrupted extends Error {
@@ -47,11 +46,13 @@ export async function waitAtMost(
   work: Promise<unknown>,
   cancelSignal: AbortSignal,
 ): Promise<void> {
-  const settled = new AbortController()
-  const timeout = delay(milliseconds, undefined, { signal: settled.signal }).catch(() => undefined)
+  let limit: AbortSignal | undefined
   try {
-    await Promise.race([work, timeout, waitForAbort(cancelSignal)])
-  } finally {
-    settled.abort()
+    await raceWithTimeLimit(cancelSignal, milliseconds, (derived) => {
+      limit = derived
+      return work
+    })
+  } catch (thrown) {
+    if (limit?.aborted !== true) throw thrown
   }
 }

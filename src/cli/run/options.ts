@@ -14,6 +14,8 @@ export interface AgentOptions extends ModelSettings {
   readonly model?: readonly string[]
   /** Name of the session. */
   readonly session?: string
+  /** Names of skills that are active from the start. */
+  readonly skill?: readonly string[]
   /** Paths of files. */
   readonly attach?: readonly string[]
 }
@@ -21,9 +23,9 @@ export interface AgentOptions extends ModelSettings {
 /** The agent of a run, from the {@link AgentOptions} of the command line. */
 export function chosenAgent(
   options: AgentOptions,
-): Pick<AgentInput, 'agent' | 'model' | 'session' | keyof ModelSettings> {
-  const { agent, model, session, temperature, thinking, effort } = options
-  return defined({ agent, model, session, temperature, thinking, effort })
+): Pick<AgentInput, 'agent' | 'model' | 'session' | 'activeSkills' | keyof ModelSettings> {
+  const { agent, model, session, skill: activeSkills, temperature, thinking, effort } = options
+  return defined({ agent, model, session, activeSkills, temperature, thinking, effort })
 }
 
 /** Options of a run that replace those of the configuration. */

@@ -9,6 +9,7 @@ import { visibleJson } from '../process/visible-json.js'
 import { type BudgetItem, formatAmount } from '../../common/budget/budget.js'
 import { formatArguments } from '../rendering/tree/call-branch.js'
 import { formatDuration } from '../../common/text/format.js'
+import { oneLine } from '../rendering/text/sanitize.js'
 import { describeWait, waitCommand, waitKey } from '../rendering/text/waits.js'
 import type { ProgressWriter } from '../rendering/progress/progress-writer.js'
 import { answerCall } from './answer-call.js'
@@ -142,10 +143,22 @@ async function decisionOn(ptc: Decider, tree: RunTree, wait: RunWait, ask: Ask):
     if (!(amount > 0)) throw new Error(`${text} is not a number above 0`)
     return { done: 'the budget is raised', send: () => raiseBudget(ptc, workflowId, wait.item, amount) }
   }
+  for (const line of wait.question?.schema ? describeMembers(wait.question.schema) : []) printStatus(`  ${line}`)
   const text = await ask('answer (Enter: decide later): ')
   if (text === '') return undefined
   const command = waitCommand(tree, { ...wait, type: 'result' })
   return { done: 'the question is answered', send: () => answerCall(ptc, wait.token, text, command) }
+}
+
+/** What the answer to a question of an MCP server consists of: one line for each member. */
+function describeMembers({ properties, required }: JsonObject): readonly string[] {
+  const members = isJsonObject(properties) ? Object.entries(properties) : []
+  const names = Array.isArray(required) ? required : []
+  const lines = members.map(([name, member]) => {
+    const optional = names.includes(name) ? '' : ', optional'
+    return oneLine(`${name}${optional}: ${visibleJson(isJsonObject(member) ? member : {})}`)
+  })
+  return members.length > 1 ? [...lines, 'type the answer as a JSON object'] : lines
 }
 
 /** @throws Error when the amount is not enough: the run still waits */

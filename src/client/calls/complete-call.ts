@@ -41,6 +41,23 @@ export interface CompleteOptions {
   readonly by?: string
 }
 
+export interface FailOptions extends CompleteOptions {
+  /** Only for a question of an MCP server: nobody decided. Default false: the person declined to answer. */
+  readonly cancel?: boolean
+}
+
+/** Sends that a deferred call has failed, or that a question gets no answer. */
+export async function failCall(
+  client: Client,
+  token: string,
+  message: string,
+  options: FailOptions = {},
+): Promise<void> {
+  checkKeys('the options', options, ['by', 'cancel'])
+  const { cancel = false, ...by } = options
+  await completeCall(client, token, { type: 'failure', message, ...(cancel && { cancel }) }, by)
+}
+
 /**
  * Sends the result of a deferred call to the run that waits for it. Settles when the run has checked and recorded it.
  *

@@ -30,6 +30,7 @@ const optionNames = [
   'sandbox',
   'language',
   'session',
+  'activeSkills',
   'limits',
   'budget',
   'tools',

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { ToolUseCaller, Usage } from '../../common/agent/messages.js'
 import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/run/runs.js'
-import type { CallDecision, DeferredWait, RunWait } from './waits.js'
+import type { CallDecision, DeferredWait, QuestionWait, RunWait } from './waits.js'
 import type { ValueRef } from '../../common/json/external-value.js'
 import type { Failure } from '../temporal/payload-reader.js'
 import type { Unserved } from '../workers/unserved.js'
@@ -256,12 +256,16 @@ export interface CallNode extends Attempted {
   readonly deferred?: DeferredWait | undefined
   /** Set only while a call waits for its approval. Its status is `waiting`. */
   readonly approval?: DeferredWait
-  /** Set only for a call that has waited for an approval or a result. */
+  /** Set only while a call waits for the answer to a question of its tool. Its status is `running`. */
+  readonly question?: QuestionWait
+  /** Set only for a call that has waited for an approval, an answer or a result. */
   readonly decision?: CallDecision
   /** The latest reported progress of the tool, while the call is open: its milestone, else its heartbeat details. */
   readonly progress?: string
   /** Set only while a call waits because of the concurrency limit of its tool. Its status is `waiting`. */
   readonly waitsForSlot?: true
+  /** Set only while a call waits for its lock: another call has it, or the locks of its tool. Its status is `waiting`. */
+  readonly waitsForLock?: true
   /** The compensation of the call. Set only if it has begun. */
   readonly compensation?: CompensationNode
   /** The start of the result as JSON. */

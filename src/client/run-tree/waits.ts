@@ -23,6 +23,9 @@ export interface DeferredWait {
   readonly completionToken: string
 }
 
+/** A call that waits for the answer to a question of its tool. */
+export interface QuestionWait extends DeferredWait, NonNullable<CallToDecide['question']> {}
+
 /** The decision of a person or another program on a call. */
 export interface CallDecision {
   readonly decision: 'approved' | 'denied' | 'completed' | 'failed'

@@ -8,7 +8,8 @@ import { parseModelSettings } from '../../models/options/model-settings.js'
 import { runOptionFields } from '../../config/run/run-options.js'
 
 const text = z.string()
-const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...others } = runOptionFields
+const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...rest } = runOptionFields
+const { activeSkills, ...others } = rest
 const { clientTools, instructions, maxTokens, outputSchema, toolChoice, stopSequences, isPlain, ...common } = others
 
 // `storeAttachments` checks each attachment.
@@ -27,6 +28,7 @@ const schemas = {
     effort,
     input,
     session,
+    activeSkills,
     ...common,
   }),
   conversation: z.strictObject({
@@ -45,6 +47,7 @@ const schemas = {
     stopSequences,
     isPlain,
     session,
+    activeSkills,
     ...common,
   }),
   program: z.strictObject({ source: text, model, input, ...common }),

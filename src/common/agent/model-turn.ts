@@ -6,6 +6,7 @@ import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from '../run/run-config.js'
 import type { Requester } from '../run/requester.js'
 import type { DescribedCall } from '../session/steps.js'
+import type { SkillsOfTurn } from './skills.js'
 import type { PlanStep, RecordedMode } from './task-modes.js'
 import type { ValueLog } from '../json/value-log.js'
 
@@ -60,6 +61,8 @@ export interface ModelTurnInput {
   readonly isHeld?: true
   /** Absent: the API executes no code. */
   readonly hosted?: HostedTurn
+  /** Absent: the run has no skills. */
+  readonly skills?: SkillsOfTurn
   /** Absent: the context of the run has no requester. */
   readonly requester?: Requester
 }

@@ -1,5 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
-import { raceWithSignal, waitForAbort, withAbortListener, withDerivedSignal, withTimeLimit } from './abort.js'
+import {
+  isTimeLimit,
+  raceWithSignal,
+  raceWithTimeLimit,
+  waitForAbort,
+  withAbortListener,
+  withDerivedSignal,
+  withTimeLimit,
+} from './abort.js'
 
 const never = new Promise<never>(() => undefined)
 
@@ -104,5 +112,25 @@ describe('withTimeLimit', () => {
     expect(await withTimeLimit(signal, 60_000, () => Promise.resolve(1))).toBe(1)
     await expect(withTimeLimit(signal, 60_000, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     expect([removed.mock.calls.length, cleared.mock.calls.length]).toEqual([2, 2])
+  })
+})
+
+describe('raceWithTimeLimit', () => {
+  const hang = () => new Promise<never>(() => undefined)
+
+  it('raceWithTimeLimit rejects after its time, or with the given signal, when the work ignores its signal', async () => {
+    expect(isTimeLimit(await raceWithTimeLimit(undefined, 1, hang).catch((thrown: unknown) => thrown))).toBe(true)
+    const controller = new AbortController()
+    const waiting = raceWithTimeLimit(controller.signal, 60_000, hang)
+    controller.abort('enough')
+    await expect(waiting).rejects.toBe('enough')
+    expect(isTimeLimit('enough')).toBe(false)
+  })
+
+  it('raceWithTimeLimit has the outcome of work that settles in time', async () => {
+    expect(await raceWithTimeLimit(undefined, 60_000, () => Promise.resolve(1))).toBe(1)
+    await expect(raceWithTimeLimit(undefined, 60_000, () => Promise.reject(new Error('broken')))).rejects.toThrow(
+      'broken',
+    )
   })
 })

@@ -76,6 +76,25 @@ export function withTimeLimit<Result>(
   })
 }
 
+/**
+ * Settles with the outcome of `work`, or rejects when the signal is aborted, or after this number of milliseconds, also
+ * when the work ignores its signal.
+ *
+ * @throws the signal's reason; a DOMException TimeoutError
+ */
+export function raceWithTimeLimit<Result>(
+  signal: AbortSignal | undefined,
+  milliseconds: number,
+  work: (derived: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  return withTimeLimit(signal, milliseconds, (derived) => raceWithSignal(derived, work(derived)))
+}
+
+/** Whether an error is that of a time limit. */
+export function isTimeLimit(thrown: unknown): boolean {
+  return thrown instanceof DOMException && thrown.name === 'TimeoutError'
+}
+
 function withDerivedController<Result>(
   signal: AbortSignal | undefined,
   work: (controller: AbortController) => Promise<Result>,

@@ -7,6 +7,7 @@ import type { FollowUpStep } from '../session/steps.js'
 import type { CallDecision, Caller, CallerIdentity, CallPosition, ToolCallInput } from './calls.js'
 import type { DeferredInput } from './deferred-calls.js'
 import type { CallStatus } from './outcomes.js'
+import type { CallAnswers } from './questions.js'
 
 /** The limits of a run for one call. */
 export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
@@ -23,6 +24,8 @@ export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
   readonly withLabels?: boolean
   /** Set only for a call that is the only one for which its program waits. */
   readonly followUp?: FollowUpInput
+  /** Set only when the call has asked people, and is executed again. */
+  readonly answers?: CallAnswers
 }
 
 /** Input of activity `tool.arguments`, which returns the arguments for a remote tool. */

@@ -1,5 +1,6 @@
 import type { CallPosition } from './calls.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
+import type { ToolQuestion } from './questions.js'
 import type { BudgetPause } from '../budget/budget.js'
 
 /** The declaration of a deferred tool. */
@@ -45,6 +46,8 @@ export type DeferredResult =
       readonly message: string
       /** Only for a request for approval: the earlier calls of the run are compensated. */
       readonly compensate?: true
+      /** Only for a question of a tool: nobody decided. Absent: a person declined to answer. */
+      readonly cancel?: true
     }
 
 /** A call that waits for its approval, the answer to its question, or its result. */
@@ -55,6 +58,8 @@ export interface CallToDecide {
   /** The arguments. A large value is replaced by its reference, under the key `ptc.value`. */
   readonly arguments: JsonObject
   readonly position: CallPosition
+  /** The question of the service of the tool, which is not trusted. Absent: the tool itself is a question. */
+  readonly question?: Pick<ToolQuestion, 'from' | 'message' | 'schema' | 'url'>
   /** Times are milliseconds since the epoch. */
   readonly since: number
   readonly expiresAt: number

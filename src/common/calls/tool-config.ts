@@ -11,7 +11,7 @@ export interface ToolConfig {
   readonly timeoutMs: number
   /** Maximum attempts while the tool throws; 1 for `effect: 'once'`. */
   readonly attempts: number
-  /** Digest of the input's JSON Schema. */
+  /** Digest of the input's JSON Schema; of the whole definition of a tool of an MCP server. */
   readonly inputDigest: string
   /** `local`: the worker that has the sandbox may make the call by itself. Undefined: never. */
   readonly execution?: 'local'
@@ -33,12 +33,19 @@ export interface ToolConfig {
    */
   readonly concurrency?: number
   /**
+   * Set for a tool whose calls have locks, by their arguments. `sharedAs` is the name of the locks that it shares with
+   * other tools. Undefined: the calls have none.
+   */
+  readonly lock?: { readonly sharedAs?: string }
+  /**
    * Temporal's priority of a call among those that wait in the same task queue. `fairnessKey: { context: 'tenant' }`
    * takes the key from the run's context.
    */
   readonly priority?: ToolPriority
   /** True when a call may need the approval of a person. Undefined: no call does. */
   readonly approval?: true
+  /** True when a call may ask people questions, and is executed again with their answers. Undefined: no call does. */
+  readonly asks?: true
   /** True when the tool has an inverse. Undefined: its calls can't be compensated. */
   readonly compensates?: true
 }
@@ -70,13 +77,14 @@ export interface RemoteWorkflow {
   readonly taskQueue?: string
   /** The workflow takes a `RemoteCall` as its second argument. */
   readonly passCall?: true
-  /** The tool is an agent of the configuration, and its calls are sub-agents. */
+  /** The calls of the tool are sub-agents. */
   readonly agent?: SubagentTarget
 }
 
 /** The agent that a sub-agent runs. */
 export interface SubagentTarget {
-  readonly name: string
+  /** Name of an agent of the configuration. Undefined: each call starts a clone of the agent that calls. */
+  readonly name?: string
   /** The budget in the configuration of the agent. */
   readonly budget?: BudgetAmounts
   /** True when the session of the caller executes the code of the sub-agent. Undefined: it has its own session. */
@@ -111,6 +119,11 @@ export interface ToolPriority {
   readonly priorityKey?: number
   /** One key for all calls, or the name of a field of the run's context, such as the tenant. Default: none. */
   readonly fairnessKey?: string | { readonly context: string }
+}
+
+/** Returns whether a call of the tool begins only after the limiter has granted it a slot. */
+export function isLimited({ concurrency, lock }: Pick<ToolConfig, 'concurrency' | 'lock'>): boolean {
+  return concurrency !== undefined || lock !== undefined
 }
 
 /** Returns whether the calls of the tool are sub-agents that use the session of their caller. */

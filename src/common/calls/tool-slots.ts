@@ -1,7 +1,11 @@
 /*
  * Messages between a run and the workflow that limits a tool (`src/workflows/tool-limit`). A slot permits one call in
- * progress. The key of a slot is the idempotency key of its call.
+ * progress. The key of a slot is the idempotency key of its call. A slot may have a lock: then no other call has a slot
+ * with the same lock.
  */
+
+import type { JsonObject } from '../json/json.js'
+import type { CallIdentity } from './calls.js'
 
 /** Signal `request` to the limiter: a call needs a slot. */
 export interface SlotRequest {
@@ -10,6 +14,8 @@ export interface SlotRequest {
   readonly workflowId: string
   /** The limit: the total number of slots of the tool. The latest request decides. */
   readonly slots: number
+  /** Digest of what `lockBy` of the tool returns for the call. Absent: the call excludes no other. */
+  readonly lock?: string
   /** Milliseconds after the grant. The call ends before that, even when workers are lost. */
   readonly maxHoldMs: number
 }
@@ -35,10 +41,12 @@ export interface RequestSlotInput {
   /** Task queue of the limiter, which is the task queue of the run. */
   readonly taskQueue: string
   readonly request: SlotRequest
+  /** Set for a tool with locks: the activity derives the lock from the arguments. */
+  readonly locked?: CallIdentity & { readonly arguments: JsonObject }
 }
 
 /** A slot in use. Times are milliseconds since the epoch. */
-export interface SlotHolder extends Pick<SlotRequest, 'key' | 'workflowId'> {
+export interface SlotHolder extends Pick<SlotRequest, 'key' | 'workflowId' | 'lock'> {
   /** From this time on the slot is free, even if its run has not released it. */
   readonly until: number
   /** Time at which the limiter asks the run whether it still has the call. */
@@ -63,3 +71,6 @@ export interface ToolLimitInput {
 
 /** Maximum number of calls that wait for a slot of one tool. One more is refused. */
 export const maxWaitingForSlot = 10_000
+
+/** Maximum number of slots of one limiter: also those of a tool that has locks and no `concurrency`. */
+export const maxSlots = 1_000

@@ -5,6 +5,8 @@ import type { RecordedMode } from '../agent/task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
+import type { CloneOptions } from './runs.js'
+import type { RunSkills } from '../agent/skills.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
 
@@ -154,8 +156,8 @@ export interface RunConfig {
    */
   readonly namespace?: string
   /**
-   * The random secret that signs the completion tokens of the run. Set only in a run with a tool that is deferred, or
-   * may need approval.
+   * The random secret that signs the completion tokens of the run. Set only in a run with a tool that is deferred, may
+   * need approval, or may ask people.
    */
   readonly completionSecret?: string
   /** Name of the agent of the run. The run has the configuration of the agent at its start. Undefined: none. */
@@ -176,6 +178,10 @@ export interface RunConfig {
   /** The context of the run, such as the requester. `tenant` becomes a search attribute. Undefined: `{}`. */
   readonly context?: JsonObject
   readonly input?: InputData
+  /** The options with which a clone of the run starts. Set only in a run with a tool that starts clones. */
+  readonly clone?: CloneOptions
+  /** The skills of the run. Undefined: it has none. */
+  readonly skills?: RunSkills
   /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
   readonly sessionOwner?: SessionOwner
   /**
@@ -200,6 +206,8 @@ export type RunDefaults = Omit<
   | 'doneCheck'
   | 'context'
   | 'input'
+  | 'clone'
+  | 'skills'
   | 'sessionOwner'
   | 'searchAttributes'
 >

@@ -48,6 +48,8 @@ export interface AgentInput extends SingleRunOptions, ModelSettings {
   readonly mode?: TaskMode
   /** Name of the named session that executes the code. Default: the run gets its own sandbox. */
   readonly session?: string
+  /** Names of skills that are active from the start to the end of the run. Default: none. */
+  readonly activeSkills?: readonly string[]
 }
 
 /** Argument of workflow `agent` for the next execution of a chain. The state has all other options. */
@@ -70,7 +72,7 @@ export interface CallResult {
 }
 
 /** Argument of workflow `agent` for a sub-agent. Only another run starts one. */
-export interface SubagentInput extends AgentInput {
+export interface SubagentInput extends AgentInput, Partial<CloneOptions> {
   readonly lease: BudgetLease
   /**
    * The owner of the session that executes the code. Undefined: the sub-agent has its own session, or uses a named one.
@@ -112,8 +114,17 @@ export interface ClientOptions extends ReplyOptions {
 export type RunConfigInput = SingleRunOptions &
   ModelSettings &
   ClientOptions &
-  Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session'> &
-  Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner'>>
+  Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session' | 'activeSkills'> &
+  Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner' | 'isClone'>>
+
+/** Options of a run that its clones have, too. A clone has no tool that starts clones, and answers with a text. */
+export interface CloneOptions
+  extends
+    Pick<AgentInput, 'agent' | 'model' | 'tools' | 'limits'>,
+    Pick<ClientOptions, 'instructions' | 'maxTokens'>,
+    ModelSettings {
+  readonly isClone: true
+}
 
 /** Maximum bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048

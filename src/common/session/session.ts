@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue } from '../json/json.js'
 import type { Limits } from '../run/limits.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice, ToolSet, ToolSetId } from '../run/run-config.js'
+import type { ExternalValue } from '../json/external-value.js'
 import type { RunOptions } from '../run/runs.js'
 
 /** Reference to a session. A rebuild keeps the id and uses the next epoch. */
@@ -32,6 +33,8 @@ export interface OpenInput {
   readonly language: string
   readonly limits: Limits
   readonly tools: SessionTools
+  /** The files of the sandbox, one set for each skill that has some. Absent: there are none. */
+  readonly files?: readonly ExternalValue[]
   /** The reason why a sandbox is opened, for readers of the history. */
   readonly reason: 'new' | 'unpark' | 'rebuild'
 }

@@ -42,9 +42,8 @@ export type DataFlowSettings = z.output<typeof dataFlowOption>
  * @throws PtcError CONFIG_INVALID
  */
 export function checkDataFlow(settings: DataFlowSettings, registry: ToolRegistry): void {
-  const { rules, labels } = settings
-  const named = [...rules.flatMap(({ tools = [] }) => tools), ...Object.keys(labels)]
-  const unknown = named.find((name) => !name.includes('*') && registry.get(name) === undefined)
+  const { rules } = settings
+  const unknown = toolsNamedIn(settings).find((name) => registry.get(name) === undefined)
   if (unknown !== undefined) {
     throw invalid(`there is no tool named ${unknown}${didYouMean(unknown, registry.names)}`, 'Patterns have a `*`.')
   }
@@ -54,6 +53,12 @@ export function checkDataFlow(settings: DataFlowSettings, registry: ToolRegistry
   if (unused !== undefined && !tools.some(({ labelResult }) => labelResult))
     throw invalid(`no tool gives data the label ${unused}${didYouMean(unused, [...given])}`)
   for (const tool of tools.filter(({ keepsArguments }) => keepsArguments)) checkKeptLabels(settings, tool)
+}
+
+/** The names of tools in rules and labels, without the patterns. */
+export function toolsNamedIn({ rules, labels }: DataFlowSettings): readonly string[] {
+  const named = [...rules.flatMap(({ tools = [] }) => tools), ...Object.keys(labels)]
+  return named.filter((name) => !name.includes('*'))
 }
 
 /** What a tool keeps for later runs must have its label when it comes back. */

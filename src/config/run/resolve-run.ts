@@ -1,4 +1,4 @@
-import { type Agent, type Agents, toolNamesOf } from '../../agents/index.js'
+import { type Agent, type Agents, toolNamesOf, withoutClones } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/budget/budget.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
@@ -7,12 +7,12 @@ import { budgetWithin } from '../../common/budget/leases.js'
 import { workflowNames } from '../../common/names.js'
 import { problemOfClientOptions } from './client-options.js'
 import { hostedBackend } from '../../common/agent/hosted-code.js'
-import { overrideSettings, problemOfSettings } from '../../common/agent/model-settings.js'
+import { type ModelSettings, overrideSettings, problemOfSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice, ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/run/run-config.js'
 import { sharesSandbox } from '../../common/calls/tool-config.js'
 import type { SessionOwner } from '../../common/run/run-config.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
-import { type RunConfigInput, zeroUsage } from '../../common/run/runs.js'
+import { type CloneOptions, type RunConfigInput, zeroUsage } from '../../common/run/runs.js'
 import { contextWindowOf } from '../../models/facts/context-windows.js'
 import { costOf } from '../../models/facts/prices.js'
 import { configuredCost, configuredWindow, type ModelFacts } from '../../models/facts/model-facts.js'
@@ -22,8 +22,10 @@ import type { ToolSetOrigin } from '../../tools/sources/tool-set.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { type DataFlowSettings, dataFlowOfRun } from '../options/data-flow.js'
 import { applyOverrides } from '../options/limits.js'
+import type { ChosenSkills, Skill } from '../../skills/index.js'
 import { checkHostedCode } from './check-hosted-code.js'
 import { checkLanguage, chosenLanguage } from './language.js'
+import { chooseSkills } from './choose-skills.js'
 import { checkRunOptions } from './run-options.js'
 
 /** The parts of a worker's configuration for runs. */
@@ -42,6 +44,10 @@ export interface RunConfiguration {
   readonly instructions: string | undefined
   /** Name of the language of runs that ask for none. */
   readonly language: string
+  /** The skills of the configuration, in the order of their names. */
+  readonly skills: readonly Skill[]
+  /** Names of backends whose sandboxes can't have files. */
+  readonly backendsWithoutFiles: readonly string[]
 }
 
 /** The workflow of a run. */
@@ -52,7 +58,8 @@ export interface StartedWorkflow {
 
 /** The configuration of a run, before its parts are stored. */
 export interface ResolvedRun {
-  readonly config: Omit<RunConfig, 'toolSet' | 'searchAttributes' | 'namespace'>
+  readonly config: Omit<RunConfig, 'toolSet' | 'searchAttributes' | 'namespace' | 'skills'>
+  readonly skills: ChosenSkills
   readonly tools: ToolRegistry
   readonly toolSetOrigin: ToolSetOrigin
   readonly instructions: string | undefined
@@ -79,10 +86,10 @@ export function resolveRun(
   const problem = problemOfClientOptions(options)
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
   const language = chosenLanguage(options, agent, configuration.language)
-  const registry = configuration.registry.inLanguage(language)
+  const registry = configuration.registry.current.inLanguage(language)
   const tools = clientTools
     ? clientRegistry(clientTools, registry.redact).inLanguage(language)
-    : chooseTools(registry, toolNamesOf(registry, agent), options.tools)
+    : chooseTools(registry, availableTools(registry, agent, options, workflow), options.tools)
   const model = modelOf(defaults.model, agent, options, providers)
   const { mode: defaultMode, ...allDefaults } = defaults
   const task = taskOf(options, agent, defaultMode, tools, workflow)
@@ -97,6 +104,7 @@ export function resolveRun(
   const owner = sessionOwnerOf(options, tools, backend, workflow)
   const isConfigured = owner?.type !== 'named' || language === configuration.language
   const sessionOwner = isConfigured ? owner : { ...owner, language }
+  const skills = chooseSkills(configuration, options, agent, { ...workflow, backend, tools, ...task, sessionOwner })
   const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
   const budget = checkBudget(models, model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
   return {
@@ -111,8 +119,9 @@ export function resolveRun(
       ...task,
       ...defined({ budget, dataFlow: dataFlowOfRun(dataFlow, tools) }),
       ...(isPlain && { isPlain }),
-      ...defined({ context, sessionOwner }),
+      ...defined({ context, sessionOwner, clone: cloneOptionsOf(options, tools) }),
     },
+    skills,
     tools,
     toolSetOrigin: clientTools
       ? { source: { kind: 'client', definition: clientTools } }
@@ -120,7 +129,38 @@ export function resolveRun(
         ? {}
         : { names: tools.names },
     instructions: options.instructions ?? agent?.instructions ?? instructions?.trim(),
-    outputSchema: options.outputSchema ? withoutPatterns(options.outputSchema) : agent?.outputSchema,
+    outputSchema: options.outputSchema
+      ? withoutPatterns(options.outputSchema)
+      : options.isClone
+        ? undefined
+        : agent?.outputSchema,
+  }
+}
+
+/** Workflows with a model: their tools may start clones. */
+const cloningWorkflows: readonly (string | undefined)[] = [workflowNames.agent, workflowNames.conversation]
+
+function availableTools(
+  registry: ToolRegistry,
+  agent: Agent | undefined,
+  { isClone }: RunConfigInput,
+  { workflowType }: StartedWorkflow,
+): readonly string[] {
+  const names = toolNamesOf(registry, agent)
+  return isClone || !cloningWorkflows.includes(workflowType) ? withoutClones(registry, names) : names
+}
+
+/** Returns undefined for a run without a tool that starts clones. */
+function cloneOptionsOf(options: RunConfigInput, tools: ToolRegistry): CloneOptions | undefined {
+  const cloneless = withoutClones(tools, tools.names)
+  if (cloneless.length === tools.names.length) return undefined
+  const { agent, model, limits, instructions, maxTokens, temperature, thinking, effort } = options
+  const settings = { temperature, thinking, effort } satisfies { [Key in keyof Required<ModelSettings>]: unknown }
+  return {
+    ...defined({ agent, model, limits, instructions, maxTokens, ...settings }),
+    // A clone never has more tools than the run.
+    ...(options.tools && { tools: cloneless }),
+    isClone: true,
   }
 }
 
@@ -184,12 +224,14 @@ function sessionOwnerOf(
  * @throws PtcError RUN_INPUT_INVALID, TOOL_UNKNOWN
  */
 function taskOf(
-  { mode: chosen }: RunConfigInput,
+  { mode: chosen, isClone }: RunConfigInput,
   agent: Agent | undefined,
   configured: RecordedMode | undefined,
   tools: ToolRegistry,
   { workflowType }: StartedWorkflow,
 ): Pick<RunConfig, 'mode' | 'doneCheck'> {
+  // A part of the work is neither planned nor checked as the whole.
+  if (isClone) return {}
   const mode = chosen ?? agent?.mode
   if (workflowType !== workflowNames.agent) {
     if (mode === undefined || mode === 'answer') return {}

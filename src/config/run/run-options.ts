@@ -43,6 +43,7 @@ const toolChoice: z.ZodType<ToolChoice> = z.discriminatedUnion('type', [
 ])
 
 const maxStopSequences = 100
+const maxActiveSkills = 20
 
 /** Options of a run that a client, a workflow of a user or another program may send. */
 export const runOptionFields = {
@@ -63,6 +64,7 @@ export const runOptionFields = {
   isPlain: z.literal(true).optional(),
   tools: z.array(name).optional(),
   session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
+  activeSkills: listOf(name, maxActiveSkills).optional(),
   context: jsonObject(maxContextBytes).optional(),
   input: z
     .custom<JsonValue>(() => true)
@@ -70,7 +72,10 @@ export const runOptionFields = {
       if (value !== undefined) addJsonIssue(value, Infinity, context)
     })
     .optional(),
-} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, 'lease' | 'sandboxOwner'>]-?: z.ZodType }
+} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, SubagentOption>]-?: z.ZodType }
+
+/** Options that only another run gives, to its sub-agents. */
+type SubagentOption = 'lease' | 'sandboxOwner' | 'isClone'
 
 const amount = z.number().positive().optional()
 
@@ -88,7 +93,12 @@ const lease = z.strictObject({
 
 const sandboxOwner = z.strictObject({ workflowId: name, key: name })
 
-const schema = z.object({ ...runOptionFields, lease: lease.optional(), sandboxOwner: sandboxOwner.optional() })
+const schema = z.object({
+  ...runOptionFields,
+  lease: lease.optional(),
+  sandboxOwner: sandboxOwner.optional(),
+  isClone: z.literal(true).optional(),
+} satisfies { readonly [Key in keyof RunConfigInput]-?: z.ZodType })
 
 /** Other members of a workflow's input. Other clients may send the whole input. */
 const otherKeys = ['question', 'source']

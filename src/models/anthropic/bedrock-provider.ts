@@ -31,6 +31,7 @@ export function createBedrockProvider(options: BedrockProviderOptions = {}): Mod
     // These are betas on Bedrock, and so is the context management. Bedrock counts no tokens.
     hasInputExamples: false,
     hasToolSearch: false,
+    hasNativeTools: false,
     samplingVersion: 'bedrock-2023-05-31',
     hints: {
       MODEL_AUTH:

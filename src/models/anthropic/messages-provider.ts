@@ -53,7 +53,10 @@ export function createMessagesProvider(api: MessagesApi): ModelProvider {
     sendParams: (params: MessagesParams, headers: Record<string, string>) => Promise<Result>,
   ): Promise<Result> {
     for (;;) {
-      const dialect = dialects.get(request.model) ?? { hasToolSearch: api.hasToolSearch }
+      const dialect = dialects.get(request.model) ?? {
+        hasToolSearch: api.hasToolSearch,
+        hasNativeTools: api.hasNativeTools,
+      }
       const params = toParams(
         { ...request, maxTokens: Math.min(request.maxTokens, dialect.maxTokens ?? Infinity) },
         { ...api, ...dialect },

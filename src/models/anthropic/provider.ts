@@ -35,6 +35,7 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
     requestIdHeader: 'request-id',
     hasInputExamples: true,
     hasToolSearch: true,
+    hasNativeTools: true,
     managesContext: true,
     hostsCode: true,
     samplingVersion: '2023-06-01',

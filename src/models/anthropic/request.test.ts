@@ -12,7 +12,8 @@ const tool = (name: string): ModelTool => ({
 })
 const base: ModelRequest = { model: 'm', maxTokens: 10, system: 'Be brief.', tools: [], messages: [] }
 
-const toParams = (request: ModelRequest) => toParamsWith(request, { hasInputExamples: true, hasToolSearch: true })
+const toParams = (request: ModelRequest) =>
+  toParamsWith(request, { hasInputExamples: true, hasToolSearch: true, hasNativeTools: true })
 
 /** Paths of the cache breakpoints. */
 function breakpoints(value: unknown, path = ''): readonly string[] {
@@ -87,6 +88,22 @@ describe('toParams', () => {
       { name: 'a', description: 'a', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } },
     ])
     expect(toParams({ ...base, serverTools: [search] }).tools).toEqual([search])
+  })
+
+  it('sends a tool that the API defines by its type, and its description in the system prompt', () => {
+    const memory = { ...tool('memory'), nativeType: 'memory_20250818' } as const
+    const request = { ...base, tools: [memory, { ...memory, name: 'notes' }, tool('a')] }
+    const params = toParams(request)
+    expect(params.tools).toMatchObject([
+      { type: 'memory_20250818', name: 'memory' },
+      { name: 'notes', description: 'memory' },
+      { name: 'a' },
+    ])
+    expect(params.tools?.[0]).toEqual({ type: 'memory_20250818', name: 'memory' })
+    expect(params.system).toMatchObject([{ text: 'Be brief.\n\nThe tool memory: memory' }])
+    const options = { hasInputExamples: true, hasToolSearch: true, hasNativeTools: false }
+    expect(toParamsWith(request, options).tools?.[0]).toMatchObject({ name: 'memory', description: 'memory' })
+    expect(toParamsWith(request, options).system).toMatchObject([{ text: 'Be brief.' }])
   })
 
   it('sets cache breakpoints only on the last tool, the system prompt and the last two user messages', () => {

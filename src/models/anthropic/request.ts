@@ -11,6 +11,7 @@ import type {
 import type { BetaContextManagementConfig } from '@anthropic-ai/sdk/resources/beta/messages'
 import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
+import { type NativeToolType, nativeTools } from '../../common/agent/native-tools.js'
 import { codeCallerOf, codeExecutionTool, codeExecutionType } from '../../common/agent/hosted-code.js'
 import { isToolUseBlock, type Message } from '../../common/agent/messages.js'
 import type { Thinking, ToolChoice as ToolChoiceOption } from '../../common/agent/model-settings.js'
@@ -23,6 +24,8 @@ export interface RequestOptions {
   readonly hasInputExamples: boolean
   /** The API searches tools and loads those it finds. Otherwise every request has all definitions. */
   readonly hasToolSearch: boolean
+  /** The API knows the types of tools that it defines. Otherwise it gets their descriptions and schemas. */
+  readonly hasNativeTools: boolean
   /** The API clears old results. Otherwise it gets no request to do so. */
   readonly managesContext?: true
 }
@@ -61,6 +64,7 @@ export function toParams(
   const codeCalls = new Set(sent.flatMap(codeCallsOf))
   const breakpoints = new Set(sent.filter((message) => isPromptOfUser(message, codeCalls)).slice(-2))
   const sentTools = [...(hostedCode ? [{ type: codeExecutionType, name: codeExecutionTool } as const] : []), ...tools]
+  const prompt = [system, ...tools.flatMap((tool) => guidanceOf(tool, options))].filter(Boolean).join('\n\n')
   const sentThinking = thinking === undefined || !takesThinking(thinking, sent) ? undefined : toThinking(thinking)
   return {
     model,
@@ -72,7 +76,7 @@ export function toParams(
     stream: true,
     ...(hostedCode?.container && { container: hostedCode.container.id }),
     ...(sentTools.length + serverTools.length === 0 ? {} : { tools: toTools(sentTools, serverTools, options) }),
-    ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
+    ...(prompt.trim() === '' ? {} : { system: [{ type: 'text', text: prompt, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
     ...(contextManagement &&
       options.managesContext && { context_management: toEdits(contextManagement, sentThinking) }),
@@ -153,7 +157,25 @@ function toTools(
 }
 
 function toToolUnion(tool: ModelTool | CodeExecutionTool, options: RequestOptions): ToolUnion {
-  return 'type' in tool ? tool : toTool(tool, options)
+  if ('type' in tool) return tool
+  const type = nativeTypeOf(tool, options)
+  return type === undefined
+    ? toTool(tool, options)
+    : { type, name: nativeTools[type], ...toAllowedCallers(tool.allowedCallers) }
+}
+
+function nativeTypeOf({ name, nativeType }: ModelTool, { hasNativeTools }: RequestOptions): NativeToolType | undefined {
+  return hasNativeTools && nativeType !== undefined && name === nativeTools[nativeType] ? nativeType : undefined
+}
+
+/** The API describes such a tool by itself, and takes no description. Ours has the limits and the rules. */
+function guidanceOf(tool: ModelTool, options: RequestOptions): readonly string[] {
+  return nativeTypeOf(tool, options) === undefined ? [] : [`The tool ${tool.name}: ${tool.description}`]
+}
+
+function toAllowedCallers(callers: ModelTool['allowedCallers']): Pick<Tool, 'allowed_callers'> {
+  if (callers === undefined) return {}
+  return { allowed_callers: callers.map((caller) => (caller === 'direct' ? caller : codeExecutionType)) }
 }
 
 function toTool(tool: ModelTool, { hasInputExamples }: RequestOptions): Tool {
@@ -163,9 +185,7 @@ function toTool(tool: ModelTool, { hasInputExamples }: RequestOptions): Tool {
     description: hasInputExamples ? description : describeWithExamples(tool),
     input_schema: { ...inputSchema, type: 'object' },
     ...(hasInputExamples && inputExamples.length > 0 && { input_examples: [...inputExamples] }),
-    ...(allowedCallers && {
-      allowed_callers: allowedCallers.map((caller) => (caller === 'direct' ? caller : codeExecutionType)),
-    }),
+    ...toAllowedCallers(allowedCallers),
   }
 }
 

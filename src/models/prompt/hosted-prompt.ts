@@ -1,8 +1,10 @@
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { defaultLanguage, type HostedLanguage } from '../../languages/index.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import type { Prompt, PromptOptions } from './prompt.js'
 import type { ModelTool } from '../provider.js'
+import { describeSkills, skillTools } from './skill-tools.js'
 import { taskPrompt } from './task-tools.js'
 
 /**
@@ -10,16 +12,18 @@ import { taskPrompt } from './task-tools.js'
  * the other tools to the code.
  */
 export function hostedPrompt(options: PromptOptions): Prompt {
-  const { tools, instructions, outputSchema, mode, language: { hosted } = defaultLanguage } = options
+  const { tools, instructions, skills, outputSchema, mode, language: { hosted } = defaultLanguage } = options
   const task = taskPrompt(mode, outputSchema)
   return {
-    system: [instructions?.trim(), hosted?.guidance, task.guidance].filter(Boolean).join('\n\n'),
-    tools: [...tools.map((tool) => toHostedTool(tool, hosted)), ...task.taskTools],
+    system: [instructions?.trim(), describeSkills(skills), hosted?.guidance, task.guidance]
+      .filter(Boolean)
+      .join('\n\n'),
+    tools: [...tools.map((tool) => toHostedTool(tool, hosted)), ...skillTools(skills), ...task.taskTools],
   }
 }
 
 function toHostedTool(tool: ToolDocumentation, hosted: HostedLanguage | undefined): ModelTool {
-  const { name, description, inputSchema, inputExamples } = tool
+  const { name, description, inputSchema, inputExamples, nativeType } = tool
   const allowedCallers = isRecursive(inputSchema) ? (['direct'] as const) : tool.allowedCallers
   const result = allowedCallers.includes('code_execution') ? hosted?.describeResult(tool.stub) : undefined
   return {
@@ -28,6 +32,7 @@ function toHostedTool(tool: ToolDocumentation, hosted: HostedLanguage | undefine
     inputSchema,
     inputExamples,
     allowedCallers,
+    ...defined({ nativeType }),
   }
 }
 

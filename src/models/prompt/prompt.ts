@@ -1,4 +1,5 @@
 import { PtcError } from '../../common/errors.js'
+import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
@@ -9,6 +10,7 @@ import type { ModelRequest, ModelTool } from '../provider.js'
 import { defaultLanguage, type EnvironmentLimits, type Language } from '../../languages/index.js'
 import { readMoreOfResult } from './read-more-tool.js'
 import { searchTools } from './search-tools-tool.js'
+import { describeSkills, type SkillsInPrompt, skillTools } from './skill-tools.js'
 import { taskPrompt } from './task-tools.js'
 import { listTools } from './tool-list.js'
 
@@ -36,6 +38,8 @@ export interface PromptOptions {
   readonly providerSearch?: boolean | undefined
   /** The model may read the rest of results that were cut. */
   readonly readMore?: boolean | undefined
+  /** Undefined: the run has no skills. */
+  readonly skills?: SkillsInPrompt | undefined
   /** The messages may be compacted. */
   readonly isCompacted?: boolean | undefined
   /** The model has the direct tools, and no tool of the engine except the tool for an answer with a schema. */
@@ -51,7 +55,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
-  const { sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
+  const { skills, sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
   const { language = defaultLanguage } = options
   if (!isPlain && tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
@@ -75,9 +79,11 @@ export function buildPrompt(options: PromptOptions): Prompt {
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),
+    ...skillTools(skills),
   ]
+  const system = [instructions?.trim(), describeSkills(skills), isCompacted && compactionGuidance, task.guidance]
   return {
-    system: [instructions?.trim(), isCompacted && compactionGuidance, task.guidance].filter(Boolean).join('\n\n'),
+    system: system.filter(Boolean).join('\n\n'),
     tools: [...(task.hasTools ? runTools : []), ...task.taskTools],
   }
 }
@@ -87,6 +93,7 @@ When this conversation gets long, old results are shortened and early messages s
 last, such as decisions and what you found out.`
 
 function toModelTool(tool: ToolDocumentation, loadedBySearch: boolean): ModelTool {
-  const { name, description, inputSchema, inputExamples } = tool
-  return { name, description, inputSchema, inputExamples, ...(loadedBySearch && { loadedBySearch }) }
+  const { name, description, inputSchema, inputExamples, nativeType } = tool
+  const model = { name, description, inputSchema, inputExamples, ...defined({ nativeType }) }
+  return { ...model, ...(loadedBySearch && { loadedBySearch }) }
 }

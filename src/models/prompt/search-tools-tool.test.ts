@@ -49,7 +49,11 @@ it('the search of the provider covers tools only for the model, for a fraction o
   const tokens = (providerSearch: boolean): number => {
     const prompt = buildPrompt({ tools: direct, limits, readMore: true, toolSearch: true, providerSearch })
     const request = { model: 'm', maxTokens: 1, messages: [], ...prompt }
-    const { system, tools: sent = [] } = toParams(request, { hasInputExamples: true, hasToolSearch: true })
+    const { system, tools: sent = [] } = toParams(request, {
+      hasInputExamples: true,
+      hasToolSearch: true,
+      hasNativeTools: true,
+    })
     const present = sent.filter((each) => !('defer_loading' in each))
     expect(sent).toHaveLength(providerSearch ? 203 : 202)
     return estimateTokens(JSON.stringify({ system, present }).length)

@@ -151,7 +151,8 @@ it.each(oddIds)('translates a conversation with the id %j for the APIs of all ve
   ) as readonly { readonly type: string; readonly toolCallId?: string }[]
   const idsOfParts = (type: string) => parts.flatMap((part) => (part.type === type ? (part.toolCallId ?? '') : []))
   const ofMessages = idsOf(
-    toMessagesParams(request, { hasInputExamples: true, hasToolSearch: true }).messages as readonly Message[],
+    toMessagesParams(request, { hasInputExamples: true, hasToolSearch: true, hasNativeTools: true })
+      .messages as readonly Message[],
   ).flat()
   for (const ids of [idsOfParts('tool-call'), ofMessages.filter((each) => each !== '')]) {
     expect(new Set(ids).size).toBe(3)

@@ -1,6 +1,7 @@
 import type { Limits } from '../../common/run/limits.js'
 import type { SessionRef } from '../../common/session/session.js'
 import type { SandboxBackend } from '../backend.js'
+import type { SandboxFiles } from '../sandbox-files.js'
 import { SessionHarness } from './session-harness.js'
 
 /** A variable in the environment of the worker while the suite runs. */
@@ -18,13 +19,15 @@ export interface BackendCapabilities {
   readonly providesIsolation: boolean
   /** An idle sandbox can be checkpointed: see `SandboxBackend.checkpoints`. */
   readonly supportsCheckpoint?: boolean
+  /** Sandboxes can have read-only files: see `SandboxBackend.files`. */
+  readonly supportsFiles?: boolean
 }
 
 /** One case, without a backend. */
 export interface CaseDefinition {
   readonly name: string
-  /** The capability that the case requires. */
-  readonly requires?: keyof BackendCapabilities
+  /** The capabilities that the case requires. */
+  readonly requires?: keyof BackendCapabilities | readonly (keyof BackendCapabilities)[]
   readonly run: (context: ConformanceContext) => Promise<void>
 }
 
@@ -45,13 +48,15 @@ export class ConformanceContext {
 
   /** The harness of the shared session. Opening a session takes time, and cases must not affect each other. */
   harness(): Promise<SessionHarness> {
-    this.#sharedHarness ??= this.#openHarness()
+    this.#sharedHarness ??= new SessionHarness(this.backend).open()
     return this.#sharedHarness
   }
 
   /** Opens a session for this case only. */
-  async newHarness(limits: Partial<Limits> = {}, session?: SessionRef): Promise<SessionHarness> {
-    return this.closeAfterCase(await this.#openHarness(limits, session))
+  async newHarness(limits: Partial<Limits> = {}, session?: SessionRef, files?: SandboxFiles): Promise<SessionHarness> {
+    const harness = new SessionHarness(this.backend, limits, session)
+    harness.files = files
+    return this.closeAfterCase(await harness.open())
   }
 
   /** Closes the harness at the end of the case. */
@@ -80,9 +85,5 @@ export class ConformanceContext {
   async close(): Promise<void> {
     await this.cleanUp(true)
     await this.backend.close()
-  }
-
-  #openHarness(limits?: Partial<Limits>, session?: SessionRef): Promise<SessionHarness> {
-    return new SessionHarness(this.backend, limits, session).open()
   }
 }

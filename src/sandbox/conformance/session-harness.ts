@@ -9,6 +9,7 @@ import type { DeliveredResult, RequestedCall, StepResult, StepInput } from '../.
 import type { SessionRef } from '../../common/session/session.js'
 import { externalValue, type ExternalValue } from '../../common/json/external-value.js'
 import type { SandboxBackend, SandboxSpec } from '../backend.js'
+import type { SandboxFiles } from '../sandbox-files.js'
 import type { ToolSignature } from '../protocol/messages.js'
 import { SessionHost } from '../session/session-host.js'
 import type { ReadValue } from '../session/value-transfer.js'
@@ -47,6 +48,8 @@ export class SessionHarness {
   /** JSON texts by hash; a test may replace `readValue`. */
   readonly #values = new Map<string, () => Iterable<string>>()
   readValue: ReadValue = ({ sha256 }) => readChunks(this.#values.get(sha256))
+  /** The files of the sandbox. Set them before `open`. */
+  files: SandboxFiles | undefined
   step = 0
   /** Number of steps with a result in the history; undefined: all before the current one. */
   recorded: number | undefined
@@ -72,7 +75,8 @@ export class SessionHarness {
   }
 
   get sessionSpec() {
-    return { workflowId: 'test', runId: 'test', language: this.language, limits: this.limits }
+    const { language, limits, files } = this
+    return { workflowId: 'test', runId: 'test', language, limits, ...defined({ files }) }
   }
 
   /** The specification that the backend receives for this session. */

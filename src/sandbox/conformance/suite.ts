@@ -58,7 +58,8 @@ export function sandboxConformance(options: ConformanceOptions): ConformanceSuit
       }
     },
   })
-  const isApplicable = ({ requires }: CaseDefinition): boolean => requires === undefined || options[requires] === true
+  const isApplicable = ({ requires = [] }: CaseDefinition): boolean =>
+    [requires].flat().every((capability) => options[capability] === true)
   return {
     cases: pythonCases.flatMap(([group, cases]) =>
       cases.filter(isApplicable).map((definition) => bind(group, definition)),

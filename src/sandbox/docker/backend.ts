@@ -28,6 +28,7 @@ import { createDockerCheckpoints } from './container/checkpoints.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
 import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-container.js'
 import { WarmPool } from './pool/warm-pool.js'
+import { type ServerProgram, startServerContainer } from './server-container.js'
 import { sampleUsage, type SandboxUsage } from './usage.js'
 
 /** Maximum time to open a sandbox, for all requests together. */
@@ -44,6 +45,12 @@ export interface DockerBackend extends SandboxBackend {
    * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
    */
   ensureImage(options?: BuildImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
+  /**
+   * Runs a server in a container that ends with this process.
+   *
+   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
+   */
+  startServer(program: ServerProgram, signal: AbortSignal): Promise<SandboxConnection>
   /** Lists the sandboxes on this daemon, of one namespace or of all. */
   listSandboxes(namespace?: string): Promise<readonly ListedSandbox[]>
   /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */
@@ -102,7 +109,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   }
 
   async function open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
-    const idle = await pool?.take(spec, signal)
+    // An idle container has no volume for files.
+    const idle = spec.files ? undefined : await pool?.take(spec, signal)
     if (idle !== undefined) return track(idle)
     // The first session does not wait for the pool; later sessions use it.
     pool?.fill()
@@ -114,7 +122,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
         signal,
       )
       try {
-        return track(await factory.connect(containerId, state, signal))
+        return track(await factory.connect(containerId, state, signal, spec.files))
       } catch (error) {
         if (error instanceof BrokenCheckpointError) {
           await engine.remove(containerId)
@@ -141,6 +149,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
 
   return {
     name: 'docker',
+    files: true,
     image: image.name,
 
     async open(spec, signal) {
@@ -155,6 +164,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       assertOpen()
       const found = await findContainer(engine, id, signal)
       if (found === undefined || found.state === 'foreign') return undefined
+      // Only `open` has the files of a container that a dead worker has created and never started.
+      if (found.state === 'created' && found.files !== undefined) return undefined
       try {
         if (found.state !== 'exited') return track(await factory.connect(found.containerId, found.state, signal))
         const exited = await connectToExited(engine, found.containerId, signal)
@@ -199,6 +210,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       pool?.fill()
       return { image: image.name, built: true }
     },
+
+    startServer: (program, signal) => startServerContainer(engine, factory, program, signal),
 
     listSandboxes: (namespace) => listSandboxes(engine, namespace),
 

@@ -84,6 +84,10 @@ export class SessionHost {
     const session = { ...requested, backend: backend.name }
     const id = this.#sandboxId(session)
     const { tools, ...spec } = sessionSpec
+    if (spec.files && backend.files !== true)
+      throw new PtcError('SANDBOX_FILES_UNSUPPORTED', `the sandbox ${backend.name} can't have files`, {
+        hint: 'The run has skills with files: choose another sandbox, or an agent without these skills.',
+      })
     const connection = await backend.open({ ...id, ...spec }, signal)
     const driver = this.#createDriver(connection, session, { limits: sessionSpec.limits, ...defined({ tools }) }, false)
     const previousDriver = await this.#connections.get(sessionKey(session))?.driver

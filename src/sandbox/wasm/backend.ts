@@ -5,9 +5,11 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import { defaultLimits } from '../../common/run/limits.js'
 import type { Limits } from '../../common/run/limits.js'
 import type { BackendCheck, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
+import { filesRoot, type SandboxFiles } from '../sandbox-files.js'
 import { cacheDirectory } from '../../platform/cache-directory.js'
 import { BootImage } from './interpreter/boot-image.js'
 import { checkWasm, interpreterName } from './check.js'
+import { toFilesMessage } from './interpreter/files-message.js'
 import { WasmConnection } from './interpreter/wasm-connection.js'
 import { Interpreter } from './interpreter/interpreter.js'
 import { InterpreterPool } from './interpreter/interpreter-pool.js'
@@ -51,6 +53,7 @@ export function createWasmBackend(options: WasmBackendOptions = {}): SandboxBack
 
 class WasmBackend implements SandboxBackend {
   readonly name = 'wasm'
+  readonly files = true
   readonly #runner: string
   readonly #pool: InterpreterPool
   readonly #sandboxes = new Map<string, Sandbox>()
@@ -69,7 +72,7 @@ class WasmBackend implements SandboxBackend {
       warm,
       maximum,
       limits: childLimits(limits),
-      start: (forLimits) => this.#start(forLimits),
+      start: (forLimits, files) => this.#start(forLimits, files),
     })
   }
 
@@ -83,7 +86,7 @@ class WasmBackend implements SandboxBackend {
     const key = sandboxKey(spec)
     let sandbox = this.#sandboxes.get(key)
     if (sandbox === undefined) {
-      sandbox = { interpreter: this.#pool.take(childLimits(spec.limits)), connection: undefined }
+      sandbox = { interpreter: this.#pool.take(childLimits(spec.limits), spec.files), connection: undefined }
       this.#sandboxes.set(key, sandbox)
       this.#removeWhenEnded(key, sandbox)
     }
@@ -129,7 +132,7 @@ class WasmBackend implements SandboxBackend {
     return sandbox.connection
   }
 
-  async #start(limits: ChildLimits): Promise<Interpreter> {
+  async #start(limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
     const layers = await this.#probe(limits)
     if (layers.permissionFlag === undefined) {
       throw new PtcError('SANDBOX_UNAVAILABLE', 'this Node has no permission model; the embedded sandbox needs it', {
@@ -137,10 +140,13 @@ class WasmBackend implements SandboxBackend {
       })
     }
     const settings = { limits, runner: this.#runner }
+    const message = files && toFilesMessage(files)
+    const mounted = message && { files: { root: filesRoot, bytes: message.byteLength } }
     const makeCommand = () => jailCommand(layers, { ...settings, makesBootImage: true }, 'main.mjs')
     const bootImage = await this.#bootImage.ensure(makeCommand, this.#closing.signal)
     try {
-      return new Interpreter(jailCommand(layers, { ...settings, bootImage }, 'main.mjs'))
+      const command = jailCommand(layers, { ...settings, bootImage, ...mounted }, 'main.mjs')
+      return new Interpreter(command, message)
     } catch (cause) {
       throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox could not be started: ${messageOf(cause)}`, {
         hint: 'It needs a few bytes in the temporary folder, and files and processes that this worker may open.',

@@ -3,6 +3,9 @@ import { z } from 'zod'
 import type { PtcClient, RunTree } from '../../client/index.js'
 import { type CallWait, parseRef } from '../../client/run-tree/index.js'
 import { decodeCompletionToken } from '../../common/calls/completion-token.js'
+import { isApprovalKey } from '../../common/calls/approvals.js'
+import { parseQuestionKey } from '../../common/calls/questions.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { messageOf } from '../../common/errors.js'
 import { truncateMiddle } from '../../common/text/text.js'
 import { formatWorkId, parseWorkId, type WorkId } from './work-id.js'
@@ -62,7 +65,12 @@ export function askForDecisions(
 }
 
 /** @param prefix why the last decision on the call was refused */
-function questionOf({ type, tool, arguments: args }: CallWait, prefix: string) {
+function questionOf({ type, tool, arguments: args, question: asked, summary }: CallWait, prefix: string) {
+  if (asked) {
+    const message = `${prefix}${summary}`
+    // An address is shown as text: this server has not made it.
+    return inputRequired.elicit({ message, requestedSchema: formOf(asked.schema) })
+  }
   if (type === 'answer') {
     const question = typeof args['question'] === 'string' ? args['question'] : JSON.stringify(args)
     return inputRequired.elicit({
@@ -89,14 +97,20 @@ function questionOf({ type, tool, arguments: args }: CallWait, prefix: string) {
   })
 }
 
+/** The form of a question of another server, which was read from its elicitation. */
+function formOf(schema: JsonObject | undefined): Form {
+  return (schema ?? { type: 'object', properties: {} }) as unknown as Form
+}
+
+type Form = Extract<
+  Parameters<typeof inputRequired.elicit>[0],
+  { readonly requestedSchema: unknown }
+>['requestedSchema']
+
 const answerSchema = z.discriminatedUnion('action', [
   z.object({
     action: z.literal('accept'),
-    content: z.object({
-      decision: z.enum(['approve', 'deny']).optional(),
-      reason: z.string().max(2_000).optional(),
-      answer: z.string().max(100_000).optional(),
-    }),
+    content: z.record(z.string(), z.custom<JsonValue>()).default({}),
   }),
   z.object({ action: z.literal('decline') }),
   z.object({ action: z.literal('cancel') }),
@@ -112,7 +126,7 @@ export interface SentDecisions {
 
 export const noDecisions: SentDecisions = { undecided: [], problems: new Map() }
 
-type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall'>
+type Decider = Pick<PtcClient, 'approveCall' | 'denyCall' | 'completeCall' | 'failCall'>
 
 /** Sends the decisions of a person on the calls of a round. */
 export async function sendDecisions(
@@ -138,12 +152,23 @@ export async function sendDecisions(
   return { undecided: left.slice(-maxUndecided), problems }
 }
 
+const contentSchema = z.object({
+  decision: z.enum(['approve', 'deny']).optional(),
+  reason: z.string().max(2_000).optional(),
+  answer: z.string().max(100_000).optional(),
+})
+
 type Decision = Exclude<z.output<typeof answerSchema>, { readonly action: 'cancel' }>
 
 async function send(ptc: Decider, token: string, decision: Decision): Promise<void> {
   const by = 'MCP client'
-  if (decision.action === 'decline') return ptc.denyCall(token, 'a person declined', { by })
-  const { decision: choice, reason, answer } = decision.content
+  const isApproval = isApprovalKey(questionKey(token))
+  if (decision.action === 'decline')
+    return isApproval
+      ? ptc.denyCall(token, 'a person declined', { by })
+      : ptc.failCall(token, 'a person declined', { by })
+  if (parseQuestionKey(questionKey(token))) return ptc.completeCall(token, decision.content, { by })
+  const { decision: choice, reason, answer } = contentSchema.parse(decision.content)
   if (choice === 'approve') return ptc.approveCall(token, { by })
   if (choice === 'deny') return ptc.denyCall(token, reason?.trim() ? reason : 'a person denied it', { by })
   if (answer !== undefined) return ptc.completeCall(token, answer, { by })

@@ -188,19 +188,25 @@ function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }
 
-/** Sends the progress of work to a client that asked for it. */
+/**
+ * Sends the progress of work to a client: as progress if it asked for that, else as messages of its log. The SDK sends
+ * only messages of the level that the client has set, and in the protocol of 2026 only to one that has set a level.
+ */
 function reporter({ mcpReq }: ServerContext): (text: string) => void {
   const { _meta: meta } = mcpReq
   const progressToken = meta?.progressToken
   let progress = 0
   let last = ''
   return (message) => {
-    if (progressToken === undefined || message === last) return
+    if (message === last) return
     last = message
     progress += 1
-    // A client that has left gets no progress.
-    void mcpReq
-      .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
-      .catch(() => undefined)
+    const sent =
+      progressToken === undefined
+        ? // oxlint-disable-next-line typescript/no-deprecated -- clients of 2025 have no other log
+          mcpReq.log('info', message, 'durable-ptc')
+        : mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+    // A client that has left gets nothing.
+    sent.catch(() => undefined)
   }
 }

@@ -22,8 +22,11 @@ function callCard(call) {
     })
   const button = (text, decision) => append(card, 'button', '', text).addEventListener('click', () => decide(decision))
   if (call.waitsFor === 'result') {
+    const { schema } = call.question ?? {}
+    if (schema) append(card, 'pre', 'note', visibleJson(schema.properties, 2))
     const answer = field(card, 'textarea', 'Answer', '')
     const isJson = checkbox(card, 'Send as JSON')
+    if (call.question) button('Decline', () => ({ decision: 'decline' }))
     button('Answer', () => ({ decision: 'answer', value: isJson.checked ? JSON.parse(answer.value) : answer.value }))
     return card
   }

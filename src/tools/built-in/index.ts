@@ -1,7 +1,7 @@
 /*
  * Built-in tools: tools that a configuration gets by a call of a function, such as `tools: [webFetch()]`.
  *
- * Owns: `think`, `web_fetch` (web-fetch/) and `web_search` (web-search/).
+ * Owns: `think`, `subagent`, `web_fetch` (web-fetch/) and `web_search` (web-search/).
  * Boundary: each function returns a `Tool` of `defineTool`. Nothing else knows that a tool is built in. A configuration
  * loads only definitions and schemas; the packages that a tool needs are loaded by its first call.
  *
@@ -15,6 +15,7 @@
  */
 
 export { think, type ThinkOptions } from './think.js'
+export { subagent, type SubagentOptions } from './subagent.js'
 export { webFetch } from './web-fetch/web-fetch.js'
 export type { WebFetchOptions } from './web-fetch/options.js'
 export { webSearch, type WebSearchOptions } from './web-search/web-search.js'

@@ -1,6 +1,7 @@
 import { rejectOnAbort } from '../../common/async/abort.js'
 import { runWork } from '../../common/async/uncaught-errors.js'
 import type { ToolCallInput } from '../../common/calls/calls.js'
+import type { CallAnswers } from '../../common/calls/questions.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
@@ -11,6 +12,7 @@ import { checkSize, findTool, parseArguments, type Refusal } from '../validation
 import { formatDuration } from '../../common/text/duration.js'
 import type { ToolRegistry } from '../registry.js'
 import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
+import { InputRequiredError } from '../input-required-error.js'
 import { ToolError } from '../tool-error.js'
 import { type CallCredentials, Credentials } from '../credentials/credentials.js'
 import type { Redactor } from '../credentials/redactor.js'
@@ -28,6 +30,8 @@ export type ToolRunContext = Pick<
   readonly milestone?: (text: string) => void
   /** For a deferred tool. */
   readonly completionToken?: string
+  /** For a tool that has asked people. */
+  readonly answers?: CallAnswers | undefined
   /** Default: none. */
   readonly credentials?: Credentials | undefined
 }
@@ -40,7 +44,8 @@ export type ToolRunContext = Pick<
  *
  * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
  * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID, CREDENTIAL_UNAVAILABLE: the tool did not run.
- *   TOOL_REFUSED: the tool threw a ToolError. TOOL_NOT_RETRIED: it threw an error that its retry policy excludes.
+ *   TOOL_INPUT_REQUIRED: the tool asks people. TOOL_REFUSED: the tool threw a ToolError.
+ *   TOOL_NOT_RETRIED: it threw an error that its retry policy excludes.
  *   TOOL_FAILED: it threw any other error. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran, and its
  *   result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
  */
@@ -95,7 +100,7 @@ export async function runAttempt(
   { values, redactor }: CallCredentials,
   execute: (context: ToolContext) => unknown,
 ): Promise<unknown> {
-  const { signal, log, completionToken, runMonitored = (work) => work() } = context
+  const { signal, log, completionToken, answers, runMonitored = (work) => work() } = context
   signal.throwIfAborted()
   const abortController = new AbortController()
   // Added before the listeners of the tool: an error that the tool throws because of the signal comes too late.
@@ -105,7 +110,7 @@ export async function runAttempt(
   const timer = setTimeout(() => abortController.abort(timeoutError(tool)), tool.timeoutMs)
   const onThrown = (thrown: unknown, how: string): PtcError => {
     const error = toToolError(thrown, tool, redactor)
-    if (abortController.signal.aborted) return error
+    if (abortController.signal.aborted || error.code === 'TOOL_INPUT_REQUIRED') return error
     log.warn(`${tool.name} ${how}`, {
       attempt: context.attempt,
       stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
@@ -133,7 +138,7 @@ export async function runAttempt(
         credential: (name: string) => credentialOf(tool, values, name),
         caller,
         attempt,
-        ...defined({ completionToken }),
+        ...defined({ completionToken, answers }),
         run: callingRun,
         // Calls of local tools share the object.
         context: structuredClone(runContext),
@@ -176,7 +181,10 @@ function credentialOf({ name: tool }: Tool, values: ReadonlyMap<string, string>,
   return value
 }
 
-function toToolError(thrown: unknown, { retry }: Tool, { text: redact }: Redactor): PtcError {
+function toToolError(thrown: unknown, { retry }: Tool, redactor: Redactor): PtcError {
+  const { text: redact } = redactor
+  if (isInputRequired(thrown))
+    return new PtcError('TOOL_INPUT_REQUIRED', redact(thrown.message), { details: redactor.any(thrown.questions) })
   const code = isToolError(thrown)
     ? 'TOOL_REFUSED'
     : isOfType(thrown, retry?.nonRetryableErrorTypes ?? [])
@@ -194,6 +202,15 @@ function toToolError(thrown: unknown, { retry }: Tool, { text: redact }: Redacto
 function isOfType(thrown: unknown, types: readonly string[]): boolean {
   try {
     return thrown instanceof Error && (types.includes(thrown.name) || types.includes(thrown.constructor.name))
+  } catch {
+    return false
+  }
+}
+
+/** Whether people must answer. Testing a thrown proxy may throw. */
+function isInputRequired(thrown: unknown): thrown is InputRequiredError {
+  try {
+    return thrown instanceof InputRequiredError
   } catch {
     return false
   }

@@ -7,7 +7,7 @@ import type { InvalidError } from './invalid-tool.js'
 /** A definition of any kind, before it is checked. */
 export type AnyDefinition = Omit<
   ToolDefinition<z.ZodObject, z.ZodType>,
-  'input' | 'output' | 'run' | 'deferred' | 'approval' | 'labels' | 'compensate'
+  'input' | 'output' | 'run' | 'deferred' | 'approval' | 'labels' | 'compensate' | 'lockBy'
 > & {
   readonly input: unknown
   readonly output: unknown
@@ -16,6 +16,7 @@ export type AnyDefinition = Omit<
   readonly approval?: unknown
   readonly labels?: unknown
   readonly compensate?: unknown
+  readonly lockBy?: unknown
   readonly activity?: unknown
   readonly workflow?: unknown
   readonly nexus?: unknown

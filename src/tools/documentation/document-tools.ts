@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Caller } from '../../common/calls/calls.js'
+import { defined } from '../../common/defined.js'
+import { type NativeToolType, nativeTools } from '../../common/agent/native-tools.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import { defaultLanguage, type Language } from '../../languages/index.js'
 import { namesForCode } from '../tool-name.js'
@@ -19,6 +21,8 @@ export interface ToolDocumentation {
   readonly offeredTo: readonly Caller[]
   /** Arguments, as JSON Schema with `type: 'object'`. */
   readonly inputSchema: JsonObject
+  /** The type by which the Messages API knows the tool. Absent: none. */
+  readonly nativeType?: NativeToolType
   /** The defaults of the schema are documentation. Absent: they are added to the arguments. */
   readonly documentsDefaults?: true
   readonly inputExamples: readonly JsonObject[]
@@ -43,6 +47,7 @@ export const toolDocumentationSchema: z.ZodType<ToolDocumentation> = z.object({
   offeredTo: callers,
   inputSchema: jsonObject,
   documentsDefaults: z.literal(true).exactOptional(),
+  nativeType: z.enum(Object.keys(nativeTools) as NativeToolType[]).exactOptional(),
   inputExamples: z.array(jsonObject),
   stub: z.string(),
   signature: z.string(),
@@ -73,6 +78,7 @@ export function documentTools(
     offeredTo: tool.offeredTo,
     inputSchema: tool.inputSchema,
     ...(tool.documentsDefaults && { documentsDefaults: true }),
+    ...defined({ nativeType: tool.nativeType }),
     inputExamples: tool.inputExamples,
     // Code never gets the stub of a tool that it can't call, so that stub must not declare shared types.
     ...(tool.allowedCallers.includes('code_execution') ? document : language.documentTools())(

@@ -1,6 +1,6 @@
 import { currentVersion, ScopedMemory } from './scoped-memory.js'
 import { checkScope } from './scope.js'
-import type { ObjectStore } from './stores/object-store.js'
+import type { ObjectStore } from '../../values/objects/object-store.js'
 
 /** What a scope has. */
 export interface ScopeSummary {

@@ -3,7 +3,7 @@
  *
  * Owns: the tool and its commands (commands/), whose memory a run gets (scope.ts), the versions of a memory in its
  * store (scoped-memory.ts), and listing, export and erasure for people (administration.ts).
- * Boundary: a store has small objects by name (stores/). The S3 client is that of the value store. The tool is a source
+ * Boundary: a store has small objects by name (`src/values/objects/`). The tool is a source
  * of tools, because it closes its store when the worker ends. Nothing else knows that a tool is a memory.
  *
  * Invariants:
@@ -18,20 +18,22 @@
  * 6. A file has the characters that the model wrote, and an edit changes none outside its place.
  */
 import { z } from 'zod'
+import { nativeTools } from '../../common/agent/native-tools.js'
 import { ConcurrencyLimit } from '../../common/async/concurrency-limit.js'
 import { PtcError } from '../../common/errors.js'
 import type { ApprovalOptions, ApprovalRule } from '../tool-definition.js'
 import { defineTool } from '../define-tool.js'
 import type { ToolSource } from '../sources/tool-source.js'
-import type { Tool } from '../tool.js'
+import { sealTool, type Tool } from '../tool.js'
+import { type EncryptionOption, parseEncryption } from '../../values/encryption/option.js'
 import { parseStore, type StoreOption, type StoreSettings } from '../../values/option.js'
 import { type MemoryAdministration, MemoryAdministrator } from './administration.js'
 import { type MemoryCommand, memoryInput, runCommand } from './commands/commands.js'
 import { type MemoryLimits, parseLimits } from './limits.js'
 import { type MemoryScope, scopeOf } from './scope.js'
 import { ScopedMemory } from './scoped-memory.js'
-import { LocalObjects } from './stores/local-objects.js'
-import type { ObjectStore } from './stores/object-store.js'
+import type { ObjectStore } from '../../values/objects/object-store.js'
+import { openObjects } from '../../values/objects/open-objects.js'
 
 /** Argument of {@link memory}. */
 export interface MemoryOptions {
@@ -40,6 +42,11 @@ export interface MemoryOptions {
    * the members of `values.store`. A relative folder is one of the process. It must not be that of the values.
    */
   readonly store: StoreOption
+  /**
+   * Encrypts the files, their names and the list of them. It may be the same object as `encryption` of the configuration.
+   * Files that were written without are still read. Default: no encryption.
+   */
+  readonly encryption?: EncryptionOption
   /** Whose memory a run uses. */
   readonly scope: MemoryScope
   /** What one scope may have. */
@@ -63,18 +70,26 @@ export function administrationOf(source: ToolSource): MemoryAdministration | und
  *
  * @throws PtcError CONFIG_INVALID
  */
-export function memory({ store, scope, limits = {}, name = 'memory', approval }: MemoryOptions): ToolSource {
+export function memory({
+  store,
+  encryption,
+  scope,
+  limits = {},
+  name = 'memory',
+  approval,
+}: MemoryOptions): ToolSource {
   if (typeof scope !== 'function') {
     throw new PtcError('CONFIG_INVALID', `the scope of ${name} must be a function of the context`, {
       hint: 'Such as `scope: ({ user }) => user`.',
     })
   }
   const settings = storeSettings(store, name)
+  const keys = parseEncryption(encryption)
   const parsedLimits = parseLimits(limits)
   let opened: Promise<ObjectStore> | undefined
   // Writers of one process take turns: each would make the others try again.
   const writers = new ConcurrencyLimit(1)
-  const tool = defineTool({
+  const defined = defineTool({
     name,
     description: descriptionOf(parsedLimits.files, parsedLimits.fileBytes),
     input: memoryInput,
@@ -86,12 +101,13 @@ export function memory({ store, scope, limits = {}, name = 'memory', approval }:
     summary: (input) => [input.command, input.path ?? input.old_path ?? '', input.new_path ?? ''].join(' ').trim(),
     async run(input, { context, run, idempotencyKey, signal }) {
       const checked = scopeOf(scope, context, run)
-      opened ??= openObjects(settings)
+      opened ??= openObjects(settings, keys)
       const scoped = new ScopedMemory(await opened, checked)
       const execute = () => runCommand(input, { memory: scoped, limits: parsedLimits, idempotencyKey, signal })
       return input.command === 'view' ? execute() : writers.run(execute, checked)
     },
   }) as Tool
+  const tool = name === nativeTools.memory_20250818 ? sealTool({ ...defined, nativeType: 'memory_20250818' }) : defined
   const source: ToolSource = {
     name,
     list: () => [tool],
@@ -101,7 +117,7 @@ export function memory({ store, scope, limits = {}, name = 'memory', approval }:
       await (await closed)?.close()
     },
   }
-  return Object.assign(source, { [marker]: () => new MemoryAdministrator(name, () => openObjects(settings)) })
+  return Object.assign(source, { [marker]: () => new MemoryAdministrator(name, () => openObjects(settings, keys)) })
 }
 
 function storeSettings(store: StoreOption, name: string): StoreSettings {
@@ -109,13 +125,6 @@ function storeSettings(store: StoreOption, name: string): StoreSettings {
     throw new PtcError('CONFIG_INVALID', `the store of ${name} needs a directory of its own`)
   }
   return parseStore(store, process.cwd())
-}
-
-async function openObjects(settings: StoreSettings): Promise<ObjectStore> {
-  if (settings.kind === 'local') return new LocalObjects(settings.directory)
-  // Loading the AWS SDK takes half a second.
-  const { S3Objects } = await import('./stores/s3-objects.js')
-  return new S3Objects(settings)
 }
 
 function descriptionOf(files: number, fileBytes: number): string {

@@ -4,8 +4,8 @@ import { deferred } from '../../common/async/deferred.js'
 import { type MemoryCommand, runCommand } from './commands/commands.js'
 import { parseLimits } from './limits.js'
 import { ScopedMemory } from './scoped-memory.js'
-import { LocalObjects } from './stores/local-objects.js'
-import type { ObjectStore } from './stores/object-store.js'
+import { LocalObjects } from '../../values/objects/local-objects.js'
+import type { ObjectStore } from '../../values/objects/object-store.js'
 
 const signal = new AbortController().signal
 const path = '/memories/notes.txt'

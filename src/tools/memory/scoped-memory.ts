@@ -17,7 +17,7 @@ import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import { decodeIndex, encodeIndex, maxIndexBytes, type MemoryFile, type MemoryIndex } from './index-file.js'
 import { folderOf } from './scope.js'
-import type { ObjectStore } from './stores/object-store.js'
+import type { ObjectStore } from '../../values/objects/object-store.js'
 
 /** The files after a command. */
 export interface Change {

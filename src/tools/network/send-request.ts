@@ -1,7 +1,8 @@
 /*
  * One HTTP request to a host that a document or a configuration names.
  *
- * Owns: which addresses are reached, and how much of a response is read.
+ * Owns: which addresses are reached, and which connections are used again. `open-response.ts` sends, and
+ * `read-response.ts` reads.
  * Boundary: the caller makes the URL and the headers, and decides what a status means. Redirects are not followed here.
  *
  * Invariants:
@@ -12,13 +13,13 @@
  *    because its server may close it at the same moment.
  */
 import dns, { type LookupOptions } from 'node:dns'
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { Agent as HttpAgent, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { PassThrough, pipeline, type Readable } from 'node:stream'
-import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { problemOfAddress } from './address-policy.js'
+import { hostOf, NotSentError, openResponse, type OpenRequest } from './open-response.js'
+import { readBounded } from './read-response.js'
 
 export interface OutgoingRequest {
   readonly method: string
@@ -41,18 +42,6 @@ export interface ReceivedResponse {
   readonly body: Uint8Array
   /** The response was longer, and its rest was not read. */
   readonly isCut: boolean
-}
-
-/** The policy or the network prevented the request: nothing of it was sent. */
-export class NotSentError extends Error {
-  override readonly name = 'NotSentError'
-  /** A later attempt may succeed. */
-  readonly isTemporary: boolean
-
-  constructor(message: string, isTemporary: boolean, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.isTemporary = isTemporary
-  }
 }
 
 /**
@@ -81,49 +70,16 @@ export async function sendRequest(
   }
 }
 
-interface StartedRequest {
-  readonly request: ClientRequest & { readonly res?: IncomingMessage }
-  readonly response: Promise<IncomingMessage>
-}
-
-function start({ method, url, headers, body, isConfigured, isRepeatable }: OutgoingRequest): StartedRequest {
-  const host = url.hostname.replaceAll(/[[\]]/g, '')
-  const trust = { host, isConfigured }
+function start({ url, isConfigured, isRepeatable, ...outgoing }: OutgoingRequest): OpenRequest {
+  const host = hostOf(url)
   // No name is resolved for a host that is an address.
-  const problem = isIP(host) === 0 ? undefined : problemOfAddress(host, trust)
+  const problem = isIP(host) === 0 ? undefined : problemOfAddress(host, { host, isConfigured })
   if (problem !== undefined) throw new NotSentError(`host ${host} is refused: ${problem}`, false)
-  const isSecure = url.protocol === 'https:'
-  const [send, pool] = isSecure ? [httpsRequest, securePool] : [httpRequest, plainPool]
-  const request = send({
-    method,
-    host,
-    port: url.port === '' ? undefined : Number(url.port),
-    path: `${url.pathname}${url.search}`,
-    headers: { ...headers, ...(body && { 'content-length': String(body.length) }) },
-    // Connections are pooled by host, and the trust of a host is a part of its pool.
-    agent: isRepeatable ? pool[isConfigured ? 'configured' : 'documented'] : false,
-    lookup: guardedLookup(isConfigured),
-    maxHeaderSize,
-  })
-  let isConnected = false
-  const response = new Promise<IncomingMessage>((resolve, reject) => {
-    request.on('socket', (socket) => {
-      if (!socket.connecting) isConnected = true
-      socket.once(isSecure ? 'secureConnect' : 'connect', () => (isConnected = true))
-    })
-    request.once('response', resolve)
-    // Stays: an error may follow the response.
-    request.on('error', (error) => {
-      if (error instanceof NotSentError || isConnected) return reject(error)
-      reject(new NotSentError(`${url.host} can't be reached: ${messageOfConnection(error)}`, true, error))
-    })
-  })
-  response.catch(() => undefined)
-  request.end(body)
-  return { request, response }
+  const pool = url.protocol === 'https:' ? securePool : plainPool
+  // Connections are pooled by host, and the trust of a host is a part of its pool.
+  const agent = isRepeatable && pool[isConfigured ? 'configured' : 'documented']
+  return openResponse({ ...outgoing, url, agent, lookup: guardedLookup(isConfigured) })
 }
-
-const maxHeaderSize = 32 * 1024
 
 const poolOptions = { keepAlive: true, maxFreeSockets: 16, timeout: 30_000 }
 const plainPool = { configured: new HttpAgent(poolOptions), documented: new HttpAgent(poolOptions) }
@@ -145,52 +101,6 @@ function guardedLookup(isConfigured: boolean): LookupFunction {
     })
   }
 }
-
-function messageOfConnection(error: Error): string {
-  // The error of several addresses has only a code.
-  return error.message || ('code' in error ? String(error.code) : error.name)
-}
-
-/** Invariant 2. */
-async function readBounded(
-  response: IncomingMessage,
-  maxBytes: number,
-): Promise<Pick<ReceivedResponse, 'body' | 'isCut'>> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of decompressed(response) as AsyncIterable<Uint8Array>) {
-    const rest = maxBytes - bytes
-    if (chunk.length > rest) {
-      response.destroy()
-      return { body: Buffer.concat([...chunks, chunk.subarray(0, rest)]), isCut: true }
-    }
-    chunks.push(chunk)
-    bytes += chunk.length
-  }
-  return { body: Buffer.concat(chunks), isCut: false }
-}
-
-function decompressed(response: IncomingMessage): Readable {
-  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
-  const make = decompressors.get(encoding)
-  if (make === undefined) throw new Error(`the response has an unknown content encoding: ${encoding.slice(0, 50)}`)
-  // An error of either ends the iteration of the result.
-  return pipeline(response, make(), () => undefined)
-}
-
-/** An empty body has no header of the encoding. A connection that ends too early is an error of its own. */
-const lenient = { finishFlush: constants.Z_SYNC_FLUSH }
-
-const decompressors: ReadonlyMap<string, () => NodeJS.ReadWriteStream & Readable> = new Map([
-  ['identity', () => new PassThrough()],
-  ['gzip', () => createGunzip(lenient)],
-  ['x-gzip', () => createGunzip(lenient)],
-  ['deflate', () => createInflate(lenient)],
-  ['br', () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH })],
-] as const)
-
-/** The content encodings that {@link sendRequest} reads, for the header. */
-export const acceptedEncodings = 'gzip, deflate, br'
 
 function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -12,7 +12,7 @@ import { sealTool, type Tool } from '../tool.js'
 import { jsonObject, listOf } from '../validation/bounded-schemas.js'
 import { mapSchemas, normalizeSchema } from '../validation/schema-document.js'
 import { schemaSize } from '../validation/schema-size.js'
-import { TimeLimitError, withTimeLimit } from '../validation/time-limit.js'
+import { TimeLimitError, interruptAfter } from '../validation/time-limit.js'
 
 /** Accepts a client tool, from a client or from the record of a run. */
 export const clientToolSchema = z.strictObject({
@@ -47,7 +47,7 @@ const maxReadMs = 2_000
 
 function readInTime<Result>(subject: string, read: () => Result): Result {
   try {
-    return withTimeLimit(read, maxReadMs)
+    return interruptAfter(read, maxReadMs)
   } catch (thrown) {
     if (!(thrown instanceof TimeLimitError)) throw thrown
     throw new PtcError('CONFIG_INVALID', `${subject} too long to read`)

@@ -63,9 +63,11 @@ export interface RunTools {
 
 /** Returns the tools of a run on this worker; all tools of the worker if the run recorded other ones. */
 export function findRunTools(registry: ToolRegistry, id: ToolSetId): RunTools {
-  const { digest } = id
-  const own = registryOf(registry, id)
-  return own?.digest === digest ? { registry: own, registryMatchesRun: true } : { registry, registryMatchesRun: false }
+  for (const known of [registry.current, ...registry.earlier]) {
+    const own = registryOf(known, id)
+    if (own?.digest === id.digest) return { registry: own, registryMatchesRun: true }
+  }
+  return { registry, registryMatchesRun: false }
 }
 
 /**

@@ -14,12 +14,13 @@
  * 3. A process lists a source once for all workers that use it, and closes it when the last of them has ended. It never
  *    lists and closes a source at the same time. Only workers and `ptc doctor` list sources.
  *
- * A source whose list changes while runs use it, such as an MCP server: a worker has the tools that the source listed at
- * its start, and a run those of its own start, by content: `ToolConfig`s, documentation, signatures and output schemas.
- * Calls find a tool by its name. After a restart of the worker, a tool that the source no longer lists is unknown, and
- * arguments are checked by the new schema (TOOL_CHANGED).
+ * A source whose list changes while runs use it, such as an MCP server, reports the new list (`onChanged`): new runs have
+ * it, and a run keeps the tools of its own start, by content: `ToolConfig`s, documentation, signatures and output
+ * schemas. Calls find a tool by its name. A call of a tool that has another definition than the run recorded fails with
+ * TOOL_CHANGED: always where the source says so (`refusesChanges`), else if its arguments do not fit the new schema. A
+ * tool that the source no longer lists stays callable until its worker restarts (live-registry.ts); then it is unknown.
  */
-import { raceWithSignal, withTimeLimit } from '../../common/async/abort.js'
+import { raceWithTimeLimit } from '../../common/async/abort.js'
 import { DisposableStack } from '../../common/async/disposable-stack.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
@@ -47,6 +48,20 @@ export interface ListOptions {
   readonly signal: AbortSignal
   /** The log of the worker. */
   readonly log: ToolLog
+  /** Whether this process makes calls of tools: a worker with role `tools` does. */
+  readonly callsTools: boolean
+  /** The names of tools that agents and rules on data name. */
+  readonly namedTools: readonly string[]
+  /** Takes the whole list when it has changed after `list` has returned, and before `close` is called. */
+  readonly onChanged: (tools: readonly Pick<Tool, 'name'>[]) => void
+}
+
+/** For whom tools are listed. */
+export interface ListFor {
+  readonly callsTools?: boolean
+  readonly namedTools?: readonly string[]
+  /** Takes all tools when those of a source have changed. Default: changes are ignored. */
+  readonly onChanged?: (tools: readonly Tool[]) => void
 }
 
 /** Tools of sources and of others, in the order of the configuration. */
@@ -70,11 +85,24 @@ export const noLog: ToolLog = {
 }
 
 /** @throws PtcError TOOL_SOURCE_FAILED with the name of the source; then all sources are closed */
-export async function listTools(entries: readonly (Tool | ToolSource)[], log = noLog): Promise<ListedTools> {
+export async function listTools(
+  entries: readonly (Tool | ToolSource)[],
+  log = noLog,
+  { onChanged, callsTools = true, namedTools = [] }: ListFor = {},
+): Promise<ListedTools> {
   const used = new DisposableStack()
   const close = (): Promise<void> => used[Symbol.asyncDispose]()
+  const changed = new Map<number, readonly Tool[]>()
+  let first: readonly (readonly Tool[])[] | undefined
+  const latest = (lists: readonly (readonly Tool[])[]) => lists.flatMap((list, index) => changed.get(index) ?? list)
   const results = await Promise.allSettled(
-    entries.map((entry) => (isToolSource(entry) ? useSource(entry, used, log) : Promise.resolve([entry]))),
+    entries.map((entry, index) => {
+      if (!isToolSource(entry)) return Promise.resolve([entry])
+      return useSource(entry, used, { log, callsTools, namedTools }, (tools) => {
+        changed.set(index, tools)
+        if (first) onChanged?.(latest(first))
+      })
+    }),
   )
   const failed = results.find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') {
@@ -82,25 +110,34 @@ export async function listTools(entries: readonly (Tool | ToolSource)[], log = n
     await close().catch(() => undefined)
     throw failed.reason
   }
-  return { tools: results.flatMap((result) => (result.status === 'fulfilled' ? result.value : [])), close }
+  first = results.map((result) => (result.status === 'fulfilled' ? result.value : []))
+  return { tools: latest(first), close }
 }
 
 /** A source that workers of this process use. */
 interface SharedSource {
-  users: number
-  readonly tools: Promise<readonly Tool[]>
+  readonly users: Set<Listener>
+  tools: Promise<readonly Tool[]>
 }
+
+type Listener = (tools: readonly Tool[]) => void
+type SourceOptions = Pick<ListOptions, 'log' | 'callsTools' | 'namedTools'>
 
 const sharedSources = new WeakMap<ToolSource, SharedSource>()
 const closing = new WeakMap<ToolSource, Promise<void>>()
 
-function useSource(source: ToolSource, used: DisposableStack, log: ToolLog): Promise<readonly Tool[]> {
-  const shared = sharedSources.get(source) ?? { users: 0, tools: listSource(source, log) }
-  shared.users += 1
+function useSource(
+  source: ToolSource,
+  used: DisposableStack,
+  options: SourceOptions,
+  listener: Listener,
+): Promise<readonly Tool[]> {
+  const shared = sharedSources.get(source) ?? shareSource(source, options)
+  shared.users.add(listener)
   sharedSources.set(source, shared)
   used.defer(async () => {
-    shared.users -= 1
-    if (shared.users > 0) return
+    shared.users.delete(listener)
+    if (shared.users.size > 0) return
     sharedSources.delete(source)
     const closed = closeSource(source)
     closing.set(
@@ -112,18 +149,33 @@ function useSource(source: ToolSource, used: DisposableStack, log: ToolLog): Pro
   return shared.tools
 }
 
+function shareSource(source: ToolSource, options: SourceOptions): SharedSource {
+  const users = new Set<Listener>()
+  const onChanged = (listed: unknown): void => {
+    if (users.size === 0) return
+    const tools = toolsOf(listed)
+    shared.tools = Promise.resolve(tools)
+    for (const listener of users) listener(tools)
+  }
+  const shared: SharedSource = { users, tools: listSource(source, { ...options, onChanged }) }
+  return shared
+}
+
 /** Includes the start of a server that downloads its package. */
 const listMs = 60_000
 const closeMs = 5_000
 
-async function listSource(source: ToolSource, log: ToolLog): Promise<readonly Tool[]> {
+async function listSource(source: ToolSource, options: Omit<ListOptions, 'signal'>): Promise<readonly Tool[]> {
   await closing.get(source)
-  return callSource(source, 'did not list its tools', listMs, async (signal) => {
-    const listed: unknown = await source.list({ signal, log })
-    if (!Array.isArray(listed)) throw new Error('its list is not an array')
-    const tools = listed.map((tool: unknown, index) => requireTool(tool, `tool ${index} of its list`))
-    return tools.sort((a, b) => (a.name < b.name ? -1 : 1))
-  })
+  return callSource(source, 'did not list its tools', listMs, async (signal) =>
+    toolsOf(await source.list({ ...options, signal })),
+  )
+}
+
+function toolsOf(listed: unknown): readonly Tool[] {
+  if (!Array.isArray(listed)) throw new Error('its list is not an array')
+  const tools = listed.map((tool: unknown, index) => requireTool(tool, `tool ${index} of its list`))
+  return tools.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function closeSource(source: ToolSource): Promise<void> {
@@ -138,7 +190,7 @@ async function callSource<Result>(
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await withTimeLimit(undefined, milliseconds, (signal) => raceWithSignal(signal, call(signal)))
+    return await raceWithTimeLimit(undefined, milliseconds, call)
   } catch (cause) {
     const hint = PtcError.isInstance(cause) ? cause.hint : undefined
     const message = `tool source ${source.name} ${failure}: ${messageOf(cause)}`

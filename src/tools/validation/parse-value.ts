@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { describeIssues } from './describe-issues.js'
 import { withoutInherited } from './inherited-members.js'
-import { TimeLimitError, withTimeLimit } from './time-limit.js'
+import { TimeLimitError, interruptAfter } from './time-limit.js'
 
 /**
  * A value parsed by a schema. `issues` is for a model or a person. `isUndecided`: the check was interrupted, so another
@@ -20,7 +20,7 @@ export function parseValueNow<T>(schema: z.ZodType<T>, given: unknown, limitMs?:
   const { value, restore } = withoutInherited(schema, given)
   try {
     if (isQuick(schema, value)) return toParsed(z.safeParse(schema, value))
-    return orUndecided(() => withTimeLimit(() => toParsed(z.safeParse(schema, value)), limitMs))
+    return orUndecided(() => interruptAfter(() => toParsed(z.safeParse(schema, value)), limitMs))
   } finally {
     restore()
   }
@@ -35,9 +35,9 @@ export async function parseValue<T>(schema: z.ZodType<T>, given: unknown, limitM
   const { value, restore } = withoutInherited(schema, given)
   try {
     if (isQuick(schema, value)) return toParsed(z.safeParse(schema, value))
-    const result = await orUndecided(() => withTimeLimit(() => z.safeParseAsync(schema, value), limitMs))
+    const result = await orUndecided(() => interruptAfter(() => z.safeParseAsync(schema, value), limitMs))
     if ('ok' in result) return result
-    return orUndecided(() => withTimeLimit(() => toParsed(result), limitMs))
+    return orUndecided(() => interruptAfter(() => toParsed(result), limitMs))
   } finally {
     restore()
   }

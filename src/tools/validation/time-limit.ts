@@ -18,7 +18,7 @@ const context = createContext({ run: () => work?.() })
  *
  * @throws TimeLimitError, and what the function throws
  */
-export function withTimeLimit<Result>(run: () => Result, limitMs = maxCheckMs): Result {
+export function interruptAfter<Result>(run: () => Result, limitMs = maxCheckMs): Result {
   const outer = work
   const results: Result[] = []
   try {

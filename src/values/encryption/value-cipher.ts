@@ -66,6 +66,12 @@ export async function* decryptValue(content: Pieces, keys: KeyRing): AsyncGenera
   }
 }
 
+/** The maximum bytes of encrypted content, for a value of this size. */
+export function maxEncryptedBytes(bytes: number): number {
+  const header = magic.byteLength + 1 + 255 + saltBytes
+  return header + bytes + tagBytes * (Math.ceil(bytes / chunkBytes) + 1)
+}
+
 interface ValueKey {
   readonly header: Buffer
   readonly valueKey: Buffer

@@ -10,6 +10,7 @@ import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, isReservedQueue, type Role, roleQueue, sandboxQueue, toolQueue } from '../../common/names.js'
 import type { BackendName } from '../../common/run/run-config.js'
+import type { Skill } from '../../skills/index.js'
 import { environmentVariable } from '../../platform/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { OpenTools } from '../../config/configured-tools.js'
@@ -89,6 +90,7 @@ export type Activities = Readonly<Record<string, (...input: never[]) => Promise<
 export interface ActivityOptions {
   readonly config: ResolvedConfig
   readonly tools: OpenTools
+  readonly skills: readonly Skill[]
   readonly namespace: string
   /** The task queue of the sessions with a backend on this host. */
   readonly hostQueueOf: (backend: BackendName) => string
@@ -122,6 +124,8 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         providers: Object.keys(config.providers),
         models: config.models,
         dataFlow: config.dataFlow,
+        skills: options.skills,
+        backendsWithoutFiles: backendsWithoutFiles(config),
         hostingProviders: providersWith('hostsCode', config.providers),
       },
       lookUpSearchAttributes: resources.lookUpSearchAttributes,
@@ -130,6 +134,11 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }
+}
+
+/** A custom backend says whether its sandboxes can have files; those of this package can. */
+function backendsWithoutFiles({ sandbox: { customBackend } }: ResolvedConfig): readonly string[] {
+  return customBackend && customBackend.files !== true ? [customBackend.name] : []
 }
 
 /** Whether code may have packages besides the standard library: those of a custom image, base image or backend. */

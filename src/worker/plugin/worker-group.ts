@@ -67,7 +67,7 @@ export class WorkerGroup {
 
   /**
    * @param requested the options of the user's worker
-   * @throws PtcError CONFIG_INVALID, TOOL_SOURCE_FAILED, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING,
+   * @throws PtcError CONFIG_INVALID, TOOL_SOURCE_FAILED, SKILL_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING,
    *   ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
    */
   static async open(requested: WorkerOptions, options: WorkerGroupOptions): Promise<WorkerGroup> {
@@ -75,9 +75,10 @@ export class WorkerGroup {
     const { config, roles, hostId } = options
     const stack = new DisposableStack()
     try {
-      const tools = await config.tools.open(Runtime.instance().logger)
+      const tools = await config.tools.open(Runtime.instance().logger, { callsTools: roles.has('tools') })
       stack.defer(() => tools.close())
       const { registry } = tools
+      const skills = roles.has('workflow') ? await config.skills.open(tools.agents, Runtime.instance().logger) : []
       assertCanAddEngine(requested, registry)
       const hasTools = servesTools(roles, registry)
       metrics.use(Runtime.instance().metricMeter)
@@ -90,7 +91,7 @@ export class WorkerGroup {
         })
       }
       const hostQueueOf = (backend: BackendName): string => hostQueue(taskQueue, hostId, backend)
-      const activities = engineActivities({ config, tools, namespace, hostQueueOf, hasTools, resources })
+      const activities = engineActivities({ config, tools, skills, namespace, hostQueueOf, hasTools, resources })
       return new WorkerGroup(requested, options, stack, resources, queues, activities)
     } catch (thrown) {
       await stack[Symbol.asyncDispose]()

@@ -1,5 +1,5 @@
 import { Runtime } from '@temporalio/worker'
-import { raceWithSignal, withTimeLimit } from '../../common/async/abort.js'
+import { raceWithTimeLimit } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { verifyKey } from '../../values/encryption/key-check.js'
 import type { EncryptionKey } from '../../values/encryption/key-ring.js'
@@ -15,7 +15,7 @@ const timeoutMs = 10_000
  */
 export async function checkEncryptionKey(store: ValueStore, key: EncryptionKey): Promise<void> {
   try {
-    await withTimeLimit(undefined, timeoutMs, (signal) => raceWithSignal(signal, verifyKey(store, key, signal)))
+    await raceWithTimeLimit(undefined, timeoutMs, (signal) => verifyKey(store, key, signal))
   } catch (thrown) {
     if (PtcError.isInstance(thrown) && thrown.code === 'DECRYPTION_FAILED') throw thrown
     Runtime.instance().logger.warn(`the encryption key ${JSON.stringify(key.id)} was not checked: ${messageOf(thrown)}`)

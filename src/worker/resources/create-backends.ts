@@ -65,6 +65,10 @@ async function createCustomBackend(
     await backend.close()
     throw new PtcError('CONFIG_INVALID', `the backend ${name} calls itself ${backend.name}`)
   }
+  if (backend.files !== definition.files) {
+    await backend.close()
+    throw new PtcError('CONFIG_INVALID', `the backend ${name} and its definition differ in \`files\``)
+  }
   const { usable, problems } = await backend.check()
   if (!usable) {
     await backend.close()

@@ -74,7 +74,7 @@ interface EventLoopWatchdogOptions {
 export class EventLoopWatchdog implements ActivityWatchdog {
   readonly connection: NativeConnection
   readonly dataConverter: DataConverter
-  readonly #toolTimeouts: ReadonlyMap<string, number>
+  readonly #registry: ToolRegistry
   readonly #state = new SharedState()
   readonly #port: MessagePort
   readonly #thread: Worker
@@ -106,7 +106,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   }: EventLoopWatchdogOptions) {
     this.connection = connection
     this.dataConverter = dataConverter
-    this.#toolTimeouts = new Map(registry.toolConfigs().map(({ name, timeoutMs }) => [name, timeoutMs]))
+    this.#registry = registry
     // The first tick has no tick before it, so the time until then does not count as blocked.
     this.#state.lastTickAt = monotonicMs()
     const { port1, port2 } = new MessageChannel()
@@ -205,7 +205,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
     const taskToken = new Uint8Array(context.info.taskToken)
     const id = ++this.#lastId
     const workflowId = workflowExecution?.workflowId ?? ''
-    const toolTimeoutMs = this.#toolTimeouts.get(activityType)
+    const toolTimeoutMs = this.#registry.get(activityType)?.timeoutMs
     const isUserActivity = toolTimeoutMs === undefined && !engineActivities.has(activityType)
     const details = heartbeatDetails === undefined ? undefined : JSON.stringify(heartbeatDetails)
     const watched = {

@@ -15,11 +15,12 @@ import {
   outcomeUnknown,
   toCallStatus,
 } from '../../common/calls/outcomes.js'
+import type { CallAnswers } from '../../common/calls/questions.js'
 import { defined } from '../../common/defined.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { callActivityId, toolQueue } from '../../common/names.js'
-import type { ToolConfig } from '../../common/calls/tool-config.js'
+import { isLimited, type ToolConfig } from '../../common/calls/tool-config.js'
 import { toTemporalSummary } from '../../common/text/text.js'
 import { hasFailedWith } from '../temporal/failures.js'
 import { payloadBytes } from '../run/stored-bytes.js'
@@ -32,16 +33,18 @@ const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartT
 /**
  * Executes a call as an activity with the name of the tool.
  *
+ * @param answers of people to the questions of earlier executions of the call
  * @throws ActivityFailure, CancelledFailure
  */
-export async function callActivity(call: AdmittedCall): Promise<CallOutcome> {
-  const { effect, concurrency, approval } = call.tool
+export async function callActivity(call: AdmittedCall, answers?: CallAnswers): Promise<CallOutcome> {
+  const { effect, approval } = call.tool
   // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
-  const mayFollow = effect !== 'once' && concurrency === undefined && approval === undefined
-  const followUp = mayFollow ? call.followUp : undefined
+  // After a question, the session may have been parked meanwhile.
+  const isAlone = isLimited(call.tool) || approval !== undefined || call.needsApproval || answers !== undefined
+  const followUp = effect === 'once' || isAlone ? undefined : call.followUp
   const withLabels = call.calls.dataFlow.labelsResults(call.tool.name)
-  const input = { ...toolInput(call), ...defined({ followUp: followUp?.input }), ...(withLabels && { withLabels }) }
-  const result = await scheduleToolActivity(call, input)
+  const asked = { ...defined({ followUp: followUp?.input, answers }), ...(withLabels && { withLabels }) }
+  const result = await scheduleToolActivity(call, { ...toolInput(call), ...asked })
   // Without a follow-up or labels, the result of the activity is the bare result of the call.
   const isBare = !followUp && !withLabels
   const followed = isBare ? { value: result, followUps: [] } : (result as unknown as FollowedCall)

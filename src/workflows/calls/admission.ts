@@ -66,6 +66,8 @@ export function refusalOf(call: AdmittedCall): CallOutcome | undefined {
   const { deferredCalls = maxDeferredCalls, compensations = maxCompensations } = loweredLimits
   if (described.refused) return described.refused
   if (allowedTools?.has(tool.name) === false) return unknownTool(call)
+  const refusedBySkill = tool.name === run.config.doneCheck ? undefined : run.skills.refusalOf(tool.name)
+  if (refusedBySkill !== undefined) return denied(refusedBySkill)
   if (!tool.allowedCallers.includes(caller))
     return denied(`${tool.name} may not be called by ${callerDescriptions[caller]}`)
   if (run.callsLeft <= 0) return denied(`the run has used up its ${callsPerRun} tool calls`)

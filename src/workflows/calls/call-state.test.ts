@@ -16,6 +16,8 @@ const states: { readonly [Type in CallState['type']]: CallState } = {
   announcing: { type: 'announcing' },
   result: { type: 'result', ...wait },
   completed: { type: 'completed', outcome },
+  question: { type: 'question', ...wait },
+  answered: { type: 'answered', outcome },
   returning: { type: 'returning' },
 }
 
@@ -29,6 +31,7 @@ const events: { readonly [Type in CallEvent['type']]: CallEvent } = {
   announce: { type: 'announce' },
   release: { type: 'release' },
   wait: { type: 'wait', ...wait },
+  inquire: { type: 'inquire', ...wait },
   complete: { type: 'complete', outcome },
 }
 

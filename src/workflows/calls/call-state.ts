@@ -14,6 +14,8 @@
  * | `announcing` | the activity of a deferred call is in progress                 |
  * | `result`     | waits for its result                                           |
  * | `completed`  | the result is there, and the call has not taken it             |
+ * | `question`   | waits for the answer to a question of its tool                  |
+ * | `answered`   | the answer is there, or the call is executed with its answers  |
  * | `returning`  | the call has ended, and its limiter has not confirmed that     |
  *
  * `callTransitions` is the table of transitions. An event that it does not list for a state changes nothing: a
@@ -29,8 +31,8 @@ export interface Wait {
   readonly expiresAt: number
 }
 
-type WaitState = { readonly type: 'approval' | 'result' } & Wait
-type OutcomeState = { readonly type: 'decided' | 'completed'; readonly outcome: CallOutcome }
+type WaitState = { readonly type: 'approval' | 'result' | 'question' } & Wait
+type OutcomeState = { readonly type: 'decided' | 'completed' | 'answered'; readonly outcome: CallOutcome }
 type PlainState = {
   readonly type: 'ready' | 'asking' | 'queued' | 'requested' | 'granted' | 'refused' | 'announcing' | 'returning'
 }
@@ -38,7 +40,7 @@ export type CallState = PlainState | WaitState | OutcomeState
 
 export type CallEvent =
   | { readonly type: 'ask' | 'proceed' | 'queue' | 'request' | 'grant' | 'refuse' | 'announce' | 'release' }
-  | ({ readonly type: 'wait' } & Wait)
+  | ({ readonly type: 'wait' | 'inquire' } & Wait)
   | { readonly type: 'complete'; readonly outcome: CallOutcome }
 
 type Table = {
@@ -46,17 +48,19 @@ type Table = {
 }
 
 export const callTransitions = {
-  ready: { ask: 'asking', queue: 'queued', announce: 'announcing' },
+  ready: { ask: 'asking', queue: 'queued', announce: 'announcing', inquire: 'question' },
   asking: { wait: 'approval', complete: 'decided', proceed: 'ready' },
   approval: { complete: 'decided' },
   decided: { proceed: 'ready' },
   queued: { request: 'requested' },
   requested: { grant: 'granted', refuse: 'refused', release: 'returning' },
-  granted: { announce: 'announcing', release: 'returning' },
+  granted: { announce: 'announcing', inquire: 'question', release: 'returning' },
   refused: {},
   announcing: { wait: 'result', complete: 'completed', release: 'returning' },
   result: { complete: 'completed', release: 'returning' },
   completed: { release: 'returning' },
+  question: { complete: 'answered', release: 'returning' },
+  answered: { inquire: 'question', release: 'returning' },
   returning: {},
 } as const satisfies Table
 
@@ -65,7 +69,7 @@ export function transition(state: CallState, event: CallEvent): CallState {
   const table: Table = callTransitions
   const type = table[state.type][event.type]
   if (type === undefined) return state
-  // `wait` leads only to states with times, and `complete` only to states with an outcome.
+  // `wait` and `inquire` lead only to states with times, and `complete` only to states with an outcome.
   const { type: _, ...data } = event
   return { type, ...data } as CallState
 }

@@ -1,6 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/workflow'
 import { parseApproval } from '../../common/calls/approvals.js'
 import type { ToolCallInput } from '../../common/calls/calls.js'
+import type { QuestionAnswer } from '../../common/calls/questions.js'
 import type { DeferredResult } from '../../common/calls/deferred-calls.js'
 import { defined } from '../../common/defined.js'
 import { refOf } from '../../common/json/external-value.js'
@@ -11,8 +12,9 @@ import { type CallOutcome, outcomeUnknown } from '../../common/calls/outcomes.js
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { Run } from '../run/run.js'
-import { checkToolResult, prepareArguments } from '../temporal/activities.js'
+import { checkAnswer, checkToolResult, prepareArguments } from '../temporal/activities.js'
 import { rejection } from '../temporal/failures.js'
+import type { WaitingCall } from './waiting-calls.js'
 
 type Call = Pick<ToolCallInput, 'tool' | 'position'>
 
@@ -37,6 +39,29 @@ export async function completedOutcome(
   run.addStoredBytes(refOf(value)?.bytes ?? 0)
   return { status: 'ok', value }
 }
+
+/**
+ * Returns the answer to a question of the tool of a call, as the value of an outcome.
+ *
+ * @throws ActivityFailure when the answer does not fit the schema of the question: the call still waits
+ */
+export async function answerOutcome(
+  { timeouts }: RunConfig,
+  { tool, position, asked }: WaitingCall,
+  result: DeferredResult,
+): Promise<CallOutcome> {
+  if (result.type === 'failure') return answered({ action: result.cancel ? 'cancel' : 'decline' })
+  const [question] = asked?.open ?? []
+  if (!question) throw noLongerWaiting()
+  return answered(await checkAnswer({ tool, position, question, value: result.value }, timeouts))
+}
+
+function answered(answer: QuestionAnswer): CallOutcome {
+  return { status: 'ok', value: { ...answer } as JsonValue }
+}
+
+/** The answer to a question that has expired. */
+export const unanswered = answered({ action: 'cancel' })
 
 /** Returns the role of the workers that check the results of the run, and report decisions on its calls. */
 export function resultRole({ toolSet: { source } }: Pick<RunConfig, 'toolSet'>): Role {

@@ -20,6 +20,7 @@ import { approvalKey, isApprovalKey } from '../../common/calls/approvals.js'
 import { signCall } from '../../common/calls/call-identity.js'
 import type { AuditCallInput } from '../../common/calls/call-activities.js'
 import type { CompleteCallInput } from '../../common/calls/deferred-calls.js'
+import { parseQuestionKey, questionKey } from '../../common/calls/questions.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { defined } from '../../common/defined.js'
 import type { Run } from '../run/run.js'
@@ -27,8 +28,9 @@ import { auditCallEvent } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import { rejection } from '../temporal/failures.js'
 import type { Semaphore } from '../temporal/semaphore.js'
-import { completedOutcome, expiryOutcome, noLongerWaiting, resultRole } from './completion-outcome.js'
-import type { WaitingCall, WaitingCalls } from './waiting-calls.js'
+import { answerOutcome, completedOutcome, expiryOutcome } from './completion-outcome.js'
+import { noLongerWaiting, resultRole, unanswered } from './completion-outcome.js'
+import { questionNumber, type WaitingCall, type WaitingCalls } from './waiting-calls.js'
 
 /** Settled calls that are remembered. A request for an older one is rejected with `CALL_NOT_FOUND`. */
 const maxSettled = 1_000
@@ -122,7 +124,10 @@ export class Completions {
     let outcome: CallOutcome
     this.#deciding.add(call)
     try {
-      outcome = await completedOutcome(this.#run, call, isApprovalKey(idempotencyKey), result)
+      outcome =
+        parseQuestionKey(idempotencyKey) === undefined
+          ? await completedOutcome(this.#run, call, isApprovalKey(idempotencyKey), result)
+          : await answerOutcome(this.#run.config, call, result)
       // Invariant 6.
       await this.#audit(call, idempotencyKey, {
         type: 'call.decided',
@@ -152,6 +157,11 @@ export class Completions {
 
   /** Returns the call that waits, or is about to wait, for what this token brings. */
   #find(idempotencyKey: string): WaitingCall | undefined {
+    const ofQuestion = parseQuestionKey(idempotencyKey)
+    if (ofQuestion) {
+      const asking = this.#calls.get(ofQuestion.idempotencyKey)
+      return asking?.state.type === 'question' && questionNumber(asking) === ofQuestion.number ? asking : undefined
+    }
     const isApproval = isApprovalKey(idempotencyKey)
     const call = this.#calls.get(isApproval ? idempotencyKey.slice(0, -approvalKey('').length) : idempotencyKey)
     const types = isApproval ? ['asking', 'approval'] : ['announcing', 'result']
@@ -211,7 +221,8 @@ export class Completions {
 
   async #expire(call: WaitingCall): Promise<void> {
     const isApproval = call.state.type === 'approval'
-    const idempotencyKey = isApproval ? approvalKey(call.idempotencyKey) : call.idempotencyKey
+    const isQuestion = call.state.type === 'question'
+    const idempotencyKey = waitKeyOf(call)
     if (this.#run.config.isAudited) {
       this.#deciding.add(call)
       this.#onChange()
@@ -220,6 +231,14 @@ export class Completions {
       this.#deciding.delete(call)
       if (!this.#calls.has(call)) return
     }
-    this.#settle(call, idempotencyKey, expiryOutcome(this.#run.config, call.tool, isApproval), null)
+    const outcome = isQuestion ? unanswered : expiryOutcome(this.#run.config, call.tool, isApproval)
+    this.#settle(call, idempotencyKey, outcome, null)
   }
+}
+
+/** Returns the key of what the call waits for. Its signature is the token. */
+export function waitKeyOf(call: WaitingCall): string {
+  const { idempotencyKey, state } = call
+  if (state.type === 'question') return questionKey(idempotencyKey, questionNumber(call))
+  return state.type === 'approval' ? approvalKey(idempotencyKey) : idempotencyKey
 }

@@ -2,11 +2,12 @@ import { defineQuery, defineSignal, defineUpdate, setHandler, workflowInfo } fro
 import { approvalKey } from '../../common/calls/approvals.js'
 import { type CompleteCallInput, maxDeciderLength, type WorkflowWaits } from '../../common/calls/deferred-calls.js'
 import type { SlotAnswer } from '../../common/calls/tool-slots.js'
+import { describeQuestion, questionOfWait } from '../../common/calls/questions.js'
 import { defined } from '../../common/defined.js'
 import { completeCallUpdate, slotAnswerSignal, waitsQuery } from '../../common/names.js'
 import { failWorkflowOnError, handleSignal, rejection } from '../temporal/failures.js'
 import { noLongerWaiting } from './completion-outcome.js'
-import type { Completions } from './completions.js'
+import { type Completions, waitKeyOf } from './completions.js'
 import type { RunCalls } from './run-calls.js'
 import { releaseSlot } from './tool-slots.js'
 
@@ -39,8 +40,9 @@ export function handleCallMessages(runs: () => Iterable<RunCalls>): void {
   })
 }
 
-function isFailure({ message, compensate }: { readonly message: unknown; readonly compensate?: unknown }): boolean {
-  return typeof message === 'string' && (compensate === undefined || compensate === true)
+function isFailure({ message, ...flags }: { readonly message: unknown }): boolean {
+  const { compensate, cancel } = flags as { readonly compensate?: unknown; readonly cancel?: unknown }
+  return typeof message === 'string' && [compensate, cancel].every((flag) => flag === undefined || flag === true)
 }
 
 function assertCompleteCallInput(input: unknown): asserts input is CompleteCallInput {
@@ -68,13 +70,18 @@ function waitsOf(open: readonly RunCalls[]): WorkflowWaits {
 }
 
 /** Returns the calls that wait for a person or a program to decide on them, with the data for their tokens. */
-function callsToDecide({ completions, toDecide }: RunCalls): WorkflowWaits['calls'] {
+function callsToDecide({ completions, toDecide, waiting }: RunCalls): WorkflowWaits['calls'] {
   return [...toDecide].flatMap(({ wait, position, idempotencyKey: key, described }) => {
     if (!wait || !('since' in wait)) return []
     const { for: type, since, expiresAt } = wait
-    const { tool, summary, arguments: args } = described
-    const idempotencyKey = type === 'approval' ? approvalKey(key) : key
+    const call = waiting.get(key)
+    const [asked] = (call?.state.type === 'question' && call.asked?.open) || []
+    const { tool, arguments: args } = described
+    const summary = asked ? describeQuestion(asked) : described.summary
+    const idempotencyKey = type === 'approval' ? approvalKey(key) : call && asked ? waitKeyOf(call) : key
+    const question = asked && questionOfWait(asked)
     const signature = completions.sign(idempotencyKey)
-    return [{ type, tool, summary, arguments: args, position, since, expiresAt, idempotencyKey, signature }]
+    const shown = { type, tool, summary, arguments: args, position, ...defined({ question }), since, expiresAt }
+    return [{ ...shown, idempotencyKey, signature }]
   })
 }

@@ -9,24 +9,24 @@
  * 1. Every call has an outcome, which is recorded once. Only a cancellation is thrown.
  * 2. The outcome is recorded before the slots of the call are free. When no slot is acquired, every started call has
  *    its outcome, or its state is in `WaitingCalls`: then the run may continue as new.
- * 3. A call that waits for an approval, the budget, a slot or a result holds no slot of the run, and no activity.
+ * 3. A call that waits for an approval, the budget, a slot, an answer or a result holds no slot of the run, and no
+ *    activity.
  */
 
 import type { CallOutcome } from '../../common/calls/outcomes.js'
-import { sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.js'
+import { isLimited, sharesSandbox, type ToolConfig } from '../../common/calls/tool-config.js'
 import { callActivity, failureOutcome } from './activity-call.js'
 import { admission, budget, count, refusalOf, unknownTool } from './admission.js'
 import { approval } from './approval.js'
 import { dataFlow } from './data-flow/hold-call.js'
 import { callDeferredTool } from './deferred-call.js'
+import { callAskingTool } from './asking-call.js'
 import { callRemoteTool } from './remote/remote-call.js'
 import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
 
-/** Waits for a slot of the tool, if it has a concurrency limit, and holds it until the outcome is recorded. */
+/** Waits for a slot of the tool, if it has a limit or locks, and holds it until the outcome is recorded. */
 const slotOfTool: Stage = (call, next) =>
-  call.tool.concurrency === undefined
-    ? next(call)
-    : call.calls.toolSlots.run(call, call.tool.concurrency, async () => call.record(await next(call)))
+  isLimited(call.tool) ? call.calls.toolSlots.run(call, async () => call.record(await next(call))) : next(call)
 
 /**
  * Waits for a slot of the run, and holds it until the outcome is recorded, or the call begins to wait for its result.
@@ -63,7 +63,8 @@ const execute: Next = (call) => executorOf(call.tool)(call)
 
 function executorOf(tool: ToolConfig): (call: AdmittedCall) => Promise<CallOutcome> {
   if (tool.deferred) return callDeferredTool
-  return tool.remote ? callRemoteTool : callActivity
+  if (tool.remote) return callRemoteTool
+  return tool.asks ? callAskingTool : callActivity
 }
 
 const stages: readonly Stage[] = [

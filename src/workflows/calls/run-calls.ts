@@ -99,10 +99,13 @@ export class RunCalls {
     return this.budget.isWaiting || this.waiting.expiring.length > 0
   }
 
-  /** Returns whether a call of a deferred tool waits for its result, or has one that it has not taken. */
+  /**
+   * Returns whether a call has begun, and waits for its result or for the answer to a question, or has one that it has
+   * not taken.
+   */
   awaitsResult({ idempotencyKey }: { readonly idempotencyKey: string }): boolean {
     const type = this.waiting.get(idempotencyKey)?.state.type
-    return type === 'result' || type === 'completed'
+    return type === 'result' || type === 'completed' || type === 'question' || type === 'answered'
   }
 
   /** Called when a call has ended. Its limiter may still have to confirm the end. */

@@ -76,7 +76,7 @@ function released(): readonly string[] {
 
 const limitedCall = (key: string) => ({
   tool: work,
-  input: identityOf(key),
+  input: { ...identityOf(key), arguments: { id: 1 } },
   report: () => undefined,
   record: (outcome: CallOutcome) => outcome,
 })
@@ -98,7 +98,7 @@ class TestRun {
   /** Settles when the call has ended. */
   async call(key: string, execute = () => this.#execute(key)): Promise<string> {
     try {
-      const outcome = await this.slots.run(limitedCall(key), 2, execute)
+      const outcome = await this.slots.run(limitedCall(key), execute)
       if (outcome.status === 'denied') this.refusals[key] = outcome.message
       return 'ended'
     } catch (thrown) {

@@ -1,5 +1,5 @@
 /*
- * Slots of tools with a concurrency limit, in one run.
+ * Slots of tools with a concurrency limit, or with locks, in one run.
  *
  * Owns: a limited call from its request for a slot until the limiter has the slot back.
  * Boundary: the state of a call is in `WaitingCalls`. `src/workflows/tool-limit` decides which call gets a slot.
@@ -8,20 +8,21 @@
  * 1. A call begins after the limiter has granted its slot, and gives the slot back when it has its outcome, or is
  *    cancelled.
  * 2. A run requests at most as many slots of a tool at once as the tool has. So a run with many calls leaves room for
- *    others, and the limiter knows few of them.
+ *    others, and the limiter knows few of them. Of a tool with locks only, it requests at most `maxLockRequests`.
  * 3. A request without an answer is repeated every 5 minutes: the limiter may have been terminated.
  * 4. The next execution of a run sends again every request and release that the limiter has not confirmed; the limiter
  *    ignores repetitions.
  */
 
 import { CancellationScope, condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow'
-import type { CallIdentity } from '../../common/calls/calls.js'
-import type { CallOutcome } from '../../common/calls/outcomes.js'
-import type { SlotAnswer, SlotRelease } from '../../common/calls/tool-slots.js'
-import { toolLimitId, toolLimitMessages } from '../../common/names.js'
-import type { ToolConfig } from '../../common/calls/tool-config.js'
+import type { CallIdentity, ToolCallInput } from '../../common/calls/calls.js'
+import { type CallOutcome, toCallStatus } from '../../common/calls/outcomes.js'
+import { maxSlots, type SlotAnswer, type SlotRelease } from '../../common/calls/tool-slots.js'
+import { limiterOf, toolLimitMessages } from '../../common/names.js'
+import { isLimited, type ToolConfig } from '../../common/calls/tool-config.js'
 import type { CallWait } from '../run/progress.js'
 import type { Run } from '../run/run.js'
+import { defined } from '../../common/defined.js'
 import { requestSlot } from '../temporal/activities.js'
 import { activityErrorOf } from '../temporal/failures.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
@@ -32,15 +33,21 @@ import type { WaitingCall, WaitingCalls } from './waiting-calls.js'
 
 const repeatRequestMs = 5 * 60_000
 
+/** Requests for locks of one tool that a run makes at once. */
+const maxLockRequests = 100
+
 interface LimitedCall {
   readonly tool: ToolConfig
-  readonly input: CallIdentity
+  readonly input: CallIdentity & Pick<ToolCallInput, 'arguments'>
   report(wait: CallWait | undefined): void
   record(outcome: CallOutcome): CallOutcome
 }
 
 /** The states of a call with a slot that the limiter has granted, or is about to grant. */
-const holding: readonly CallState['type'][] = ['requested', 'granted', 'announcing', 'result', 'completed', 'returning']
+const holding: readonly CallState['type'][] = [
+  ...(['requested', 'granted', 'announcing', 'result', 'completed'] as const),
+  ...(['question', 'answered', 'returning'] as const),
+]
 
 export class ToolSlots {
   readonly #run: Pick<Run, 'config' | 'tools'>
@@ -61,19 +68,18 @@ export class ToolSlots {
   /**
    * Executes a call while it holds a slot of its tool. A slot that the execution before this one requested is kept.
    *
-   * @param concurrency number of slots of the tool
    * @param execute records the outcome before it returns
    * @throws what `execute` throws, and the cancellation of the scope of a waiting call
    */
-  async run(limited: LimitedCall, concurrency: number, execute: () => Promise<CallOutcome>): Promise<CallOutcome> {
+  async run(limited: LimitedCall, execute: () => Promise<CallOutcome>): Promise<CallOutcome> {
     const { tool, input } = limited
     const call = this.#calls.add(input)
-    const hold = () => this.#hold(limited, call, concurrency, execute)
+    const hold = () => this.#hold(limited, call, execute)
     // A call that holds a slot must not wait for one that has none.
     if (holding.includes(call.state.type)) return hold()
     this.#calls.apply(call, { type: 'queue' })
-    limited.report({ for: 'slot_of_tool', tool: tool.name })
-    const queue = this.#queues.get(tool.name) ?? new Semaphore(concurrency) // invariant 2
+    limited.report(waitFor(tool))
+    const queue = this.#queues.get(tool.name) ?? new Semaphore(tool.concurrency ?? maxLockRequests) // invariant 2
     this.#queues.set(tool.name, queue)
     return queue.run(hold)
   }
@@ -90,52 +96,57 @@ export class ToolSlots {
   /** Gives all slots back. Resolves when the limiters have them. */
   async close(): Promise<void> {
     this.#timer.close()
-    const isLimited = ({ tool }: WaitingCall) => this.#run.tools.get(tool)?.concurrency !== undefined
     // Also the slots of calls that this execution has not started yet.
-    for (const call of this.#calls) if (isLimited(call)) this.#release(call)
+    for (const call of this.#calls) {
+      const tool = this.#run.tools.get(call.tool)
+      if (tool && isLimited(tool)) this.#release(call)
+    }
     const isReturned = (): boolean => ![...this.#calls].some(isReturning)
     if (!isReturned()) await CancellationScope.nonCancellable(() => condition(isReturned))
   }
 
-  async #hold(
-    limited: LimitedCall,
-    call: WaitingCall,
-    concurrency: number,
-    execute: () => Promise<CallOutcome>,
-  ): Promise<CallOutcome> {
-    const { tool } = limited
+  async #hold(limited: LimitedCall, call: WaitingCall, execute: () => Promise<CallOutcome>): Promise<CallOutcome> {
+    const { tool, input } = limited
     const { workflowId, taskQueue } = workflowInfo()
-    const request = { key: call.idempotencyKey, workflowId, slots: concurrency, maxHoldMs: maxDurationOf(tool) }
-    const input = { tool: tool.name, limiter: toolLimitId(taskQueue, tool.name), taskQueue, request }
-    this.#requests.set(call, () => requestSlot(input, this.#run.config.timeouts))
+    const slots = tool.concurrency ?? maxSlots
+    const request = { key: call.idempotencyKey, workflowId, slots, maxHoldMs: maxDurationOf(tool) }
+    const locked = tool.lock === undefined ? undefined : input
+    const slot = { tool: tool.name, limiter: limiterOf(taskQueue, tool), taskQueue, request, ...defined({ locked }) }
+    this.#requests.set(call, () => requestSlot(slot, this.#run.config.timeouts))
     try {
-      const problem = await this.#waitForSlot(limited, call)
-      if (problem === undefined) return await execute() // invariant 1
-      return limited.record({ status: 'denied', message: `${tool.name} has no slot free: ${problem}` })
+      const refused = await this.#waitForSlot(limited, call)
+      return refused ? limited.record(refused) : await execute() // invariant 1
     } finally {
       this.#requests.delete(call)
       this.#release(call)
     }
   }
 
-  /** Returns why the call gets no slot; undefined when it has one. */
-  async #waitForSlot(limited: LimitedCall, call: WaitingCall): Promise<string | undefined> {
+  /** Returns the outcome of a call that gets no slot; undefined when it has one. */
+  async #waitForSlot(limited: LimitedCall, call: WaitingCall): Promise<CallOutcome | undefined> {
+    const { tool } = limited
     const isAnswered = (): boolean => call.state.type !== 'queued' && call.state.type !== 'requested'
     if (isAnswered()) return undefined
-    limited.report({ for: 'slot_of_tool', tool: call.tool })
+    limited.report(waitFor(tool))
     // A request of the execution before this one may have been lost with its activity.
     this.#calls.apply(call, { type: 'request' })
     try {
       await this.#requests.get(call)?.()
     } catch (thrown) {
-      return activityErrorOf(thrown).message
+      return this.#outcomeOf(thrown, tool)
     }
     if (!isAnswered()) {
       this.#scheduleRepeat()
       await condition(isAnswered)
     }
     limited.report(undefined)
-    return call.state.type === 'refused' ? 'too many calls wait for one' : undefined
+    return call.state.type === 'refused' ? noSlot(tool, 'too many calls wait for one') : undefined
+  }
+
+  /** The activity has refused the arguments of a call with a lock, or it has failed. */
+  #outcomeOf(thrown: unknown, tool: ToolConfig): CallOutcome {
+    const { code, message } = activityErrorOf(thrown)
+    return refusals.includes(code) ? { status: toCallStatus(code), message } : noSlot(tool, message)
   }
 
   #scheduleRepeat(): void {
@@ -162,9 +173,21 @@ export class ToolSlots {
   #return(call: WaitingCall): void {
     const { taskQueue } = workflowInfo()
     const forget = () => this.#calls.remove(call)
+    const limiter = limiterOf(taskQueue, this.#run.tools.get(call.tool) ?? { name: call.tool })
     // It fails when the limiter does not run. Then no slot is held.
-    releaseSlot(toolLimitId(taskQueue, call.tool), call.idempotencyKey).then(forget, forget)
+    releaseSlot(limiter, call.idempotencyKey).then(forget, forget)
   }
+}
+
+function waitFor({ name, lock }: ToolConfig): CallWait {
+  return { for: lock === undefined ? 'slot_of_tool' : 'lock_of_tool', tool: name }
+}
+
+const refusals: readonly string[] = ['TOOL_INPUT_INVALID', 'TOOL_NOT_ALLOWED']
+
+function noSlot({ name, lock }: ToolConfig, problem: string): CallOutcome {
+  const missing = lock === undefined ? 'has no slot free' : 'gets no lock'
+  return { status: 'denied', message: `${name} ${missing}: ${problem}` }
 }
 
 function isReturning({ state }: WaitingCall): boolean {

@@ -12,6 +12,7 @@
 import { condition } from '@temporalio/workflow'
 import type { CallIdentity } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { CallAnswers, ToolQuestion } from '../../common/calls/questions.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { type CallEvent, type CallState, transition, type Wait } from './call-state.js'
 
@@ -21,11 +22,21 @@ export interface WaitingCallState extends CallIdentity {
   readonly approved?: { readonly arguments?: JsonObject }
   /** The key under which the tool remembers an approval of the call. Absent: only its arguments are remembered. */
   readonly rememberAs?: string
+  /** The questions that its tool asks. Absent: none. */
+  readonly asked?: AskedQuestions
+}
+
+/** The questions of a call. Set exactly while its state is `question` or `answered`. */
+export interface AskedQuestions extends CallAnswers {
+  /** The questions without an answer. The first one waits. */
+  readonly open: readonly ToolQuestion[]
+  /** Questions that activity `tool.question` has announced. */
+  readonly announced: number
 }
 
 export type WaitingCall = { -readonly [Key in keyof WaitingCallState]: WaitingCallState[Key] }
 
-type OpenWait = WaitingCall & { readonly state: Wait & { readonly type: 'approval' | 'result' } }
+type OpenWait = WaitingCall & { readonly state: Wait & { readonly type: 'approval' | 'result' | 'question' } }
 
 export class WaitingCalls {
   readonly #calls: Map<string, WaitingCall>
@@ -81,7 +92,7 @@ export class WaitingCalls {
 
   apply(call: WaitingCall, event: CallEvent): void {
     call.state = transition(call.state, event) // invariant 1
-    if (event.type === 'wait' || event.type === 'complete') this.#onChange()
+    if (event.type === 'wait' || event.type === 'inquire' || event.type === 'complete') this.#onChange()
   }
 
   /**
@@ -101,7 +112,12 @@ export class WaitingCalls {
   }
 }
 
-const open: readonly CallState['type'][] = ['asking', 'approval', 'announcing', 'result']
+/** The number of the question of a call that waits for its answer, from 1. */
+export function questionNumber({ asked }: Pick<WaitingCallState, 'asked'>): number {
+  return (asked?.answered.length ?? 0) + 1
+}
+
+const open: readonly CallState['type'][] = ['asking', 'approval', 'announcing', 'result', 'question']
 
 export function outcomeOf({ state }: WaitingCall): CallOutcome | undefined {
   return 'outcome' in state ? state.outcome : undefined

@@ -50,7 +50,7 @@ function maxLocalCalls(
   const { limits, tools } = run.config
   // A worker knows all tools of the session.
   const local = tools.filter(({ execution }) => execution === 'local')
-  if (allowedTools || local.length === 0) return 0
+  if (allowedTools || run.skills.isRestricting || local.length === 0) return 0
   if (!local.every(({ name }) => dataFlow.mayCallLocally(name))) return 0
   const inBudget = run.hasBudget ? run.budget.callsLeft : Infinity
   return Math.max(Math.min(limits.callsPerCell - calls, Math.min(run.callsLeft, inBudget) - callsBefore), 0)

@@ -276,6 +276,8 @@ export class Conversation {
     )
     if (note !== undefined) messages.addPending([{ type: 'text', text: note }])
     const isTakenBack = before !== undefined && takenBackStatuses.includes(outcome.status) && messages.restore(before)
+    // The messages that activated a skill may have been taken back.
+    if (isTakenBack) run.skills.moveToPrompt()
     this.#messages.answer(
       { ...outcome, ...defined({ compensation: report }), isTakenBack },
       run.counts,
@@ -288,6 +290,7 @@ export class Conversation {
     { calls: { run }, messages: current }: AgentTurns,
     messages: readonly ProviderMessage[],
   ): Promise<void> {
+    run.skills.reset()
     current.replace(messages.length === 0 ? null : await storeMessages(messages, run.config.timeouts))
   }
 

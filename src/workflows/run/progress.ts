@@ -40,6 +40,7 @@ export type RunActivity =
 export type CallWait =
   | { readonly for: 'slot_of_run' }
   | { readonly for: 'slot_of_tool'; readonly tool: string }
+  | { readonly for: 'lock_of_tool'; readonly tool: string }
   | { readonly for: 'budget' }
   /** A decision, an answer, or another result from outside. Times are milliseconds since the epoch. */
   | { readonly for: 'approval' | 'answer' | 'result'; readonly since: number; readonly expiresAt: number }
@@ -172,7 +173,10 @@ function describeOpening({ backend, since }: NonNullable<Progress['opening']>): 
 function describeCall(workflowId: string, [id, call]: readonly [string, OpenCall]): string {
   const { summary, since, wait } = call
   if (wait?.for === 'budget') return `- ${summary} waits for the budget since ${formatTime(since)}`
-  if (wait?.for === 'slot_of_tool') return `- ${summary} waits for a slot of ${wait.tool} since ${formatTime(since)}`
+  if (wait?.for === 'slot_of_tool' || wait?.for === 'lock_of_tool') {
+    const what = wait.for === 'slot_of_tool' ? 'a slot' : 'a lock'
+    return `- ${summary} waits for ${what} of ${wait.tool} since ${formatTime(since)}`
+  }
   if (!wait || wait.for === 'slot_of_run') return `- ${summary} since ${formatTime(since)}`
   const times = `since ${formatTime(since)}, until ${formatTime(wait.expiresAt)} at the latest`
   const commands = waitCommands[wait.for].map((commandFor) => toMarkdownCode(commandFor(workflowId, id)))

@@ -19,6 +19,7 @@ import { addUsage, type RunCounts, type RunKind, zeroCounts } from '../../common
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { rejection } from '../temporal/failures.js'
 import { RunBudget, type RunBudgetState } from './budget.js'
+import { ActiveSkills, type ActiveSkillsState } from './active-skills.js'
 import { Progress } from './progress.js'
 
 export interface RunDataState {
@@ -28,6 +29,8 @@ export interface RunDataState {
   readonly storedBytes: number
   /** Undefined: the run has no budget. */
   readonly budget?: RunBudgetState
+  /** Undefined: the run has no skills. */
+  readonly skills?: ActiveSkillsState
 }
 
 export class Run {
@@ -37,6 +40,7 @@ export class Run {
   readonly tools: ReadonlyMap<string, ToolConfig>
   readonly progress: Progress
   readonly budget: RunBudget
+  readonly skills: ActiveSkills
   #config: RunConfig
   #counts: RunCounts
   #storedBytes: number
@@ -57,6 +61,7 @@ export class Run {
     this.#config = state.config
     this.#counts = state.counts ?? zeroCounts
     this.#storedBytes = state.storedBytes ?? 0
+    this.skills = new ActiveSkills(state.config.skills, state.skills)
     this.budget = new RunBudget(() => this.#counts, state.config.budget, state.budget)
   }
 
@@ -69,8 +74,13 @@ export class Run {
   }
 
   get state(): RunDataState {
-    const budget = this.budget.state
-    return { config: this.#config, counts: this.#counts, storedBytes: this.#storedBytes, ...defined({ budget }) }
+    const [budget, skills] = [this.budget.state, this.skills.state]
+    return {
+      config: this.#config,
+      counts: this.#counts,
+      storedBytes: this.#storedBytes,
+      ...defined({ budget, skills }),
+    }
   }
 
   /** True when Anthropic executes the code of the run. */

@@ -77,7 +77,9 @@ export class Sandbox {
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
     const { language, limits } = this.#config
     const reason = this.#ref.epoch === 1 ? 'new' : isParked ? 'unpark' : 'rebuild'
-    const input = { session: this.#ref, language, limits, tools: this.#tools(false), reason } as const
+    const files = (this.#config.skills?.all ?? []).flatMap((skill) => skill.files ?? [])
+    const withFiles = files.length > 0 && { files }
+    const input = { session: this.#ref, language, limits, tools: this.#tools(false), ...withFiles, reason } as const
     const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
     const { session, hostQueue, supportsCheckpoint } = opened
     this.#ref = { ...this.#ref, backend: session.backend }

@@ -182,7 +182,7 @@ export class SharedSession {
 
   /** The run, and its requirements on the session of the owner. */
   get #reliedOn(): Omit<ExecuteCell, 'type' | 'id' | 'source'> {
-    const { counts, config, tools } = this.#run
+    const { counts, config, tools, skills } = this.#run
     const { workflowId, runId } = workflowInfo()
     const owner = this.#owner
     const labels = this.#dataFlow.ofModel
@@ -191,7 +191,9 @@ export class SharedSession {
       requesterRunId: runId,
       cell: counts.cells,
       outputCharacters: config.limits.outputCharacters,
-      ...(config.toolSet.names && { tools: [...tools.keys()] }),
+      ...((config.toolSet.names || skills.isRestricting) && {
+        tools: [...tools.keys()].filter((name) => skills.refusalOf(name) === undefined),
+      }),
       context: config.context ?? {},
       ...defined({ rules: digestOfRules(config) }),
       ...(Object.keys(labels).length > 0 && { labels }),

@@ -23,9 +23,11 @@ import type {
   ToolResultInput,
 } from '../../common/calls/call-activities.js'
 import type { CompensableCall } from '../../common/calls/compensation.js'
+import type { AnnounceQuestionInput, CheckAnswerInput, QuestionAnswer } from '../../common/calls/questions.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import { activityNames, callActivityId, clientToolRole, type Role, sandboxQueue } from '../../common/names.js'
+import { activityNames, callActivityId, clientToolRole, questionActivityId } from '../../common/names.js'
+import { type Role, sandboxQueue } from '../../common/names.js'
 import type { ValueLog, ValueLogSegment } from '../../common/json/value-log.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import type { RunConfig, Timeouts } from '../../common/run/run-config.js'
@@ -218,6 +220,22 @@ export function requestApproval(
 ): Promise<RequestApprovalResult> {
   const options = valueOptions(timeouts, toTemporalSummary(`approval of ${input.summary}`), 'tools')
   return scheduleEngineActivity(activityNames.requestApproval, input, { ...options, activityId })
+}
+
+/** Tells the live stream, and the readers of the history, that a call asks people. */
+export function announceQuestion(input: AnnounceQuestionInput, timeouts: Timeouts, summary: string): Promise<void> {
+  const { position, number } = input
+  const options = valueOptions(timeouts, toTemporalSummary(summary), 'tools')
+  return scheduleEngineActivity(activityNames.announceQuestion, input, {
+    ...options,
+    activityId: questionActivityId(position, number),
+  })
+}
+
+/** Checks the answer of a person against the schema of a question. */
+export function checkAnswer(input: CheckAnswerInput, timeouts: Timeouts): Promise<QuestionAnswer> {
+  const options = valueOptions(timeouts, `check the answer for ${input.tool}`, 'tools')
+  return scheduleEngineActivity(activityNames.checkAnswer, input, options)
 }
 
 export function announceClientCall(input: ToolActivityInput, timeouts: Timeouts, summary: string): Promise<JsonValue> {

@@ -111,6 +111,60 @@ describe('the slots of a tool', () => {
   })
 })
 
+describe('the locks of a tool', () => {
+  const lockedBy = (key: string, lock: string): SlotRequest => ({ ...requestOf(key, 3), lock })
+
+  it('two calls with the same lock never have a slot at the same time, and other calls pass the one that waits', () => {
+    const limit = limitWith(lockedBy('a', 'x'), lockedBy('b', 'x'), lockedBy('c', 'y'), requestOf('d', 3))
+    expect(answers()).toEqual(['a granted', 'c granted', 'd granted'])
+    limit.release({ key: 'c' })
+    expect(answers()).toEqual([])
+    limit.release({ key: 'a' })
+    expect(answers()).toEqual(['b granted'])
+  })
+
+  it('calls with the same lock get it in the order of their requests', () => {
+    const limit = limitWith(lockedBy('a', 'x'), lockedBy('b', 'x'), lockedBy('c', 'x'))
+    for (const key of ['a', 'b', 'c']) {
+      expect(answers()).toEqual([`${key} granted`])
+      limit.release({ key })
+    }
+    expect(limit.isIdle).toBe(true)
+  })
+
+  it('a call needs a slot of the tool, too, and holds no lock while it waits for the slot', () => {
+    const limit = limitWith({ ...requestOf('a', 1), lock: 'x' }, { ...requestOf('b', 1), lock: 'y' })
+    limit.request({ ...requestOf('c', 1), lock: 'x' })
+    expect(answers()).toEqual(['a granted'])
+    limit.release({ key: 'a' })
+    expect(answers()).toEqual(['b granted'])
+    limit.release({ key: 'b' })
+    expect(answers()).toEqual(['c granted'])
+  })
+
+  it('a lock is free again when the server finds that its run has ended, and after the maximum duration', async () => {
+    fakeWorkflow.deliver = ({ workflowId }) =>
+      workflowId === 'run-of-a' ? Promise.reject(new Error('not found')) : Promise.resolve()
+    const limit = limitWith(lockedBy('a', 'x'), { ...lockedBy('b', 'x'), maxHoldMs: 3 * seconds }, lockedBy('c', 'x'))
+    await settle()
+    expect(answers()).toEqual(['a granted', 'b granted'])
+    await passTime(3 * seconds)
+    expect(answers()).toEqual(['c granted'])
+    expect(limit.state.holders).toMatchObject([{ key: 'c', lock: 'x' }])
+  })
+
+  it('the next execution of the limiter keeps the locks of holders and of waiting calls', () => {
+    const limit = limitWith(lockedBy('a', 'x'), lockedBy('b', 'x'), lockedBy('c', 'x'))
+    answers()
+    const next = new ToolLimit(structuredClone(limit.state))
+    answers()
+    next.request(lockedBy('d', 'y'))
+    expect(answers()).toEqual(['d granted'])
+    next.release({ key: 'a' })
+    expect(answers()).toEqual(['b granted'])
+  })
+})
+
 describe('a slot is free again', () => {
   it('a slot is free again when the server finds that its run has ended', async () => {
     fakeWorkflow.deliver = ({ workflowId }) =>

@@ -1,13 +1,14 @@
 /*
- * The slots of one tool with a concurrency limit, for all runs of a task queue.
+ * The slots of one tool with a concurrency limit, or with locks, for all runs of a task queue.
  *
  * Owns: which calls have a slot, which wait, and when a slot is free again. `workflow.ts` has the life of the workflow.
  * Boundary: signals from and to runs. Nothing here depends on a run, an activity or a tool. A call is known by its
  * idempotency key.
  *
  * Invariants:
- * 1. At most `slots` calls hold a slot, unless the limit was lowered meanwhile. Waiting calls get slots in the order of
- *    their requests.
+ * 1. At most `slots` calls hold a slot, unless the limit was lowered meanwhile. At most one of them has the same lock.
+ *    Waiting calls get slots in the order of their requests. A call whose lock is held lets later calls pass, but none
+ *    with the same lock.
  * 2. Every signal may arrive twice, late, or never. A second request of a holder repeats the grant; the release of an
  *    unknown call does nothing; a run gives back a grant for a call that it does not have.
  * 3. A slot is free again when its run releases it, when its run has ended (the server can't deliver a signal), and at
@@ -20,6 +21,7 @@
 
 import { getExternalWorkflowHandle, setCurrentDetails, workflowInfo } from '@temporalio/workflow'
 import { slotAnswerSignal } from '../../common/names.js'
+import { defined } from '../../common/defined.js'
 import { pluralize } from '../../common/text/text.js'
 import {
   maxWaitingForSlot,
@@ -89,11 +91,14 @@ export class ToolLimit {
   #onChange(): void {
     const now = Date.now()
     for (const { key, until } of this.#holders.values()) if (until <= now) this.#holders.delete(key)
-    for (const [key, { workflowId, maxHoldMs }] of this.#waiting) {
+    const locks = new Set([...this.#holders.values()].map(({ lock }) => lock))
+    for (const [key, { workflowId, lock, maxHoldMs }] of this.#waiting) {
       if (this.#holders.size >= this.#slots) break // invariant 1
+      if (lock !== undefined && locks.has(lock)) continue
+      locks.add(lock)
       this.#waiting.delete(key)
       const check = { checkAt: now + firstCheckMs, checkIntervalMs: firstCheckMs }
-      const holder = { key, workflowId, until: now + maxHoldMs, ...check, isDelivered: false }
+      const holder = { key, workflowId, ...defined({ lock }), until: now + maxHoldMs, ...check, isDelivered: false }
       this.#holders.set(key, holder)
       this.#sendGrant(holder)
     }

@@ -14,8 +14,8 @@ const idleMs = 60_000
 const maxEvents = 2_000
 
 /**
- * Workflow `toolLimit`: limits the concurrent calls of one tool over all runs of a task queue. `tool-limit.ts` has the
- * invariants.
+ * Workflow `toolLimit`: limits the concurrent calls of one tool over all runs of a task queue, or those of tools that
+ * share their locks. `tool-limit.ts` has the invariants.
  */
 export async function toolLimit({ tool, state }: ToolLimitInput): Promise<void> {
   return failWorkflowOnError(async () => {

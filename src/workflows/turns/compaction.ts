@@ -78,7 +78,9 @@ export class Compaction {
     const { config, counts } = this.#run
     if (history === null) return false
     showProgress(this.#run, { type: 'compaction' })
-    const { history: _, ...next } = turnRequest(this.#run, this.#messages.state, undefined)
+    const skills = this.#run.skills.ofTurn(true)
+    const { history: _, ...request } = turnRequest(this.#run, this.#messages.state, undefined)
+    const next = { ...request, ...defined({ skills }) }
     const input: CompactionInput = {
       turn: counts.turns + 1,
       ...defined({ message }),
@@ -96,6 +98,7 @@ export class Compaction {
     if (result?.summary) this.#run.countReply(result.summary)
     const left = result?.tokens ?? tokens
     const notBelow = left + growthShare * (config.model.contextWindow ?? left)
+    if (result && result.shortened + result.summarized > 0) this.#run.skills.moveToPrompt()
     this.#messages.compact(result?.history ?? history, left, Math.floor(notBelow), isForced)
     this.showUse()
     return result !== undefined && result.shortened + result.summarized > 0

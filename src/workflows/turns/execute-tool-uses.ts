@@ -1,6 +1,13 @@
 import { codeCallerOf } from '../../common/agent/hosted-code.js'
 import type { PendingBlock, ToolUseBlock } from '../../common/agent/messages.js'
-import { executeCodeTool, readMoreTool, searchToolsTool, taskTools } from '../../common/names.js'
+import {
+  activateSkillTool,
+  deactivateSkillTool,
+  executeCodeTool,
+  readMoreTool,
+  searchToolsTool,
+  taskTools,
+} from '../../common/names.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { type Externalizable, isExternal } from '../../common/json/external-value.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
@@ -10,7 +17,9 @@ import { hasText, toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
 import type { ValueLog } from '../../common/json/value-log.js'
+import { describeAllowed } from '../run/active-skills.js'
 import { showProgress } from '../run/progress.js'
+import type { Run } from '../run/run.js'
 import type { EngineToolResult } from '../../common/agent/model-turn.js'
 import { hasToolSearch } from '../../common/run/run-config.js'
 import type { Interruption } from '../temporal/interruption.js'
@@ -76,6 +85,11 @@ export async function executeToolUses(
   const { toolUses, results } = pending
   const hasCells = !run.isHosted && !run.config.isPlain
   const isCell = ({ name }: ToolUseBlock) => name === executeCodeTool && hasCells
+  const isSkillUse = ({ name }: ToolUseBlock) =>
+    run.skills.hasTools && (name === activateSkillTool || name === deactivateSkillTool)
+  const changeSkills = (tool: string): void => {
+    for (const use of toolUses) if (isSkillUse(use) && use.name === tool) results[use.id] ??= changeSkill(run, use)
+  }
   const executeCells = async (): Promise<void> => {
     for (const use of toolUses.filter(isCell)) {
       results[use.id] ??= await queue.run(async () => {
@@ -86,15 +100,17 @@ export async function executeToolUses(
     }
   }
   const executeOther = async (use: ToolUseBlock, position: number): Promise<void> => {
-    if (isCell(use) || results[use.id]) return
+    if (isCell(use) || isSkillUse(use) || results[use.id]) return
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
     const work =
       requestEngineTool(context, use) ?? (() => executeToolCall(context, pending, { use, index: position + 1, record }))
     const block = await interruption.runCancellable(work)
     results[use.id] = block === 'interrupted' ? record(toolResult(use, interrupted, true)) : block
   }
+  changeSkills(activateSkillTool)
   if (!toolUses.some(isCell)) showProgress(run, { type: 'direct_calls' })
   await Promise.all([executeCells(), ...toolUses.map(executeOther)])
+  changeSkills(deactivateSkillTool)
   return toolUses.flatMap(({ id }) => results[id] ?? [])
 }
 
@@ -143,6 +159,25 @@ function requestEngineTool(
     return async () => toBlock(await searchTools({ tools: documentedToolSet(config), input: use.input }, timeouts))
   return undefined
 }
+
+/** Activates or deactivates a skill. This is not a tool call. */
+function changeSkill({ skills, config }: Run, use: ToolUseBlock): PendingBlock {
+  const { name } = use.input
+  if (use.name === deactivateSkillTool) {
+    const problem = skills.deactivate(name)
+    return toolResult(use, problem ?? 'Its instructions no longer apply.', problem !== undefined)
+  }
+  const activated = skills.activate(name)
+  if (typeof activated === 'string') return toolResult(use, activated, true)
+  // The API removes old results from the messages without a compaction.
+  if (config.compaction?.provider) skills.moveToPrompt()
+  const { instructions, allowedTools } = activated
+  const suffix = allowedTools === undefined ? '' : `\nWhile this skill is active: ${describeAllowed(activated)}.`
+  return toolResult(use, { parts: [instructions], limit: maxInstructions, suffix }, false)
+}
+
+/** More than the instructions of a skill have: they are never cut. */
+const maxInstructions = 1_000_000
 
 /** A tool use that calls a tool. */
 interface ToolCallUse {

@@ -38,7 +38,7 @@ export function turnRequest(
     ...(hasProviderSearch(config) && { providerSearch: true as const }),
   }
   const requester = requesterOf(config.context)
-  const code = isHosted && { hosted: hostedTurn(hosted) }
+  const code = { ...(isHosted && { hosted: hostedTurn(hosted) }), ...defined({ skills: run.skills.ofTurn() }) }
   const ofMessage = message !== undefined && { message }
   const asked = { history, committedTurns, pending, ...ofMessage, ...defined({ requester }), ...code }
   const { cellSeconds, outputCharacters, callsPerCell, argumentBytes } = config.limits

@@ -13,6 +13,7 @@ describeGvisor('the Docker sandbox under gVisor', missing, () => {
     supportsInterrupt: true,
     supportsProcesses: true,
     providesIsolation: true,
+    supportsFiles: true,
     supportsCheckpoint: keepsParked,
   })
 })

@@ -16,12 +16,14 @@ interface CrashingWorkersOptions {
   readonly script: Script
   /** Folder of the value store, if the configuration takes it from `TEST_VALUES`. */
   readonly store?: string
+  /** More environment variables of the workers. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** Starts workers of a configuration. The first ones die at these failpoints, and the last one survives. */
 export async function startCrashingWorkers(
   crashes: readonly Crash[],
-  { config, script, store }: CrashingWorkersOptions,
+  { config, script, store, environment = {} }: CrashingWorkersOptions,
 ): Promise<CrashingWorkers> {
   const ledger = await Ledger.start()
   const failpoints = new FailpointCrashes(crashes, await temporaryFolder())
@@ -34,6 +36,7 @@ export async function startCrashingWorkers(
       LEDGER_URL: ledger.url,
       TEST_BACKEND: 'wasm',
       ...(store !== undefined && { TEST_VALUES: store }),
+      ...environment,
     },
     initialWorkers: [],
   })

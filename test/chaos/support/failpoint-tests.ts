@@ -41,10 +41,18 @@ export function describeFailpointHits(point: Failpoint, first: number, last: num
 const tripShards = 6
 
 /**
- * The scenario of a trip uses no named session and no memory: `failpoints/shared-sessions.test.ts` and
- * `failpoints/memory.test.ts` hit these failpoints.
+ * The scenario of a trip uses no named session, no memory and no eval: `failpoints/shared-sessions.test.ts`,
+ * `failpoints/memory.test.ts` and `failpoints/evals.test.ts` hit these failpoints.
  */
-const otherPoints: readonly Failpoint[] = ['session.started', 'memory.stored', 'memory.written']
+const otherPoints: readonly Failpoint[] = [
+  'session.started',
+  'memory.stored',
+  'memory.written',
+  'eval.reserved',
+  'eval.started',
+  'eval.timed_out',
+  'eval.ended',
+]
 const tripPoints = failpoints.filter((point) => !otherPoints.includes(point))
 
 /**

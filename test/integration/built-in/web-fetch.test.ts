@@ -75,7 +75,7 @@ it('a request names the project, its version and nothing about the run', async (
   expect({ url, method }).toEqual({ url: '/page?q=1', method: 'GET' })
   expect(headers).toEqual({
     accept: expect.stringContaining('text/html'),
-    'accept-encoding': 'gzip, br',
+    'accept-encoding': 'gzip, deflate, br',
     connection: 'close',
     host: `127.0.0.1:${server.port}`,
     'user-agent': `durable-ptc/${packageInfo().version}`,

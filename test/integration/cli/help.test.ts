@@ -15,6 +15,7 @@ describe('help and version', () => {
     [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:[^]* 4 the model gave up/],
     [['help'], /Usage: ptc[^]*Exit codes:/],
     [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
+    [['eval', 'compare', '--help'], /Usage: ptc eval compare[^]*--results/],
     [['sessions', 'close', '--help'], /Usage: ptc sessions close[^]*--json/],
     ...[
       'init',
@@ -31,6 +32,7 @@ describe('help and version', () => {
       'sessions',
       'values',
       'memory',
+      'eval',
       'serve',
       'codec-server',
       'doctor',

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parseDocument } from 'yaml'
 import { buildProgram } from '../../../src/cli/program.js'
 import { projectFiles } from '../../../src/cli/init/project-files.js'
 import { TestProject } from '../../support/cli/ptc.js'
@@ -23,7 +24,7 @@ const inLanguage = (...languages: readonly string[]): readonly CodeBlock[] =>
   blocks.filter(({ language, isIgnored }) => languages.includes(language) && !isIgnored)
 
 /** Languages that this test checks. Before you add a language here, add its check. */
-const knownLanguages = ['ts', 'python', 'json', 'sh', 'console', 'mermaid']
+const knownLanguages = ['ts', 'python', 'json', 'yaml', 'sh', 'console', 'mermaid']
 
 /** Files that the pages expect the reader to have. */
 const filesOfReader: Readonly<Record<string, string>> = {
@@ -49,6 +50,13 @@ describe('code blocks of the documentation', () => {
     expect(blocks.filter(({ language }) => !knownLanguages.includes(language)).map(locationOf)).toEqual([])
     expect(blocks.filter(({ isIgnored }) => isIgnored).map(locationOf)).toEqual([])
   })
+
+  it.each(inLanguage('yaml').map((block) => [locationOf(block), block] as const))(
+    'the block at %s is valid YAML',
+    (_, block) => {
+      expect(parseDocument(block.text).errors).toEqual([])
+    },
+  )
 
   it('TypeScript blocks of the documentation compile against the package', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ptc-docs-'))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -11,6 +12,8 @@ import { callMcpTool, listMcpTools } from '../../support/mcp/mcp-tools.js'
 /** A server of the official SDK (the generation before ours), by HTTP. */
 class HttpServer {
   readonly executed: string[] = []
+  /** Number of sessions that were opened. */
+  sessions = 0
   readonly authorizations = new Set<string | undefined>()
   readonly #transports = new Map<string, StreamableHTTPServerTransport>()
   readonly #http = createHttpServer((request, response) => void this.#handle(request, response))
@@ -46,7 +49,10 @@ class HttpServer {
     }
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (session) => void this.#transports.set(session, transport),
+      onsessioninitialized: (session) => {
+        this.sessions += 1
+        this.#transports.set(session, transport)
+      },
     })
     await this.#server().connect(transport)
     await transport.handleRequest(request, response)
@@ -100,6 +106,55 @@ it('a call whose connection ends after it was executed is not sent again', async
   await vi.waitFor(async () => expect(await call('c')).toBe('wrote c'), { timeout: 30_000 })
   expect(server.executed).toEqual(['drops', 'c'])
 })
+
+it('calls together after a restart of the server open one session, and each is executed once', async () => {
+  const server = new HttpServer()
+  const { call } = await open(await server.start())
+  const before = server.sessions
+  server.forgetSessions()
+  const ids = ['1', '2', '3', '4', '5']
+  expect(await Promise.all(ids.map(call))).toEqual(ids.map((id) => `wrote ${id}`))
+  expect([...server.executed].sort()).toEqual(ids)
+  expect(server.sessions - before).toBe(1)
+})
+
+it('a call that the server executes and answers with status 503 is not sent again', async () => {
+  const server = new HttpServer()
+  const { call } = await open(await server.start())
+  const calls: unknown[] = []
+  server.intercept = (request, response) => {
+    if (request.method !== 'POST') return false
+    calls.push('received')
+    response.writeHead(503, { 'retry-after': '0' }).end('{"error":"overloaded"}')
+    return true
+  }
+  await expect(call('e')).rejects.not.toMatchObject({ name: 'ToolError' })
+  expect(calls).toEqual(['received'])
+})
+
+it('a result whose bytes come one by one has its characters', async () => {
+  const server = new HttpServer()
+  const { call } = await open(await server.start())
+  server.intercept = (request, response) => {
+    if (request.method !== 'POST') return false
+    void answerInBytes(request, response, '🎉é')
+    return true
+  }
+  expect(await call('f')).toBe('🎉é')
+})
+
+/** Answers a request with a text as an event, of which each byte is a write of its own. */
+async function answerInBytes(request: IncomingMessage, response: ServerResponse, value: string): Promise<void> {
+  const { id } = (await json(request)) as { readonly id: number }
+  const message = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: value }] } }
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.socket?.setNoDelay(true)
+  for (const byte of Buffer.from(`event: message\ndata: ${JSON.stringify(message)}\n\n`)) {
+    response.write(Buffer.of(byte))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  response.end()
+}
 
 it('a result of 50 MB fails its call, and the next call works', async () => {
   const server = new HttpServer()

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Credentials } from '../../../src/tools/credentials/credentials.js'
+import { ServerConnection } from '../../../src/tools/sources/mcp/server-connection.js'
+import { mcpOption } from '../../../src/tools/sources/mcp/server-options.js'
+import { createRegistry } from '../../../src/tools/registry.js'
 import { noLog } from '../../../src/tools/sources/tool-source.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { callMcpTool, listMcpTools } from '../../support/mcp/mcp-tools.js'
@@ -40,7 +43,7 @@ async function openServer(
       .map((line) => JSON.parse(line) as { readonly name: string; readonly args: object; readonly key: string })
   const call = (args: Readonly<Record<string, unknown>>, tool = 'odd__write', signal = new AbortController().signal) =>
     callMcpTool(tools, tool, args, { signal, milestone: (text) => void milestones.push(text) })
-  return { tools, warnings, debugLines, milestones, executed, call, close }
+  return { tools, warnings, debugLines, milestones, executed, call, close, ledger }
 }
 
 describe('the list of an MCP server', () => {
@@ -93,12 +96,28 @@ describe('a call of a tool of an MCP server', () => {
     expect(executed()).toEqual([{ name: 'write', args: { id: 'a' }, key: 'key-1' }])
   })
 
+  it('reaches the tool of its name on the server, also when the name was shortened', async () => {
+    const { call, tools, executed } = await openServer()
+    for (const { name } of tools) await call({ id: 'a' }, name)
+    const own = ['long_1', 'long_2', 'no-schema', 'no_schema', 'reference', 'write', 'ünïcode name']
+    expect(
+      executed()
+        .map(({ name }) => name.replace(/x{80}_/, ''))
+        .sort(),
+    ).toEqual(own)
+  })
+
   it('resolves the references of a schema, and does not match its patterns', async () => {
     const { call, tools } = await openServer()
     const since = `${'a'.repeat(50)}!`
     expect(await call({ filter: { since } }, 'odd__reference')).toEqual({ since })
     const { inputSchema } = tools.find(({ name }) => name === 'odd__reference') ?? {}
     expect(inputSchema).toMatchObject({ $defs: { Filter: { properties: { since: { pattern: '^(a+)+$' } } } } })
+    // The stub for code has the members of the parameter.
+    const stub = createRegistry(tools)
+      .signatures()
+      .find(({ name }) => name === 'odd__reference')
+    expect(stub?.documentation).toContain('since')
   })
 
   it.each([
@@ -139,12 +158,17 @@ describe('a call of a tool of an MCP server', () => {
     expect(milestones.length).toBeLessThan(1_000)
   })
 
-  it('ends with the reason of its signal when the server hangs', async () => {
-    const { call } = await openServer()
+  it('ends with the reason of its signal when the server hangs, and tells the server', async () => {
+    const { call, ledger } = await openServer()
     const controller = new AbortController()
     const hanging = call({ id: 'hangs' }, 'odd__write', controller.signal)
+    await expect.poll(() => existsSync(`${ledger}.hanging`)).toBe(true)
     controller.abort(new Error('the call is cancelled'))
     await expect(hanging).rejects.toThrow('the call is cancelled')
+    // The server learns which request it may end.
+    await expect
+      .poll(() => existsSync(`${ledger}.cancelled`) && readFileSync(`${ledger}.cancelled`, 'utf8'))
+      .toBe(readFileSync(`${ledger}.hanging`, 'utf8'))
     expect(await call({ id: 'c' })).toBe('wrote c')
   })
 
@@ -205,6 +229,29 @@ describe('the process of an MCP server', () => {
     await expect.poll(() => isRunning(pid)).toBe(false)
   })
 
+  it('is the only one after 20 connections', async () => {
+    const folder = await temporaryFolder()
+    const options = { command: process.execPath, args: [server, join(folder, 'calls'), 'stays'] }
+    const parsed = mcpOption.parse({ odd: options })['odd']
+    if (parsed === undefined) throw new Error('the options are not those of a server')
+    const ignored = (): void => undefined
+    const own = { name: 'odd', server: parsed, credentials: new Credentials(), folder, log: noLog }
+    const openContainer = () => Promise.reject(new Error('no server is sandboxed'))
+    const connection = new ServerConnection({ ...own, onListChanged: ignored, openContainer })
+    onTestFinished(() => connection.close())
+    const pids: number[] = []
+    for (let count = 0; count < 20; count++) {
+      await connection.close()
+      const client = await connection.client(new AbortController().signal)
+      const { content } = await client.callTool({ name: 'write', arguments: { id: 'pid' } })
+      pids.push(Number(content[0]?.type === 'text' && content[0].text))
+    }
+    expect(new Set(pids).size).toBe(20)
+    expect(pids.filter(isRunning)).toEqual(pids.slice(-1))
+    // Each has a process that watches it.
+    expect(pids.filter((pid) => watchedGroups().includes(pid))).toEqual(pids.slice(-1))
+  })
+
   it('ends when the worker is killed', async () => {
     const jiti = fileURLToPath(new URL('../../../node_modules/jiti/lib/jiti-cli.mjs', import.meta.url))
     const owner = spawn(process.execPath, [jiti, ownerScript, server], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -216,6 +263,18 @@ describe('the process of an MCP server', () => {
     await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false)
   })
 })
+
+/** The process groups that processes of this machine watch. */
+function watchedGroups(): readonly number[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const watch = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('durable-ptc-watch\0')[1]
+      return watch === undefined ? [] : [Number.parseInt(watch, 10)]
+    } catch {
+      return []
+    }
+  })
+}
 
 /** Whether the process exists, and is no zombie whose parent has not asked for its end. */
 function isRunning(pid: number): boolean {

@@ -47,6 +47,7 @@ print(await memory(command="view", path="/memories"))
   const asked = JSON.stringify(env.api.requests[0]?.body)
   expect(asked).toContain('Your context may be compacted at any time')
   expect(asked).toContain('view_range')
+  expect(asked).toContain('{"type":"memory_20250818","name":"memory"}')
 
   await env.workers.stop()
   await env.workers.start()

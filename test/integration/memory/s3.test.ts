@@ -3,7 +3,7 @@ import { runCommand, type MemoryCommand } from '../../../src/tools/memory/comman
 import { parseLimits } from '../../../src/tools/memory/limits.js'
 import { administrationOf, memory } from '../../../src/tools/memory/memory.js'
 import { ScopedMemory } from '../../../src/tools/memory/scoped-memory.js'
-import { S3Objects } from '../../../src/tools/memory/stores/s3-objects.js'
+import { S3Objects } from '../../../src/values/objects/s3-objects.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 
 const { signal } = new AbortController()

@@ -66,6 +66,28 @@ describe('the counter', () => {
   })
 })
 
+it.each([
+  "tools.0: Input tag 'memory_20250818' found using 'type' does not match any of the expected tags",
+  'tools.0.input_schema: Field required',
+])('a tool that the API defines is described to a model that does not know it (%s), now and later', async (message) => {
+  const server = await startServer((response, { body }) => {
+    if (JSON.stringify(body).includes('memory_20250818')) return refuse(response, message)
+    startStream(response)
+    response.end(helloReply)
+  })
+  const provider = createProvider({ apiKey: 'k', baseURL: server.url })
+  const memory = { name: 'memory', description: 'Stores.', inputSchema: {}, inputExamples: [] }
+  const asked = { ...request, tools: [{ ...memory, nativeType: 'memory_20250818' as const }] }
+  await provider.turn(asked, options)
+  await provider.turn(asked, options)
+  const described = { name: 'memory', description: 'Stores.', input_schema: { type: 'object' } }
+  expect(server.requests.map(({ body }) => (body['tools'] as readonly object[])[0])).toMatchObject([
+    { type: 'memory_20250818', name: 'memory' },
+    described,
+    described,
+  ])
+})
+
 describe('tools for the search of the API', () => {
   it('tools for the search of the API are not part of the prompt, and follow the breakpoint of the others', async () => {
     const { api, provider } = await startApi()

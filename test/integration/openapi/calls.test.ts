@@ -56,6 +56,26 @@ it('effect, approval and callers follow the method, and the configuration comes 
   })
 })
 
+it('a result has the status and the headers where the configuration asks for them, without cookies and credentials', async () => {
+  const { server, tools, call } = await listShop({
+    headers: { 'X-Key': '${shop_token}' },
+    operations: { 'orders/get': { responseHeaders: true } },
+  })
+  server.answer = (_, response) =>
+    void response
+      .writeHead(206, { link: '<?page=2>; rel="next"', 'set-cookie': 'a=b', 'x-echo': 'value-of-shop_token' })
+      .end('[1]')
+  const args = { path_id: '1' }
+  const result = (await call('orders_get', args)) as { readonly status: number; readonly headers: object }
+  expect(result).toMatchObject({ status: 206, body: [1], headers: { link: '<?page=2>; rel="next"' } })
+  expect(Object.keys(result.headers)).not.toContain('set-cookie')
+  expect(JSON.stringify(result)).not.toContain('value-of-shop_token')
+  expect(tools.find(({ name }) => name === 'shop__orders_get')?.outputSchema).toMatchObject({
+    required: ['status', 'headers', 'body'],
+  })
+  expect(await call('orders_delete', { id: '1' })).toEqual([1])
+})
+
 it('an idempotency key is sent where the configuration names its header', async () => {
   const { server, call } = await listShop({
     operations: { 'orders/create': { idempotencyKeyHeader: 'Idempotency-Key' } },
@@ -110,6 +130,99 @@ describe('credentials', () => {
       expect(shown).not.toContain('value-of-secret_name')
       expect(shown).not.toContain(Buffer.from('ada:value-of-secret_name').toString('base64'))
     }
+  })
+
+  describe('of a client of OAuth', () => {
+    const document = (tokenUrl?: string) => ({
+      ...secured('login'),
+      components: {
+        securitySchemes: {
+          login: {
+            type: 'oauth2',
+            flows: tokenUrl === undefined ? {} : { clientCredentials: { tokenUrl, scopes: {} } },
+          },
+        },
+      },
+    })
+    const client = { clientId: 'id of a client', clientSecret: '${shop_secret}', scopes: ['read', 'write'] }
+
+    async function startTokens(lifetime = 3_600) {
+      let issued = 0
+      const tokens = await RecordingServer.start((_, response) => {
+        issued += 1
+        response.setHeader('content-type', 'application/json')
+        response.end(
+          JSON.stringify({ access_token: `token-number-${issued}`, token_type: 'Bearer', expires_in: lifetime }),
+        )
+      })
+      const { server, call } = await listShop(
+        { credentials: { login: { ...client, tokenUrl: `${tokens.url}/token` } } },
+        document('https://login.example.com/token'),
+      )
+      return { tokens, server, call: () => call('orders_create', { body: [] }) }
+    }
+
+    it('get a token once for concurrent and later calls, which is replaced in results', async () => {
+      const { tokens, server, call } = await startTokens()
+      server.answer = ({ headers }, response) => void response.end(headers.authorization)
+      expect(await Promise.all([call(), call()])).toEqual(Array(2).fill('Bearer [credential login]'))
+      await call()
+      expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+        Array(3).fill('Bearer token-number-1'),
+      )
+      const basic = Buffer.from('id+of+a+client:value-of-shop_secret').toString('base64')
+      expect(tokens.requests).toMatchObject([
+        {
+          method: 'POST',
+          url: '/token',
+          headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+          body: 'grant_type=client_credentials&scope=read+write',
+        },
+      ])
+    })
+
+    it('get another token after the first one has expired, and once after the API has refused it', async () => {
+      const short = await startTokens(30)
+      await short.call()
+      await short.call()
+      expect(short.tokens.requests).toHaveLength(2)
+
+      const { tokens, server, call } = await startTokens()
+      await call()
+      server.answer = ({ headers }, response) =>
+        void response.writeHead(headers.authorization?.endsWith('2') ? 200 : 401).end('{}')
+      expect(await call()).toEqual({})
+      server.answer = (_, response) => void response.writeHead(401).end()
+      await expect(call()).rejects.toThrow('HTTP 401')
+      await expect(call()).rejects.toThrow('HTTP 401')
+      expect(tokens.requests).toHaveLength(4)
+      expect(server.requests).toHaveLength(7)
+    })
+
+    it.each([
+      [400, '{"error":"invalid_client","error_description":"value-of-shop_secret"}', '400 (invalid_client)', true],
+      [503, 'no', 'HTTP status 503', true],
+      [200, '{"access_token":"a\\nb","token_type":"bearer"}', 'without a bearer token', true],
+      [200, '{"access_token":"abc","token_type":"mac"}', 'without a bearer token', true],
+    ])('without a token (%i %s) send no call', async (status, answer, message, isToolError) => {
+      const { tokens, server, call } = await startTokens()
+      tokens.answer = (_, response) => void response.writeHead(status).end(answer)
+      const thrown: unknown = await call().catch((error: unknown) => error)
+      expect(String(thrown)).toContain(message)
+      expect(String(thrown)).not.toContain('value-of-shop_secret')
+      // A call with effect once is not tried again, and code learns that it had no effect.
+      expect(thrown instanceof ToolError).toBe(isToolError)
+      expect(server.requests).toEqual([])
+    })
+
+    it.each([
+      [document(), client, 'the document has no token URL for clients'],
+      [document('http://login.example.com/token'), client, 'is not https: set tokenUrl'],
+      [{ ...secured('key') }, client, 'it takes no token'],
+    ])('are refused at start where they can get no token: %#', async (whole, credentials, problem) => {
+      const scheme = Object.keys(whole.security[0] ?? {})[0] ?? ''
+      await expect(listShop({ credentials: { [scheme]: credentials } }, whole)).rejects.toThrow(problem)
+    })
   })
 
   it('an operation without security gets none of a scheme, and headers of the configuration', async () => {

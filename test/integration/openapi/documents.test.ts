@@ -1,11 +1,12 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { temporaryFolder } from '../../support/folders.js'
 import { listOpenApiTools } from '../../support/openapi/openapi-tools.js'
 import { RecordingServer } from '../../support/openapi/recording-server.js'
 import { listShop, shop } from '../../support/openapi/shop.js'
+import { noLog } from '../../../src/tools/sources/tool-source.js'
 
 describe('a document', () => {
   it('is read from a URL, with a credential, and is the base of its servers', async () => {
@@ -23,6 +24,61 @@ describe('a document', () => {
       ['/latest', 'token'],
       ['/spec/openapi.json', 'token'],
     ])
+  })
+
+  it('in several files is read from a folder, and nothing outside of it', async () => {
+    const [folder, outside] = [await temporaryFolder(), await temporaryFolder()]
+    await mkdir(join(folder, 'models'))
+    const get = (schema: string) => ({
+      operationId: schema.replaceAll(/\W/g, ''),
+      requestBody: { content: { 'application/json': { schema: { $ref: schema } } } },
+    })
+    const paths = { inside: 'models/pet.yaml', above: `../${basename(outside)}/pet.yaml`, link: 'linked/pet.yaml' }
+    await writeFile(
+      join(folder, 'openapi.yaml'),
+      stringify({
+        openapi: '3.1.0',
+        servers: [{ url: 'https://api.example.com' }],
+        paths: Object.fromEntries(
+          [...Object.values(paths), 'https://example.com/pet.yaml'].map((schema, n) => [
+            `/${n}`,
+            { post: get(schema) },
+          ]),
+        ),
+      }),
+    )
+    for (const place of [join(folder, 'models'), outside]) await writeFile(join(place, 'pet.yaml'), 'type: object')
+    await symlink(outside, join(folder, 'linked'))
+    const lines: string[] = []
+    const log = { ...noLog, warn: (line: string) => void lines.push(line) }
+    const { tools } = await listOpenApiTools('api', { document: join(folder, 'openapi.yaml') }, { log })
+    expect(tools.map(({ name }) => name)).toEqual(['api__modelspetyaml'])
+    expect(lines.filter((line) => line.includes('outside of the folder'))).toHaveLength(2)
+    expect(lines.filter((line) => line.includes('refers only to files'))).toHaveLength(1)
+  })
+
+  it('in several files is read from one origin, with its credential, and from no other', async () => {
+    const other = await RecordingServer.start()
+    const parts = { '/a.json': { $ref: './b.json' }, '/b.json': { $ref: `${other.url}/c.json` } }
+    const server = await RecordingServer.start(({ url }, response) => {
+      const part = parts[url as keyof typeof parts]
+      const schema = { $ref: '/a.json' }
+      const operation = { operationId: 'call', requestBody: { content: { 'application/json': { schema } } } }
+      const root = { ...shop, paths: { ...shop.paths, '/x': { post: operation } } }
+      response.end(JSON.stringify(part ?? root))
+    })
+    const lines: string[] = []
+    const log = { ...noLog, warn: (line: string) => void lines.push(line) }
+    const options = { document: `${server.url}/openapi.json`, documentHeaders: { Authorization: 'token' } }
+    const { tools } = await listOpenApiTools('shop', options, { log })
+    expect(tools).toHaveLength(5)
+    expect(server.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/openapi.json', 'token'],
+      ['/a.json', 'token'],
+      ['/b.json', 'token'],
+    ])
+    expect(other.requests).toEqual([])
+    expect(lines.join('\n')).toContain(`it is not of ${server.url}`)
   })
 
   it.each<[string, (server: RecordingServer, other: RecordingServer) => void, string]>([

@@ -120,6 +120,30 @@ describe('work that a host has begun', () => {
   })
 })
 
+it('reports its progress to the log of a host without a progress token, unless the host wants only warnings', async () => {
+  const { tool, entered, open } = gate()
+  const env = await TestEnvironment.start({ tools: [tool], script: noModel })
+  const { url } = await serveMcp(testMcpHost(env, [tool]))
+  const logOf = async (level?: 'warning') => {
+    const client = await connectMcp(url, '2025')
+    if (level !== undefined) await client.setLoggingLevel(level)
+    const lines: unknown[] = []
+    client.setNotificationHandler('notifications/message', ({ params }) => void lines.push(params))
+    return { client, lines }
+  }
+  const [loud, quiet] = [await logOf(), await logOf('warning')]
+  const results = [loud, quiet].map(({ client }, n) => {
+    const session = `log-${n}`
+    env.sessionHandle(session)
+    return client.callTool({ name: 'execute_code', arguments: { code: 'print(await gate())', session } })
+  })
+  await entered
+  open('done')
+  for (const result of results) expect(textOf(await result)).toMatch(/^done/)
+  expect(loud.lines).toContainEqual({ level: 'info', logger: 'durable-ptc', data: 'It has ended, 1 call done' })
+  expect(quiet.lines).toEqual([])
+})
+
 describe('requests that are wrong', () => {
   it('get an error that says what is wrong, and end nothing', async () => {
     const { tool } = gate()

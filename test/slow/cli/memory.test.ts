@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { runCommand } from '../../../src/tools/memory/commands/commands.js'
 import { parseLimits } from '../../../src/tools/memory/limits.js'
 import { ScopedMemory } from '../../../src/tools/memory/scoped-memory.js'
-import { LocalObjects } from '../../../src/tools/memory/stores/local-objects.js'
+import { LocalObjects } from '../../../src/values/objects/local-objects.js'
 import { TestProject } from '../../support/cli/ptc.js'
 import { filesIn } from '../../support/folders.js'
 

@@ -110,7 +110,12 @@ export class TestProject implements AsyncDisposable {
   }
 
   start(...ptcArguments: readonly string[]): PtcProcess {
-    const ptc = new PtcProcess(ptcArguments, this.folder, this.environment)
+    return this.startWith({}, ...ptcArguments)
+  }
+
+  /** @param environment replaces variables of this process */
+  startWith(environment: EnvironmentVariables, ...ptcArguments: readonly string[]): PtcProcess {
+    const ptc = new PtcProcess(ptcArguments, this.folder, { ...this.environment, ...environment })
     this.#started.push(ptc)
     return ptc
   }

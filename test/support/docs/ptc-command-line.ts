@@ -62,7 +62,7 @@ export function problemsOf(program: Command, ptcArguments: readonly string[]): r
     } else if (subcommand && positional.length === 0) command = subcommand
     else positional.push(word)
   }
-  if (command.commands.length > 0) {
+  if (command.commands.length > 0 && command.registeredArguments.length === 0) {
     return [...problems, `there is no command ${[command.name(), ...positional].join(' ')}`]
   }
   const accepted = command.registeredArguments

@@ -44,6 +44,7 @@ export interface TestEnvironmentOptions
       | 'agents'
       | 'mcp'
       | 'openapi'
+      | 'skills'
       | 'credentials'
       | 'model'
       | 'providers'
@@ -114,6 +115,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       agents: options.agents ?? [],
       mcp: options.mcp,
       openapi: options.openapi,
+      skills: options.skills,
       credentials: options.credentials,
       model: { name: 'scripted', ...options.model },
       providers: options.providers,

@@ -1,9 +1,7 @@
 import type { JsonObject } from '../../../src/common/json/json.js'
 import { listTools } from '../../../src/tools/sources/tool-source.js'
 import type { MemoryCommand } from '../../../src/tools/memory/commands/commands.js'
-import type { MemoryLimits } from '../../../src/tools/memory/limits.js'
-import { memory } from '../../../src/tools/memory/memory.js'
-import type { MemoryScope } from '../../../src/tools/memory/scope.js'
+import { memory, type MemoryOptions } from '../../../src/tools/memory/memory.js'
 
 let calls = 0
 
@@ -15,9 +13,9 @@ export interface MemoryCaller {
 /** A function that calls the memory tool over a folder. */
 export async function openMemory(
   directory: string,
-  { limits, scope = ({ user }) => user }: { limits?: MemoryLimits; scope?: MemoryScope } = {},
+  { scope = ({ user }) => user, ...options }: Partial<Pick<MemoryOptions, 'limits' | 'scope' | 'encryption'>> = {},
 ): Promise<MemoryCaller> {
-  const source = memory({ store: { kind: 'local', directory }, scope, ...(limits && { limits }) })
+  const source = memory({ store: { kind: 'local', directory }, scope, ...options })
   const { tools } = await listTools([source])
   const [tool] = tools
   if (tool === undefined) throw new Error('the source lists no tool')

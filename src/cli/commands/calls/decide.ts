@@ -21,6 +21,7 @@ interface AnswerOptions extends Decision {
   readonly result?: string
   readonly error?: string
   readonly call?: string
+  readonly cancel?: true
 }
 
 interface DenyOptions extends Decision {
@@ -60,21 +61,24 @@ export function answerCommand(): Command {
       .argument('<run>', 'id of the run, or the token of the call')
       .argument('[text]', 'the answer to a question')
       .addOption(new Option('--result <file-or-json>', 'the result as JSON, or a file with it; - reads it from stdin'))
-      .addOption(new Option('--error <text>', 'why there is no result: the call fails, and its code gets a ToolError'))
+      .addOption(new Option('--error <text>', 'why there is no result: the call fails, or declines its question'))
+      .addOption(new Option('--cancel', 'close the question of an MCP server without an answer'))
       .addOption(new Option('--call <call>', `${callText}; needed when several calls wait`)),
   ).action(async (id: string, text: string | undefined, options: AnswerOptions) => {
-    const { config, result, error, call, ...decision } = options
-    if ([text, result, error].filter((each) => each !== undefined).length !== 1) {
-      const hint = 'Give a text, or --result JSON, or --error TEXT.'
+    const { config, result, error, call, cancel, ...decision } = options
+    if ([text, result, error, cancel].filter((each) => each !== undefined).length !== 1) {
+      const hint = 'Give a text, or --result JSON, or --error TEXT, or --cancel.'
       throw new PtcError('RUN_INPUT_INVALID', 'a call needs exactly one answer', { hint })
     }
     const value = result === undefined ? undefined : await readJson(result, '--result')
     await withWaitingCall(config, 'result', { id, call }, async (ptc, token) => {
-      if (error !== undefined) await ptc.failCall(token, error, decision)
+      if (cancel) await ptc.failCall(token, 'cancelled', { ...decision, cancel })
+      else if (error !== undefined) await ptc.failCall(token, error, decision)
       else if (text !== undefined) await answerCall(ptc, token, text, completeCommand(id, call), decision)
       else await ptc.completeCall(token, value ?? null, decision)
     })
-    if (error !== undefined) printStatus('the call has failed')
+    if (cancel) printStatus('the question is cancelled')
+    else if (error !== undefined) printStatus('the call has failed')
     else printStatus(text === undefined ? 'the call is completed' : 'the question is answered')
   })
 }

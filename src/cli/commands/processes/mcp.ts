@@ -3,6 +3,7 @@ import { waitForAbort } from '../../../common/async/abort.js'
 import { messageOf } from '../../../common/errors.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { printStatus, reserveStdout } from '../../process/stdio.js'
+import { mcpLoginCommand, mcpLogoutCommand } from './mcp-login.js'
 import { configOption, type ConfigOption, sandboxOption, type SandboxOption } from '../options.js'
 
 interface Options extends ConfigOption, SandboxOption {}
@@ -22,6 +23,8 @@ Example of a client's configuration:
   { "mcpServers": { "ptc": { "command": "npx", "args": ["ptc", "mcp", "--config", "/path/to/ptc.config.ts"] } } }`,
     )
     .action(serveMcp)
+    .addCommand(mcpLoginCommand())
+    .addCommand(mcpLogoutCommand())
 }
 
 async function serveMcp({ config, sandbox }: Options): Promise<void> {

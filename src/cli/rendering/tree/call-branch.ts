@@ -1,3 +1,4 @@
+import { describeQuestion } from '../../../common/calls/questions.js'
 import type { JsonObject } from '../../../common/json/json.js'
 import { pluralize, takeStart } from '../../../common/text/text.js'
 import { type CallNode, describeRef, parseRef, shortHash } from '../../../client/run-tree/index.js'
@@ -78,8 +79,18 @@ function outcomeLines(call: CallNode, { full, now }: RenderContext, columns: num
     return textBlock(`→ ${resultPreview}${isComplete ? '' : '…'}`, { columns, style: 'dim', limit: undefined })
   }
   if (call.deferred) return [[part(formatWait('result', call.deferred), 'dim')]]
+  if (call.question) {
+    const { question } = call
+    const lines = textBlock(oneLine(describeQuestion(question)), {
+      columns,
+      style: 'yellow',
+      limit: full ? undefined : 3,
+    })
+    return [...lines, [part(formatWait('answer', question), 'yellow')]]
+  }
   if (call.approval) return [[part(formatWait('approval', call.approval), 'yellow')]]
   if (call.waitsForSlot) return [[part(`waits for a slot of ${oneLine(call.tool)}`, 'dim')]]
+  if (call.waitsForLock) return [[part(`waits for a lock of ${oneLine(call.tool)}`, 'dim')]]
   if (pending) {
     const retried = describeRetry(call, now)
     return [
@@ -118,6 +129,9 @@ function decisionLines({ decision }: CallNode, full: boolean): readonly Line[] {
   ]
 }
 
-function formatWait(what: 'result' | 'approval', { since, expiresAt }: NonNullable<CallNode['deferred']>): string {
+function formatWait(
+  what: 'result' | 'approval' | 'answer',
+  { since, expiresAt }: NonNullable<CallNode['deferred']>,
+): string {
   return `waits for its ${what} since ${formatTime(since)}, expires ${formatTime(expiresAt)}`
 }

@@ -2,6 +2,7 @@ import { defined } from '../../../common/defined.js'
 import { addUsage, zeroCounts, type RunCounts } from '../../../common/run/runs.js'
 import type { BudgetPause } from '../../../common/budget/budget.js'
 import { isQuestion } from '../../../common/calls/deferred-calls.js'
+import { describeQuestion, questionOfWait } from '../../../common/calls/questions.js'
 import { requesterOf } from '../../../common/run/requester.js'
 import type { JsonValue } from '../../../common/json/json.js'
 import { isNamedSessionId, workflowNames } from '../../../common/names.js'
@@ -101,12 +102,14 @@ function waitsOf(turns: readonly TurnNode[], paused: BudgetPause | undefined): r
 }
 
 function callWait(call: CallNode): readonly CallWait[] {
-  const { tool, summary, arguments: args, position, deferred, approval } = call
-  const wait = deferred ?? approval
+  const { tool, arguments: args, position, deferred, approval, question: asked } = call
+  const wait = deferred ?? approval ?? asked
   if (!wait) return []
   const { since, expiresAt, completionToken: token } = wait
-  const type = approval ? 'approval' : isQuestion(args) ? 'answer' : 'result'
-  return [{ type, tool, summary, arguments: args, position, since, expiresAt, token }]
+  const type = approval ? 'approval' : asked || isQuestion(args) ? 'answer' : 'result'
+  const summary = asked ? describeQuestion(asked) : call.summary
+  const question = asked && questionOfWait(asked)
+  return [{ type, tool, summary, arguments: args, position, ...defined({ question }), since, expiresAt, token }]
 }
 
 /** Returns the status of a run. A run that completed without success counts as failed. */

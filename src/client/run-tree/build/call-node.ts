@@ -1,4 +1,5 @@
 import { approvalKey, isApprovalKey } from '../../../common/calls/approvals.js'
+import { questionKey } from '../../../common/calls/questions.js'
 import { toolUseCaller } from '../../../common/agent/hosted-code.js'
 import { isLostWorkerFailure, toCallStatus } from '../../../common/calls/outcomes.js'
 import { defined } from '../../../common/defined.js'
@@ -8,7 +9,7 @@ import type { ActivityRecord } from '../history/activity-record.js'
 import type { FetchedValues } from '../values/fetched-values.js'
 import { encodeCompletionToken } from '../../../common/calls/completion-token.js'
 import { type CallNode, type CompensationNode, type Failure, isPending, type PendingStatus } from '../tree.js'
-import type { CallDecision, DeferredWait } from '../waits.js'
+import type { CallDecision, DeferredWait, QuestionWait } from '../waits.js'
 
 export interface CallContext {
   /** True when the run has ended. Its open activities are interrupted. */
@@ -35,7 +36,10 @@ export function cachedCallNode(call: CallDraft, context: CallContext, codeUse: s
   const last = call.check ?? call.activity
   const isCompensating = call.compensation !== undefined && call.compensation.end === undefined
   const isSettled =
-    node.deferred === undefined && !isCompensating && (last ? last.end !== undefined : !isPending(node.status))
+    node.deferred === undefined &&
+    node.question === undefined &&
+    !isCompensating &&
+    (last ? last.end !== undefined : !isPending(node.status))
   if (isSettled) context.cache.set(call, node)
   return node
 }
@@ -46,7 +50,8 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
   const open = activity?.end ? undefined : activity
   const deferred = deferredWaitOf(call, context)
   const approval = approvalWaitOf(call, context)
-  const { status, message }: CallEnding = deferred ? { status: 'running' } : callEndingOf(call, context)
+  const question = questionWaitOf(call, context)
+  const { status, message }: CallEnding = deferred || question ? { status: 'running' } : callEndingOf(call, context)
   const { result, endedAt } = endOf(call)
   // The type of a remote activity may differ from the name of the tool.
   const tool = described?.tool ?? input?.tool ?? ''
@@ -63,7 +68,7 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     ...(activity?.workflowId !== undefined && { workflowId: activity.workflowId }),
     step: call.step,
     startedAt: activity?.scheduledAt ?? call.createdAt,
-    endedAt: deferred ? undefined : activity ? endedAt : isPending(status) ? undefined : call.createdAt,
+    endedAt: deferred || question ? undefined : activity ? endedAt : isPending(status) ? undefined : call.createdAt,
     attempts: activity?.attempts ?? 0,
     lastFailure: activity?.lastFailure,
     // The server also counts attempts on workers without the tool.
@@ -71,16 +76,21 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     blocked: activity?.blockedNote,
     status,
     deferred,
-    ...defined({ approval }),
+    ...defined({ approval, question }),
     ...(call.decision && { decision: decisionOf(call, call.decision) }),
     ...(open?.progress !== undefined && { progress: open.progress }),
-    ...(status === 'waiting' && !activity && !approval && config?.concurrency !== undefined && { waitsForSlot: true }),
+    ...(status === 'waiting' && !activity && !approval && slotWait(config)),
     ...(call.compensation && { compensation: compensationNode(call.compensation, context.isRunEnded) }),
     message,
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
     resultRef: result?.ref,
     resultBytes: result?.bytes ?? 0,
   }
+}
+
+function slotWait(config: ReturnType<RunTools['get']>): Pick<CallNode, 'waitsForSlot' | 'waitsForLock'> {
+  if (config?.lock !== undefined) return { waitsForLock: true }
+  return config?.concurrency === undefined ? {} : { waitsForSlot: true }
 }
 
 /** Returns the times and attempts of an activity. */
@@ -138,15 +148,28 @@ function deferredWaitOf(
 
 /** Returns undefined for a call that does not wait for its approval according to the history. */
 function approvalWaitOf(
-  { approval, activity, delivered }: CallDraft,
+  { approval, activity, delivered, decision }: CallDraft,
   { isRunEnded, namespace, workflowId }: CallContext,
 ): DeferredWait | undefined {
-  if (approval?.input.type !== 'approval' || activity || delivered || isRunEnded) return undefined
+  if (approval?.input.type !== 'approval' || activity || delivered || decision || isRunEnded) return undefined
   if (resultOf(approval, 'approval')?.isNeeded !== true || approval.end === undefined) return undefined
   const { idempotencyKey, deferred, expiresMs } = approval.input.request
   const token = { namespace, workflowId, idempotencyKey: approvalKey(idempotencyKey), ...deferred }
   const { at: since } = approval.end
   return { since, expiresAt: since + expiresMs, completionToken: encodeCompletionToken(token) }
+}
+
+/** Returns undefined for a call that does not wait for the answer to a question according to the history. */
+function questionWaitOf(
+  { question, delivered }: CallDraft,
+  { isRunEnded, namespace, workflowId }: CallContext,
+): QuestionWait | undefined {
+  if (question?.input.type !== 'question' || delivered || isRunEnded) return undefined
+  const { idempotencyKey, number, deferred, expiresMs, question: asked } = question.input.asked
+  const token = { namespace, workflowId, idempotencyKey: questionKey(idempotencyKey, number), ...deferred }
+  const since = question.scheduledAt
+  const shown = { from: asked.from, message: asked.message, ...defined({ schema: asked.schema, url: asked.url }) }
+  return { since, expiresAt: since + expiresMs, completionToken: encodeCompletionToken(token), ...shown }
 }
 
 /** Returns the end of a call. The outcome that the caller got takes precedence over the end of the activity. */

@@ -77,6 +77,8 @@ export interface CallDraft {
   readonly activity: ActivityRecord | undefined
   /** The activity that requests the approval of the call. */
   readonly approval?: ActivityRecord
+  /** The activity that tells people of the last question of the call. */
+  readonly question?: ActivityRecord
   /** The last decision on the call. */
   readonly decision?: DecisionInput
   /** The activity that undoes the effect of the call. */

@@ -49,11 +49,13 @@ function countWaitingCalls(run: RunDraft): number {
   const notScheduled = calls.filter(isWithoutActivity)
   const direct = [...(run.turns.at(-1)?.directCalls.values() ?? [])]
   const withoutSlot = direct.filter(
-    (call) =>
-      isWithoutActivity(call) &&
-      (call.approval || run.tools.get(call.described?.tool ?? '')?.concurrency !== undefined),
+    (call) => isWithoutActivity(call) && (call.approval || waitsForLimiter(run.tools.get(call.described?.tool ?? ''))),
   )
   return notScheduled.length + withoutSlot.length + [...calls, ...direct].filter(isDeferredWaiting).length
+}
+
+function waitsForLimiter(tool: ReturnType<RunDraft['tools']['get']>): boolean {
+  return tool?.concurrency !== undefined || tool?.lock !== undefined
 }
 
 function isWithoutActivity({ activity, delivered, described }: CallDraft): boolean {
@@ -61,5 +63,6 @@ function isWithoutActivity({ activity, delivered, described }: CallDraft): boole
 }
 
 function isDeferredWaiting(call: CallDraft): boolean {
+  if (call.question) return !call.delivered
   return isDeferred(call) && call.activity?.end?.type === 'completed' && !call.delivered && !call.check
 }

@@ -16,6 +16,7 @@ import { externalizableString, isSameText } from '../values/external-values.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
 import type { ActivityRecord } from '../history/activity-record.js'
 import { approvalKey } from '../../../common/calls/approvals.js'
+import { questionKey } from '../../../common/calls/questions.js'
 import type { CallPosition } from '../../../common/calls/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
@@ -75,6 +76,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyToolCall(run, record, input)
     case 'approval':
       return changeCall(callsBeside(run, input.request.position), input.request.position, { approval: record })
+    case 'question':
+      return changeCall(callsBeside(run, input.asked.position), input.asked.position, { question: record })
     case 'compensation':
       return applyCompensation(run, record, input.position)
     case 'check':
@@ -233,7 +236,9 @@ function applyToolCall(
   if (!calls) return
   const draft = calls.get(index)
   if (draft) {
-    calls.set(index, { ...draft, activity: record })
+    // A call that has asked is executed again.
+    const { question: _, ...asked } = draft
+    calls.set(index, { ...asked, activity: record })
     return
   }
   const position = { turn, cell, index, step: 0, createdAt: record.scheduledAt }
@@ -249,7 +254,7 @@ function callsBeside(run: RunDraft, { cell }: CallPosition): Map<number, CallDra
 function changeCall(
   calls: Map<number, CallDraft> | undefined,
   { index }: CallPosition,
-  change: Pick<CallDraft, 'approval'> | Pick<CallDraft, 'compensation'> | Pick<CallDraft, 'check'>,
+  change: Pick<CallDraft, 'approval' | 'question' | 'compensation' | 'check'>,
 ): void {
   const call = calls?.get(index)
   if (call) calls?.set(index, { ...call, ...change })
@@ -280,6 +285,11 @@ function applyDecision(run: RunDraft, decision: DecisionInput): void {
       const ofApproval = isApproval && approvalKey(call.approval.input.request.idempotencyKey) === idempotencyKey
       const ofResult =
         call.activity?.input.type === 'tool' && call.activity.input.call.idempotencyKey === idempotencyKey
+      if (isQuestionKeyOf(call, idempotencyKey)) {
+        const { question: _, ...answered } = call
+        calls?.set(index, { ...answered, decision })
+        return
+      }
       if (!ofApproval && !ofResult) continue
       const failed = ofResult && result.type === 'failure'
       const outcome = failed && {
@@ -290,6 +300,12 @@ function applyDecision(run: RunDraft, decision: DecisionInput): void {
       return
     }
   }
+}
+
+function isQuestionKeyOf({ question }: CallDraft, key: string): boolean {
+  if (question?.input.type !== 'question') return false
+  const { idempotencyKey, number } = question.input.asked
+  return questionKey(idempotencyKey, number) === key
 }
 
 /** Returns the latest turn. A program has only turn 0. */

@@ -16,6 +16,7 @@ import type {
   ApprovalInput,
   CompactionOutcome,
   CellReply,
+  QuestionInput,
   SharedCell,
   StepResult,
   DescribedCall,
@@ -73,6 +74,8 @@ export type ActivityInput =
   | { readonly type: 'tool'; readonly call: ToolInput; readonly followUps?: FollowUpContext | undefined }
   /** Requests the approval of a call. */
   | { readonly type: 'approval'; readonly request: ApprovalInput }
+  /** Tells people of a question of a call. */
+  | { readonly type: 'question'; readonly asked: QuestionInput }
   /** Undoes the effect of a call. */
   | { readonly type: 'compensation'; readonly position: CallPosition }
   /** Not an activity: the update that decided on a call, or completed it. */
@@ -149,6 +152,10 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
       return parse(shapes.toolInput, input, (call) => ({ type: 'tool', call }))
     case activityNames.requestApproval:
       return parse(shapes.approvalInput, input, (request) => ({ type: 'approval', request }))
+    case activityNames.announceQuestion:
+      return parse(shapes.questionInput, input, (asked) => ({ type: 'question', asked }))
+    case activityNames.checkAnswer:
+      return other
     case activityNames.checkToolResult:
       return parse(shapes.resultCheckInput, input, ({ position }) => ({ type: 'check', position }))
     default: {
@@ -216,6 +223,7 @@ export function parseActivityResult(
     case 'park':
       return { type: 'park', isCheckpointed: value === true }
     case 'compensation':
+    case 'question':
     case 'close':
     case 'decision':
     case 'shared_cell':

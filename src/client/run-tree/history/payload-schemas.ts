@@ -95,6 +95,7 @@ export const runConfig = z.object({
       effect: z.enum(['read', 'idempotent', 'once']),
       deferred: z.object({ expiresMs: z.number() }).optional(),
       concurrency: z.number().optional(),
+      lock: z.object({ sharedAs: z.string().optional() }).optional(),
       attempts: z.number().optional(),
     }),
   ),
@@ -256,6 +257,18 @@ export const approvalInput = toolInput.pick({ tool: true, caller: true, position
   expiresMs: z.number(),
 })
 export const compensateInput = z.object({ tool: z.string(), position })
+
+export const questionInput = approvalInput.extend({
+  number: z.number(),
+  question: z.object({
+    from: z.string(),
+    message: z.string(),
+    schema: jsonObject.optional(),
+    url: z.string().optional(),
+  }),
+})
+
+export type QuestionInput = z.infer<typeof questionInput>
 
 export const approvalResult = z.object({ isNeeded: z.boolean() })
 

@@ -2,6 +2,7 @@ import type { CaseDefinition } from '../conformance-context.js'
 import { asyncioCases } from './asyncio-cases.js'
 import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
+import { fileCases } from './file-cases.js'
 import { restrictedCellCases } from './restricted-cell-cases.js'
 import { lifecycleCases } from './lifecycle-cases.js'
 import { limitCases } from './limit-cases.js'
@@ -29,5 +30,6 @@ export const pythonCases: readonly (readonly [group: string, cases: readonly Cas
   ['steps', stepCases],
   ['rebuilt program', rebuildCases],
   ['backend', lifecycleCases],
+  ['files', fileCases],
   ['sandbox', isolationCases],
 ]

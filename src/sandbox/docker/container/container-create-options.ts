@@ -2,6 +2,7 @@ import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { defined } from '../../../common/defined.js'
 import type { Limits } from '../../../common/run/limits.js'
 import { languageOf } from '../../../languages/index.js'
+import { filesRoot } from '../../sandbox-files.js'
 
 interface ContainerCreateInput {
   /** The image id. It is not a tag, because a tag could be moved between check and use. */
@@ -19,6 +20,8 @@ interface ContainerCreateInput {
   readonly seccomp: string
   /** An OCI runtime other than the daemon's default, such as `runsc`. */
   readonly runtime?: string | undefined
+  /** Whether the container gets files, by {@link filesMount}. */
+  readonly hasFiles?: boolean
 }
 
 /** An hour, and the time between two calls of `DockerBackend.keepAlive`. */
@@ -158,13 +161,25 @@ export function containerCreateOptions(input: ContainerCreateInput) {
       MaskedPaths: maskedPaths,
       ReadonlyPaths: readonlyPaths,
       Binds: [],
-      Mounts: [],
+      Mounts: input.hasFiles === true ? [filesMount] : [],
       Devices: [],
       PublishAllPorts: false,
       ...defined({ Runtime: runtime }),
     },
   }
 }
+
+/**
+ * A volume of this container, which is removed with it. The daemon writes no archive into the read-only root, nor into
+ * a volume that is mounted read-only. Only root may write in the volume, and no process of a sandbox is root.
+ */
+const filesMount = {
+  Type: 'volume',
+  Source: '',
+  Target: filesRoot,
+  ReadOnly: false,
+  VolumeOptions: { NoCopy: true, Labels: { 'ptc.volume': 'files' }, DriverConfig: { Name: 'local', Options: {} } },
+} as const
 
 export type ContainerCreateOptions = ReturnType<typeof containerCreateOptions>
 

@@ -1,6 +1,8 @@
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
 import type { SandboxSpec } from '../../backend.js'
+import type { SandboxFiles } from '../../sandbox-files.js'
+import { putFiles } from './container-files.js'
 import type { ConnectableState } from './container-state.js'
 import { openAttachStream } from '../connection/attach-stream.js'
 import { deleteCheckpoint, startFromCheckpoint } from './checkpoint.js'
@@ -59,10 +61,11 @@ export class ContainerFactory {
     labels: Readonly<Record<string, string>>,
   ): Promise<ContainerCreateOptions> {
     const { language, limits } = spec
+    const hasFiles = spec.files !== undefined
     const { userNamespace } = await this.#capabilities.get()
     const image = await this.#imageId.get()
     const owner = userId(spec, userNamespace)
-    return containerCreateOptions({ ...this.#options, image, userId: owner, labels, language, limits })
+    return containerCreateOptions({ ...this.#options, image, userId: owner, labels, language, limits, hasFiles })
   }
 
   /**
@@ -93,10 +96,17 @@ export class ContainerFactory {
   /**
    * Attaches before it starts the container, so that no byte of the runner is missed.
    *
+   * @param files what a container gets before it starts for the first time
    * @throws BrokenCheckpointError; PtcError SANDBOX_UNAVAILABLE
    */
-  async connect(container: string, state: ConnectableState, signal?: AbortSignal): Promise<DockerConnection> {
+  async connect(
+    container: string,
+    state: ConnectableState,
+    signal?: AbortSignal,
+    files?: SandboxFiles,
+  ): Promise<DockerConnection> {
     const { engine, image, sendTimeoutMs } = this.#options
+    if (state === 'created' && files) await putFiles(engine, container, files, signal)
     const socket = await openAttachStream(engine, container, signal)
     try {
       await startByState[state](engine, container, signal)

@@ -3,7 +3,7 @@ import { PtcError } from '../../../common/errors.js'
 import { isSameSandbox, type SandboxId } from '../../backend.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { type ConnectableState, type ContainerState, readContainerState } from './container-state.js'
-import { parseIdentity, sandboxName } from './sandbox-identity.js'
+import { labelKeys, parseIdentity, sandboxName } from './sandbox-identity.js'
 import { listContainers } from './list-containers.js'
 
 interface FoundContainer {
@@ -11,6 +11,8 @@ interface FoundContainer {
   readonly name: string
   /** `foreign`: the container has the name of the sandbox but not its labels, and must not be touched. */
   readonly state: ContainerState | 'foreign'
+  /** The digest of the files that it gets before its first start. Undefined: none. */
+  readonly files: string | undefined
 }
 
 /**
@@ -31,7 +33,7 @@ export async function findContainer(
   const identity = parseIdentity(found.name, found.labels)
   const isForeign = identity === undefined || !isSameSandbox(identity.id, id)
   const state = isForeign ? 'foreign' : await readContainerState(engine, found, signal)
-  return { containerId: found.id, name: found.name, state }
+  return { containerId: found.id, name: found.name, state, files: found.labels[labelKeys.files] }
 }
 
 /** Pause before a retry. While a container is being removed, its name stays taken for a moment. */

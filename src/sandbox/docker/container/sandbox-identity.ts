@@ -16,6 +16,8 @@ export const labelKeys = {
    * The id of the pool, on a container of a warm pool. Labels never change, so the container name records the session.
    */
   pool: 'ptc.pool',
+  /** The digest of the files, on a container that gets some before its start. */
+  files: 'ptc.files',
   /** Unix seconds. After that any reaper may remove the container of a warm pool, if it has no session. */
   idleExpires: 'ptc.idle-expires',
 } as const
@@ -47,6 +49,7 @@ export function containerLabels(spec: SandboxSpec, expires: number): Record<stri
     [labelKeys.session]: spec.session,
     [labelKeys.epoch]: String(spec.epoch),
     [labelKeys.expires]: String(expires),
+    ...(spec.files && { [labelKeys.files]: spec.files.digest }),
   }
 }
 

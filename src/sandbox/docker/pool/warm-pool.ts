@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { pauseAfter } from '../../../common/async/growing-pause.js'
 import { metrics } from '../../../common/telemetry/metrics.js'
 import type { SandboxSpec } from '../../backend.js'
 import type { DockerConnection } from '../connection/docker-connection.js'
@@ -22,7 +23,7 @@ interface WarmPoolOptions extends Omit<IdleContainerOptions, 'pool'> {
 const refillDelayMs = 200
 
 /** Delay after idle containers could not be created, or exited by themselves. It doubles with each failure. */
-const backoffMs = { initial: 1_000, maximum: 60_000 } as const
+const pauses = { firstMs: 1_000, longestMs: 60_000 } as const
 
 /**
  * Keeps started containers without a session, and gives each to one session. Only the process that created an idle
@@ -104,14 +105,12 @@ export class WarmPool {
 
   #scheduleFill(milliseconds: number): void {
     if (this.#closed || this.#timer !== undefined) return
-    const backoff =
-      this.#failures === 0 ? 0 : Math.min(backoffMs.initial * 2 ** (this.#failures - 1), backoffMs.maximum)
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined
         this.#filling = this.#filling.then(() => this.#fillNow())
       },
-      Math.max(milliseconds, backoff),
+      Math.max(milliseconds, pauseAfter(this.#failures, pauses)),
     ).unref()
   }
 

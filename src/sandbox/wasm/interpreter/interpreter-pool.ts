@@ -1,5 +1,6 @@
 import { PtcError } from '../../../common/errors.js'
 import type { Interpreter } from './interpreter.js'
+import type { SandboxFiles } from '../../sandbox-files.js'
 import type { ChildLimits } from '../jail/jail-command.js'
 
 interface InterpreterPoolOptions {
@@ -8,7 +9,7 @@ interface InterpreterPoolOptions {
   /** Maximum number of interpreters of this process, including idle ones. */
   readonly maximum: number
   readonly limits: ChildLimits
-  readonly start: (limits: ChildLimits) => Promise<Interpreter>
+  readonly start: (limits: ChildLimits, files?: SandboxFiles) => Promise<Interpreter>
 }
 
 interface IdleInterpreter {
@@ -39,11 +40,12 @@ export class InterpreterPool {
   }
 
   /**
-   * Returns a loaded interpreter with these limits, and removes it from the pool.
+   * Returns a loaded interpreter with these limits, and removes it from the pool. One with files is loaded now.
    *
    * @throws PtcError SANDBOX_UNAVAILABLE
    */
-  async take(limits: ChildLimits): Promise<Interpreter> {
+  async take(limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
+    if (files) return this.#startCold(limits, files)
     this.#limits = limits
     const interpreter = (await this.#takeWarm(limits)) ?? (await this.#startCold(limits))
     // The refill runs after the caller has continued with this interpreter.
@@ -68,23 +70,23 @@ export class InterpreterPool {
     }
   }
 
-  async #startCold(limits: ChildLimits): Promise<Interpreter> {
+  async #startCold(limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
     if (this.#closed) throw new PtcError('SANDBOX_UNAVAILABLE', 'the embedded sandbox backend is closed')
-    // Discard idle interpreters with other limits, to stay within the maximum.
-    await this.#discard(this.#idle.splice(0))
-    return waitUntilReady(await this.#start(limits))
+    // Discard idle interpreters with other limits, to stay within the maximum. One with files uses none of them.
+    if (!files || this.#isFull) await this.#discard(this.#idle.splice(0))
+    return waitUntilReady(await this.#start(limits, files))
   }
 
-  async #start(limits: ChildLimits): Promise<Interpreter> {
+  async #start(limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
     const { maximum, start } = this.#options
-    if (liveInterpreters.size + startingCount >= maximum) {
+    if (this.#isFull) {
       throw new PtcError('SANDBOX_UNAVAILABLE', `${maximum} embedded interpreters are running, which is the maximum`, {
         hint: 'Wait for a session to end, raise the maximum (each takes about 170 MB), or use the Docker backend.',
       })
     }
     startingCount += 1
     try {
-      const interpreter = await start(limits)
+      const interpreter = await start(limits, files)
       liveInterpreters.add(interpreter)
       void interpreter.ended.then(() => liveInterpreters.delete(interpreter))
       interpreter.setReferenced(false)
@@ -94,10 +96,14 @@ export class InterpreterPool {
     }
   }
 
+  get #isFull(): boolean {
+    return liveInterpreters.size + startingCount >= this.#options.maximum
+  }
+
   #refill(): void {
     const limitsKey = JSON.stringify(this.#limits)
     while (!this.#closed && this.#idle.length < this.#options.warm) {
-      if (liveInterpreters.size + startingCount >= this.#options.maximum) return
+      if (this.#isFull) return
       const idle: IdleInterpreter = { limitsKey, starting: this.#start(this.#limits) }
       this.#idle.push(idle)
       // An interpreter that does not start, or dies while idle, is dropped. The next session starts one and reports an

@@ -8,6 +8,7 @@ import { messageOf, PtcError } from '../../../common/errors.js'
 import type { SandboxEnd } from '../../backend.js'
 import { deferred } from '../../../common/async/deferred.js'
 import { signalProcessGroup } from '../../../platform/process-group.js'
+import { InheritedFile } from './inherited-file.js'
 import { InterruptFlag } from './interrupt-flag.js'
 import { childEnvironment, type JailCommand } from '../jail/jail-command.js'
 import { DiagnosticsBuffer } from '../../diagnostics-buffer.js'
@@ -53,18 +54,28 @@ export class Interpreter {
   readonly #readySignal = deferred<'started'>()
   #state: InterpreterState = { phase: 'running' }
 
-  constructor({ file, args }: JailCommand) {
+  /** @param files what the child reads from descriptor 5, if its command says so */
+  constructor({ file, args }: JailCommand, files?: Uint8Array) {
     this.#interruptFlag = new InterruptFlag()
+    const inherited = files && new InheritedFile(files)
     this.#child = spawn(file, args, {
       env: childEnvironment,
       cwd: '/',
-      stdio: ['pipe', 'pipe', 'pipe', this.#interruptFlag.childDescriptor, 'pipe'],
+      stdio: [
+        'pipe',
+        'pipe',
+        'pipe',
+        this.#interruptFlag.childDescriptor,
+        'pipe',
+        ...(inherited ? [inherited.descriptor] : []),
+      ],
       // This starts a new process session: without a terminal, without the Ctrl-C for the worker, and with one process
       // group to kill.
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
     this.#interruptFlag.closeChildDescriptor()
+    inherited?.close()
     const { stdin, stdout, stderr, stdio } = this.#child
     const status = stdio[4] as Readable | null | undefined
     if (!stdin || !stdout || !stderr || !status) {

@@ -19,6 +19,8 @@ export interface ChildSettings {
   readonly bootImage?: string | undefined
   /** True for the child that creates the boot image. */
   readonly makesBootImage?: boolean
+  /** The files that the child reads from descriptor 5, for this folder. Undefined: there are none. */
+  readonly files?: { readonly root: string; readonly bytes: number }
 }
 
 /** The files of the child, in JavaScript and shell, which are not compiled. */
@@ -53,7 +55,7 @@ export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 
   const readablePaths = [pyodideFolder(), realpathSync(wasmFolder), realpathSync(runner), ...bootImageFolders]
   const command = [
     ...parentDeathArguments(layers),
-    ...kernelLimitArguments(layers, settings.limits),
+    ...kernelLimitArguments(layers, settings),
     ...namespaceArguments(layers, readablePaths),
     ...nodeArguments(layers, readablePaths),
     path.join(realpathSync(wasmFolder), entry),
@@ -84,9 +86,14 @@ function parentDeathArguments({ setpriv }: JailLayers): readonly string[] {
   return setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs', '--']
 }
 
-function kernelLimitArguments({ shell, node }: JailLayers, { memoryBytes, tmpBytes }: ChildLimits): readonly string[] {
+/** The child has the files in memory: as it reads them, and as its file system has them. */
+const copiesOfFiles = 2
+
+function kernelLimitArguments({ shell, node }: JailLayers, { limits, files }: ChildSettings): readonly string[] {
   if (shell === undefined || node === undefined) return []
-  const kibibytes = Math.ceil((node.dataBytes + memoryBytes + tmpBytes + overheadBytes) / 1024)
+  const { memoryBytes, tmpBytes } = limits
+  const filesBytes = (files?.bytes ?? 0) * copiesOfFiles
+  const kibibytes = Math.ceil((node.dataBytes + memoryBytes + tmpBytes + overheadBytes + filesBytes) / 1024)
   return [shell, path.join(wasmFolder, 'limits.sh'), String(kibibytes)]
 }
 
@@ -119,8 +126,15 @@ function nodeArguments({ permissionFlag }: JailLayers, readable: readonly string
 }
 
 /** Returns the argument of runner/wasm/main.mjs. */
-function childSettingsJson({ limits, runner, ...image }: ChildSettings) {
+function childSettingsJson({ limits, runner, files, ...image }: ChildSettings) {
   const { memoryBytes, tmpBytes } = limits
   const quotas = { tmpBytes, maxFiles, maxOpenFiles }
-  return { pyodide: pyodideFolder(), runner: realpathSync(runner), memoryBytes, quotas, ...image }
+  return {
+    pyodide: pyodideFolder(),
+    runner: realpathSync(runner),
+    memoryBytes,
+    quotas,
+    filesRoot: files?.root,
+    ...image,
+  }
 }

@@ -1,4 +1,4 @@
-import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
+import { raceWithSignal, raceWithTimeLimit } from '../../../common/async/abort.js'
 import { ConcurrencyLimit } from '../../../common/async/concurrency-limit.js'
 import { defined } from '../../../common/defined.js'
 import { formatDuration } from '../../../common/text/duration.js'
@@ -67,9 +67,9 @@ export class PageFetcher {
     const { timeout } = this.#options
     let limited = signal
     try {
-      return await withTimeLimit(signal, timeout, (derived) => {
+      return await raceWithTimeLimit(signal, timeout, (derived) => {
         limited = derived
-        return raceWithSignal(derived, this.#fetch(url, derived))
+        return this.#fetch(url, derived)
       })
     } catch (thrown) {
       signal.throwIfAborted()

@@ -1,4 +1,4 @@
-import { maxMessageBytes } from './process-transport.js'
+import { maxMessageBytes } from './message-reader.js'
 
 /**
  * Returns a `fetch` for a server that may send a body without an end. A stream of events may be open for days: its limit

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { utf8Length } from '../../../common/text/text.js'
 import { isJsonObject, type JsonObject } from '../../../common/json/json.js'
+import { listItems } from './list-items.js'
 
 /** A tool as its server defines it. */
 export interface McpToolDefinition {
@@ -12,7 +12,12 @@ export interface McpToolDefinition {
   readonly outputSchema?: JsonObject | undefined
   readonly annotations?: McpAnnotations | undefined
   readonly execution?: { readonly taskSupport?: string | undefined } | undefined
+  /** A request of the protocol that the tool stands for. Undefined: the server has the tool, and the request calls it. */
+  readonly request?: McpRequest | undefined
 }
+
+/** What a tool of ours, which the server does not list, asks the server for. */
+export type McpRequest = 'list_resources' | 'read_resource' | 'list_prompts' | 'get_prompt'
 
 export interface McpAnnotations {
   readonly readOnlyHint?: boolean | undefined
@@ -20,11 +25,8 @@ export interface McpAnnotations {
   readonly idempotentHint?: boolean | undefined
 }
 
-/** Limits of a server's list. The bytes are of JSON. */
-const maxPages = 100
-const maxTools = 2_000
+/** Bytes of JSON of one tool. */
 const maxToolBytes = 256 * 1024
-const maxBytes = 8 * 1024 * 1024
 
 const optional = <Part>(schema: z.ZodType<Part>) => schema.optional().catch(undefined)
 
@@ -47,41 +49,23 @@ const definition: z.ZodType<McpToolDefinition> = z.object({
   execution: optional(z.object({ taskSupport: optional(z.string()) })),
 })
 
-const page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() })
-
 /** Tools of a server, and what is wrong with the others. */
 export interface ListedDefinitions {
   readonly definitions: readonly McpToolDefinition[]
   readonly problems: readonly string[]
 }
 
-/** @throws Error for a list that does not end, or is too long; errors of the SDK */
+/** @throws errors of {@link listItems} */
 export async function listDefinitions(client: Client, signal: AbortSignal): Promise<ListedDefinitions> {
   if (client.getServerCapabilities()?.tools === undefined) return { definitions: [], problems: [] }
   const definitions = new Map<string, McpToolDefinition>()
   const problems: string[] = []
-  const cursors = new Set<string>()
-  let cursor: string | undefined
-  let bytes = 0
-  do {
-    const params = cursor === undefined ? {} : { cursor }
-    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, page, { signal })
-    for (const tool of tools) {
-      const toolBytes = utf8Length(JSON.stringify(tool))
-      bytes += toolBytes
-      if (bytes > maxBytes) throw new Error(`the list of tools has more than ${maxBytes} bytes`)
-      const { data } = definition.safeParse(tool)
-      if (data !== undefined && toolBytes > maxToolBytes)
-        problems.push(`${data.name}: it has ${toolBytes} bytes of JSON`)
-      else if (data === undefined) problems.push('a tool without a name')
-      else if (definitions.has(data.name)) problems.push(`${data.name}: the server lists it twice`)
-      else definitions.set(data.name, data)
-    }
-    if (definitions.size > maxTools) throw new Error(`the server lists more than ${maxTools} tools`)
-    if (nextCursor !== undefined && nextCursor !== null && cursors.has(nextCursor)) break
-    cursor = nextCursor ?? undefined
-    if (cursor !== undefined) cursors.add(cursor)
-    if (cursors.size >= maxPages) throw new Error(`the list of tools has more than ${maxPages} pages`)
-  } while (cursor !== undefined)
+  for await (const { item, bytes } of listItems(client, 'tools', signal)) {
+    const { data } = definition.safeParse(item)
+    if (data !== undefined && bytes > maxToolBytes) problems.push(`${data.name}: it has ${bytes} bytes of JSON`)
+    else if (data === undefined) problems.push('a tool without a name')
+    else if (definitions.has(data.name)) problems.push(`${data.name}: the server lists it twice`)
+    else definitions.set(data.name, data)
+  }
   return { definitions: [...definitions.values()], problems }
 }

@@ -2,9 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
 import { signalProcessGroup } from '../../../platform/process-group.js'
-
-/** Parses a line. It is from the SDK, which is loaded when a configuration has a server. */
-export type ParseMessage = (line: string) => JSONRPCMessage
+import { MessageReader, type ParseMessage } from './message-reader.js'
 
 export interface ServerProcess {
   readonly command: string
@@ -14,9 +12,6 @@ export interface ServerProcess {
   /** Gets what the server writes to stderr, and what is no message on stdout. Long lines come in parts. */
   readonly onLine: (line: string) => void
 }
-
-/** Bytes of one message. A larger one ends the connection. */
-export const maxMessageBytes = 16 * 1024 * 1024
 
 /** Milliseconds that a server has after the end of its input, and again after SIGTERM. */
 const graceMs = 1_000
@@ -79,10 +74,14 @@ export class ProcessTransport implements Transport {
     this.#child = child
     child.stdin.on('error', (error) => this.onerror?.(error))
     child.stderr.on('data', (chunk: Buffer) => chunk.toString('utf8').split('\n').forEach(logLine))
-    const lines = new LineSplitter(maxMessageBytes)
+    const reader = new MessageReader({
+      parse: this.#parse,
+      onMessage: (message) => this.onmessage?.(message),
+      onLine,
+    })
     child.stdout.on('data', (chunk: Buffer) => {
       try {
-        for (const line of lines.split(chunk)) this.#receive(line)
+        reader.read(chunk)
       } catch (thrown) {
         this.onerror?.(thrown instanceof Error ? thrown : new Error(String(thrown)))
         child.stdout.removeAllListeners('data').destroy()
@@ -99,18 +98,6 @@ export class ProcessTransport implements Transport {
         resolve()
       })
     })
-  }
-
-  /** Some servers write banners and logs to their standard output. */
-  #receive(line: string): void {
-    if (!line.startsWith('{')) return this.#server.onLine(line)
-    let message: JSONRPCMessage
-    try {
-      message = this.#parse(line)
-    } catch {
-      return this.#server.onLine(line)
-    }
-    this.onmessage?.(message)
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -146,39 +133,6 @@ export class ProcessTransport implements Transport {
     child.stderr?.destroy()
   }
 }
-
-/** Splits bytes into lines. Each byte is looked at once. */
-class LineSplitter {
-  readonly #maxBytes: number
-  #parts: Buffer[] = []
-  #bytes = 0
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  /** @throws Error for a line over the maximum */
-  *split(chunk: Buffer): Generator<string> {
-    let start = 0
-    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
-      this.#add(chunk.subarray(start, end))
-      const line = Buffer.concat(this.#parts).toString('utf8').trim()
-      this.#parts = []
-      this.#bytes = 0
-      start = end + 1
-      if (line !== '') yield line
-    }
-    this.#add(chunk.subarray(start))
-  }
-
-  #add(part: Buffer): void {
-    this.#bytes += part.length
-    if (this.#bytes > this.#maxBytes) throw new Error(`the server sent a message of over ${this.#maxBytes} bytes`)
-    if (part.length > 0) this.#parts.push(part)
-  }
-}
-
-const lineFeed = 10
 
 function watchGroup(pid: number | undefined): ChildProcess {
   const watch = spawn('/bin/sh', ['-c', watchScript, 'durable-ptc-watch', String(pid)], {

@@ -63,7 +63,7 @@ function errorText(blocks: readonly JsonObject[], structured: unknown): string {
 }
 
 /** Annotations and metadata are for clients, and cost tokens. */
-function withoutAnnotations({ annotations: _, _meta: __, ...block }: JsonObject): JsonObject {
+export function withoutAnnotations({ annotations: _, _meta: __, ...block }: JsonObject): JsonObject {
   const { resource } = block
   if (!isJsonObject(resource)) return block
   const { _meta: ___, ...plain } = resource

@@ -2,6 +2,8 @@ import path from 'node:path'
 import type * as Sdk from '@modelcontextprotocol/client'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { raceWithSignal, withTimeLimit } from '../../../common/async/abort.js'
+import { pauseAfter } from '../../../common/async/growing-pause.js'
+import { defined } from '../../../common/defined.js'
 import { messageOf } from '../../../common/errors.js'
 import { formatDuration } from '../../../common/text/duration.js'
 import { toOneLine, truncateEnd } from '../../../common/text/text.js'
@@ -9,8 +11,12 @@ import { packageInfo } from '../../../platform/package-info.js'
 import { type Credentials, noRun } from '../../credentials/credentials.js'
 import { Redactor } from '../../credentials/redactor.js'
 import type { ToolLog } from '../../tool-context.js'
-import { withCredentials } from '../credential-references.js'
+import { fillCredentials, withCredentials } from '../credential-references.js'
+import { type Authorization, authorizationFor } from './oauth/authorization.js'
+import type { TokenStore } from './oauth/token-store.js'
+import { InteractiveConnection } from './interaction/interactive-connection.js'
 import { boundedFetch } from './bounded-fetch.js'
+import { ContainerTransport, type OpenContainer } from './container-transport.js'
 import { ProcessTransport } from './process-transport.js'
 import { credentialsIn, type ParsedMcpServer } from './server-options.js'
 
@@ -20,7 +26,13 @@ export interface ServerConnectionOptions {
   readonly credentials: Credentials
   /** Base of the relative working folder of a process. */
   readonly folder: string
+  /** For servers with `sandboxed`. */
+  readonly openContainer: OpenContainer
   readonly log: ToolLog
+  /** Called when the server says that its tools have changed, and when a connection has replaced an ended one. */
+  readonly onListChanged: () => void
+  /** The access that people have given. Only for a server with `oauth`. */
+  readonly tokens?: TokenStore | undefined
 }
 
 /** Includes the start of a process that downloads its package. */
@@ -45,6 +57,8 @@ export class ServerUnavailableError extends Error {
  * next request after it has ended. A server that ends at once is started again after growing pauses.
  */
 export class ServerConnection {
+  /** Makes the calls of a server that may ask people. Undefined: it may not. */
+  readonly asking: InteractiveConnection | undefined
   readonly #options: ServerConnectionOptions
   #client: Promise<Client> | undefined
   #connected: Client | undefined
@@ -53,11 +67,19 @@ export class ServerConnection {
   #lastError: unknown
   #transportError: Error | undefined
   #redactor = new Redactor()
+  #authorization: Authorization | undefined
   #isClosed = false
   #logLines = 0
+  #wasConnected = false
+  /** Number of requests in progress. */
+  readonly #requests = new WeakMap<Client, number>()
+  /** Clients that are closed after the last of their requests. */
+  readonly #forgotten = new Set<Client>()
+  readonly #logReaders = new Set<(line: string) => void>()
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options
+    if (options.server.elicitation === 'ask') this.asking = new InteractiveConnection(options.name)
   }
 
   /**
@@ -70,7 +92,31 @@ export class ServerConnection {
   }
 
   /** A text of the server, or about it, without the values of its credentials. */
-  readonly redact = (text: string): string => this.#redactor.text(text)
+  readonly redact = (text: string): string => this.#redactor.text(this.#tokenRedactor.text(text))
+
+  /** A value of the server without the tokens of OAuth, which no tool declares as a credential. */
+  redactTokens<Value>(value: Value): Value {
+    return this.#tokenRedactor.any(value)
+  }
+
+  get #tokenRedactor(): Redactor {
+    return new Redactor(this.#authorization?.secrets)
+  }
+
+  /** Gives what the server logs meanwhile to the only request in progress. Of several, none is known to be the cause. */
+  async withLog<Result>(read: (line: string) => void, request: () => Promise<Result>): Promise<Result> {
+    this.#logReaders.add(read)
+    try {
+      return await request()
+    } finally {
+      this.#logReaders.delete(read)
+    }
+  }
+
+  /** Whether a request is in progress. */
+  get isBusy(): boolean {
+    return this.#logReaders.size > 0
+  }
 
   /** Why the last connection has ended. */
   get endReason(): Error {
@@ -78,11 +124,32 @@ export class ServerConnection {
     return new Error(`its connection has ended${cause ? `: ${this.redact(cause.message)}` : ''}`)
   }
 
-  /** Forgets a client whose session the server does not know: the next request opens a new one. */
+  /** Sends a request by a client, which stays open until the last of its requests has its answer. */
+  async use<Result>(client: Client, request: (client: Client) => Promise<Result>): Promise<Result> {
+    this.#requests.set(client, (this.#requests.get(client) ?? 0) + 1)
+    try {
+      return await request(client)
+    } finally {
+      this.#requests.set(client, (this.#requests.get(client) ?? 1) - 1)
+      await this.#closeForgotten(client)
+    }
+  }
+
+  /**
+   * Forgets a client whose session the server does not know: the next request opens a new one. Other requests of the
+   * client may still get their answers.
+   */
   async forget(client: Client): Promise<void> {
     if (this.#connected !== client) return
     this.#connected = undefined
     this.#client = undefined
+    this.#forgotten.add(client)
+    await this.#closeForgotten(client)
+  }
+
+  async #closeForgotten(client: Client): Promise<void> {
+    if (!this.#forgotten.has(client) || (this.#requests.get(client) ?? 0) > 0) return
+    this.#forgotten.delete(client)
     await client.close().catch(() => undefined)
   }
 
@@ -92,6 +159,8 @@ export class ServerConnection {
     const client = await this.#client?.catch(() => undefined)
     this.#client = undefined
     await client?.close()
+    for (const forgotten of this.#forgotten) await forgotten.close().catch(() => undefined)
+    this.#forgotten.clear()
     this.#isClosed = false
   }
 
@@ -134,12 +203,18 @@ export class ServerConnection {
   }
 
   async #open(mode: 'auto' | 'legacy', signal: AbortSignal): Promise<Client> {
-    const { name, log } = this.#options
+    const { name, log, onListChanged } = this.#options
     const sdk = await import('@modelcontextprotocol/client')
     const client = new sdk.Client(
       { name: 'durable-ptc', version: packageInfo().version },
-      { capabilities: {}, versionNegotiation: { mode }, inputRequired: { autoFulfill: false } },
+      {
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
+        capabilities: this.asking?.capabilities ?? {},
+        versionNegotiation: { mode },
+        inputRequired: { autoFulfill: false },
+      },
     )
+    this.asking?.handle(client)
     const transport = await this.#transport(sdk, signal, (error) => {
       this.#transportError = error
       void client.close()
@@ -155,6 +230,8 @@ export class ServerConnection {
     client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
       const text = typeof data === 'string' ? data : JSON.stringify(data)
       this.#logLine(`${level}: ${text}`)
+      const [reader] = this.#logReaders
+      if (this.#logReaders.size === 1 && level !== 'debug') reader?.(this.redact(text))
     })
     try {
       await client.connect(transport, { signal, timeout: connectMs })
@@ -165,31 +242,47 @@ export class ServerConnection {
     }
     this.#connected = client
     this.#transportError = undefined
+    if (this.#wasConnected) onListChanged()
+    this.#wasConnected = true
     log.info(`MCP server ${name} is connected`, { ...client.getServerVersion() })
     return client
   }
 
   async #transport(sdk: typeof Sdk, signal: AbortSignal, onTooLarge: (error: Error) => void): Promise<Transport> {
-    const { name, server, credentials, folder } = this.#options
+    const { name, server, credentials, folder, openContainer } = this.#options
     const request = { tool: `MCP server ${name}`, ...noRun }
     const { values, redactor } = await credentials.resolve(credentialsIn(server), request, 1, signal)
     this.#redactor = redactor
     if ('url' in server) {
+      const authProvider = this.#authorize(sdk, server, values)
       return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+        ...defined({ authProvider }),
         requestInit: { headers: withCredentials(server.headers, values) },
         fetch: boundedFetch(onTooLarge),
       })
     }
-    return new ProcessTransport(
-      {
-        command: server.command,
-        args: server.args,
-        env: withCredentials(server.env, values),
-        cwd: path.resolve(folder, server.cwd ?? '.'),
-        onLine: (line) => this.#logLine(line),
-      },
-      sdk.deserializeMessage,
-    )
+    const { command, args, sandboxed } = server
+    const env = withCredentials(server.env, values)
+    const onLine = (line: string): void => this.#logLine(line)
+    if (sandboxed) {
+      const open = () => openContainer({ name, command, args, env }, signal)
+      return new ContainerTransport({ open, onLine }, sdk.deserializeMessage)
+    }
+    const cwd = path.resolve(folder, server.cwd ?? '.')
+    return new ProcessTransport({ command, args, env, cwd, onLine }, sdk.deserializeMessage)
+  }
+
+  #authorize(
+    sdk: typeof Sdk,
+    { url, oauth }: Extract<ParsedMcpServer, { readonly url: string }>,
+    credentials: ReadonlyMap<string, string>,
+  ): Authorization | undefined {
+    const { name, tokens } = this.#options
+    if (oauth === undefined || tokens === undefined) return undefined
+    const clientSecret = fillCredentials(oauth.clientSecret ?? '', (each) => credentials.get(each) ?? '')
+    const server = { name, url, oauth, tokens, clientSecret: clientSecret === '' ? undefined : clientSecret }
+    this.#authorization ??= authorizationFor(sdk, server)
+    return this.#authorization
   }
 
   #onClose(client: Client, startedAt: number): void {
@@ -204,9 +297,8 @@ export class ServerConnection {
 
   #pause(cause: unknown): void {
     this.#lastError = cause
-    const pauseMs = this.#failures === 0 ? 0 : pauses.firstMs * 2 ** (this.#failures - 1)
+    this.#pausedUntil = performance.now() + pauseAfter(this.#failures, pauses)
     this.#failures += 1
-    this.#pausedUntil = performance.now() + Math.min(pauseMs, pauses.longestMs)
   }
 
   /** Logs what a server writes: bounded, because a server may write without end. */

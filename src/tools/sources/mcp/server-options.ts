@@ -3,6 +3,7 @@ import type { Caller, Effect } from '../../../common/calls/calls.js'
 import type { Duration } from '../../../common/text/duration.js'
 import { callOptions, sourceName } from '../call-options.js'
 import { credentialNamesIn } from '../credential-references.js'
+import { isSecureUrl, type McpOAuthOptions, oauthOption } from './oauth/oauth-options.js'
 
 /** How calls of a tool of a server are made. An entry of a tool comes before that of its server. */
 export interface McpToolOptions {
@@ -35,6 +36,19 @@ export interface McpServerBase extends McpToolOptions {
    * server could say anything about its tools.
    */
   readonly trusted?: boolean
+  /**
+   * Whether a worker does not start while the server is not available. Default true. With false the worker starts, tries
+   * again in the background, and runs that begin meanwhile have a tool `{server}__unavailable`, which says what is
+   * missing.
+   */
+  readonly required?: boolean
+  /**
+   * Whether the server may ask people questions during a call. With `ask`, a question waits for an answer, as a call
+   * waits for its approval; then the call is made again, with the answers. So choose it only for a server that asks
+   * before it acts: what it does before its question, it does again. Default `refuse`: the server is told that there is
+   * nobody to ask.
+   */
+  readonly elicitation?: 'ask' | 'refuse'
   /** Options of single tools, by the server's name of the tool. */
   readonly tools?: Readonly<Record<string, McpToolOptions>>
 }
@@ -50,6 +64,11 @@ export interface McpProcessOptions extends McpServerBase {
   readonly env?: Readonly<Record<string, string>>
   /** Working folder, relative to the configuration. Default: the folder of the configuration. */
   readonly cwd?: string
+  /**
+   * The server runs in a Docker container of the sandbox image, with the hardening of a sandbox: without network, files
+   * of the host, and variables of the worker. Default false.
+   */
+  readonly sandboxed?: boolean
 }
 
 /** A server that is reached by Streamable HTTP. */
@@ -57,6 +76,8 @@ export interface McpHttpOptions extends McpServerBase {
   readonly url: string
   /** Headers of every request. `${NAME}` stands for a credential of the configuration. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Access by OAuth 2.1, for a server that asks for it. Its URL needs https, except on this machine. */
+  readonly oauth?: McpOAuthOptions
 }
 
 /** An MCP server. docs/guides/mcp.md describes it. */
@@ -66,6 +87,8 @@ const serverOptions = {
   ...callOptions,
   allow: z.array(z.string().min(1)).exactOptional(),
   trusted: z.boolean().default(false),
+  required: z.boolean().default(true),
+  elicitation: z.enum(['ask', 'refuse']).default('refuse'),
   tools: z.record(z.string(), z.strictObject(callOptions)).default({}),
 }
 
@@ -73,14 +96,24 @@ const texts = z.record(z.string().min(1), z.string())
 
 const serverOption = z.union(
   [
-    z.strictObject({
-      ...serverOptions,
-      command: z.string().min(1),
-      args: z.array(z.string()).default([]),
-      env: texts.default({}),
-      cwd: z.string().min(1).exactOptional(),
-    }),
-    z.strictObject({ ...serverOptions, url: z.url({ protocol: /^https?$/ }), headers: texts.default({}) }),
+    z
+      .strictObject({
+        ...serverOptions,
+        command: z.string().min(1),
+        args: z.array(z.string()).default([]),
+        env: texts.default({}),
+        cwd: z.string().min(1).exactOptional(),
+        sandboxed: z.boolean().default(false),
+      })
+      .refine(({ cwd, sandboxed }) => !sandboxed || cwd === undefined, 'a sandboxed server has no `cwd` of the host'),
+    z
+      .strictObject({
+        ...serverOptions,
+        url: z.url({ protocol: /^https?$/ }),
+        headers: texts.default({}),
+        oauth: oauthOption.exactOptional(),
+      })
+      .refine(({ url, oauth }) => oauth === undefined || isSecureUrl(url), 'a server with oauth needs https'),
   ],
   'must have `command` or `url`, and only options of docs/guides/mcp.md',
 )
@@ -90,7 +123,9 @@ export const mcpOption = z.record(sourceName, serverOption)
 
 export type ParsedMcpServer = z.output<typeof serverOption>
 
-/** The names of the credentials in headers and environment of a server. */
+/** The names of the credentials in headers, environment and `oauth` of a server. */
 export function credentialsIn(server: ParsedMcpServer): readonly string[] {
-  return credentialNamesIn(Object.values('url' in server ? server.headers : server.env))
+  if (!('url' in server)) return credentialNamesIn(Object.values(server.env))
+  const { headers, oauth } = server
+  return credentialNamesIn([...Object.values(headers), oauth?.clientSecret ?? ''])
 }

@@ -1,3 +1,4 @@
+import { digestJson } from '../../../common/calls/call-identity.js'
 import { defined } from '../../../common/defined.js'
 import type { JsonObject } from '../../../common/json/json.js'
 import { takeStart } from '../../../common/text/text.js'
@@ -5,7 +6,7 @@ import { defineTool } from '../../define-tool.js'
 import { describeJsonInput } from '../../definition/json-input.js'
 import { sealTool, type Tool } from '../../tool.js'
 import { withoutPatterns } from '../client-tools.js'
-import { callTool } from './call-tool.js'
+import { callTool, type Verify } from './call-tool.js'
 import type { McpToolDefinition } from './list-definitions.js'
 import { contentSchema } from './result.js'
 import type { ServerConnection } from './server-connection.js'
@@ -19,6 +20,7 @@ interface ServerOfTool {
   readonly toolName: string
   readonly server: ParsedMcpServer
   readonly connection: ServerConnection
+  readonly verify: Verify
 }
 
 /**
@@ -26,7 +28,7 @@ interface ServerOfTool {
  *
  * @throws PtcError CONFIG_INVALID for a schema that can't be checked
  */
-export function toTool(definition: McpToolDefinition, { toolName, server, connection }: ServerOfTool): Tool {
+export function toTool(definition: McpToolDefinition, { toolName, server, connection, verify }: ServerOfTool): Tool {
   const { inputSchema = { type: 'object' }, outputSchema } = definition
   const { effect, approval, timeout, allowedCallers } = optionsOf(definition, server)
   const tool = defineTool({
@@ -39,15 +41,27 @@ export function toTool(definition: McpToolDefinition, { toolName, server, connec
     approval,
     credentials: credentialsIn(server),
     ...defined({ timeout, allowedCallers }),
-    run: (input, context) => callTool({ connection, definition, effect }, input as JsonObject, context),
+    run: (input, context) => callTool({ connection, definition, effect, verify }, input as JsonObject, context),
   })
-  return sealTool({ ...tool, inputSchema: describeJsonInput(inputSchema) })
+  const { name, description = '' } = definition
+  // A run calls the definition that it began with, or none.
+  const inputDigest = digestJson([name, description, inputSchema, outputSchema ?? null])
+  const asks = server.elicitation === 'ask' && { asks: true as const }
+  const own = { inputSchema: describeJsonInput(inputSchema), inputDigest, refusesChanges: true } as const
+  return sealTool({ ...tool, ...asks, ...own })
 }
 
-/** See `McpToolOptions`: the options of the tool, those of the server, the annotations of a trusted server. */
-function optionsOf({ name, annotations = {} }: McpToolDefinition, { tools, trusted, ...server }: ParsedMcpServer) {
+/**
+ * See `McpToolOptions`: the options of the tool, those of the server, the annotations of a trusted server. A request that
+ * is no call of a tool has effect `read` by the protocol.
+ */
+function optionsOf(
+  { name, annotations = {}, request }: McpToolDefinition,
+  { tools, trusted, ...server }: ParsedMcpServer,
+) {
   const { readOnlyHint, idempotentHint, destructiveHint } = trusted ? annotations : {}
-  const annotated = readOnlyHint === true ? 'read' : idempotentHint === true ? 'idempotent' : ('once' as const)
+  const isRead = readOnlyHint === true || request !== undefined
+  const annotated = isRead ? 'read' : idempotentHint === true ? 'idempotent' : ('once' as const)
   const isHarmless = readOnlyHint === true || destructiveHint === false
   const own = Object.hasOwn(tools, name) ? tools[name] : undefined
   return {

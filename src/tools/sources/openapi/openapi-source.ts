@@ -10,8 +10,8 @@
  * Invariants:
  * 1. Arguments can't choose the origin or the operation: the origin is that of the document's servers or of `baseUrl`,
  *    and the path of a request is its template with each argument within its own segment.
- * 2. No argument is a credential. Credentials are read for each attempt, go only to this origin, and are replaced in
- *    results and errors.
+ * 2. No argument is a credential. Credentials are read for each attempt, go only to this origin, those of a client of
+ *    OAuth only to its token URL, and are replaced in results and errors.
  * 3. A host of the document has a public address. Only `baseUrl` may name a private one.
  * 4. A request is sent once for each attempt. Only a status of 2xx is a success. A `ToolError` is thrown only when the
  *    call had no effect.
@@ -20,12 +20,12 @@
  * 6. The arguments of parameters and body are apart: two parameters of one name are two arguments.
  */
 import { estimateTokens } from '../../../common/agent/context-window.js'
-import { PtcError } from '../../../common/errors.js'
+import { messageOf, PtcError } from '../../../common/errors.js'
 import { pluralize, toOneLine, truncateEnd } from '../../../common/text/text.js'
 import { type Credentials, noRun } from '../../credentials/credentials.js'
 import type { ToolLog } from '../../tool-context.js'
 import type { Tool } from '../../tool.js'
-import { withTimeLimit } from '../../validation/time-limit.js'
+import { interruptAfter } from '../../validation/time-limit.js'
 import { credentialNamesIn, withCredentials } from '../credential-references.js'
 import { sourceToolNames } from '../source-tool-names.js'
 import type { ListOptions, ToolSource } from '../tool-source.js'
@@ -34,6 +34,7 @@ import { listOperations, OperationReader, problemOf } from './document/read-oper
 import { References } from './document/references.js'
 import { selectOperations } from './document/select-operations.js'
 import { credentialsOfCalls, type ParsedOpenApiSource } from './options.js'
+import { tokenUrlOf } from './request/credentials.js'
 import { toTool } from './to-tool.js'
 
 interface OpenApiSourceOptions {
@@ -74,12 +75,12 @@ async function listTools(
     name,
     listed.map(({ key, id }) => ({ key, name: id })),
   )
-  const problems: string[] = []
+  const problems = document.problems.map((problem) => `can't read a file: ${problem}`)
   const tools: Tool[] = []
   for (const each of selected) {
     signal.throwIfAborted()
     try {
-      const { tool, note } = withTimeLimit(
+      const { tool, note } = interruptAfter(
         () => toTool(checkTransport(reader.read(each), source), names.get(each.key) ?? '', source),
         maxReadMs,
       )
@@ -113,14 +114,27 @@ async function documentHeaders(
 
 /** @throws PtcError CONFIG_INVALID for a credential of a scheme that the document does not have, or that can't be used */
 function checkSchemes(name: string, { credentials }: ParsedOpenApiSource, { schemes }: OperationReader): void {
-  for (const scheme of Object.keys(credentials)) {
-    if (schemes.known.has(scheme)) continue
+  for (const [scheme, value] of Object.entries(credentials)) {
+    if (schemes.known.has(scheme)) {
+      if (typeof value !== 'string')
+        checkClient(name, scheme, () => tokenUrlOf(schemes.known.get(scheme), value.tokenUrl))
+      continue
+    }
     const reason = schemes.unsupported.get(scheme)
     const known = [...schemes.known.keys()].join(', ')
     const problem = reason === undefined ? 'is not in the document' : `can't be used: ${reason}`
     throw new PtcError('CONFIG_INVALID', `OpenAPI ${name}: security scheme ${JSON.stringify(scheme)} ${problem}`, {
       hint: known === '' ? 'Set headers: the document has no scheme.' : `The document has: ${known}.`,
     })
+  }
+}
+
+function checkClient(name: string, scheme: string, check: () => URL): void {
+  try {
+    check()
+  } catch (thrown) {
+    const problem = `security scheme ${JSON.stringify(scheme)} can't be used with an OAuth client`
+    throw new PtcError('CONFIG_INVALID', `OpenAPI ${name}: ${problem}: ${messageOf(thrown)}`)
   }
 }
 

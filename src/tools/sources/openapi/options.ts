@@ -22,6 +22,22 @@ export interface OpenApiCallOptions {
    * key. Then POST and PATCH have effect `idempotent`. Default: none.
    */
   readonly idempotencyKeyHeader?: string
+  /**
+   * True: the result of a call is `{ status, headers, body }`, for an API with pages, limits or versions in its headers.
+   * Names are in small letters; cookies are left out. Default: the body alone.
+   */
+  readonly responseHeaders?: boolean
+}
+
+/** A client of OAuth 2 that gets its tokens by its own credentials (flow `clientCredentials`). */
+export interface OAuthClient {
+  /** `${NAME}` stands for a credential of the configuration, here and in `clientSecret`. */
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Default: none, with which the server chooses. */
+  readonly scopes?: readonly string[]
+  /** Where tokens are. Default: `tokenUrl` of the scheme in the document, whose host must have a public address. */
+  readonly tokenUrl?: string
 }
 
 /** An API that an OpenAPI document describes. docs/guides/openapi.md describes the options. */
@@ -47,10 +63,10 @@ export interface OpenApiSource extends OpenApiCallOptions {
   /** The operations of these paths, as the document has them; `*` stands for any characters. */
   readonly paths?: readonly string[]
   /**
-   * Credentials by name of the security scheme: a token or a key, or `USER:PASSWORD` for HTTP Basic. `${NAME}` stands for
-   * a credential of the configuration.
+   * Credentials by name of the security scheme: a token or a key, `USER:PASSWORD` for HTTP Basic, or the client of OAuth 2
+   * that gets tokens. `${NAME}` stands for a credential of the configuration.
    */
-  readonly credentials?: Readonly<Record<string, string>>
+  readonly credentials?: Readonly<Record<string, string | OAuthClient>>
   /** Headers of each request. `${NAME}` stands for a credential of the configuration. */
   readonly headers?: Readonly<Record<string, string>>
   /** Options of single operations, by `operationId`, or by method and path. */
@@ -62,7 +78,11 @@ const texts = z.record(z.string().min(1), z.string().min(1))
 const headers = z.record(headerName, z.string().min(1))
 const patterns = z.array(z.string().min(1)).min(1).exactOptional()
 
-const operationOptions = { ...callOptions, idempotencyKeyHeader: headerName.exactOptional() }
+const operationOptions = {
+  ...callOptions,
+  idempotencyKeyHeader: headerName.exactOptional(),
+  responseHeaders: z.boolean().exactOptional(),
+}
 
 const isPlainUrl = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -70,19 +90,27 @@ const isPlainUrl = (text: string): boolean => {
   return isHttp && `${url.username}${url.password}${url.search}${url.hash}` === ''
 }
 
+const plainUrl = z.string().refine(isPlainUrl, 'must be an http or https URL without user, query and fragment')
+
+const oauthClient = z.strictObject({
+  clientId: z.string().min(1),
+  clientSecret: z.string().min(1),
+  scopes: z.array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]+$/, 'must be a scope')).default([]),
+  tokenUrl: plainUrl.exactOptional(),
+})
+
+export type ParsedOAuthClient = z.output<typeof oauthClient>
+
 const source = z.strictObject({
   ...operationOptions,
   document: z.string().min(1),
   documentHeaders: headers.default({}),
-  baseUrl: z
-    .string()
-    .refine(isPlainUrl, 'must be an http or https URL without user, query and fragment')
-    .exactOptional(),
+  baseUrl: plainUrl.exactOptional(),
   serverVariables: texts.default({}),
   allow: patterns,
   tags: patterns,
   paths: patterns,
-  credentials: texts.default({}),
+  credentials: z.record(z.string().min(1), z.union([z.string().min(1), oauthClient])).default({}),
   headers: headers.default({}),
   operations: z.record(z.string().min(1), z.strictObject(operationOptions)).default({}),
 })
@@ -94,5 +122,8 @@ export type ParsedOpenApiSource = z.output<typeof source>
 
 /** The names of the credentials that calls of the API may need. */
 export function credentialsOfCalls({ credentials, headers }: ParsedOpenApiSource): readonly string[] {
-  return credentialNamesIn([...Object.values(credentials), ...Object.values(headers)])
+  const ofSchemes = Object.values(credentials).flatMap((each) =>
+    typeof each === 'string' ? [each] : [each.clientId, each.clientSecret],
+  )
+  return credentialNamesIn([...ofSchemes, ...Object.values(headers)])
 }

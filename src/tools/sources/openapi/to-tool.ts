@@ -28,7 +28,7 @@ export interface MadeTool {
 /** An operation as a tool. */
 export function toTool(operation: Operation, toolName: string, source: ParsedOpenApiSource): MadeTool {
   const { id, key, description, outputSchema } = operation
-  const { effect, approval, timeout, allowedCallers, idempotencyKeyHeader } = optionsOf(operation, source)
+  const { effect, approval, timeout, allowedCallers, ...called } = optionsOf(operation, source)
   const { input, note } = readInput(operation)
   const tool = defineReadTool(
     {
@@ -38,10 +38,16 @@ export function toTool(operation: Operation, toolName: string, source: ParsedOpe
       approval,
       credentials: credentialsOfCalls(source),
       ...defined({ timeout, allowedCallers }),
-      run: (args, context) =>
-        callOperation({ operation, source, effect, idempotencyKeyHeader }, args as JsonObject, context),
+      run: (args, context) => callOperation({ operation, source, effect, ...called }, args as JsonObject, context),
     },
-    { input, output: { schema: z.unknown(), json: outputSchema, documentsDefaults: true } },
+    {
+      input,
+      output: {
+        schema: z.unknown(),
+        json: called.hasResponseHeaders ? responseSchema(outputSchema) : outputSchema,
+        documentsDefaults: true,
+      },
+    },
   )
   return { tool, note: note === undefined ? undefined : `${id}: ${note}` }
 }
@@ -90,5 +96,12 @@ function optionsOf({ id, key, method }: Operation, source: ParsedOpenApiSource) 
     timeout: own.timeout ?? source.timeout,
     allowedCallers: own.allowedCallers ?? source.allowedCallers,
     idempotencyKeyHeader,
+    hasResponseHeaders: own.responseHeaders ?? source.responseHeaders ?? false,
   } as const
+}
+
+function responseSchema(body: JsonObject): JsonObject {
+  const headers = { type: 'object', additionalProperties: { type: 'string' } }
+  const properties = { status: { type: 'integer' }, headers, body }
+  return { type: 'object', properties, required: Object.keys(properties) }
 }

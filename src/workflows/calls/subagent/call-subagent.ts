@@ -1,5 +1,6 @@
 /*
- * Sub-agents: calls of a tool that is an agent of the configuration. Each is a child workflow `agent`.
+ * Sub-agents: calls of a tool that is an agent of the configuration, or that starts clones of the agent that calls.
+ * Each is a child workflow `agent`.
  *
  * Owns: the start of the child, its lease, and what its end means for the caller. `usage-report.ts` has the report that
  * a child without a result sends to its parent.
@@ -50,11 +51,11 @@ export async function runSubagent(
   if (typeof task !== 'string') return failed({ status: 'invalid_arguments', message: 'task must be a text' })
   const lease = run.budget.lease(key, agent.budget) // invariant 2
   if (lease.status === 'refused') return failed({ status: 'denied', message: `${tool.name}: ${lease.reason}` })
-  const { context, backend, isRedacted } = run.config
+  const { context, backend, isRedacted, clone } = run.config
   const labels = call.calls.dataFlow.ofCaller(call.caller)
   const input: SubagentInput = {
     question: task,
-    agent: agent.name,
+    ...(agent.name === undefined ? clone : { agent: agent.name }),
     sandbox: backend,
     ...defined({ context }),
     ...(agent.sharesSandbox && ownerOf(run, key)),

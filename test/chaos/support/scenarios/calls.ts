@@ -139,6 +139,10 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'snapshot.begins': 0,
   'snapshot.stored': 0,
   'snapshot.restored': 0,
+  'eval.reserved': 0,
+  'eval.started': 0,
+  'eval.timed_out': 0,
+  'eval.ended': 0,
   'close.begins': 2,
   'close.ends': 2,
 }

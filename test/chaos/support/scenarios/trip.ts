@@ -136,6 +136,10 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'snapshot.begins': 2,
   'snapshot.stored': 2,
   'snapshot.restored': 1,
+  'eval.reserved': 0,
+  'eval.started': 0,
+  'eval.timed_out': 0,
+  'eval.ended': 0,
   'close.begins': 3,
   'close.ends': 3,
 }

@@ -9,5 +9,6 @@ describeDocker('the Docker sandbox', () => {
     supportsInterrupt: true,
     supportsProcesses: true,
     providesIsolation: true,
+    supportsFiles: true,
   })
 })

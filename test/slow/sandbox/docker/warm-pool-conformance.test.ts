@@ -10,5 +10,6 @@ describeDocker('the Docker sandbox with a warm pool', () => {
     supportsInterrupt: true,
     supportsProcesses: true,
     providesIsolation: true,
+    supportsFiles: true,
   })
 })

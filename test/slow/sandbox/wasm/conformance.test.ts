@@ -9,5 +9,6 @@ describe('the embedded sandbox', () => {
     supportsInterrupt: true,
     supportsProcesses: false,
     providesIsolation: true,
+    supportsFiles: true,
   })
 })

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import type { LookupFunction } from 'node:net'
+import { raceWithSignal } from '../../../../common/async/abort.js'
+import { openResponse } from '../../../network/open-response.js'
+import { acceptedEncodings } from '../../../network/read-response.js'
 import { ToolError } from '../../../tool-error.js'
 import { checkUrl, type FetchPolicy } from '../policy/check-url.js'
 import { comparableHost } from '../policy/domains.js'
-import { type Resolve, resolveHost } from '../policy/resolve-host.js'
-import { sendRequest } from './send-request.js'
+import { type Resolve, type ResolvedAddress, resolveHost } from '../policy/resolve-host.js'
 
 export interface FollowOptions {
   readonly policy: FetchPolicy
@@ -36,12 +39,53 @@ export async function followRedirects(text: string, options: FollowOptions): Pro
     await beforeRequest?.(url)
     const { privateAddresses } = policy
     const addresses = await resolveHost(hostToResolve(url), { resolve, privateAddresses, signal })
-    const response = await sendRequest(url, { addresses, userAgent, signal })
+    const response = await request(url, { addresses, userAgent, signal })
     const { location } = response.headers
     if (!redirects.has(response.statusCode) || location === undefined) return { url, response }
     response.destroy()
     if (hop === maxRedirects) throw new ToolError(`${url.host} redirected more than ${maxRedirects} times`)
     url = checkUrl(location, policy, url)
+  }
+}
+
+interface RequestOptions {
+  /** Judged addresses of the URL's host. */
+  readonly addresses: readonly ResolvedAddress[]
+  readonly userAgent: string
+  /** Ends the request, and the body that is being read. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Sends a GET request without cookies and credentials.
+ *
+ * @returns a response whose body nobody has read: its owner destroys it
+ */
+async function request(url: URL, { addresses, userAgent, signal }: RequestOptions): Promise<IncomingMessage> {
+  const headers = {
+    'User-Agent': userAgent,
+    Accept: 'text/html, application/xhtml+xml, text/*, application/json, application/pdf;q=0.9, */*;q=0.1',
+    'Accept-Encoding': acceptedEncodings,
+  }
+  // A connection of its own: a pool would give the connection of an earlier answer of the resolver.
+  const opened = openResponse({ method: 'GET', url, headers, agent: false, lookup: answerWith(addresses) })
+  const stop = () => opened.request.destroy()
+  // The listener stays while the body is read: the owner of the signal makes it for one page.
+  signal.addEventListener('abort', stop, { once: true })
+  return raceWithSignal(signal, opened.response)
+}
+
+/** The socket asks this function for the addresses of its host: it gets those that were judged. */
+function answerWith(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (_host, { all, family }, callback) => {
+    const [first] = addresses
+    if (all === true)
+      callback(
+        null,
+        addresses.map(({ address, family }) => ({ address, family })),
+      )
+    else if (first === undefined) callback(new Error(`no address of family ${family}`), '', 0)
+    else callback(null, first.address, first.family)
   }
 }
 

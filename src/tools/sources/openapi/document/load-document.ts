@@ -1,14 +1,16 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { LineCounter, parseDocument } from 'yaml'
 import { messageOf } from '../../../../common/errors.js'
 import { decodeText } from '../../../../common/text/decode-text.js'
 import { isJsonObject, type JsonObject } from '../../../../common/json/json.js'
-import { withTimeLimit } from '../../../validation/time-limit.js'
-import { acceptedEncodings, sendRequest } from '../../../network/send-request.js'
+import { interruptAfter } from '../../../validation/time-limit.js'
+import { bundle } from './bundle.js'
+import { acceptedEncodings } from '../../../network/read-response.js'
+import { sendRequest } from '../../../network/send-request.js'
 
-/** Bytes of a document: GitHub's has 13 MB. */
+/** Bytes of all files of a document: GitHub's has 13 MB. */
 const maxBytes = 32 * 1024 * 1024
 const fetchMs = 30_000
 /** Milliseconds of processor time. */
@@ -33,16 +35,63 @@ interface LoadOptions {
   readonly signal: AbortSignal
 }
 
-/** @throws Error for a document that can't be read, is too large, or is not a JSON object */
-export async function loadDocument({ document, folder, headers, signal }: LoadOptions): Promise<LoadedDocument> {
-  if (!/^https?:\/\//i.test(document)) {
-    const file = path.resolve(folder, document)
-    const { size } = await stat(file)
-    if (size > maxBytes) throw tooLarge()
-    return { root: parse(await readFile(file)), url: pathToFileURL(file) }
-  }
+/**
+ * Reads a document, and the files that it refers to: those of its folder or below it, or those of the origin of its URL.
+ *
+ * @returns also the problems of files that can't be read
+ * @throws Error for a document that can't be read, is too large, or is not a JSON object
+ */
+export async function loadDocument({
+  document,
+  folder,
+  headers,
+  signal,
+}: LoadOptions): Promise<LoadedDocument & { readonly problems: readonly string[] }> {
+  const budget = { bytes: maxBytes }
+  const isRemote = /^https?:\/\//i.test(document)
   const limited = AbortSignal.any([signal, AbortSignal.timeout(fetchMs)])
-  let url = new URL(document)
+  const fetchOne = (url: URL) => fetchDocument(url, headers, budget, limited)
+  const first = isRemote
+    ? await fetchOne(new URL(document))
+    : await readDocument(path.resolve(folder, document), budget)
+  const problems = await bundle(first, (url) => {
+    if (!isRemote) return readBeside(url, first.url, budget)
+    if (url.origin !== first.url.origin) throw new Error(`it is not of ${first.url.origin}`)
+    return fetchOne(url)
+  })
+  return { ...first, problems }
+}
+
+/** The bytes that all files of a document may still have. */
+interface Budget {
+  bytes: number
+}
+
+async function readDocument(file: string, budget: Budget): Promise<LoadedDocument> {
+  const { size } = await stat(file)
+  if (size > budget.bytes) throw tooLarge()
+  budget.bytes -= size
+  return { root: parse(await readFile(file)), url: pathToFileURL(file) }
+}
+
+/** A link does not lead out of the folder either. */
+async function readBeside(url: URL, document: URL, budget: Budget): Promise<LoadedDocument> {
+  if (url.protocol !== 'file:') throw new Error('a document in a folder refers only to files')
+  const [folder, file] = await Promise.all([
+    realpath(path.dirname(fileURLToPath(document))),
+    realpath(fileURLToPath(url)),
+  ])
+  if (!file.startsWith(`${folder}${path.sep}`)) throw new Error('it is outside of the folder of the document')
+  return readDocument(file, budget).then(({ root }) => ({ root, url }))
+}
+
+async function fetchDocument(
+  first: URL,
+  headers: Readonly<Record<string, string>>,
+  budget: Budget,
+  signal: AbortSignal,
+): Promise<LoadedDocument> {
+  let url = first
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const response = await sendRequest(
       {
@@ -55,14 +104,15 @@ export async function loadDocument({ document, folder, headers, signal }: LoadOp
         },
         isConfigured: true,
         isRepeatable: true,
-        signal: limited,
+        signal,
       },
-      (status) => (status === 200 ? maxBytes : 0),
+      (status) => (status === 200 ? budget.bytes : 0),
     )
     const { status, body, isCut } = response
     const target = status >= 300 && status < 400 ? response.headers['location'] : undefined
     if (target === undefined && status !== 200) throw new Error(`${url.origin} answered with HTTP status ${status}`)
     if (target === undefined && isCut) throw tooLarge()
+    budget.bytes -= body.length
     if (target === undefined) return { root: parse(body), url }
     const next = URL.canParse(target, url.href) ? new URL(target, url) : undefined
     if (next?.origin !== url.origin)
@@ -78,7 +128,7 @@ function tooLarge(): Error {
 
 function parse(bytes: Uint8Array): JsonObject {
   const text = decodeText(bytes, 'it', 'CONFIG_INVALID')
-  const parsed: unknown = /^\s*\{/.test(text) ? parseJson(text) : withTimeLimit(() => parseYaml(text), parseMs)
+  const parsed: unknown = /^\s*\{/.test(text) ? parseJson(text) : interruptAfter(() => parseYaml(text), parseMs)
   if (isJsonObject(parsed)) return parsed
   throw new Error('it is neither a JSON object nor a YAML map')
 }
@@ -89,7 +139,7 @@ function parseJson(text: string): unknown {
   } catch (jsonError) {
     // A flow map of YAML begins as an object of JSON does.
     try {
-      return withTimeLimit(() => parseYaml(text), parseMs)
+      return interruptAfter(() => parseYaml(text), parseMs)
     } catch {
       throw new Error(`it is not JSON: ${messageOf(jsonError).slice(0, 200)}`)
     }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../../commo
 /** References that lead to references. */
 const maxHops = 100
 
-/** The parts of a document by reference. Only references within the document are followed. */
+/** The parts of a document by reference. Its other files are parts of it (`bundle.ts`). */
 export class References {
   readonly root: JsonObject
 
@@ -45,7 +45,7 @@ export class References {
 
   #lookUp(reference: string): JsonValue {
     if (!reference.startsWith('#')) {
-      throw new Error(`${show(reference)} is in another document; bundle the documents into one`)
+      throw new Error(`${show(reference)} is in another document that is not read`)
     }
     if (reference !== '#' && !reference.startsWith('#/')) throw new Error(`${show(reference)} is not a JSON pointer`)
     let target: JsonValue = this.root

@@ -166,7 +166,7 @@ it('a schema that can not be checked is documented, and the API checks it', () =
 })
 
 it.each([
-  [{ $ref: 'other.yaml#/A' }, 'is in another document; bundle'],
+  [{ $ref: 'other.yaml#/A' }, 'is in another document that is not read'],
   [ref('Missing'), 'is missing'],
   [ref('Loop'), 'refers to itself'],
 ])('an operation with the schema %j is refused with the reason', (schema, problem) => {

@@ -3,7 +3,12 @@ import type { References } from './references.js'
 
 /** Where the credential of a security scheme is sent. */
 export type UsedScheme =
-  | { readonly name: string; readonly kind: 'bearer' }
+  | {
+      readonly name: string
+      readonly kind: 'bearer'
+      /** Where a client gets tokens by its own credentials. Undefined: the document does not say. */
+      readonly tokenUrl?: string
+    }
   | { readonly name: string; readonly kind: 'basic' }
   | {
       readonly name: string
@@ -58,9 +63,16 @@ export class SecuritySchemes {
   }
 }
 
-function readScheme(name: string, { type, scheme, in: location, name: parameter }: JsonObject): UsedScheme | string {
+function readScheme(
+  name: string,
+  { type, scheme, flows, in: location, name: parameter }: JsonObject,
+): UsedScheme | string {
   // A token of OAuth is a bearer token. The configuration gets it, because a run has no browser.
-  if (type === 'oauth2' || type === 'openIdConnect') return { name, kind: 'bearer' }
+  if (type === 'oauth2' || type === 'openIdConnect') {
+    const flow = isJsonObject(flows) ? flows['clientCredentials'] : undefined
+    const tokenUrl = isJsonObject(flow) ? flow['tokenUrl'] : undefined
+    return { name, kind: 'bearer', ...(typeof tokenUrl === 'string' && { tokenUrl }) }
+  }
   if (type === 'http') {
     const kind = typeof scheme === 'string' ? scheme.toLowerCase() : ''
     if (kind === 'bearer' || kind === 'basic') return { name, kind }

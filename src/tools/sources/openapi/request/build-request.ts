@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../../common/json/json.js'
-import { acceptedEncodings } from '../../../network/send-request.js'
+import { acceptedEncodings } from '../../../network/read-response.js'
 import { type Arguments, bodyArgument, type Operation, type Parameter } from '../operation.js'
 import type { GivenParts } from './credentials.js'
 import { encodeBody } from './encode-body.js'

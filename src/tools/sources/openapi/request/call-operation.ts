@@ -4,19 +4,22 @@ import { messageOf } from '../../../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../../../common/json/json.js'
 import type { ToolContext } from '../../../tool-context.js'
 import { ToolError } from '../../../tool-error.js'
-import { NotSentError, type ReceivedResponse, sendRequest } from '../../../network/send-request.js'
+import { NotSentError } from '../../../network/open-response.js'
+import { type ReceivedResponse, sendRequest } from '../../../network/send-request.js'
 import type { Operation } from '../operation.js'
 import type { ParsedOpenApiSource } from '../options.js'
 import { buildRequest, type BuiltRequest } from './build-request.js'
-import { givenParts } from './credentials.js'
+import { clientTokens, givenParts } from './credentials.js'
 import { InvalidRequestError } from './invalid-request.js'
-import { errorTextOf, isSuccess, maxErrorBytes, maxResultBytes, resultOf } from './read-result.js'
+import { errorTextOf, isSuccess, maxErrorBytes, maxResultBytes, responseOf, resultOf } from './read-result.js'
 
 export interface CalledOperation {
   readonly operation: Operation
   readonly source: ParsedOpenApiSource
   readonly effect: Effect
   readonly idempotencyKeyHeader: string | undefined
+  /** The result has the status and the headers, too. */
+  readonly hasResponseHeaders: boolean
 }
 
 const maxRedirects = 5
@@ -32,20 +35,29 @@ export async function callOperation(
   input: JsonObject,
   context: ToolContext,
 ): Promise<JsonValue> {
-  const { operation, source, effect, idempotencyKeyHeader } = called
+  const { operation, source, effect, idempotencyKeyHeader, hasResponseHeaders } = called
   const { signal, idempotencyKey } = context
-  const given = givenParts(operation, source, context)
-  const redact = given.redactor.text
-  try {
+  let redact = (text: string) => text
+  const attempt = async () => {
+    const given = await givenParts(operation, source, context)
+    redact = given.redactor.text
     const built = buildRequest(operation, input, given)
     const headers = {
       ...built.headers,
       ...(idempotencyKeyHeader !== undefined && { [idempotencyKeyHeader.toLowerCase()]: idempotencyKey }),
     }
-    const response = await send({ ...built, headers }, source, effect, signal)
+    return { given, response: await send({ ...built, headers }, source, effect, signal) }
+  }
+  try {
+    let { given, response } = await attempt()
+    if (response.status === 401 && given.keptToken) {
+      // The API did not execute the call. Another token may be good.
+      clientTokens.forget(given.keptToken)
+      ;({ given, response } = await attempt())
+    }
     if (!isSuccess(response.status)) throw failureOf(response, effect, redact)
     if (response.isCut) throw tooLarge(effect)
-    return given.redactor.any(resultOf(response))
+    return given.redactor.any(hasResponseHeaders ? responseOf(response) : resultOf(response))
   } catch (thrown) {
     signal.throwIfAborted()
     const isRefused =

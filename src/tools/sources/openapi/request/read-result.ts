@@ -31,6 +31,12 @@ export function resultOf({ headers, body }: Pick<ReceivedResponse, 'headers' | '
   return text ?? { contentType: plainType(type), base64: Buffer.from(body).toString('base64') }
 }
 
+/** The result of a call whose headers code may read. A cookie is a credential of the connection. */
+export function responseOf(response: Pick<ReceivedResponse, 'status' | 'headers' | 'body'>): JsonValue {
+  const { 'set-cookie': _, ...headers } = response.headers
+  return { status: response.status, headers, body: resultOf(response) }
+}
+
 /** Undefined for bytes that are not a text. */
 function textOf(body: Uint8Array, type: string): string | undefined {
   const charset = /charset="?([\w-]+)/i.exec(type)?.[1] ?? 'utf-8'

@@ -1,0 +1,185 @@
+/*
+ * Calls of tools of a server that may ask people.
+ *
+ * Owns: which call a request of a server belongs to, and the rounds of a call in protocol 2026-07-28.
+ *
+ * Invariants:
+ * 1. In protocols before 2026, a request of a server does not name its call. So such a server has one call at a time,
+ *    and a connection whose call ended without the server's answer is closed: a late question would be shown to the
+ *    people of another run.
+ * 2. A question outside of a call is cancelled.
+ */
+import type { CallToolResult, Client, ClientCapabilities } from '@modelcontextprotocol/client'
+import type { InputRequiredResult, InputResponse } from '@modelcontextprotocol/client'
+import { raceWithSignal, withAbortListener } from '../../../../common/async/abort.js'
+import { ConcurrencyLimit } from '../../../../common/async/concurrency-limit.js'
+import type { CallAnswers, ToolQuestion } from '../../../../common/calls/questions.js'
+import { isJsonObject, type JsonValue } from '../../../../common/json/json.js'
+import { utf8Length } from '../../../../common/text/text.js'
+import { ToolError } from '../../../tool-error.js'
+import { CallInteraction, inputRequired, toResult } from './call-interaction.js'
+import { readElicitation } from './elicitation.js'
+
+/** Milliseconds that a server has for the end of a call after its question was cancelled. */
+const settleMs = 5_000
+
+/** Requests of one attempt that a server answers only with state. */
+const maxRounds = 10
+
+/** UTF-8 bytes of the state of a server. The history has it. */
+const maxStateBytes = 16 * 1024
+
+/** Sends the request of a call, with additional parameters. */
+export type SendCall = (
+  client: Client,
+  parameters: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<CallToolResult | InputRequiredResult>
+
+interface InteractiveCall {
+  readonly answers: CallAnswers
+  readonly signal: AbortSignal
+  readonly connect: (signal: AbortSignal) => Promise<Client>
+  readonly send: SendCall
+  /** Ends the connection of the client. */
+  readonly close: (client: Client) => Promise<void>
+}
+
+export class InteractiveConnection {
+  readonly #from: string
+  readonly #calls = new ConcurrencyLimit(1)
+  #current: CallInteraction | undefined
+
+  /** @param server its name in the configuration */
+  constructor(server: string) {
+    this.#from = `MCP server ${server}`
+  }
+
+  /** What the client declares. */
+  readonly capabilities: ClientCapabilities = { elicitation: { form: {}, url: {} } }
+
+  /** Answers the requests of a client's server. Called before the client connects. */
+  handle(client: Client): void {
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      return this.#current?.elicit(params) ?? { action: 'cancel' } // invariant 2
+    })
+  }
+
+  /**
+   * Makes one attempt of a call.
+   *
+   * @throws InputRequiredError when people must answer; ToolError; what `send` throws; the reason of the signal
+   */
+  async call(call: InteractiveCall): Promise<CallToolResult> {
+    const { signal, connect } = call
+    const client = await connect(signal)
+    if (client.getProtocolEra() === 'modern') return this.#callInRounds(client, call)
+    return raceWithSignal(
+      signal,
+      this.#calls.run(() => this.#callAlone(call)), // invariant 1
+    )
+  }
+
+  async #callAlone({ answers, signal, connect, send, close }: InteractiveCall): Promise<CallToolResult> {
+    // The call before this one may have closed its connection.
+    const client = await connect(signal)
+    const interaction = new CallInteraction(this.#from, answers)
+    this.#current = interaction
+    const controller = new AbortController()
+    let isOpen = true
+    try {
+      return await withAbortListener(
+        signal,
+        () => controller.abort(signal.reason),
+        async () => {
+          const ended = send(client, {}, controller.signal).finally(() => (isOpen = controller.signal.aborted))
+          const result = await Promise.race([ended, interaction.hasAsked])
+          if (result === undefined) await settled(ended, signal)
+          interaction.throwIfAsked()
+          return asComplete(result)
+        },
+      )
+    } catch (thrown) {
+      // The error may be that of the cancelled question.
+      interaction.throwIfAsked()
+      throw this.#questionsOf(thrown, answers) ?? thrown
+    } finally {
+      this.#current = undefined
+      controller.abort()
+      if (isOpen) await close(client) // invariant 1
+    }
+  }
+
+  /** An error by which a server asks to open an address, before it executes the call. */
+  #questionsOf(thrown: unknown, { answered }: CallAnswers): Error | undefined {
+    if (!(thrown instanceof Error) || !('elicitations' in thrown) || !Array.isArray(thrown.elicitations)) return
+    const read = thrown.elicitations.slice(0, maxQuestionsAtOnce).map((params) => readElicitation(this.#from, params))
+    const questions = read.flatMap(({ question }) => question ?? [])
+    return questions.length === 0 ? undefined : inputRequired(this.#from, questions, answered)
+  }
+
+  async #callInRounds(client: Client, { answers, signal, send }: InteractiveCall): Promise<CallToolResult> {
+    let parameters = roundParameters(answers)
+    for (let round = 0; round < maxRounds; round++) {
+      const result = await send(client, parameters, signal).catch((thrown: unknown) => {
+        throw this.#questionsOf(thrown, answers) ?? thrown
+      })
+      if (!isInputRequired(result)) return result
+      const { inputRequests = {}, requestState } = result
+      if (requestState !== undefined && utf8Length(requestState) > maxStateBytes)
+        throw new ToolError(`${this.#from} sent a state of more than ${maxStateBytes} bytes`)
+      const questions = this.#questionsOfRound(inputRequests)
+      if (questions.length > 0) {
+        const state: JsonValue = { from: answers.answered.length, ...(requestState !== undefined && { requestState }) }
+        throw inputRequired(this.#from, questions, answers.answered, state)
+      }
+      parameters = requestState === undefined ? {} : { requestState }
+    }
+    throw new ToolError(`${this.#from} answered ${maxRounds} times without a result`)
+  }
+
+  #questionsOfRound(requests: Readonly<Record<string, unknown>>): readonly ToolQuestion[] {
+    const entries = Object.entries(requests)
+    if (entries.length > maxQuestionsAtOnce) throw new ToolError(`${this.#from} asks too many questions at once`)
+    return entries.map(([key, request]) => {
+      const { method, params } = request as { readonly method?: unknown; readonly params?: unknown }
+      if (method !== 'elicitation/create') throw new ToolError(`${this.#from} needs ${String(method)}: it is refused`)
+      const { question, ...refused } = readElicitation(this.#from, params, key)
+      if (question) return question
+      throw new ToolError(`${this.#from}: ${'problem' in refused ? refused.problem : 'its question is refused'}`)
+    })
+  }
+}
+
+const maxQuestionsAtOnce = 20
+
+/** The answers for the round that the last attempt was in. */
+function roundParameters({ answered, state }: CallAnswers): Readonly<Record<string, unknown>> {
+  if (!isJsonObject(state)) return {}
+  const { from, requestState } = state
+  const responses: Record<string, InputResponse> = {}
+  for (const { key, answer } of answered.slice(Number(from))) if (key !== undefined) responses[key] = toResult(answer)
+  return { inputResponses: responses, ...(typeof requestState === 'string' && { requestState }) }
+}
+
+/** Waits until the call has ended, for a short time. Its outcome is that of a cancelled question. */
+async function settled(outcome: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const ended = outcome.then(
+    () => undefined,
+    () => undefined,
+  )
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, settleMs)
+  })
+  await raceWithSignal(signal, Promise.race([ended, limit])).finally(() => clearTimeout(timer))
+}
+
+function isInputRequired(result: CallToolResult | InputRequiredResult): result is InputRequiredResult {
+  return 'resultType' in result && result.resultType === 'input_required'
+}
+
+function asComplete(result: CallToolResult | InputRequiredResult | void): CallToolResult {
+  if (result !== undefined && !isInputRequired(result)) return result
+  throw new Error('the server sent no result')
+}

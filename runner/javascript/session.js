@@ -234,11 +234,16 @@ class Session {
   #finish(result, interruptedAfter) {
     const { isRestricted, timersBefore } = this.cell
     if (isRestricted) this.timers.clear(timersBefore)
-    const notes = [...this.rejections.values()].map((reason) => `Unhandled rejection: ${formatError(reason)}`)
+    const [rejection, ...others] = [...this.rejections.values()].map(
+      (reason) => `Unhandled rejection: ${formatError(reason)}`,
+    )
     this.rejections.clear()
     this.cell = undefined
+    // As in Node.js, a rejection that nothing handles is an error of the program.
+    const isFailure = result.type === 'completed' && rejection !== undefined
+    const end = isFailure ? { type: 'failed', kind: 'code_error', error: rejection } : result
     try {
-      this.#sendResult(result, notes.join('\n'), interruptedAfter)
+      this.#sendResult(end, (isFailure ? others : [rejection ?? '', ...others]).join('\n'), interruptedAfter)
     } catch (error) {
       this.#sendResult({ type: 'failed', kind: 'limit_exceeded', error: error.message })
     }

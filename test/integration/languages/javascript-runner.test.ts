@@ -79,9 +79,9 @@ const programs: Readonly<Record<string, readonly [cells: readonly string[], expe
     ['setTimeout(() => { throw new Error("late") }, 10); await new Promise((r) => setTimeout(r, 1000))'],
     failed('Error: late'),
   ],
-  'an unhandled rejection is shown': [
+  'an unhandled rejection is an error': [
     ['Promise.reject(new Error("lost")); console.log(1)'],
-    '1\nUnhandled rejection: Error: lost\n    at cell-1.js:1:16',
+    failed('Unhandled rejection: Error: lost\n    at cell-1.js:1:16'),
   ],
   'a rejection that is handled late is not shown': [
     ['const p = Promise.reject(new Error("x")); await get({ id: 1 }); await p.catch(() => console.log("caught"))'],

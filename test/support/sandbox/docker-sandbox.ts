@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Dockerode from 'dockerode'
@@ -49,6 +49,7 @@ export class DockerEnvironment {
     for (const file of ['image/Dockerfile', 'image/supervisor.c', 'image/seccomp.json']) {
       copyFileSync(join(runnerDirectory, file), join(this.#directory, file))
     }
+    cpSync(join(runnerDirectory, 'javascript'), join(this.#directory, 'javascript'), { recursive: true })
     if (dockerfile !== undefined) writeFileSync(join(this.#directory, 'image/Dockerfile'), dockerfile)
     // The namespace makes the image unique: another test file removes its own image when it ends.
     writeFileSync(join(this.#directory, 'python/runner.py'), `${script}# ${this.namespace}\n`)

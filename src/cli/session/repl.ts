@@ -38,7 +38,8 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(programRoles)
   await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
-  const language = languageOfProgram(script, options.language)
+  const language =
+    languageOfProgram(script, options.language) ?? (await languageOfSession(environment, options.session))
   const { repl, name } = languageOf(language ?? environment.config?.language ?? defaultLanguage.name)
   using input = await openReplInput({
     repl,
@@ -59,6 +60,18 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   if (ownedSession === undefined)
     printStatus(`session ${session} stays until it expires; \`ptc exec -i --session ${session}\` continues`)
   return exitCodes.ok
+}
+
+/** The language of a session that exists. */
+async function languageOfSession({ ptc }: Environment, name: string | undefined): Promise<string | undefined> {
+  if (name === undefined) return undefined
+  try {
+    return (await ptc.sessions.show(name)).language
+  } catch (thrown) {
+    // It has not started, or has ended. Any other reason fails the execution, too.
+    if (!PtcError.isInstance(thrown)) throw thrown
+    return undefined
+  }
 }
 
 /** Prints an error and returns, so that the next block is read; throws the fatal ones. */

@@ -104,6 +104,8 @@ export interface SessionStatus {
   readonly state: 'busy' | 'idle' | 'parked' | 'ending'
   /** The backend of the sandbox; before the first sandbox, the requested one. */
   readonly backend: BackendChoice
+  /** Name of the language. Undefined before the configuration is read, and for the sandbox of a run. */
+  readonly language?: string
   readonly createdAt: number
   /** End of the latest execution. */
   readonly lastUsedAt: number

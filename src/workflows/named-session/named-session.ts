@@ -244,6 +244,7 @@ export class NamedSession {
     return {
       state: this.#ended === undefined ? (isIdle ? 'idle' : running) : 'ending',
       backend: sandbox?.backend ?? 'auto',
+      ...defined({ language: this.#runtime?.run.config.language }),
       createdAt: this.#createdAt,
       lastUsedAt: this.#lastUsedAt,
       expiresAt: isIdle ? this.#lastUsedAt + idleMs : null,

@@ -98,6 +98,7 @@ it('a program, a session and an agent are in the language that they name, on wor
     env.ptc.sessions.execute('books', line, { ...defined({ language }) })
   expect(await execute('set greeting hello', 'lines')).toMatchObject({ outcome: { status: 'ok' }, isNew: true })
   expect(await execute('print greeting')).toMatchObject({ outcome: { status: 'ok', output: 'hello\n' }, isNew: false })
+  expect(await env.ptc.sessions.show('books')).toMatchObject({ language: 'lines' })
   await expect(execute('print(1)', 'python')).rejects.toMatchObject({
     code: 'RUN_INPUT_INVALID',
     message: expect.stringContaining('session books runs lines, not python'),

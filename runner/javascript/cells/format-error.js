@@ -6,6 +6,10 @@ const { inspect, types } = require('node:util')
 const { isNativeError } = types
 const { Error: ProgramError } = programGlobal
 const MAXIMUM_ERROR_CHARACTERS = 8_000
+/** Their values are in the stack, or are shown in another way. */
+const SHOWN_ELSEWHERE = new Set(['name', 'message', 'stack', 'cause', 'errors'])
+const MAXIMUM_PROPERTIES = 10
+const MAXIMUM_PROPERTY_CHARACTERS = 500
 const RUNNER_FOLDER = dirname(__dirname)
 
 /** Returns the text of an error with the lines of cells only. Never throws. */
@@ -30,10 +34,20 @@ function errorText(error, seen) {
   const lines = String(stack ?? error)
     .split('\n')
     .filter(isShown)
+  lines.push(...propertiesOf(error, lines.pop()))
   if (Array.isArray(errors))
     for (const each of errors.slice(0, 10)) if (!seen.has(each)) lines.push(...indented(errorOrValue(each, seen)))
   if (cause !== undefined && !seen.has(cause)) lines.push(...indented(`[cause]: ${errorOrValue(cause, seen)}`))
   return lines.join('\n')
+}
+
+/** The last line of the stack, with the properties that code has given to the error, as Node.js shows them. */
+function propertiesOf(error, line) {
+  const shown = Object.entries(Object.getOwnPropertyDescriptors(error))
+    .filter(([key, { enumerable, value }]) => enumerable && value !== undefined && !SHOWN_ELSEWHERE.has(key))
+    .slice(0, MAXIMUM_PROPERTIES)
+    .map(([key, { value }]) => `${key}: ${inspect(value, { depth: 1 }).slice(0, MAXIMUM_PROPERTY_CHARACTERS)}`)
+  return shown.length === 0 ? [line] : [`${line} {`, ...indented(shown.join(',\n')), '}']
 }
 
 function errorOrValue(value, seen) {

@@ -2,19 +2,20 @@
  * Rewrites the top level of a cell, so that a later cell may declare a name again, in any form, and so that static
  * imports work. V8 evaluates the result in its REPL mode, which keeps `let` from cell to cell.
  *
- * Lines and, apart from functions and imports, columns stay as they are, so errors point into the code of the author.
+ * Lines and, apart from functions, imports and the first line, columns stay as they are, so errors point into the code of the author.
  *
  * | written                           | evaluated                                                            |
  * |-----------------------------------|----------------------------------------------------------------------|
- * | `const a = 1`, `var a = 1`        | `let   a = 1`                                                        |
- * | `class A {}`                      | `let A=class A {}`                                                   |
+ * | `const a = 1`                     | `let   a = 1`                                                        |
+ * | `var a = 1`, also in a block      | `    a = 1`, and `let a;` at the start: it is hoisted                |
+ * | `class A {}`                      | `let A=class A {};`                                                  |
  * | `function f() {}`                 | `function f$N() {}`, and `let f=…` at the start: functions are hoisted |
  * | `import d, { a as b } from 'm'`   | `const { default: d, a: b } = await import('m')`                     |
- * | `import('m')`                     | resolved from the folder of the program, not of the runner           |
+ * | `import('m')`, `import.meta`      | of the folder of the program, not of the runner                      |
  * | `export const a = 1`              | `let a = 1`                                                          |
  */
 'use strict'
-const { IMPORT, NAME } = require('../program/imports.js')
+const { IMPORT, META, NAME } = require('../program/imports.js')
 const { parse } = require('../vendor/acorn.js')
 
 /** Parsing takes about a second for a megabyte. Larger code is evaluated as it is. */
@@ -34,14 +35,23 @@ const options = {
  */
 function normalise(source, number) {
   if (source.length > MAXIMUM_CHARACTERS) return source
-  const imports = []
-  const program = parseProgram(source, imports)
+  const program = parseProgram(source)
   const edits = []
-  const hoisted = new Map() // the declaration of each function, by its name: the last one counts
-  const declared = new Set()
+  const hoisted = new Map() // the declaration of each function and `var`, by its name: the last one counts
   const replace = (start, end, text) => edits.push({ start, end, text })
-  for (const { start } of imports) replace(start, start + 'import'.length, IMPORT)
-  for (const statement of program.body) rewrite(statement, { source, number, replace, hoisted, declared })
+  for (const { start, end, type } of importsOf(program)) {
+    if (type === 'ImportExpression') replace(start, start + 'import'.length, IMPORT)
+    else replace(start, end, META.padEnd(end - start))
+  }
+  for (const { declaration, isInHead } of varsOf(program)) {
+    const { start, declarations } = declaration
+    for (const { id } of declarations) for (const name of namesOf(id)) hoisted.set(name, `let ${name};`)
+    // A statement that begins with a brace is a block.
+    const isBlock = !isInHead && declarations[0].id.type === 'ObjectPattern'
+    replace(start, start + 'var'.length, isBlock ? 'void 0,' : '   ')
+  }
+  for (const statement of program.body) rewrite(statement, { source, number, replace, hoisted })
+  edits.reverse() // of edits at one place, the last one is made first
   edits.sort((one, other) => other.start - one.start || other.end - one.end)
   const body = edits.reduce((code, { start, end, text }) => code.slice(0, start) + text + code.slice(end), source)
   // A directive stays the first statement.
@@ -49,53 +59,81 @@ function normalise(source, number) {
 }
 
 /** The code of models is a module, or a script that a module refuses, such as one with `with` or octal numbers. */
-function parseProgram(source, imports) {
-  const onImport = (type) => (node) => imports.push({ type, start: node.start })
-  const collect = (parsed) => {
-    walkImports(parsed, onImport('call'))
-    return parsed
-  }
+function parseProgram(source) {
   try {
-    return collect(parse(source, options))
+    return parse(source, options)
   } catch (error) {
     try {
-      return collect(parse(source, { ...options, sourceType: 'script' }))
+      return parse(source, { ...options, sourceType: 'script' })
     } catch {
       throw error
     }
   }
 }
 
-/** Calls back for each `import(…)` anywhere in the program. */
-function walkImports(node, callback) {
-  const stack = [node]
+/** Each `import(…)` and `import.meta` anywhere in the program. */
+function importsOf(program) {
+  const isImport = ({ type, meta }) =>
+    type === 'ImportExpression' || (type === 'MetaProperty' && meta.name === 'import')
+  return nodesOf(program, () => true)
+    .map(({ node }) => node)
+    .filter(isImport)
+}
+
+/** Each `var` of the program itself, also in its blocks and in heads of its loops. */
+function varsOf(program) {
+  const isOwn = ({ type }) => !/Function|^Class/.test(type)
+  return nodesOf(program, isOwn)
+    .filter(({ node }) => node.type === 'VariableDeclaration' && node.kind === 'var')
+    .map(({ node, parent }) => ({ declaration: node, isInHead: parent.init === node || parent.left === node }))
+}
+
+/** The nodes of a program with their parents, without what is in a node that is not entered. */
+function nodesOf(program, isEntered) {
+  const nodes = []
+  const stack = [{ node: program, parent: program }]
   while (stack.length > 0) {
     const next = stack.pop()
-    if (Array.isArray(next)) for (const each of next) stack.push(each)
-    else if (next && typeof next === 'object' && typeof next.type === 'string') {
-      if (next.type === 'ImportExpression') callback(next)
-      for (const key in next) if (key !== 'loc' && key !== 'range') stack.push(next[key])
+    const { node, parent } = next
+    if (Array.isArray(node)) for (const each of node) stack.push({ node: each, parent })
+    else if (node && typeof node === 'object' && typeof node.type === 'string' && isEntered(node)) {
+      nodes.push(next)
+      for (const key in node) if (key !== 'loc' && key !== 'range') stack.push({ node: node[key], parent: node })
     }
+  }
+  return nodes
+}
+
+/** The names that a pattern declares. */
+function namesOf(pattern) {
+  switch (pattern?.type) {
+    case 'Identifier':
+      return [pattern.name]
+    case 'ObjectPattern':
+      return pattern.properties.flatMap((each) => namesOf(each.type === 'Property' ? each.value : each))
+    case 'ArrayPattern':
+      return pattern.elements.flatMap(namesOf)
+    case 'AssignmentPattern':
+      return namesOf(pattern.left)
+    case 'RestElement':
+      return namesOf(pattern.argument)
+    default:
+      return [] // a hole of an array
   }
 }
 
 function rewrite(statement, context) {
-  const { source, number, replace, hoisted, declared } = context
+  const { source, number, replace, hoisted } = context
   const { type, start, end } = statement
   if (type === 'VariableDeclaration') {
-    const { kind, declarations } = statement
-    const names = declarations.map(({ id }) => id.name)
-    // A second `var` of a name is an assignment.
-    const isRepeated = kind === 'var' && names.every((name) => declared.has(name))
-    for (const name of names) declared.add(name)
-    if (kind === 'const' || kind === 'var')
-      replace(start, start + kind.length, (isRepeated ? '' : 'let').padEnd(kind.length))
-  } else if (type === 'ClassDeclaration') replace(start, start, `let ${statement.id.name}=`)
-  else if (type === 'FunctionDeclaration') {
+    if (statement.kind === 'const') replace(start, start + 'const'.length, 'let  ')
+  } else if (type === 'ClassDeclaration') {
+    replace(start, start, `let ${statement.id.name}=`)
+    replace(end, end, ';')
+  } else if (type === 'FunctionDeclaration') {
     const { name } = statement.id
     replace(statement.id.start, statement.id.end, `${name}$${number}`)
     hoisted.set(name, `let ${name}=${NAME}(${name}$${number},${JSON.stringify(name)});`)
-    declared.add(name)
   } else if (type === 'ImportDeclaration') replace(start, end, importCode(statement, source))
   else if (type === 'ExportNamedDeclaration' && statement.declaration) {
     replace(start, statement.declaration.start, ' '.repeat(statement.declaration.start - start))
@@ -104,10 +142,11 @@ function rewrite(statement, context) {
     replace(start, end, blank(source, start, end))
   else if (type === 'ExportDefaultDeclaration') {
     const { declaration } = statement
-    replace(start, declaration.start, ' '.repeat(declaration.start - start))
+    // Without semicolons, the value would be arguments of the code before it, and a callee of the code after it.
+    replace(start, declaration.start, ';'.padEnd(declaration.start - start))
     if (declaration.id) return rewrite(declaration, context)
     replace(declaration.start, declaration.start, '(')
-    replace(declaration.end, declaration.end, ')')
+    replace(declaration.end, declaration.end, declaration.end === end ? ');' : ')')
   }
 }
 

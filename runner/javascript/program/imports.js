@@ -1,17 +1,21 @@
-/* What the rewritten code of a cell calls: imports from the folder of the program, and names of functions. */
+/* What the rewritten code of a cell uses: imports from the folder of the program, and names of functions. */
 'use strict'
 const { createRequire, isBuiltin } = require('node:module')
-const { join } = require('node:path')
+const { dirname, join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 // Code may declare these names.
 const { Object, String, process } = globalThis
 
 /** Names by which the rewritten code reaches these functions. They are no enumerable globals. */
 const IMPORT = '__ptc_import'
+const META = '__ptc_meta'
 const NAME = '__ptc_name'
 
 function install() {
-  const require = createRequire(join(process.cwd(), 'cell.js'))
+  const filename = join(process.cwd(), 'cell.js')
+  // Code compares it with `import.meta.url` to know whether it is the main program.
+  process.argv[1] = filename
+  const require = createRequire(filename)
   const load = async (specifier, options) => {
     const text = String(specifier)
     if (isBuiltin(text) || /^(file|data):/.test(text)) return import(text, options)
@@ -19,8 +23,10 @@ function install() {
   }
   const named = (value, name) => Object.defineProperty(value, 'name', { value: name, configurable: true })
   Object.defineProperty(globalThis, IMPORT, { value: load })
+  const meta = { dirname: dirname(filename), filename, url: pathToFileURL(filename).href }
+  Object.defineProperty(globalThis, META, { value: meta })
   Object.defineProperty(globalThis, NAME, { value: named })
   globalThis.require = require
 }
 
-module.exports = { IMPORT, NAME, install }
+module.exports = { IMPORT, META, NAME, install }

@@ -26,10 +26,10 @@ it('locks and a concurrency limit go together', () => {
 })
 
 it.each([
-  [{ lockBy: 'path' }, /lockBy is invalid/],
-  [{ lockBy: { name: 'files' } }, /lockBy is invalid/],
+  [{ lockBy: 'path' }, /lockBy must be a function of the input, or { name, key }/],
+  [{ lockBy: { name: 'files' } }, /lockBy is invalid:\n- key: must be a function of the input/],
   [{ lockBy: { name: 'no:colon', key } }, /lockBy is invalid/],
-  [{ lockBy: { name: 'files', key, other: 1 } }, /lockBy is invalid/],
+  [{ lockBy: { name: 'files', key, other: 1 } }, /lockBy is invalid:\n- Unrecognized key: "other"/],
   [{ lockBy: { name: 'files', key }, concurrency: 2 }, /lockBy.name and concurrency exclude each other/],
   [{ lockBy: key, execution: 'local' }, /execution 'local' and lockBy exclude each other/],
 ])('a wrong lockBy is refused when the tool is defined: %j', (options, message) => {

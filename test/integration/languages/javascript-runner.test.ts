@@ -38,6 +38,44 @@ const programs: Readonly<Record<string, readonly [cells: readonly string[], expe
     ['const os = await import("os"); console.log(os.EOL === require("os").EOL)'],
     'true\n',
   ],
+  'a class may be followed by code that would continue an expression': [
+    [
+      'class A {} class B {}console.log(A.name, B.name)\nclass C {}\n[1].forEach((n) => console.log(n))\nclass D {}\n(() => 0)()',
+    ],
+    'A B\n1\n',
+  ],
+  'a default export follows code without a semicolon': [
+    ['const a = 1\nexport default a\n;[2].forEach((n) => console.log(n + a))'],
+    '3\n',
+  ],
+  'a default export is followed by code without a semicolon': [
+    ['export default class {}\n(() => console.log(1))()'],
+    '1\n',
+  ],
+  'var with a pattern, also again, and with new names': [
+    [
+      'const { a } = { a: 1 }; var { b } = { b: 2 }, c = 3\nvar { b } = { b: 4 }, d = 5\nvar c, [e] = [6]\nconsole.log(a, b, c, d, e)',
+    ],
+    '1 4 3 5 6\n',
+  ],
+  'a name of a nested var can be declared by a later cell': [
+    ['for (var i = 0; i < 2; i++) { var inner = i }', 'const i = 5; let inner = 6; console.log(i, inner)'],
+    '5 6\n',
+  ],
+  'a nested var of a name that is a variable of the cell': [
+    ['var i = 7; for (var i = 0; i < 2; i++); console.log(i)'],
+    '2\n',
+  ],
+  'import.meta is that of the program': [
+    [
+      'import { pathToFileURL } from "node:url"\nconsole.log(import.meta.url === pathToFileURL(process.argv[1]).href, typeof import.meta.dirname, typeof import.meta.filename)',
+    ],
+    'true string string\n',
+  ],
+  'an error shows its own properties': [
+    ['throw Object.assign(new Error("x"), { code: "E_X", data: { n: 1 } })'],
+    failed("Error: x\n    at cell-1.js:1:21 {\n  code: 'E_X',\n  data: { n: 1 }\n}"),
+  ],
   'exports are declarations': [
     ['export const a = 1\nexport default function f() { return a }', 'console.log(f())'],
     '1\n',

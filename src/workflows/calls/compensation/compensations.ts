@@ -43,6 +43,7 @@ import {
   memoKeys,
   toolQueue,
 } from '../../../common/names.js'
+import { decideFlow } from '../../../common/calls/data-flow.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
 import { toOneLine, toTemporalSummary, utf8Length } from '../../../common/text/text.js'
 import { showCall, showProgress } from '../../run/progress.js'
@@ -170,18 +171,31 @@ export class Compensations {
     }
   }
 
+  /** Whether a rule on data keeps texts of the tool from the answer: the report is part of what the run returns. */
+  #isWithheld(tool: string): boolean {
+    const { dataFlow } = this.#run.config
+    if (!dataFlow) return false
+    const { rules, labels, labelledByResult = [] } = dataFlow
+    const named = labelledByResult.includes(tool) ? rules.flatMap((rule) => rule.labels) : []
+    const own = [...(Object.hasOwn(labels, tool) ? (labels[tool] ?? []) : []), ...named]
+    return decideFlow(rules, Object.fromEntries(own.map((label) => [label, tool])), 'answer').action !== 'allow'
+  }
+
   #add(failure: CompensationFailure | undefined): void {
     const { compensated, failed, failures } = this.#report
     if (!failure) {
       this.#report = { ...this.#report, compensated: compensated + 1 }
       return
     }
-    this.#report = { compensated, failed: failed + 1, failures: [...failures, failure].slice(0, maxReportedFailures) }
+    const shown = this.#isWithheld(failure.tool) ? { ...failure, message: withheldMessage } : failure
+    this.#report = { compensated, failed: failed + 1, failures: [...failures, shown].slice(0, maxReportedFailures) }
     // The memo says so, because a failed or cancelled run has no result. The engine does not write to the memo of a
     // user's workflow.
     if (this.#run.kind !== 'embedded') upsertMemo({ [memoKeys.notCompensated]: describeFailures(this.#report) })
   }
 }
+
+const withheldMessage = '[withheld] a rule of the configuration keeps texts of this tool from the answer'
 
 /** For lists of runs: `2 calls: book_hotel (turn-1.cell-1.call-2), …`. */
 function describeFailures({ failed, failures }: CompensationReport): string {

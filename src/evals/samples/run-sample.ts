@@ -3,6 +3,7 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
+import { fixedTimeouts } from '../../config/options/timeouts.js'
 import type { RunCounts } from '../../common/run/runs.js'
 import { promptTokens } from '../../common/run/runs.js'
 import { runChecks } from '../checks/run-checks.js'
@@ -100,12 +101,14 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
     return tree !== undefined && delayOf(tree) !== undefined
   }
   let timer: NodeJS.Timeout | undefined
-  const startTimer = (): void => {
+  const startTimer = (milliseconds: number): void => {
     timer = setTimeout(() => {
-      void isRecovering().then((isDelayed) => (isDelayed && !done.signal.aborted ? startTimer() : done.abort(timedOut)))
-    }, task.limits.seconds * 1_000)
+      void isRecovering().then((isDelayed) =>
+        isDelayed && !done.signal.aborted ? startTimer(task.limits.seconds * 1_000) : done.abort(timedOut),
+      )
+    }, milliseconds)
   }
-  startTimer()
+  startTimer(task.limits.seconds * 1_000 + (options.wasInterrupted ? missedWorkerMs : 0))
   const unanswered = async (): Promise<Ending> => {
     const wait = await answerWaits(client, run.handle, task.answers, waiting)
     if (wait === undefined) return new Promise<never>(() => {})
@@ -138,6 +141,12 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
 
 /** Milliseconds after an interruption in which a run that its worker keeps waiting is not at its time limit. */
 const recoveryMs = 180_000
+
+/**
+ * Milliseconds that a run does not work after an interruption, and that do not count against its time limit: the server
+ * misses the heartbeat of a step, then the host of the sandbox. The phase of the run does not show either.
+ */
+const missedWorkerMs = fixedTimeouts.heartbeatMs + fixedTimeouts.hostMs + 20_000
 
 /** Why a run is slow that its model does not slow down. */
 function delayOf(tree: RunTree): string | undefined {

@@ -48,7 +48,11 @@ export interface RunSampleOptions {
 type Ending =
   | { readonly type: 'result'; readonly result: Awaited<ReturnType<TaskRun['result']>> }
   | { readonly type: 'error'; readonly error: PtcError }
-  | { readonly type: 'timed_out' }
+  | {
+      readonly type: 'timed_out'
+      /** Why the run was slow, when that was not its model. */
+      readonly delay?: string
+    }
   /** The run waits for something that its task does not answer. */
   | { readonly type: 'unanswered'; readonly what: string }
 
@@ -94,19 +98,18 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
   const done = new AbortController()
   const waiting = AbortSignal.any([signal, done.signal])
   const recoversUntil = Date.now() + (options.wasInterrupted ? recoveryMs : 0)
-  // A run that was interrupted first waits until the server has missed its worker.
-  const isRecovering = async (): Promise<boolean> => {
-    if (Date.now() >= recoversUntil) return false
-    const tree = await run.handle.tree().catch(() => undefined)
-    return tree !== undefined && delayOf(tree) !== undefined
+  // One reading decides: a later one may see another phase, and so give the run another verdict.
+  let delay: string | undefined
+  const onTimer = async (): Promise<void> => {
+    delay = await run.handle.tree().then(delayOf, () => 'its history could not be read')
+    if (done.signal.aborted) return
+    // A run that was interrupted first waits until the server has missed its worker.
+    if (delay !== undefined && Date.now() < recoversUntil) startTimer(task.limits.seconds * 1_000)
+    else done.abort(timedOut)
   }
   let timer: NodeJS.Timeout | undefined
   const startTimer = (milliseconds: number): void => {
-    timer = setTimeout(() => {
-      void isRecovering().then((isDelayed) =>
-        isDelayed && !done.signal.aborted ? startTimer(task.limits.seconds * 1_000) : done.abort(timedOut),
-      )
-    }, milliseconds)
+    timer = setTimeout(() => void onTimer(), milliseconds)
   }
   startTimer(task.limits.seconds * 1_000 + (options.wasInterrupted ? missedWorkerMs : 0))
   const unanswered = async (): Promise<Ending> => {
@@ -129,10 +132,10 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
   } catch (thrown) {
     signal.throwIfAborted()
     if (thrown !== timedOut) throw thrown
-    // Recorded first: a cancelled run without the record would count as a failure of the infrastructure.
-    onTimeOut()
+    // Recorded first: a cancelled run without the record counts as a failure of the infrastructure, as a delayed one does.
+    if (delay === undefined) onTimeOut()
     failpoint('eval.timed_out')
-    return { type: 'timed_out' }
+    return { type: 'timed_out', ...defined({ delay }) }
   } finally {
     clearTimeout(timer)
     done.abort()
@@ -188,7 +191,7 @@ async function conclude(run: TaskRun, ending: Ending, options: RunSampleOptions)
     return wasTimedOut ? failedWith('timed_out', timeLimitText(task)) : failedWith(error.code, error.message)
   }
   if (ending.type === 'timed_out') {
-    const delay = delayOf(tree)
+    const { delay } = ending
     const text = timeLimitText(task)
     return delay === undefined ? failedWith('timed_out', text) : errorWith('not_ready', `${text}: ${delay}`)
   }

@@ -9,10 +9,9 @@ const withoutSqlite = fileURLToPath(new URL('../../support/evals/without-sqlite.
 
 test('each of two models has its own requests and results in one eval, and compare names them by number', async () => {
   const other = 'claude-haiku-4-5'
-  await using evals = await EvalProject.create(
-    { 'a.yaml': task('Question a?'), 'b.yaml': task('Question b?') },
-    [answer],
-  )
+  await using evals = await EvalProject.create({ 'a.yaml': task('Question a?'), 'b.yaml': task('Question b?') }, [
+    answer,
+  ])
   const { code, stdout, stderr } = await evals.run('a.yaml', 'b.yaml', '--model', other)
   expect(code, stderr).toBe(0)
   expect(stdout).toContain('4 of 4 passed')

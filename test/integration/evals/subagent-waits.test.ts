@@ -14,7 +14,10 @@ const setup = 'setup: { module: desk.ts, agent: desk }\ncheck: [{ contains: 42 }
 
 const files = {
   'desk.ts': module,
-  'answered.yaml': task('Question answered?', `${setup}\nanswers: [{ tool: ask_office, contains: known, result: '42' }]`),
+  'answered.yaml': task(
+    'Question answered?',
+    `${setup}\nanswers: [{ tool: ask_office, contains: known, result: '42' }]`,
+  ),
   'unanswered.yaml': task('Question unanswered?', setup),
 }
 

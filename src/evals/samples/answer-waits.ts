@@ -1,9 +1,11 @@
-import { watchWaitsOfRun } from '../../client/calls/waits-of-run.js'
 import type { PtcClient, RunHandle, WaitOfRun } from '../../client/index.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import type { HumanAnswer } from '../tasks/task-schema.js'
 
 type Wait = WaitOfRun['wait']
+
+/** Yields what a run and its sub-agents wait for, again and again until the signal is aborted. */
+export type WatchWaits = (workflowId: string, signal: AbortSignal) => AsyncIterable<readonly WaitOfRun[]>
 
 /**
  * Answers the calls of a run and its sub-agents that wait for a person, as its task says, until the run ends or the
@@ -12,7 +14,7 @@ type Wait = WaitOfRun['wait']
  * @returns the first wait that the task does not answer; undefined when the run ended without one
  */
 export async function answerWaits(
-  client: PtcClient,
+  { client, watchWaits }: { readonly client: PtcClient; readonly watchWaits: WatchWaits },
   handle: Pick<RunHandle<unknown>, 'workflowId' | 'waits'>,
   answers: readonly HumanAnswer[],
   signal: AbortSignal,
@@ -40,7 +42,7 @@ export async function answerWaits(
   }
   // The history of the run does not change when a sub-agent begins to wait: its workflow is asked.
   const ofHelpers = async (): Promise<Wait | undefined> => {
-    for await (const found of watchWaitsOfRun(client, handle.workflowId, both)) {
+    for await (const found of watchWaits(handle.workflowId, both)) {
       const open = await answerAll(found.map(({ wait }) => wait).filter((wait) => 'workflowId' in wait))
       if (open !== undefined) return open
     }

@@ -3,13 +3,12 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
-import { fixedTimeouts } from '../../config/options/timeouts.js'
 import type { RunCounts } from '../../common/run/runs.js'
 import { promptTokens } from '../../common/run/runs.js'
 import { runChecks } from '../checks/run-checks.js'
 import type { Verdict } from '../checks/verdict.js'
 import type { EvalTask } from '../tasks/load-tasks.js'
-import { answerWaits } from './answer-waits.js'
+import { answerWaits, type WatchWaits } from './answer-waits.js'
 import { SampleCheckRuns } from './check-runs.js'
 import { infrastructureDelay, isVerdict, mayHaveUnknownCost } from './classify-error.js'
 import {
@@ -25,6 +24,7 @@ import { startTask, type TaskRun } from './task-run.js'
 
 export interface RunSampleOptions {
   readonly client: PtcClient
+  readonly watchWaits: WatchWaits
   readonly task: EvalTask
   readonly workflowId: string
   readonly agent: string | undefined
@@ -94,7 +94,7 @@ export async function runSample(options: RunSampleOptions): Promise<RunSampleRes
 }
 
 async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Ending> {
-  const { client, task, signal, onTimeOut } = options
+  const { task, signal, onTimeOut } = options
   const done = new AbortController()
   const waiting = AbortSignal.any([signal, done.signal])
   const recoversUntil = Date.now() + (options.wasInterrupted ? recoveryMs : 0)
@@ -113,7 +113,7 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
   }
   startTimer(task.limits.seconds * 1_000 + (options.wasInterrupted ? missedWorkerMs : 0))
   const unanswered = async (): Promise<Ending> => {
-    const wait = await answerWaits(client, run.handle, task.answers, waiting)
+    const wait = await answerWaits(options, run.handle, task.answers, waiting)
     if (wait === undefined) return new Promise<never>(() => {})
     return { type: 'unanswered', what: wait.type === 'budget' ? 'a larger budget' : `${wait.type} of ${wait.tool}` }
   }
@@ -147,9 +147,10 @@ const recoveryMs = 180_000
 
 /**
  * Milliseconds that a run does not work after an interruption, and that do not count against its time limit: the server
- * misses the heartbeat of a step, then the host of the sandbox. The phase of the run does not show either.
+ * misses the heartbeat of a step in 10 seconds, and the host of its sandbox in another 30; then the sandbox is rebuilt.
+ * The phase of the run does not show the first two.
  */
-const missedWorkerMs = fixedTimeouts.heartbeatMs + fixedTimeouts.hostMs + 20_000
+const missedWorkerMs = 60_000
 
 /** Why a run is slow that its model does not slow down. */
 function delayOf(tree: RunTree): string | undefined {

@@ -118,9 +118,9 @@ it.concurrent.each([
     using store = await EvalStore.open(evals.results)
     const [latest, ...others] = store.evals(2)
     expect(others).toEqual([])
-    const samples = store.samples(latest?.id ?? '').map((each) => [each.task, each.kind, each.attempt, each.turns])
-    expect(samples.toSorted()).toEqual(
-      names.map((name) => [name, name === 'endless' ? 'timed_out' : null, 1, turns[name]]).toSorted(),
+    const samples = store.samples(latest?.id ?? '').map((each) => [each.task, [each.kind, each.attempt, each.turns]])
+    expect(Object.fromEntries(samples)).toEqual(
+      Object.fromEntries(names.map((name) => [name, [name === 'endless' ? 'timed_out' : null, 1, turns[name]]])),
     )
   },
 )

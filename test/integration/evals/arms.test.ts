@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { evalModel, EvalProject, task } from '../../support/evals/eval-project.js'
 import { text, turn } from '../../support/script.js'
 
@@ -20,7 +21,7 @@ test('each of two models has its own requests and results in one eval, and compa
   // The same tokens cost more with the first model.
   expect(arms[0]?.spentUsd).toBeGreaterThan(arms[1]?.spentUsd ?? Number.NaN)
   expect(new Set(samples.map(({ workflow_id: workflow }) => workflow)).size).toBe(4)
-  const models = evals.api.requests.map(({ body }) => /"model":"([^"]+)"/.exec(JSON.stringify(body))?.[1])
+  const models = evals.api.requests.map(({ body }) => z.object({ model: z.string() }).parse(body).model)
   expect(models.toSorted()).toEqual([other, other, evalModel, evalModel])
   const compared = await evals.project.run('eval', 'compare', `${id}/1`, `${id}/2`)
   expect(compared.code, compared.stderr).toBe(0)
@@ -29,10 +30,10 @@ test('each of two models has its own requests and results in one eval, and compa
   expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining('does not name one model of the eval') })
 })
 
-test('without better-sqlite3, the error has a code and names the command that installs it', async () => {
+test('without better-sqlite3, the command fails and names the command that installs it', async () => {
   await using evals = await EvalProject.create({ 'a.yaml': task('Question a?') }, [answer])
   const { code, stderr } = await evals.runWith({ NODE_OPTIONS: `--import ${withoutSqlite}` }, 'a.yaml')
-  expect(code, stderr).not.toBe(0)
+  expect(code, stderr).toBe(1)
   expect(stderr).toContain('ptc eval needs the package better-sqlite3')
   expect(stderr).toContain('npm install better-sqlite3@12')
   expect(evals.api.requests).toEqual([])

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { evalModel, EvalProject, task } from '../../support/evals/eval-project.js'
@@ -30,11 +32,21 @@ test('each of two models has its own requests and results in one eval, and compa
   expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining('does not name one model of the eval') })
 })
 
-test('without better-sqlite3, the command fails and names the command that installs it', async () => {
+test('without better-sqlite3, the error has a code and the command that installs it', async () => {
   await using evals = await EvalProject.create({ 'a.yaml': task('Question a?') }, [answer])
   const { code, stderr } = await evals.runWith({ NODE_OPTIONS: `--import ${withoutSqlite}` }, 'a.yaml')
   expect(code, stderr).toBe(1)
   expect(stderr).toContain('ptc eval needs the package better-sqlite3')
   expect(stderr).toContain('npm install better-sqlite3@12')
   expect(evals.api.requests).toEqual([])
+
+  const built = JSON.stringify(new URL('../../../dist/evals/index.js', import.meta.url))
+  const source = `import { EvalStore } from ${built}
+await EvalStore.open(':memory:').catch(({ code, hint }) => console.log(JSON.stringify({ code, hint })))`
+  const nodeArguments = ['--import', withoutSqlite, '--input-type=module', '--eval', source]
+  const { stdout } = await promisify(execFile)(process.execPath, nodeArguments)
+  expect(JSON.parse(stdout)).toEqual({
+    code: 'EVAL_STORE_UNAVAILABLE',
+    hint: 'Install it: npm install better-sqlite3@12',
+  })
 })

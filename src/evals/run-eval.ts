@@ -4,6 +4,7 @@ import { raceWithSignal } from '../common/async/abort.js'
 import { deferred } from '../common/async/deferred.js'
 import { ConcurrencyLimit } from '../common/async/concurrency-limit.js'
 import { failpoint } from '../common/failpoint.js'
+import type { WatchWaits } from './samples/answer-waits.js'
 import { judgeCostUsd } from './samples/check-runs.js'
 import { mayPassLater } from './samples/classify-error.js'
 import { runSample, type RunSampleResult } from './samples/run-sample.js'
@@ -15,6 +16,7 @@ import type { EvalTask } from './tasks/load-tasks.js'
 /** How the samples of one arm reach their workers. */
 export interface ArmRuntime {
   readonly client: PtcClient
+  readonly watchWaits: WatchWaits
   /** Name of the agent of a task. Undefined: no agent. */
   readonly agentOf: (task: EvalTask) => string | undefined
   readonly toolsOf: (task: EvalTask) => readonly string[]

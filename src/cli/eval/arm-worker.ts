@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { watchWaitsOfRun } from '../../client/calls/waits-of-run.js'
 import { createPtcClient } from '../../client/index.js'
 import { raceWithSignal } from '../../common/async/abort.js'
 import type { DisposableStack } from '../../common/async/disposable-stack.js'
@@ -57,7 +58,8 @@ export async function startArm(options: ArmWorkerOptions): Promise<ArmRuntime> {
     values: environment.values,
     redact: config.redact,
   })
-  return { client, agentOf, toolsOf, hasPrice, isFree: scriptName !== undefined }
+  const watchWaits: ArmRuntime['watchWaits'] = (workflowId, waiting) => watchWaitsOfRun(client, workflowId, waiting)
+  return { client, watchWaits, agentOf, toolsOf, hasPrice, isFree: scriptName !== undefined }
 }
 
 async function startScript(

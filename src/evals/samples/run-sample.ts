@@ -8,7 +8,7 @@ import { promptTokens } from '../../common/run/runs.js'
 import { runChecks } from '../checks/run-checks.js'
 import type { Verdict } from '../checks/verdict.js'
 import type { EvalTask } from '../tasks/load-tasks.js'
-import { answerWaits } from './answer-waits.js'
+import { answerWaits, type WatchWaits } from './answer-waits.js'
 import { SampleCheckRuns } from './check-runs.js'
 import { infrastructureDelay, isVerdict, mayHaveUnknownCost } from './classify-error.js'
 import {
@@ -24,6 +24,7 @@ import { startTask, type TaskRun } from './task-run.js'
 
 export interface RunSampleOptions {
   readonly client: PtcClient
+  readonly watchWaits: WatchWaits
   readonly task: EvalTask
   readonly workflowId: string
   readonly agent: string | undefined
@@ -47,7 +48,11 @@ export interface RunSampleOptions {
 type Ending =
   | { readonly type: 'result'; readonly result: Awaited<ReturnType<TaskRun['result']>> }
   | { readonly type: 'error'; readonly error: PtcError }
-  | { readonly type: 'timed_out' }
+  | {
+      readonly type: 'timed_out'
+      /** Why the run was slow, when that was not its model. */
+      readonly delay?: string
+    }
   /** The run waits for something that its task does not answer. */
   | { readonly type: 'unanswered'; readonly what: string }
 
@@ -89,25 +94,26 @@ export async function runSample(options: RunSampleOptions): Promise<RunSampleRes
 }
 
 async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Ending> {
-  const { client, task, signal, onTimeOut } = options
+  const { task, signal, onTimeOut } = options
   const done = new AbortController()
   const waiting = AbortSignal.any([signal, done.signal])
   const recoversUntil = Date.now() + (options.wasInterrupted ? recoveryMs : 0)
-  // A run that was interrupted first waits until the server has missed its worker.
-  const isRecovering = async (): Promise<boolean> => {
-    if (Date.now() >= recoversUntil) return false
-    const tree = await run.handle.tree().catch(() => undefined)
-    return tree !== undefined && delayOf(tree) !== undefined
+  // One reading decides: a later one may see another phase, and so give the run another verdict.
+  let delay: string | undefined
+  const onTimer = async (): Promise<void> => {
+    delay = await run.handle.tree().then(delayOf, () => 'its history could not be read')
+    if (done.signal.aborted) return
+    // A run that was interrupted first waits until the server has missed its worker.
+    if (delay !== undefined && Date.now() < recoversUntil) startTimer(task.limits.seconds * 1_000)
+    else done.abort(timedOut)
   }
   let timer: NodeJS.Timeout | undefined
-  const startTimer = (): void => {
-    timer = setTimeout(() => {
-      void isRecovering().then((isDelayed) => (isDelayed && !done.signal.aborted ? startTimer() : done.abort(timedOut)))
-    }, task.limits.seconds * 1_000)
+  const startTimer = (milliseconds: number): void => {
+    timer = setTimeout(() => void onTimer(), milliseconds)
   }
-  startTimer()
+  startTimer(task.limits.seconds * 1_000 + (options.wasInterrupted ? missedWorkerMs : 0))
   const unanswered = async (): Promise<Ending> => {
-    const wait = await answerWaits(client, run.handle, task.answers, waiting)
+    const wait = await answerWaits(options, run.handle, task.answers, waiting)
     if (wait === undefined) return new Promise<never>(() => {})
     return { type: 'unanswered', what: wait.type === 'budget' ? 'a larger budget' : `${wait.type} of ${wait.tool}` }
   }
@@ -126,10 +132,10 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
   } catch (thrown) {
     signal.throwIfAborted()
     if (thrown !== timedOut) throw thrown
-    // Recorded first: a cancelled run without the record would count as a failure of the infrastructure.
-    onTimeOut()
+    // Recorded first: a cancelled run without the record counts as a failure of the infrastructure, as a delayed one does.
+    if (delay === undefined) onTimeOut()
     failpoint('eval.timed_out')
-    return { type: 'timed_out' }
+    return { type: 'timed_out', ...defined({ delay }) }
   } finally {
     clearTimeout(timer)
     done.abort()
@@ -138,6 +144,13 @@ async function waitForEnd(run: TaskRun, options: RunSampleOptions): Promise<Endi
 
 /** Milliseconds after an interruption in which a run that its worker keeps waiting is not at its time limit. */
 const recoveryMs = 180_000
+
+/**
+ * Milliseconds that a run does not work after an interruption, and that do not count against its time limit: the server
+ * misses the heartbeat of a step in 10 seconds, and the host of its sandbox in another 30; then the sandbox is rebuilt.
+ * The phase of the run does not show the first two.
+ */
+const missedWorkerMs = 60_000
 
 /** Why a run is slow that its model does not slow down. */
 function delayOf(tree: RunTree): string | undefined {
@@ -179,7 +192,7 @@ async function conclude(run: TaskRun, ending: Ending, options: RunSampleOptions)
     return wasTimedOut ? failedWith('timed_out', timeLimitText(task)) : failedWith(error.code, error.message)
   }
   if (ending.type === 'timed_out') {
-    const delay = delayOf(tree)
+    const { delay } = ending
     const text = timeLimitText(task)
     return delay === undefined ? failedWith('timed_out', text) : errorWith('not_ready', `${text}: ${delay}`)
   }

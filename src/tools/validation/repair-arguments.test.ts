@@ -31,8 +31,7 @@ const schema: JsonObject = {
 
 const { schema: input } = readJsonInput(schema)
 
-const parse = (args: JsonObject, repairsArguments: true | undefined = true) =>
-  parseArguments({ name: 'search', input, ...(repairsArguments && { repairsArguments }) }, args)
+const parse = (args: JsonObject) => parseArguments({ name: 'search', input, repairsArguments: true }, args)
 
 it.each<readonly [what: string, given: JsonObject, repaired: JsonObject]>([
   ['an object as its JSON text', { filter: '{"since": "2026"}' }, { filter: { since: '2026' } }],
@@ -88,7 +87,7 @@ it('a member named __proto__ of a JSON text changes no prototype', async () => {
 })
 
 it('arguments of a tool of the configuration are not repaired', async () => {
-  expect(await parse({ id: '1', ids: '["a"]' }, undefined)).toMatchObject({ ok: false })
+  expect(await parseArguments({ name: 'search', input }, { id: '1', ids: '["a"]' })).toMatchObject({ ok: false })
 })
 
 it('a check without waiting repairs arguments, too', () => {

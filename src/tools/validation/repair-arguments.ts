@@ -23,8 +23,8 @@ const maxRounds = 3
 const maxIssues = 100
 
 /**
- * Returns arguments that fit the schema, or undefined. The given arguments, which do not fit, stay as they are. Made for
- * schemas without asynchronous checks.
+ * Returns arguments that fit the schema, or undefined. The given arguments, which do not fit, stay as they are. The
+ * schema has no asynchronous checks.
  *
  * @param maxValues maximum number of values of the result
  * @throws what a check throws

@@ -105,10 +105,12 @@ export async function callTool(
       isNotAuthorized(thrown) ||
       (request !== undefined && codeOf(thrown) === unknownResource) ||
       (thrown instanceof ServerUnavailableError && effect === 'once')
+    const messages = messagesOf(thrown)
+    const isClean = connection.redact(messages) === messages
     const message = connection.redact(messageOf(thrown))
-    if (isRefused) throw new ToolError(message, { cause: thrown })
-    // A cause would have the tokens of the message.
-    throw message === messageOf(thrown) ? thrown : new Error(message)
+    // The history has the messages of causes, too.
+    if (isRefused) throw new ToolError(message, isClean ? { cause: thrown } : {})
+    throw isClean ? thrown : new Error(message)
   }
 }
 
@@ -169,6 +171,14 @@ const unknownResource = -32_002
 /** Whether an error of JSON-RPC says that the server has not executed the call. */
 function isRefusal(thrown: unknown): boolean {
   return [-32_600, -32_601, -32_602].includes(Number(codeOf(thrown)))
+}
+
+const maxCauses = 10
+
+/** The messages of an error and of its causes. */
+function messagesOf(thrown: unknown, depth = 0): string {
+  if (!(thrown instanceof Error) || depth >= maxCauses) return messageOf(thrown)
+  return `${thrown.message}\n${thrown.cause === undefined ? '' : messagesOf(thrown.cause, depth + 1)}`
 }
 
 function codeOf(thrown: unknown): unknown {

@@ -116,8 +116,8 @@ export class ServerConnection {
   }
 
   /**
-   * Sends a request by a client, which stays open until the last of its requests has its answer. `readLog` gets what the
-   * server logs while the request is the only one in progress: of several, none is known to be the cause.
+   * Sends a request by a client, which stays open until the last of its requests has its answer. `readLog` gets what
+   * the server logs while the request is the only one in progress: of several, none is known to be the cause.
    */
   async use<Result>(
     client: Client,

@@ -36,7 +36,7 @@ function accessTo(...clients: readonly Client[]) {
   return { access, closed, controller, call: (send: SendCall) => ({ ...access, answers, send }) }
 }
 
-it('a question of a connection that was closed, and lives on for other requests, is cancelled during another call', async () => {
+it('a question of a closed connection, which other requests still use, is cancelled during another call', async () => {
   const asking = new InteractiveConnection('shop')
   const [old, current] = [connect(asking), connect(asking)]
   const { call, closed } = accessTo(current.client)
@@ -52,7 +52,7 @@ it('a question of a connection that was closed, and lives on for other requests,
   expect(closed).toEqual([])
 })
 
-it('a question of the connection that replaced an unknown session is that of the call, and this one is closed', async () => {
+it('a question of the session that replaced an unknown one is that of the call, and this one is closed', async () => {
   const asking = new InteractiveConnection('shop')
   const [old, replaced] = [connect(asking), connect(asking)]
   const { call, closed, controller } = accessTo(old.client)

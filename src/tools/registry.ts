@@ -183,6 +183,7 @@ const unrecorded: Readonly<Record<Exclude<keyof Tool, keyof ToolConfig>, true>> 
   rememberAs: true,
   compensate: true,
   refusesChanges: true,
+  repairsArguments: true,
   credentials: true,
   inputExamples: true,
   summarize: true,

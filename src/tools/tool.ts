@@ -20,6 +20,11 @@ export interface Tool<
   readonly outputSchema: JsonObject
   /** The input is a JSON Schema: its defaults are documentation, and are not added to the arguments. */
   readonly documentsDefaults?: true
+  /**
+   * Arguments that the schema refuses are repaired where it is clear what a model meant: an object or an array as its
+   * JSON text, null for an option that is not set. For JSON Schemas of somebody else.
+   */
+  readonly repairsArguments?: true
   /** The callers whose prompt documents the tool: `allowedCallers` of the definition, or code. */
   readonly offeredTo: readonly Caller[]
   /** Decides which calls need approval. Undefined: all calls of a tool with `approval`. */

@@ -6,6 +6,8 @@ import type { Limits } from '../../common/run/limits.js'
 import { describeThrown } from '../calls/thrown.js'
 import { measureJson } from './measure-json.js'
 import { type ParsedValue, parseValue, parseValueNow } from './parse-value.js'
+import { repairArguments } from './repair-arguments.js'
+import { interruptAfter, TimeLimitError } from './time-limit.js'
 import type { ToolRegistry } from '../registry.js'
 import type { Tool } from '../tool.js'
 import { takeStart } from '../../common/text/text.js'
@@ -22,6 +24,7 @@ export interface Refusal {
 interface InputDeclaration {
   readonly name: string
   readonly input: z.ZodType<Record<string, unknown>>
+  readonly repairsArguments?: true
 }
 
 type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
@@ -70,7 +73,8 @@ export async function parseArguments(
 ): Promise<Checked<Readonly<Record<string, unknown>>>> {
   try {
     const work = { name: `the input schema of ${tool.name}` }
-    return toChecked(tool, await rejectOnUncaught(work, () => parseValue(tool.input, args)))
+    const parsed = await rejectOnUncaught(work, () => parseValue(tool.input, args))
+    return toChecked(tool, repair(tool, args, parsed))
   } catch (thrown) {
     return checkFailed(tool, thrown)
   }
@@ -82,9 +86,30 @@ export function parseArgumentsNow(
   args: JsonObject,
 ): Checked<Readonly<Record<string, unknown>>> | undefined {
   try {
-    return toChecked(tool, parseValueNow(tool.input, args))
+    return toChecked(tool, repair(tool, args, parseValueNow(tool.input, args)))
   } catch (thrown) {
     return thrown instanceof z.core.$ZodAsyncError ? undefined : checkFailed(tool, thrown)
+  }
+}
+
+/** The arguments that a caller meant, if the schema has refused those that it sent. */
+function repair(
+  { input, repairsArguments }: InputDeclaration,
+  args: JsonObject,
+  parsed: ParsedValue<Record<string, unknown>>,
+): ParsedValue<Record<string, unknown>> {
+  if (parsed.ok || parsed.isUndecided || !repairsArguments) return parsed
+  const repaired = tryInTime(() => repairArguments(input, args, maxArgumentValues))
+  const again = repaired && parseValueNow(input, repaired)
+  return again?.ok === true ? again : parsed
+}
+
+function tryInTime<Result>(run: () => Result): Result | undefined {
+  try {
+    return interruptAfter(run)
+  } catch (thrown) {
+    if (thrown instanceof TimeLimitError) return undefined
+    throw thrown
   }
 }
 

@@ -73,6 +73,20 @@ describe('client credentials', () => {
     expect(await servers.control({})).toMatchObject({ token: 1 })
   })
 
+  it.each([
+    ['a refusal', -32_602],
+    ['an error with an unknown outcome', -32_603],
+  ])('leave no token in the messages of %s, and of its causes', async (_what, callError) => {
+    const servers = await startOAuthServers()
+    const { call } = await start(
+      worker(servers, await temporaryFolder(), oauth(servers.issuer), { credentials: secret() }),
+    )
+    await servers.control({ callError })
+    const thrown = await call().catch((error: unknown) => error)
+    expect(thrown).toMatchObject({ message: expect.stringContaining('for [credential oauth_access_token]') })
+    expect(thrown).not.toHaveProperty('cause')
+  })
+
   it('are renewed once when many calls find that their token has expired', async () => {
     const servers = await startOAuthServers()
     await servers.control({ ttl: 2 })

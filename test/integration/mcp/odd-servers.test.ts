@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Credentials } from '../../../src/tools/credentials/credentials.js'
 import { ServerConnection } from '../../../src/tools/sources/mcp/server-connection.js'
 import { mcpOption } from '../../../src/tools/sources/mcp/server-options.js'
+import { parseArguments } from '../../../src/tools/validation/check-arguments.js'
 import { createRegistry } from '../../../src/tools/registry.js'
 import { noLog } from '../../../src/tools/sources/tool-source.js'
 import { temporaryFolder } from '../../support/folders.js'
@@ -71,6 +72,17 @@ describe('the list of an MCP server', () => {
       expect.stringContaining('MCP server odd: left out array-schema: '),
     ])
   })
+})
+
+it('arguments of a model are repaired by the schema of a server: an object as its JSON text, and null', async () => {
+  const { tools, executed, call } = await openServer()
+  const tool = tools.find(({ name }) => name === 'odd__reference')
+  if (tool === undefined) throw new Error('there is no such tool')
+  const parsed = await parseArguments(tool, { filter: '{"since": "2026"}' })
+  expect(parsed).toEqual({ ok: true, value: { filter: { since: '2026' } } })
+  expect(await parseArguments(tool, { filter: null })).toEqual({ ok: true, value: {} })
+  if (parsed.ok) expect(await call(parsed.value, 'odd__reference')).toEqual({ since: '2026' })
+  expect(executed()).toMatchObject([{ args: { filter: { since: '2026' } } }])
 })
 
 it.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../../src/index.js'
+import { parseArguments } from '../../../src/tools/validation/check-arguments.js'
 import { RecordingServer } from '../../support/openapi/recording-server.js'
 import { listShop, shop } from '../../support/openapi/shop.js'
 
@@ -26,6 +27,16 @@ it('sends each argument to its place', async () => {
   expect(server.last.body).toMatch(
     /name="file"; filename="file"\r\nContent-Type: application\/octet-stream\r\n\r\nbytes\r\n/,
   )
+})
+
+it('arguments of a model are repaired by the schema: an object as its JSON text, and null for an option', async () => {
+  const { server, tools, call } = await listShop()
+  const tool = tools.find(({ name }) => name === 'shop__orders_get')
+  if (tool === undefined) throw new Error('there is no such tool')
+  const parsed = await parseArguments(tool, { path_id: '1', query_id: null, filter: '{"state": "open"}' })
+  expect(parsed).toEqual({ ok: true, value: { path_id: '1', filter: { state: 'open' } } })
+  if (parsed.ok) await call('orders_get', parsed.value)
+  expect(server.last).toMatchObject({ url: '/orders/1?filter%5Bstate%5D=open' })
 })
 
 it('effect, approval and callers follow the method, and the configuration comes before it', async () => {

@@ -5,10 +5,15 @@ import { messageOf } from '../../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { type AskingToolContext, InputRequiredError } from '../../input-required-error.js'
 import { ToolError } from '../../tool-error.js'
-import type { McpToolDefinition } from './list-definitions.js'
+import {
+  asComplete,
+  type ConnectionAccess,
+  type SendCall,
+  type SendRequest,
+} from './interaction/interactive-connection.js'
+import type { McpRequest, McpToolDefinition } from './list-definitions.js'
 import { NotAuthorizedError } from './oauth/authorization.js'
 import { sendRequest } from './requests.js'
-import type { InteractiveConnection } from './interaction/interactive-connection.js'
 import { resultOf } from './result.js'
 import { type ServerConnection, ServerUnavailableError } from './server-connection.js'
 
@@ -49,7 +54,7 @@ export async function callTool(
     if (performance.now() < nextReportAt) return
     nextReportAt = performance.now() + reportMs
     heartbeat()
-    milestone(text)
+    milestone(connection.redact(text))
   }
   const options: CallOptions = {
     signal,
@@ -59,48 +64,62 @@ export async function callTool(
       report(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
   }
   try {
-    const sendTo = async <Result>(to: (client: Client) => Promise<Result>): Promise<Result> =>
-      send(connection, await connection.client(signal), signal, to)
-    const callOnce = async (client: Client) => {
-      await verify(definition, signal)
-      return client.callTool(params, options)
+    const { asking } = connection
+    const access: ConnectionAccess = {
+      signal,
+      connect: (limited) => connection.client(limited),
+      close: (client) => connection.forget(client),
     }
-    const callAsking = (asking: InteractiveConnection) =>
-      asking.call({
-        answers,
-        signal,
-        connect: (limited) => connection.client(limited),
-        send: (client, more, limited) =>
-          send(connection, client, limited, async (connected) => {
-            await verify(definition, limited)
-            const asked = { ...options, signal: limited, allowInputRequired: true } as const
-            return connected.callTool({ ...params, ...more }, asked)
-          }),
-        close: (client) => connection.forget(client),
+    const requestOf =
+      (sent: McpRequest): SendRequest<JsonValue> =>
+      (client, onClient) =>
+        send({ connection, signal, report }, client, (connected) => {
+          onClient(connected)
+          return sendRequest(connected, sent, input, options)
+        })
+    const call: SendCall = (client, more, limited, onClient) =>
+      send({ connection, signal: limited, report }, client, async (connected) => {
+        onClient(connected)
+        await verify(definition, limited)
+        const asked = { ...options, signal: limited, ...(asking && { allowInputRequired: true as const }) }
+        return connected.callTool({ ...params, ...more }, asked)
       })
-    return await connection.withLog(report, async () => {
-      if (request !== undefined)
-        return connection.redactTokens(await sendTo((client) => sendRequest(client, request, input, options)))
-      const result = await (connection.asking ? callAsking(connection.asking) : sendTo(callOnce))
-      return resultOf(connection.redactTokens(result), outputSchema !== undefined)
-    })
+    const direct = async () => connection.client(signal)
+    if (request !== undefined) {
+      const sent = requestOf(request)
+      return connection.redactTokens(await (asking ? asking.request(access, sent) : sent(await direct(), ignore)))
+    }
+    const result = asking
+      ? await asking.call({ ...access, answers, send: call })
+      : asComplete(await call(await direct(), {}, signal, ignore))
+    return resultOf(connection.redactTokens(result), outputSchema !== undefined)
   } catch (thrown) {
     signal.throwIfAborted()
-    if (thrown instanceof InputRequiredError || ToolError.isInstance(thrown)) throw thrown
-    if (codeOf(thrown) === unsupportedResult) throw new ToolError(cannotAsk, { cause: thrown })
+    if (thrown instanceof InputRequiredError) throw new InputRequiredError(connection.redactTokens(thrown.questions))
+    if (ToolError.isInstance(thrown)) throw thrown
+    if (codeOf(thrown) === unsupportedResult)
+      throw new ToolError(request !== undefined && connection.asking ? asksForNoCall : cannotAsk, { cause: thrown })
     // Nothing was sent. A tool that may be called again is called again.
     const isRefused =
       isRefusal(thrown) ||
       isNotAuthorized(thrown) ||
       (request !== undefined && codeOf(thrown) === unknownResource) ||
       (thrown instanceof ServerUnavailableError && effect === 'once')
-    throw isRefused ? new ToolError(connection.redact(messageOf(thrown)), { cause: thrown }) : thrown
+    const messages = messagesOf(thrown)
+    const isClean = connection.redact(messages) === messages
+    const message = connection.redact(messageOf(thrown))
+    // The history has the messages of causes, too.
+    if (isRefused) throw new ToolError(message, isClean ? { cause: thrown } : {})
+    throw isClean ? thrown : new Error(message)
   }
 }
 
 /** The code of the SDK for a server that asks people although the client says that nobody can be asked. */
 const unsupportedResult = 'UNSUPPORTED_RESULT_TYPE'
 const cannotAsk = 'the server asks people, which `elicitation` of the configuration does not allow'
+const asksForNoCall = 'the server asks people about a request that is no call of a tool'
+
+const ignore = (): void => undefined
 
 const noAnswers: CallAnswers = { answered: [] }
 
@@ -110,20 +129,26 @@ const reportMs = 200
 /** The longest timer of Node. The timeout of the tool, by the signal, is shorter. */
 const noTimeoutMs = 2 ** 31 - 1
 
+interface Sending {
+  readonly connection: ServerConnection
+  readonly signal: AbortSignal
+  /** Reads what the server logs meanwhile. */
+  readonly report: (line: string) => void
+}
+
 async function send<Result>(
-  connection: ServerConnection,
+  { connection, signal, report }: Sending,
   client: Client,
-  signal: AbortSignal,
   request: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await connection.use(client, request)
+    return await connection.use(client, request, report)
   } catch (thrown) {
     if (codeOf(thrown) === 'CONNECTION_CLOSED') throw connection.endReason
     if (!isUnknownSession(thrown) || signal.aborted) throw thrown
     // A server that was restarted has not executed the call.
     await connection.forget(client)
-    return connection.use(await connection.client(signal), request)
+    return connection.use(await connection.client(signal), request, report)
   }
 }
 
@@ -134,6 +159,7 @@ function isUnknownSession(thrown: unknown): boolean {
 
 /** Whether the server did not let the request in, and so did not execute it. */
 function isNotAuthorized(thrown: unknown): boolean {
+  if (thrown instanceof ServerUnavailableError) return isNotAuthorized(thrown.cause)
   return (
     thrown instanceof NotAuthorizedError || (thrown instanceof Error && 'status' in thrown && thrown.status === 401)
   )
@@ -145,6 +171,14 @@ const unknownResource = -32_002
 /** Whether an error of JSON-RPC says that the server has not executed the call. */
 function isRefusal(thrown: unknown): boolean {
   return [-32_600, -32_601, -32_602].includes(Number(codeOf(thrown)))
+}
+
+const maxCauses = 10
+
+/** The messages of an error and of its causes. */
+function messagesOf(thrown: unknown, depth = 0): string {
+  if (!(thrown instanceof Error) || depth >= maxCauses) return messageOf(thrown)
+  return `${thrown.message}\n${thrown.cause === undefined ? '' : messagesOf(thrown.cause, depth + 1)}`
 }
 
 function codeOf(thrown: unknown): unknown {

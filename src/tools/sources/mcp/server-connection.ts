@@ -68,6 +68,7 @@ export class ServerConnection {
   #transportError: Error | undefined
   #redactor = new Redactor()
   #authorization: Authorization | undefined
+  #clientSecret = ''
   #isClosed = false
   #logLines = 0
   #wasConnected = false
@@ -103,16 +104,6 @@ export class ServerConnection {
     return new Redactor(this.#authorization?.secrets)
   }
 
-  /** Gives what the server logs meanwhile to the only request in progress. Of several, none is known to be the cause. */
-  async withLog<Result>(read: (line: string) => void, request: () => Promise<Result>): Promise<Result> {
-    this.#logReaders.add(read)
-    try {
-      return await request()
-    } finally {
-      this.#logReaders.delete(read)
-    }
-  }
-
   /** Whether a request is in progress. */
   get isBusy(): boolean {
     return this.#logReaders.size > 0
@@ -124,12 +115,21 @@ export class ServerConnection {
     return new Error(`its connection has ended${cause ? `: ${this.redact(cause.message)}` : ''}`)
   }
 
-  /** Sends a request by a client, which stays open until the last of its requests has its answer. */
-  async use<Result>(client: Client, request: (client: Client) => Promise<Result>): Promise<Result> {
+  /**
+   * Sends a request by a client, which stays open until the last of its requests has its answer. `readLog` gets what
+   * the server logs while the request is the only one in progress: of several, none is known to be the cause.
+   */
+  async use<Result>(
+    client: Client,
+    request: (client: Client) => Promise<Result>,
+    readLog: (line: string) => void,
+  ): Promise<Result> {
     this.#requests.set(client, (this.#requests.get(client) ?? 0) + 1)
+    this.#logReaders.add(readLog)
     try {
       return await request(client)
     } finally {
+      this.#logReaders.delete(readLog)
       this.#requests.set(client, (this.#requests.get(client) ?? 1) - 1)
       await this.#closeForgotten(client)
     }
@@ -231,7 +231,7 @@ export class ServerConnection {
       const text = typeof data === 'string' ? data : JSON.stringify(data)
       this.#logLine(`${level}: ${text}`)
       const [reader] = this.#logReaders
-      if (this.#logReaders.size === 1 && level !== 'debug') reader?.(this.redact(text))
+      if (this.#logReaders.size === 1 && level !== 'debug') reader?.(text)
     })
     try {
       await client.connect(transport, { signal, timeout: connectMs })
@@ -281,6 +281,9 @@ export class ServerConnection {
     if (oauth === undefined || tokens === undefined) return undefined
     const clientSecret = fillCredentials(oauth.clientSecret ?? '', (each) => credentials.get(each) ?? '')
     const server = { name, url, oauth, tokens, clientSecret: clientSecret === '' ? undefined : clientSecret }
+    // A secret may have been replaced since the last connection.
+    if (clientSecret !== this.#clientSecret) this.#authorization = undefined
+    this.#clientSecret = clientSecret
     this.#authorization ??= authorizationFor(sdk, server)
     return this.#authorization
   }

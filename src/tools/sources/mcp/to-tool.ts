@@ -46,8 +46,13 @@ export function toTool(definition: McpToolDefinition, { toolName, server, connec
   const { name, description = '' } = definition
   // A run calls the definition that it began with, or none.
   const inputDigest = digestJson([name, description, inputSchema, outputSchema ?? null])
-  const asks = server.elicitation === 'ask' && { asks: true as const }
-  const own = { inputSchema: describeJsonInput(inputSchema), inputDigest, refusesChanges: true } as const
+  const asks = server.elicitation === 'ask' && definition.request === undefined && { asks: true as const }
+  const own = {
+    inputSchema: describeJsonInput(inputSchema),
+    inputDigest,
+    refusesChanges: true,
+    repairsArguments: true,
+  } as const
   return sealTool({ ...tool, ...asks, ...own })
 }
 

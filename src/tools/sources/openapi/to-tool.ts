@@ -5,7 +5,7 @@ import { takeStart } from '../../../common/text/text.js'
 import { defineReadTool } from '../../define-tool.js'
 import { describeNormalizedInput, readNormalizedInput } from '../../definition/json-input.js'
 import type { ReadSchema } from '../../definition/schemas.js'
-import type { Tool } from '../../tool.js'
+import { sealTool, type Tool } from '../../tool.js'
 import { normalizeSchema } from '../../validation/schema-document.js'
 import { schemaSize } from '../../validation/schema-size.js'
 import { withoutPatternsIn } from '../client-tools.js'
@@ -49,7 +49,8 @@ export function toTool(operation: Operation, toolName: string, source: ParsedOpe
       },
     },
   )
-  return { tool, note: note === undefined ? undefined : `${id}: ${note}` }
+  const repairing = sealTool({ ...tool, repairsArguments: true })
+  return { tool: repairing, note: note === undefined ? undefined : `${id}: ${note}` }
 }
 
 /** The schema of an operation that can't be checked is documentation: the API is the authority. */

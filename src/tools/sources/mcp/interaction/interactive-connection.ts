@@ -6,8 +6,8 @@
  * Invariants:
  * 1. In protocols before 2026, a request of a server does not name its call. So such a server has one call at a time,
  *    and a connection whose call ended without the server's answer is closed: a late question would be shown to the
- *    people of another run.
- * 2. A question outside of a call is cancelled.
+ *    people of another run. A closed connection may live on for other requests, and then its questions are cancelled.
+ * 2. A question outside of a call is cancelled, also one during another request, such as the reading of a resource.
  */
 import type { CallToolResult, Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import type { InputRequiredResult, InputResponse } from '@modelcontextprotocol/client'
@@ -29,26 +29,37 @@ const maxRounds = 10
 /** UTF-8 bytes of the state of a server. The history has it. */
 const maxStateBytes = 16 * 1024
 
+/** Gets the client before it sends: another one than was given, when its server did not know the session. */
+type OnClient = (client: Client) => void
+
 /** Sends the request of a call, with additional parameters. */
 export type SendCall = (
   client: Client,
   parameters: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
+  onClient: OnClient,
 ) => Promise<CallToolResult | InputRequiredResult>
 
-interface InteractiveCall {
-  readonly answers: CallAnswers
+/** Sends a request that is no call of a tool. */
+export type SendRequest<Result> = (client: Client, onClient: OnClient) => Promise<Result>
+
+/** How a call gets a connection. */
+export interface ConnectionAccess {
   readonly signal: AbortSignal
   readonly connect: (signal: AbortSignal) => Promise<Client>
-  readonly send: SendCall
   /** Ends the connection of the client. */
   readonly close: (client: Client) => Promise<void>
+}
+
+interface InteractiveCall extends ConnectionAccess {
+  readonly answers: CallAnswers
+  readonly send: SendCall
 }
 
 export class InteractiveConnection {
   readonly #from: string
   readonly #calls = new ConcurrencyLimit(1)
-  #current: CallInteraction | undefined
+  #current: { client: Client; readonly interaction: CallInteraction } | undefined
 
   /** @param server its name in the configuration */
   constructor(server: string) {
@@ -61,7 +72,8 @@ export class InteractiveConnection {
   /** Answers the requests of a client's server. Called before the client connects. */
   handle(client: Client): void {
     client.setRequestHandler('elicitation/create', ({ params }) => {
-      return this.#current?.elicit(params) ?? { action: 'cancel' } // invariant 2
+      const current = this.#current?.client === client ? this.#current : undefined // invariant 1
+      return current?.interaction.elicit(params) ?? { action: 'cancel' } // invariant 2
     })
   }
 
@@ -80,11 +92,28 @@ export class InteractiveConnection {
     )
   }
 
+  /** Makes a request that is no call of a tool. */
+  async request<Result>(access: ConnectionAccess, send: SendRequest<Result>): Promise<Result> {
+    const { signal, connect, close } = access
+    const connected = await connect(signal)
+    if (connected.getProtocolEra() === 'modern') return send(connected, () => undefined)
+    const sendAlone = async (): Promise<Result> => {
+      let client = await connect(signal)
+      try {
+        return await send(client, (used) => (client = used))
+      } finally {
+        if (signal.aborted) await close(client) // invariant 1
+      }
+    }
+    return raceWithSignal(signal, this.#calls.run(sendAlone)) // invariant 1
+  }
+
   async #callAlone({ answers, signal, connect, send, close }: InteractiveCall): Promise<CallToolResult> {
     // The call before this one may have closed its connection.
     const client = await connect(signal)
     const interaction = new CallInteraction(this.#from, answers)
-    this.#current = interaction
+    const current = { client, interaction }
+    this.#current = current
     const controller = new AbortController()
     let isOpen = true
     try {
@@ -92,7 +121,9 @@ export class InteractiveConnection {
         signal,
         () => controller.abort(signal.reason),
         async () => {
-          const ended = send(client, {}, controller.signal).finally(() => (isOpen = controller.signal.aborted))
+          const ended = send(client, {}, controller.signal, (used) => (current.client = used)).finally(
+            () => (isOpen = controller.signal.aborted),
+          )
           const result = await Promise.race([ended, interaction.hasAsked])
           if (result === undefined) await settled(ended, signal)
           interaction.throwIfAsked()
@@ -106,7 +137,7 @@ export class InteractiveConnection {
     } finally {
       this.#current = undefined
       controller.abort()
-      if (isOpen) await close(client) // invariant 1
+      if (isOpen) await close(current.client) // invariant 1
     }
   }
 
@@ -121,7 +152,7 @@ export class InteractiveConnection {
   async #callInRounds(client: Client, { answers, signal, send }: InteractiveCall): Promise<CallToolResult> {
     let parameters = roundParameters(answers)
     for (let round = 0; round < maxRounds; round++) {
-      const result = await send(client, parameters, signal).catch((thrown: unknown) => {
+      const result = await send(client, parameters, signal, () => undefined).catch((thrown: unknown) => {
         throw this.#questionsOf(thrown, answers) ?? thrown
       })
       if (!isInputRequired(result)) return result
@@ -179,7 +210,8 @@ function isInputRequired(result: CallToolResult | InputRequiredResult): result i
   return 'resultType' in result && result.resultType === 'input_required'
 }
 
-function asComplete(result: CallToolResult | InputRequiredResult | void): CallToolResult {
+/** @throws Error for a result that is not complete */
+export function asComplete(result: CallToolResult | InputRequiredResult | void): CallToolResult {
   if (result !== undefined && !isInputRequired(result)) return result
   throw new Error('the server sent no result')
 }

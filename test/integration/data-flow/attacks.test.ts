@@ -4,7 +4,7 @@ import type { DataFlowOption } from '../../../src/config/options/data-flow.js'
 import type { ScriptedTurn } from '../../../src/testing/index.js'
 import type { ScriptedConversation } from '../../../src/testing/scripted-messages-api/script/script.js'
 import { temporaryFolder } from '../../support/folders.js'
-import { answerResult, call, code, text, turn } from '../../support/script.js'
+import { answerResult, call, code, faulty, text, turn } from '../../support/script.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { denySend, leakTools, refusal, secret } from './leak-tools.js'
 
@@ -140,6 +140,21 @@ it.each([
   expect((await env.agentResult(handle)).answer).toContain(refusal)
   expect(sent).toEqual([])
   await env.expectCleanEnd(handle)
+})
+
+it('a sub-agent that fails may have read everything', async () => {
+  const { tools, sent } = leakTools()
+  const refusedByApi = { type: 'status', attempt: 'every', status: 401 } as const
+  const conversations = [
+    answering('go', turn(call('helper', { task: 'find' })), turn(call('send', { text: secret })), answerResult),
+    answering('find', faulty([refusedByApi], turn(text('unused')))),
+  ]
+  const agents = withHelper()
+  const env = await TestEnvironment.start({ tools, agents, dataFlow: denySend, script: { conversations } })
+  expect((await env.runAgent({ agent: 'main', question: 'go' })).answer).toContain(
+    'denies data labelled pii (helper in turn 1) to send',
+  )
+  expect(sent).toEqual([])
 })
 
 it('code of a sub-agent in the sandbox of its caller has the labels of the variables there', async () => {

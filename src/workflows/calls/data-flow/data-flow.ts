@@ -129,6 +129,11 @@ export class DataFlow {
     this.#session = { ...ofAuthor, ...(isEmptySession ? {} : this.#session) }
   }
 
+  /** Every label that a rule names: invariant 5. @param origin where the data comes from */
+  everyLabel(origin: string): DataLabels {
+    return Object.fromEntries(this.#namedLabels.map((label) => [label, origin]))
+  }
+
   /** Called when the model reads the output of code, which has the labels of the session that executed it. */
   readOutput(labels: DataLabels = {}): void {
     this.#model = { ...labels, ...this.#model }

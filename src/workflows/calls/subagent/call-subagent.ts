@@ -89,6 +89,8 @@ export async function runSubagent(
     return endOf(tool.name, result)
   } catch (thrown) {
     if (!isStarted) run.budget.closeLease(key)
+    // The text of the failure may have whatever the sub-agent has read.
+    else call.inheritedLabels = call.calls.dataFlow.everyLabel(`${tool.name} in turn ${position.turn}`)
     return failed(toRemoteOutcome(thrown, tool)) // invariant 3
   } finally {
     if (borrowers.delete(key)) call.calls.onReturn(key)

@@ -3,7 +3,7 @@
  *
  * Owns: tokens, the first outcome of a call, expiry, and the time during which calls wait. `completion-outcome.ts` says
  * what a result or an expiry means.
- * Boundary: `approval.ts` and `deferred-call.ts` run the activity that hands out a token, and wait for the outcome.
+ * Boundary: `people/approval.ts` and `deferred-call.ts` run the activity that hands out a token, and wait for the outcome.
  *
  * Invariants:
  * 1. All waiting calls share one Temporal timer.

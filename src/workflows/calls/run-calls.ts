@@ -13,7 +13,7 @@ import { Semaphore } from '../temporal/semaphore.js'
 import { Compensations } from './compensation/compensations.js'
 import { Completions, type CompletionsState } from './completions.js'
 import { DataFlow, type DataFlowState } from './data-flow/data-flow.js'
-import { RememberedApprovals } from './remembered-approvals.js'
+import { RememberedApprovals } from './people/remembered-approvals.js'
 import { ToolSlots } from './tool-slots.js'
 import { WaitingCalls, type WaitingCallState } from './waiting-calls.js'
 

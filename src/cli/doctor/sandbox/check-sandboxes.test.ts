@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { BackendCheck, BackendProblem } from '../../sandbox/backend.js'
-import { parseConfig } from '../../config/parse-config.js'
+import type { BackendCheck, BackendProblem } from '../../../sandbox/backend.js'
+import { parseConfig } from '../../../config/parse-config.js'
 import { checkSandboxes } from './check-sandboxes.js'
 
 let dockerCheck: BackendCheck
 
-vi.mock('../../sandbox/docker/index.js', () => ({
+vi.mock('../../../sandbox/docker/index.js', () => ({
   createDockerBackend: () => ({ check: () => Promise.resolve(dockerCheck), close: () => Promise.resolve() }),
 }))
-vi.mock('../../sandbox/wasm/index.js', () => ({
+vi.mock('../../../sandbox/wasm/index.js', () => ({
   createWasmBackend: () => {
     throw new Error('there is no Pyodide')
   },

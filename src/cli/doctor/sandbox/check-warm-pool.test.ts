@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { PtcError } from '../../common/errors.js'
-import { parseConfig } from '../../config/parse-config.js'
+import { PtcError } from '../../../common/errors.js'
+import { parseConfig } from '../../../config/parse-config.js'
 import { checkWarmPool } from './check-warm-pool.js'
 
 const configOf = (sandbox: object) => parseConfig({ tools: [], sandbox }, 'test')

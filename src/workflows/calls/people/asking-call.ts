@@ -14,22 +14,22 @@
  */
 
 import { ActivityFailure, ApplicationFailure, workflowInfo } from '@temporalio/workflow'
-import { callerIdentity } from '../../common/calls/calls.js'
-import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { callerIdentity } from '../../../common/calls/calls.js'
+import type { CallOutcome } from '../../../common/calls/outcomes.js'
 import {
   type CallAnswers,
   describeQuestion,
   type QuestionAnswer,
   questionKey,
   type ToolQuestions,
-} from '../../common/calls/questions.js'
-import { defined } from '../../common/defined.js'
-import type { ErrorCode } from '../../common/errors.js'
-import { pluralize } from '../../common/text/text.js'
-import { announceQuestion } from '../temporal/activities.js'
-import { callActivity, failureOutcome } from './activity-call.js'
-import type { AdmittedCall } from './run-call.js'
-import { questionNumber, type WaitingCall } from './waiting-calls.js'
+} from '../../../common/calls/questions.js'
+import { defined } from '../../../common/defined.js'
+import type { ErrorCode } from '../../../common/errors.js'
+import { pluralize } from '../../../common/text/text.js'
+import { announceQuestion } from '../../temporal/activities.js'
+import { callActivity, failureOutcome } from '../activity-call.js'
+import type { AdmittedCall } from '../run-call.js'
+import { questionNumber, type WaitingCall } from '../waiting-calls.js'
 
 /** Questions that may wait at once. Continue-as-new carries over each of them, with its answers. */
 const maxWaitingQuestions = 100

@@ -1,11 +1,11 @@
-import { defined } from '../../common/defined.js'
-import { defaultLimits } from '../../common/run/limits.js'
-import type { BackendChoice } from '../../common/run/run-config.js'
-import type { BackendCheck, SandboxBackend } from '../../sandbox/backend.js'
-import { createDockerBackend } from '../../sandbox/docker/index.js'
-import { createWasmBackend } from '../../sandbox/wasm/index.js'
-import type { ResolvedConfig } from '../../config/parse-config.js'
-import { type Check, failed } from './check.js'
+import { defined } from '../../../common/defined.js'
+import { defaultLimits } from '../../../common/run/limits.js'
+import type { BackendChoice } from '../../../common/run/run-config.js'
+import type { BackendCheck, SandboxBackend } from '../../../sandbox/backend.js'
+import { createDockerBackend } from '../../../sandbox/docker/index.js'
+import { createWasmBackend } from '../../../sandbox/wasm/index.js'
+import type { ResolvedConfig } from '../../../config/parse-config.js'
+import { type Check, failed } from '../check.js'
 
 /**
  * Checks both built-in backends and a custom one. An unusable backend is an error when the configuration names it, or

@@ -13,19 +13,19 @@
  */
 
 import { workflowInfo } from '@temporalio/workflow'
-import { approvalKey, parseApproval } from '../../common/calls/approvals.js'
-import { callDigest } from '../../common/calls/call-identity.js'
-import { callerIdentity } from '../../common/calls/calls.js'
-import { describeReport, noCompensations } from '../../common/calls/compensation.js'
-import type { CallOutcome } from '../../common/calls/outcomes.js'
-import { defined } from '../../common/defined.js'
-import { approvalActivityId } from '../../common/names.js'
-import { requestApproval } from '../temporal/activities.js'
-import { activityErrorOf } from '../temporal/failures.js'
-import { denied } from './admission.js'
+import { approvalKey, parseApproval } from '../../../common/calls/approvals.js'
+import { callDigest } from '../../../common/calls/call-identity.js'
+import { callerIdentity } from '../../../common/calls/calls.js'
+import { describeReport, noCompensations } from '../../../common/calls/compensation.js'
+import type { CallOutcome } from '../../../common/calls/outcomes.js'
+import { defined } from '../../../common/defined.js'
+import { approvalActivityId } from '../../../common/names.js'
+import { requestApproval } from '../../temporal/activities.js'
+import { activityErrorOf } from '../../temporal/failures.js'
+import { denied } from '../admission.js'
 import { toolKey } from './remembered-approvals.js'
-import type { AdmittedCall, Next, Stage } from './run-call.js'
-import { outcomeOf, type WaitingCall } from './waiting-calls.js'
+import type { AdmittedCall, Next, Stage } from '../run-call.js'
+import { outcomeOf, type WaitingCall } from '../waiting-calls.js'
 
 export const approval: Stage = (call, next) =>
   call.tool.approval || call.needsApproval || isDeciding(call) ? startApproved(call, next) : next(call)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import { expectError, expectResult, fails, prints } from '../expectations.js'
-import type { SessionHarness } from '../session-harness.js'
-import type { CaseDefinition } from '../conformance-context.js'
+import { expectError, expectResult, fails, prints } from '../../expectations.js'
+import type { SessionHarness } from '../../session-harness.js'
+import type { CaseDefinition } from '../../conformance-context.js'
 
 /** Runs a cell without results for its tool calls: only an event inside the sandbox can end it. */
 async function runWithoutToolResults(harness: SessionHarness, source: string): Promise<string> {

@@ -1,5 +1,5 @@
-import { fails, prints } from '../expectations.js'
-import type { CaseDefinition } from '../conformance-context.js'
+import { fails, prints } from '../../expectations.js'
+import type { CaseDefinition } from '../../conformance-context.js'
 
 /** Cells in a sandbox of their own. */
 const printsExpected = (name: string, cells: readonly string[], expected: string): CaseDefinition =>

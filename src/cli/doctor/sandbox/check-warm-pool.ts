@@ -1,8 +1,8 @@
-import { messageOf } from '../../common/errors.js'
-import { pluralize } from '../../common/text/text.js'
-import { createDockerBackend, type DockerBackend } from '../../sandbox/docker/index.js'
-import type { ResolvedConfig } from '../../config/parse-config.js'
-import { type Check, ok, warning } from './check.js'
+import { messageOf } from '../../../common/errors.js'
+import { pluralize } from '../../../common/text/text.js'
+import { createDockerBackend, type DockerBackend } from '../../../sandbox/docker/index.js'
+import type { ResolvedConfig } from '../../../config/parse-config.js'
+import { type Check, ok, warning } from '../check.js'
 
 const name = 'Warm pool'
 

@@ -86,7 +86,7 @@ it.concurrent.each([
     const paths = names.map((name) => `${name}.yaml`)
     const folder = await mkdtemp(join(tmpdir(), 'ptc-failpoints-'))
     // Of this test: a folder of the file may be removed when another test that runs at the same time ends.
-    await using _removed = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
+    await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
     const crashes = new FailpointCrashes([{ point, hit }], folder)
     const environment = Object.entries(crashes.environment(0)).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value] as const],

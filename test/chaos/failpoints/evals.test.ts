@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { createPtcClient } from '../../../src/client/index.js'
@@ -5,7 +8,6 @@ import type { Failpoint } from '../../../src/common/failpoint.js'
 import { EvalStore } from '../../../src/evals/index.js'
 import type { RecordedRequest } from '../../../src/testing/scripted-messages-api/request-log.js'
 import { EvalProject, task } from '../../support/evals/eval-project.js'
-import { temporaryFolder } from '../../support/folders.js'
 import { answerResult, call, code, text, turn } from '../../support/script.js'
 import { connectClient } from '../../support/temporal/shared-server.js'
 import { FailpointCrashes, killAtFailpoint } from '../support/failpoint-crashes.js'
@@ -82,7 +84,10 @@ it.concurrent.each([
     const files = point === 'eval.timed_out' ? { ...answered, ...endless } : answered
     const names = (['computed', 'plain', 'endless'] as const).filter((name) => Object.hasOwn(files, `${name}.yaml`))
     const paths = names.map((name) => `${name}.yaml`)
-    const crashes = new FailpointCrashes([{ point, hit }], await temporaryFolder())
+    const folder = await mkdtemp(join(tmpdir(), 'ptc-failpoints-'))
+    // Of this test: a folder of the file may be removed when another test that runs at the same time ends.
+    await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
+    const crashes = new FailpointCrashes([{ point, hit }], folder)
     const environment = Object.entries(crashes.environment(0)).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value] as const],
     )

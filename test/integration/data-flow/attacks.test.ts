@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AgentDefinition, defineAgent, memory } from '../../../src/index.js'
 import type { DataFlowOption } from '../../../src/config/options/data-flow.js'
 import type { ScriptedTurn } from '../../../src/testing/index.js'
@@ -55,15 +55,23 @@ const laundering = {
   ],
 } as const
 
-it.each(Object.entries(laundering))('labelled data does not reach a denied tool %s', async (_, script) => {
+describe('laundering', () => {
   const { tools, sent } = leakTools()
-  const env = await TestEnvironment.start({ tools, dataFlow: denySend, script: [...script, answerResult] })
-  const handle = await env.startAgent({})
-  const result = await env.agentResult(handle)
-  expect(result).toMatchObject({ status: 'answered', answer: expect.stringMatching(refused) as string })
-  expect(result.labels).toEqual({ pii: expect.stringMatching(/^get_customer in turn [12]$/) as string })
-  expect(sent).toEqual([])
-  await env.expectCleanEnd(handle)
+  const conversations = Object.entries(laundering).map(([way, script]) => answering(way, ...script, answerResult))
+  let env: TestEnvironment
+  beforeAll(async () => {
+    const script = { conversations }
+    env = await TestEnvironment.start({ tools, dataFlow: denySend, script, onCleanup: afterAll })
+  })
+
+  it.each(Object.keys(laundering))('labelled data does not reach a denied tool %s', async (way) => {
+    const handle = await env.startAgent({ question: way })
+    const result = await env.agentResult(handle)
+    expect(result).toMatchObject({ status: 'answered', answer: expect.stringMatching(refused) as string })
+    expect(result.labels).toEqual({ pii: expect.stringMatching(/^get_customer in turn [12]$/) as string })
+    expect(sent).toEqual([])
+    await env.expectCleanEnd(handle)
+  })
 })
 
 it('a call that began before the labelled result is not refused, and nor is one of a run without the data', async () => {

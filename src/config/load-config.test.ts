@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { makeForeignOwned } from '../../test/support/faults/file-owner.js'
 import { loadConfig } from './load-config.js'
 
@@ -39,6 +39,7 @@ describe('loadConfig', () => {
   })
 
   it('rejects a configuration of another user without running it, unless the user names it', async () => {
+    onTestFinished(() => void Reflect.deleteProperty(globalThis, 'ranForeign')) // other test files see it
     const path = await write('ptc.config.ts', `(globalThis as any).ranForeign = true\n${good}`)
     makeForeignOwned(path)
     await expect(loadConfig(undefined, folder)).rejects.toMatchObject({
@@ -48,6 +49,7 @@ describe('loadConfig', () => {
     })
     expect(globalThis).not.toHaveProperty('ranForeign')
     expect(await loadConfig('ptc.config.ts', folder)).toMatchObject({ path, runConfig: { limits: { turns: 7 } } })
+    expect(globalThis).toHaveProperty('ranForeign', true)
   })
 
   it('fails with a hint when there is no configuration', async () => {

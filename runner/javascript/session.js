@@ -95,7 +95,7 @@ class Session {
   /** Blocks until the next cell arrives, and starts it. */
   #nextCell() {
     const frame = this.protocol.nextStep('cell')
-    this.#inProgram(() => this.#startCell(frame))
+    this.#inNextTurn(() => this.#startCell(frame))
   }
 
   #startCell(frame) {
@@ -137,7 +137,7 @@ class Session {
       realImmediate(() => this.#absorbTermination())
       return
     }
-    if (!this.cell) return this.#inProgram(() => {})
+    if (!this.cell) return this.#inNextTurn(() => {})
     if (this.timers.untilFirst === 0 && !this.#isEnding) return this.#continue(() => this.#fireTimers())
     if (this.cell.end && !this.#hasOpenCalls) return this.#finish(this.cell.end)
     this.#suspend(undefined)
@@ -261,7 +261,7 @@ class Session {
   /** Called when the watcher ends code, as soon as the event loop runs again. */
   #onTerminated() {
     const { interruptedAfter } = this.interrupts.takeTermination()
-    if (!this.cell) return this.#inProgram(() => {})
+    if (!this.cell) return this.#inNextTurn(() => {})
     this.#forgetWork()
     if (interruptedAfter === undefined) {
       const rule = `it may run ${this.limits.cell_seconds} seconds, waiting for tools not counted`
@@ -361,7 +361,7 @@ class Session {
   // -- the event loop
 
   /** Runs work in the next turn of the event loop. Without one, Node.js would exit. */
-  #inProgram(work) {
+  #inNextTurn(work) {
     realImmediate(work)
   }
 

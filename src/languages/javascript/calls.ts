@@ -1,4 +1,4 @@
-import { closingBracket, matchAt, separators } from '../../common/text/brackets.js'
+import { consecutiveCalls } from '../shared/consecutive-calls.js'
 
 /**
  * The names of the functions that a text calls in JavaScript, if it consists of such calls: `await NAME({…});`,
@@ -6,18 +6,7 @@ import { closingBracket, matchAt, separators } from '../../common/text/brackets.
  */
 export function callsIn(text: string): readonly string[] {
   const calls = listed.exec(text)?.[1] ?? text
-  const names: string[] = []
-  let position = 0
-  while (position < calls.length) {
-    const begin = matchAt(callBegin, calls, position)
-    const name = begin?.[1]
-    if (begin === undefined || name === undefined) return []
-    const end = closingBracket(calls, position + begin[0].length - 1)
-    if (end === undefined) return []
-    names.push(name)
-    position = end + 1 + (matchAt(separators, calls, end + 1)?.[0].length ?? 0)
-  }
-  return names
+  return consecutiveCalls(calls, callBegin)
 }
 
 /** Calls at once, with the calls in group 1. */

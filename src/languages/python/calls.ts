@@ -1,4 +1,4 @@
-import { closingBracket, matchAt, separators } from '../../common/text/brackets.js'
+import { consecutiveCalls } from '../shared/consecutive-calls.js'
 
 /**
  * The names of the functions that a text calls in Python, if it consists of such calls: `await NAME(key=…)`,
@@ -7,18 +7,7 @@ import { closingBracket, matchAt, separators } from '../../common/text/brackets.
 export function callsIn(text: string): readonly string[] {
   const isList = text.startsWith('[') && text.endsWith(']')
   const calls = isList ? text.slice(1, -1) : text
-  const names: string[] = []
-  let position = 0
-  while (position < calls.length) {
-    const begin = matchAt(callBegin, calls, position)
-    const name = begin?.[1]
-    if (begin === undefined || name === undefined) return []
-    const end = closingBracket(calls, position + begin[0].length - 1)
-    if (end === undefined) return []
-    names.push(name.replace(/\.call$/, ''))
-    position = end + 1 + (matchAt(separators, calls, end + 1)?.[0].length ?? 0)
-  }
-  return names
+  return consecutiveCalls(calls, callBegin).map((name) => name.replace(/\.call$/, ''))
 }
 
 /** Up to the bracket, which arguments by name, an object or nothing must follow. */

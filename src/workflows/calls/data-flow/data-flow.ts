@@ -122,7 +122,7 @@ export class DataFlow {
   /**
    * Called before a cell.
    *
-   * @param isEmpty the session has no variables: invariant 3
+   * @param isEmptySession the session has no variables: invariant 3
    * @param ofAuthor the labels of the model that has written the code, if it is another one: invariant 2
    */
   beginCell(isEmptySession: boolean, ofAuthor: DataLabels = this.#model): void {

@@ -23,12 +23,14 @@ export type {
   DocumentedTool,
   Environment,
   EnvironmentLimits,
+  ExampleCall,
   HostedLanguage,
   Language,
   Repl,
   ToolsOptions,
 } from './language.js'
 export { parametersOf } from './parameters.js'
+export { installFolder, runnerCommand } from './shared/runner-command.js'
 
 export const languages: readonly Language[] = [python, javascript]
 

@@ -32,6 +32,13 @@ export interface Language {
   describeEnvironment(limits: EnvironmentLimits, environment: Environment): string
   /** Describes how code calls tools, and how a failed call reads; with the stubs of the tools. */
   describeTools(stubs: readonly string[], options: ToolsOptions): string
+  /**
+   * Describes the language in one or two sentences, for a run that has it besides its first language: how its code
+   * prints and calls tools.
+   *
+   * @param example a call of a tool, which the text shows in the language. Undefined: code can call no tools.
+   */
+  describeAsFurther(example: ExampleCall | undefined): string
   /** A tool in one line of code with a comment; without one for an empty summary. */
   summarizeTool(codeName: string, parameters: readonly string[], summary: string): string
   /** Describes the type and size of a value of a program. Of the content, the text has only the names of members. */
@@ -41,16 +48,22 @@ export interface Language {
 }
 
 /**
- * How a sandbox starts the runner. Its files are those in `runner/NAME` with the extension of the language; the image
- * has them in `/opt/durable-ptc/NAME`.
+ * How a sandbox starts the runner. Its files are those in `runner/FOLDER` with the ending of `entry`; the image has them
+ * in `/opt/durable-ptc/FOLDER`.
  */
 export interface Runner {
   /** The path of the interpreter in the image, and its arguments before the file. */
   readonly interpreter: readonly string[]
+  /** The folder of the runner. Default: the name of the language. */
+  readonly folder?: string
   /** The file that the interpreter executes, in the folder of the runner. */
   readonly entry: string
+  /** The arguments after the file. */
+  readonly arguments?: readonly string[]
   /** The environment variables that the runner needs, besides those of every sandbox. */
   readonly environment: Readonly<Record<string, string>>
+  /** What the dispatcher needs to execute cells of the language itself. Undefined: it starts this runner for them. */
+  readonly dispatched?: JsonObject
 }
 
 /** How people type code, block by block. */
@@ -108,6 +121,13 @@ export interface SplitStub {
 
 /** The limits that the model is told. */
 export type EnvironmentLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'callsPerCell'>
+
+/** A call of a tool, for a text in which each language writes it in its own way. */
+export interface ExampleCall {
+  /** The name of the function. */
+  readonly codeName: string
+  readonly input: JsonObject
+}
 
 export interface Environment {
   /** The sandbox may have more than the standard library. */

@@ -3,7 +3,7 @@ import { splitStubBy } from '../shared/split-stub.js'
 import { callsIn } from './calls.js'
 import { describeValue } from './describe-value.js'
 import { memberKey } from './literals.js'
-import { describeEnvironment, describeTools } from './prompt.js'
+import { describeAsFurther, describeEnvironment, describeTools } from './prompt.js'
 import { repl } from './repl/index.js'
 import { isReservedName } from './reserved-names.js'
 import { runner } from './runner.js'
@@ -24,6 +24,7 @@ export const javascript: Language = {
   splitStub: (stub) => splitStubBy(/^(?:interface|type) (\w+) /, stub),
   describeEnvironment,
   describeTools,
+  describeAsFurther,
   summarizeTool: (codeName, parameters, summary) => {
     const input = parameters.length === 0 ? '' : `{ ${parameters.map(memberKey).join(', ')} }`
     return `${codeName}(${input})${summary === '' ? '' : `  // ${summary}`}`

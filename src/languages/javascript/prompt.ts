@@ -1,6 +1,7 @@
 import { searchToolsTool } from '../../common/names.js'
-import type { Environment, EnvironmentLimits, ToolsOptions } from '../language.js'
+import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
 import { describeShared, formatCount } from '../shared/prompt.js'
+import { javascriptLiteral } from './literals.js'
 
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
@@ -41,6 +42,14 @@ ${toolSearch ? searchIntroduction(isGrouped) : ''}${hasSignatures ? signatureInt
 \`\`\`typescript
 ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
 \`\`\``
+}
+
+export function describeAsFurther(example: ExampleCall | undefined): string {
+  const environment = 'JavaScript or TypeScript in Node.js, with `await` at the top level. Print with console.log.'
+  if (!example) return environment
+  const { codeName, input } = example
+  const written = Object.keys(input).length === 0 ? '' : javascriptLiteral(input)
+  return `${environment} Call tools as \`await ${codeName}(${written})\`.`
 }
 
 const searchIntroduction = (isGrouped: boolean): string => `

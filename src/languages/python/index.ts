@@ -4,7 +4,8 @@ import { callsIn } from './calls.js'
 import { PythonClasses } from './classes.js'
 import { describeValue } from './describe-value.js'
 import { hosted } from './hosted.js'
-import { describeEnvironment, describeTools } from './prompt.js'
+import { pythonInterpreter } from './interpreter.js'
+import { describeAsFurther, describeEnvironment, describeTools } from './prompt.js'
 import { repl } from './repl/index.js'
 import { isReservedName } from './reserved-names.js'
 import { renderStub } from './stub.js'
@@ -14,9 +15,7 @@ export const python: Language = {
   title: 'Python',
   extension: '.py',
   runner: {
-    // Not -I, which ignores the environment, and so PYTHONHASHSEED: a rebuilt program would iterate its sets in another
-    // order. -s and -P are the other parts of -I.
-    interpreter: ['/usr/bin/python3', '-s', '-P', '-B', '-X', 'utf8'],
+    interpreter: pythonInterpreter,
     entry: 'runner.py',
     environment: { PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '1', PYTHONUNBUFFERED: '1' },
   },
@@ -31,6 +30,7 @@ export const python: Language = {
   splitStub: (stub) => splitStubBy(/^(?:class (\w+)\(TypedDict\):|(\w+) = TypedDict\()/, stub),
   describeEnvironment,
   describeTools,
+  describeAsFurther,
   summarizeTool: (codeName, parameters, summary) =>
     `${codeName}(${parameters.join(', ')})${summary === '' ? '' : `  # ${summary}`}`,
   describeValue,

@@ -1,6 +1,7 @@
 import { searchToolsTool } from '../../common/names.js'
-import type { Environment, EnvironmentLimits, ToolsOptions } from '../language.js'
+import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
 import { describeShared, formatCount } from '../shared/prompt.js'
+import { isPythonIdentifier, pythonLiteral } from './literals.js'
 
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
@@ -39,6 +40,18 @@ ${toolSearch ? searchIntroduction(isGrouped) : ''}${hasSignatures ? signatureInt
 \`\`\`python
 ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
 \`\`\``
+}
+
+export function describeAsFurther(example: ExampleCall | undefined): string {
+  const environment = 'Async Python, with `await` at the top level. Print with print.'
+  return example ? `${environment} Call tools as \`await ${renderCall(example)}\`.` : environment
+}
+
+function renderCall({ codeName, input }: ExampleCall): string {
+  const members = Object.entries(input)
+  const hasKeywords = members.every(([name]) => isPythonIdentifier(name))
+  const keywords = members.map(([name, value]) => `${name}=${pythonLiteral(value)}`).join(', ')
+  return `${codeName}(${hasKeywords ? keywords : pythonLiteral(input)})`
 }
 
 const searchIntroduction = (isGrouped: boolean): string => `

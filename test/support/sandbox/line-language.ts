@@ -32,6 +32,7 @@ export const lineLanguage: Language = {
   describeEnvironment: ({ cellSeconds }, { inputDescription = 'no input' }) =>
     `Runs lines, for ${cellSeconds} seconds, with ${inputDescription}.`,
   describeTools: (stubs) => `A failed call ends the program.\n\`\`\`lines\n${stubs.join('\n')}\n\`\`\``,
+  describeAsFurther: () => 'Lines.',
   summarizeTool: (codeName, parameters, summary) => `${codeName} ${parameters.join(' ')} -- ${summary}`,
   describeValue: (value) => `a ${typeof value} of lines`,
   callsIn: (text) => [...text.matchAll(/^\w+ = (\w+) \{/gm)].map(([, name = '']) => name),

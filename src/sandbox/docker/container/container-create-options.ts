@@ -1,7 +1,7 @@
 import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { defined } from '../../../common/defined.js'
 import type { Limits } from '../../../common/run/limits.js'
-import { languageOf } from '../../../languages/index.js'
+import { installFolder, languageOf, runnerCommand } from '../../../languages/index.js'
 import { filesRoot } from '../../sandbox-files.js'
 
 interface ContainerCreateInput {
@@ -32,9 +32,6 @@ export const defaultOrphanSeconds = 75 * 60
  * rebuilt.
  */
 export const defaultStoppedOrphanSeconds = 7 * 24 * 60 * 60
-
-/** The folder of the image with the supervisor, and with a folder for the runner of each language. */
-const installFolder = '/opt/durable-ptc'
 
 /** Only root may write in this folder, and no process of a sandbox is root: code can't touch the file. */
 export const keepAliveFolder = '/run/durable-ptc'
@@ -95,20 +92,19 @@ const runscProcesses = 256
 /** Returns the body of the create request, with all hardening of a sandbox. A test compares it with live containers. */
 export function containerCreateOptions(input: ContainerCreateInput) {
   const { image, userId, labels, limits, seccomp, runtime } = input
-  const { name, runner } = languageOf(input.language)
+  const language = languageOf(input.language)
   const { orphanSeconds = defaultOrphanSeconds, stoppedOrphanSeconds = defaultStoppedOrphanSeconds } = input
   return {
     Image: image,
     User: `${userId}:${userId}`,
     WorkingDir: '/tmp',
     Hostname: 'sandbox',
-    Env: Object.entries({ ...environment, ...runner.environment }).map(([key, value]) => `${key}=${value}`),
+    Env: Object.entries({ ...environment, ...language.runner.environment }).map(([key, value]) => `${key}=${value}`),
     Entrypoint: [
       `${installFolder}/supervisor`,
       String(orphanSeconds),
       String(stoppedOrphanSeconds),
-      ...runner.interpreter,
-      `${installFolder}/${name}/${runner.entry}`,
+      ...runnerCommand(language),
     ],
     Cmd: [],
     // A health check of the image must not run in parallel with the program.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { PtcError } from '../../../common/errors.js'
 import { languages } from '../../../languages/index.js'
 
@@ -32,12 +32,13 @@ export function readImageSource(directory: string, base?: string, node?: string)
   if (!existsSync(join(directory, dockerfile))) {
     throw new PtcError('INTERNAL', `no ${dockerfile} in ${directory}`, { hint: 'Install durable-ptc again.' })
   }
-  const runners = languages.flatMap(({ name, extension }) =>
-    readdirSync(join(directory, name), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith(extension))
-      .map((file) => `${name}/${file.replaceAll('\\', '/')}`),
+  const runners = languages.flatMap(({ name, runner: { folder = name, entry } }) =>
+    readdirSync(join(directory, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith(extname(entry)))
+      .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
   )
-  const files = [dockerfile, supervisorSource, ...runners].sort()
+  // Languages may share a runner.
+  const files = [...new Set([dockerfile, supervisorSource, ...runners])].sort()
   const hash = createHash('sha256')
   for (const file of files) {
     const content = readFileSync(join(directory, file))

@@ -1,0 +1,37 @@
+import type { JsonObject } from '../common/json/json.js'
+import { pythonInterpreter } from './python/interpreter.js'
+import type { Language, Runner } from './language.js'
+import { runnerCommand } from './shared/runner-command.js'
+
+/**
+ * The dispatcher (`runner/dispatcher`) as the runner of a list of languages, the first of which is the language of
+ * cells that name none. It starts the runner of a language with the first cell of that language.
+ */
+export function dispatcherOf(languages: readonly Pick<Language, 'name' | 'runner'>[]): Runner {
+  return dispatcher(Object.fromEntries(languages.map((language) => [language.name, dispatchedOf(language)])))
+}
+
+/**
+ * The runner of a language whose cells the dispatcher itself executes.
+ *
+ * @param settings what the dispatcher needs to know for it
+ */
+export function dispatchedRunner(name: string, settings: JsonObject): Runner {
+  return { ...dispatcher({ [name]: settings }), dispatched: settings }
+}
+
+function dispatcher(settings: Readonly<Record<string, JsonObject>>): Runner {
+  return {
+    interpreter: pythonInterpreter,
+    folder: 'dispatcher',
+    entry: 'dispatcher.py',
+    arguments: [JSON.stringify(settings)],
+    // Programs that cells start have the variables, too: those in Python iterate their sets in the same order again.
+    environment: { PYTHONHASHSEED: '0' },
+  }
+}
+
+function dispatchedOf(language: Pick<Language, 'name' | 'runner'>): JsonObject {
+  const { dispatched, environment } = language.runner
+  return dispatched ?? { command: [...runnerCommand(language)], environment: { ...environment } }
+}

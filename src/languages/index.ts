@@ -16,6 +16,7 @@ import { PtcError } from '../common/errors.js'
 import { defaultLanguageName } from '../common/names.js'
 import { truncateEnd } from '../common/text/text.js'
 import type { Language } from './language.js'
+import { bash } from './bash/index.js'
 import { javascript } from './javascript/index.js'
 import { python } from './python/index.js'
 
@@ -32,7 +33,7 @@ export type {
 export { parametersOf } from './parameters.js'
 export { installFolder, runnerCommand } from './shared/runner-command.js'
 
-export const languages: readonly Language[] = [python, javascript]
+export const languages: readonly Language[] = [python, javascript, bash]
 
 /**
  * Returns the language of a run.

@@ -26,7 +26,7 @@ class Channel:
     def __init__(self):
         # User code and its children must not find the protocol on 0, 1, 2 or inherit it by accident.
         self.input_fd, self.output_fd = os.dup(0), os.dup(1)
-        self.buffer = bytearray()
+        self.buffer = FrameBuffer()
         self.chunk = self.frame = None  # read, but not processed: they survive a MemoryError
         self.frame_limit = 1 << 24
         self.sending = False
@@ -53,9 +53,9 @@ class Channel:
         `should_read` blocks until the host has written something (True) or something else is ready (False).
         """
         while True:
-            self.frame = self.frame or self._next_frame()
+            self.frame = self.frame or self.buffer.next_frame()
             if self.frame is not None:
-                message, self.frame = _parse_frame(self.frame), None
+                message, self.frame = parse_frame(self.frame), None
                 if message is None:
                     continue
                 return message
@@ -64,10 +64,21 @@ class Channel:
             self.chunk = self.chunk or read(self.input_fd, 1 << 16)
             if not self.chunk:
                 raise HostDisconnected()
-            self.buffer += self.chunk
+            self.buffer.push(self.chunk)
             self.chunk = None
 
-    def _next_frame(self):
+
+class FrameBuffer:
+    """Finds the frames in a stream of bytes."""
+
+    def __init__(self):
+        self.buffer = bytearray()
+
+    def push(self, data):
+        self.buffer += data
+
+    def next_frame(self):
+        """Returns the next complete frame; None when there is none yet."""
         while True:
             start = self.buffer.find(0)
             if start != 0:  # the rest of a frame of a dead sender, or noise: skip to a possible start of a frame
@@ -89,7 +100,7 @@ class Channel:
             return frame
 
 
-def _parse_frame(frame):
+def parse_frame(frame):
     """Returns None for a frame that is mixed from two: two hosts may send at once, until one of them is refused."""
     line, line_break, text = frame.partition(b"\n")
     try:

@@ -70,6 +70,8 @@ class IncomingValues:
     error was reported: pieces are ignored until a piece 0).
     """
 
+    value_type = IncomingValue
+
     def __init__(self):
         self.memory_bytes = 1 << 62  # bytes the sandbox may use
         self.clear()
@@ -107,7 +109,7 @@ class IncomingValues:
         """Handles piece 0. An incomplete transfer, of this value or another, is dropped."""
         self.values.pop(self.receiving, None)
         self.receiving = reference
-        self.values[reference] = IncomingValue()
+        self.values[reference] = self.value_type()
 
     def missing(self, frame):
         """Returns the reference of a value that this step needs and that is not complete; None when all are."""

@@ -25,7 +25,8 @@ export const runnerDigestLabel = 'ptc.runner'
 
 export const dockerfile = 'image/Dockerfile'
 
-const supervisorSource = 'image/supervisor.c'
+/** Programs that the build of the image compiles. */
+const compiled = ['image/supervisor.c', 'dispatcher/tool.c']
 
 /** @throws PtcError INTERNAL when the files are missing (a broken installation) */
 export function readImageSource(directory: string, base?: string, node?: string): ImageSource {
@@ -38,7 +39,7 @@ export function readImageSource(directory: string, base?: string, node?: string)
       .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
   )
   // Languages may share a runner.
-  const files = [...new Set([dockerfile, supervisorSource, ...runners])].sort()
+  const files = [...new Set([dockerfile, ...compiled, ...runners])].sort()
   const hash = createHash('sha256')
   for (const file of files) {
     const content = readFileSync(join(directory, file))

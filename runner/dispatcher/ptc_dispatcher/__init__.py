@@ -1,0 +1,1 @@
+"""The dispatcher: see ../dispatcher.py."""

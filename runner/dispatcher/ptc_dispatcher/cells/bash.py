@@ -1,0 +1,187 @@
+"""Cells in bash. Each is a script in a process of its own, so `exit`, `set -e` and EXIT traps are as in any script.
+
+The state goes from cell to cell as text. At the end of a cell, a trap writes variables, functions, options, traps,
+aliases, umask and working directory; the next cell reads them at its start (BASH_ENV). Not kept are background jobs,
+which end with their cell, and open descriptors. A cell that is killed, or that replaces bash by `exec`, changes no
+state.
+
+A script may have its own EXIT trap. For that, `trap` is a function, which puts the trap of the script behind the one that
+writes the state.
+"""
+
+import json
+import os
+import re
+import shlex
+import zlib
+
+from ptc_runner.errors import CellStop
+
+from .command import cell_source
+from .process import ProcessCell
+
+BASH = "/bin/bash"
+MAXIMUM_ARGUMENT_BYTES = 100_000  # the kernel passes up to 128 KiB in one argument; longer code is passed as a file
+MAXIMUM_STATE_BYTES = 16 << 20
+
+# Variables that bash sets itself: restoring one is an error, or has an effect.
+OWN_VARIABLE = re.compile(
+    r"BASH|BASHOPTS|BASHPID|BASH_(?!COMPAT$|XTRACEFD$)\w*|COMP_\w*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|"
+    r"GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OSTYPE|PIPESTATUS|PPID|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|"
+    r"_|__ptc_\w*"
+)
+DECLARATION = re.compile(r"declare -\S+ (\w+)(?:=|$)")
+
+# `>|` also writes with `set -C`; `builtin` also works when the script has functions of these names.
+PRELUDE = r"""
+unset BASH_ENV
+__ptc_folder=%(folder)s __ptc_shell=$BASHPID __ptc_exit_trap= __ptc_code= __ptc_pipe=
+. "$__ptc_folder/restore" 2>/dev/null
+__ptc_save() {
+  builtin set +o >|"$__ptc_folder/options"
+  builtin set +eEuTx
+  builtin trap - EXIT
+  builtin trap -p >|"$__ptc_folder/traps"
+  builtin trap - DEBUG ERR RETURN
+  { builtin shopt -p; builtin alias -p; builtin umask -p; builtin printf 'builtin cd -- %%q\n' "$PWD"; } >|"$__ptc_folder/rest"
+  { builtin declare -f; builtin declare -Fx; } >|"$__ptc_folder/functions"
+  builtin declare -p >|"$__ptc_folder/variables"
+  builtin echo "$__ptc_pipe" >|"$__ptc_folder/saved"
+}
+__ptc_status() { builtin return "$1"; }
+trap() {
+  local __ptc_action __ptc_signal
+  if [[ $# == 0 || $* == -p ]]; then
+    for __ptc_signal in $(builtin compgen -A signal); do trap -p "$__ptc_signal"; done
+    return 0
+  fi
+  if [[ $BASHPID != "$__ptc_shell" || " $* " != *' EXIT '* && " $* " != *' 0 '* ]]; then
+    builtin trap "$@"
+    return
+  fi
+  if [[ $1 == -p ]]; then
+    [[ -z $__ptc_exit_trap ]] || builtin printf 'trap -- %%q EXIT\n' "$__ptc_exit_trap"
+    return 0
+  fi
+  [[ $1 != -- ]] || shift
+  __ptc_action=$1
+  shift
+  for __ptc_signal; do
+    if [[ $__ptc_signal != EXIT && $__ptc_signal != 0 ]]; then
+      builtin trap -- "$__ptc_action" "$__ptc_signal"
+    elif [[ $__ptc_action == - ]]; then
+      __ptc_exit_trap=
+    else
+      __ptc_exit_trap=$__ptc_action
+    fi
+  done
+}
+builtin trap '
+  __ptc_code=$? __ptc_pipe=${PIPESTATUS[*]}
+  { __ptc_save; } 2>/dev/null
+  if [[ -n $__ptc_exit_trap ]]; then
+    . "$__ptc_folder/options" 2>/dev/null
+    if ((__ptc_code)); then __ptc_status "$__ptc_code" || eval "$__ptc_exit_trap"; else __ptc_status 0; eval "$__ptc_exit_trap"; fi
+  fi' EXIT
+RANDOM=%(random)d
+. "$__ptc_folder/restore-last" 2>/dev/null
+"""
+
+
+class BashState:
+    """What goes from cell to cell, as commands that create it again."""
+
+    def __init__(self, folder):
+        self.folder = os.path.join(folder, "bash")
+        self.before = ""  # options, functions, working directory, variables
+        self.last = ""  # traps, and the options that would affect the prelude
+
+    def prepare(self, random):
+        """Writes the files for the next cell. Returns the path of the prelude."""
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        prelude = PRELUDE % {"folder": shlex.quote(self.folder), "random": random}
+        for name, text in (("restore", self.before), ("restore-last", self.last), ("prelude", prelude)):
+            with open(self._path(name), "wb") as file:
+                file.write(text.encode("utf-8", "surrogateescape"))
+        self._remove("saved")
+        return self._path("prelude")
+
+    def take_saved(self):
+        """Reads what the trap has written. Returns the exit codes of the last pipeline; "" when the cell was killed."""
+        if not os.path.exists(self._path("saved")):
+            return ""
+        variables = "".join(self._declarations())
+        self.before = "\n".join((self._read("rest"), self._read("functions"), variables))
+        self.last = "\n".join((self._read("traps"), self._read("options")))
+        return self._read("saved").strip()
+
+    def _declarations(self):
+        """Yields the lines of `declare -p`. A line break in a value is written as an escape."""
+        for line in self._read("variables").splitlines(keepends=True):
+            match = DECLARATION.match(line)
+            if match is None or not OWN_VARIABLE.fullmatch(match[1]):
+                yield line
+
+    def _path(self, name):
+        return os.path.join(self.folder, name)
+
+    def _read(self, name):
+        with open(self._path(name), "rb") as file:
+            return file.read(MAXIMUM_STATE_BYTES).decode("utf-8", "surrogateescape")
+
+    def _remove(self, name):
+        try:
+            os.unlink(self._path(name))
+        except FileNotFoundError:
+            pass
+
+    def set_variable(self, name, value):
+        self.before += f"\n{name}={shlex.quote(value)}\n"
+
+
+class BashCell(ProcessCell):
+    @classmethod
+    def start(cls, session, frame, input_data):
+        cell = cls(session)
+        try:
+            if input_data is not None:
+                session.bash.set_variable("input_data", text_of(session, input_data))
+            source = cell_source(session, frame)
+            seed = f"{session.hello['seed']} {session.hello['session']} {frame['cell']}"
+            prelude = session.bash.prepare(zlib.crc32(seed.encode()))
+            name = f"cell-{frame['cell']}.sh"
+            environment = {**session.server.environment, "BASH_ENV": prelude}
+            cell.start_process(command(session.bash.folder, name, source), environment, os.getcwd())
+        except CellStop as stop:
+            cell.fail(str(stop), stop.kind)
+        except (OSError, ValueError) as problem:
+            cell.fail(f"bash could not be started: {problem}")
+        return cell
+
+    def describe_end(self, status):
+        try:
+            self.pipe = self.session.bash.take_saved()
+        except OSError:  # the code has removed the files
+            self.pipe = ""
+        return super().describe_end(status)
+
+    def note(self, status):
+        codes = self.pipe.split()
+        return f"[exit codes of the last pipeline: {self.pipe}]" if len(codes) > 1 and set(codes) != {"0"} else ""
+
+
+def command(folder, name, source):
+    data = source.encode("utf-8", "replace").replace(b"\0", b"")
+    if len(data) <= MAXIMUM_ARGUMENT_BYTES:
+        return [BASH, "-c", data, name]
+    path = os.path.join(folder, name)
+    with open(path, "wb") as file:
+        file.write(data)
+    return [BASH, path]
+
+
+def text_of(session, container):
+    """Returns the JSON text of a value from the host."""
+    if "ref" in container:
+        return b"".join(session.host.values.pieces_of(container["ref"])).decode()
+    return json.dumps(container["value"], ensure_ascii=False)

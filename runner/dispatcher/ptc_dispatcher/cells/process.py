@@ -1,0 +1,99 @@
+"""A cell that is a process. When it has ended, all processes that it has started end, too."""
+
+import os
+import signal
+import subprocess
+
+from ..processes import descendants
+from .output import PipeOutput
+
+
+class ProcessCell:
+    """Subclasses start the process, and describe its end."""
+
+    runner_pid = None
+
+    def __init__(self, session):
+        self.session = session
+        self.output = PipeOutput(session)
+        self.message = None
+        self.process = None
+        self.was_stopped = False
+        self.others = set(descendants([os.getpid()]))  # what earlier cells have left: processes of runners
+
+    def fail(self, error, kind="code_error"):
+        """The process could not be started."""
+        self.message = {"type": "failed", "kind": kind, "error": error, "output": ""}
+
+    def start_process(self, command, environment, cwd, pass_fds=()):
+        """Starts the process. Raises OSError when it can't be started."""
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=self.output.stdout,
+                stderr=self.output.stderr,
+                env=environment,
+                cwd=cwd,
+                pass_fds=pass_fds,
+                start_new_session=True,
+            )
+        finally:
+            self.output.close_write_ends()
+        self.session.reaper.on_end(self.process.pid, self._on_end)
+
+    def _on_end(self, status, usage):
+        self._kill()  # what it has started: it can hold the pipes open, and would call tools after the cell
+        self.message = {**self.describe_end(status), "output": self.output.take(self.note(status))}
+        if self.was_stopped:
+            self.message.update(type="failed", kind="stopped", error="Interrupted")
+        self.session.changed.set()
+
+    def describe_end(self, status):
+        if status == 0:
+            return {"type": "completed"}
+        return {"type": "failed", "kind": "code_error", "error": describe_status(status)}
+
+    def note(self, status):
+        return ""
+
+    def take_message(self):
+        message, self.message = self.message, None
+        return message
+
+    def take_output(self):
+        return self.output.take()
+
+    def resume(self, frame):
+        pass  # the processes continue by the results of their calls
+
+    def interrupt(self):
+        self.session.on_interrupted()
+        self.session.stop({"kind": "stopped", "error": "Interrupted"})
+
+    def stop(self, is_last):
+        """First as Ctrl-C in a terminal: a shell runs its traps."""
+        self.was_stopped = True
+        self._kill(signal.SIGKILL if is_last else signal.SIGINT)
+
+    def _kill(self, number=signal.SIGKILL):
+        kept = self.others.union(descendants(runner.pid for runner in self.session.runners.values()))
+        for pid in set(descendants([os.getpid()])) - kept:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
+    def finish(self):
+        if self.process is not None:
+            self._kill()
+        self.output.close()
+
+
+def describe_status(status):
+    if status <= 128:
+        return f"exit code {status}"
+    try:
+        return f"exit code {status}: ended by {signal.Signals(status - 128).name}"
+    except ValueError:
+        return f"exit code {status}"

@@ -1,0 +1,132 @@
+"""The processes that the dispatcher has started, directly or not; and whether all of them wait.
+
+A process waits when it has an open call; when it waits for a child or reads a pipe; and when it waits for events, if
+it is the process of a runner, whose timers are the host's. So code that computes, sleeps or uses a socket does not
+wait. Two scans with the same states and the same used time count.
+
+| /proc/PID/syscall                                | all processes wait                                               |
+|--------------------------------------------------|------------------------------------------------------------------|
+| can be read                                      | by the rule above                                                |
+| can't be read: gVisor, and some hardened kernels | when no call has come for QUIET_SECONDS                          |
+
+An orphan becomes a child of the dispatcher (PR_SET_CHILD_SUBREAPER), so it is found, too.
+"""
+
+import ctypes
+import os
+import platform
+from time import monotonic
+
+QUIET_SECONDS = 0.05
+PR_SET_CHILD_SUBREAPER = 36
+BUSY = "busy"
+
+# Numbers of system calls by machine: waiting for a child, reading, waiting for events or another thread.
+_NUMBERS = {
+    "x86_64": ({61, 247}, {0}, {7, 23, 202, 232, 270, 271, 281}),
+    "aarch64": ({95, 260}, {63}, {22, 72, 73, 98}),
+}
+WAITS, READS, EVENTS = _NUMBERS.get(platform.machine(), (set(), set(), set()))
+
+
+def adopt_orphans():
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def descendants(roots):
+    """Returns the processes below these, without them."""
+    children = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                children.setdefault(int(_stat(name)[1]), []).append(int(name))
+            except OSError:  # it has ended
+                pass
+    found, pending = [], list(roots)
+    while pending:
+        below = children.get(pending.pop(), ())
+        found += below
+        pending += below
+    return found
+
+
+class QuietCheck:
+    def __init__(self, session):
+        self.session = session
+        self.reset()
+
+    def reset(self):
+        """Called when a step begins, and when a call arrives."""
+        self.since = monotonic()
+        self.last_scan = None
+
+    @property
+    def seconds(self):
+        """Seconds since the last reset."""
+        return monotonic() - self.since
+
+    def check(self):
+        """Returns whether all processes wait, after two equal scans."""
+        try:
+            scan = self._scan()
+        except PermissionError:
+            return self.seconds >= QUIET_SECONDS
+        is_quiet = scan is not BUSY and scan == self.last_scan
+        self.last_scan = scan
+        return is_quiet
+
+    def _scan(self):
+        session = self.session
+        active = session.cell.runner_pid
+        idle = {runner.pid for runner in session.runners.values() if runner.pid != active}
+        calling = session.requests.pids
+        states = []
+        for pid in descendants([os.getpid()]):
+            if pid in idle:
+                continue
+            try:
+                state = _state_of(pid, pid in calling, pid == active)
+            except (FileNotFoundError, ProcessLookupError):
+                return BUSY  # it has just ended
+            if state is BUSY:
+                return BUSY
+            states.append((pid, state))
+        return states
+
+
+def _stat(pid, thread=None):
+    """Returns the fields of a process or thread from the state on: state, parent, group, session ..."""
+    with open(f"/proc/{pid}/task/{thread}/stat" if thread else f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()
+
+
+def _state_of(pid, has_call, is_runner):
+    """Returns what has to be equal in two scans; BUSY for a process that works."""
+    threads = os.listdir(f"/proc/{pid}/task") if is_runner else [str(pid)]
+    states = []
+    for thread in threads:
+        fields = _stat(pid, thread)
+        status, used = fields[0], fields[11:15]
+        if status in "ZX":
+            continue
+        if status != "S":
+            return BUSY
+        if has_call:
+            return "call"
+        if is_runner and int(thread) != pid:
+            states.append((thread, used))
+            continue
+        with open(f"/proc/{pid}/task/{thread}/syscall") as file:
+            call = file.read().split()
+        if call[0] == "running" or not _is_waiting(pid, int(call[0]), call, is_runner):
+            return BUSY
+        states.append((thread, call[0], used))
+    return states
+
+
+def _is_waiting(pid, number, call, is_runner):
+    if number in WAITS:
+        return True
+    if number in READS:
+        return os.readlink(f"/proc/{pid}/fd/{int(call[1], 16)}").startswith("pipe:")
+    return is_runner and number in EVENTS

@@ -1,0 +1,1 @@
+"""Tool calls from any process: the socket, the open requests, the text of the help."""

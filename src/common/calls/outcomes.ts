@@ -71,6 +71,26 @@ export function isLostWorkerFailure(type: string | null | undefined): boolean {
 }
 
 /**
+ * What a cell used, measured inside the sandbox: code that took over its runner can forge it. After a rebuild in the
+ * middle of a cell, it is what the repeated execution used. See `usage` of the step protocol.
+ */
+export interface CellUsage {
+  /** Milliseconds for which the code ran. Waiting for tools and timers is not counted. */
+  readonly runMs: number
+  /** Milliseconds of CPU time of the process and of its children that have ended. Absent: unknown. */
+  readonly cpuMs?: number
+  /** The highest memory of the process during the cell, without its children. Absent: unknown. */
+  readonly peakMemoryBytes?: number
+}
+
+/** What the runner measured of a cell that ended by itself. */
+export interface CellMeasures {
+  /** The exit code of the program, or of the process that ran the cell. Absent: 0 after `ok`, 1 after `code_error`. */
+  readonly exitCode?: number
+  readonly usage?: CellUsage
+}
+
+/**
  * The outcome of a cell (one `execute_code`), for the model. `sessionKept`: the variables of earlier cells still exist.
  */
 export type CellOutcome =

@@ -4,7 +4,8 @@
  * Invariants:
  * 1. The steps of a session are numbered from 1, without gaps.
  * 2. (epoch, step, attempt) is the fencing token of a step: the sandbox refuses a lower one.
- * 3. A repeated step is compared by the digests of its calls and by whether it ended the cell, never by its output.
+ * 3. A repeated step is compared by the digests of its calls and by whether it ended the cell, never by its output or by
+ *    what it used.
  */
 
 import type { FloatMask } from '../json/floats.js'
@@ -12,11 +13,12 @@ import type { ValueLog } from '../json/value-log.js'
 import type { CallerIdentity } from '../calls/calls.js'
 import type { JsonObject } from '../json/json.js'
 import type { StepLimits } from '../run/limits.js'
-import type { CallOutcome } from '../calls/outcomes.js'
+import type { CallOutcome, CellMeasures } from '../calls/outcomes.js'
 import type { SessionSnapshot } from './snapshots.js'
 import type { Requester } from '../run/requester.js'
 import type { SessionRef, SessionTools } from './session.js'
 import type { Externalizable } from '../json/external-value.js'
+import type { TextRange } from '../text/text-ranges.js'
 
 /** An unchecked call from the program in the sandbox. */
 export interface RequestedCall {
@@ -104,8 +106,10 @@ export interface RecordedStep extends Omit<Step, 'number' | 'recorded'> {
 }
 
 interface ProgramResultBase<Output> {
-  /** Output printed during the step. */
+  /** Output printed during the step: to stdout and stderr, in the order of printing. */
   readonly output: Output
+  /** The parts of `output` that were printed to stderr. Absent: none. */
+  readonly stderr?: readonly TextRange[]
   /** Milliseconds from the start of the step to the interruption of the code by a person. */
   readonly interruptedAfterMs?: number
   /** Set when the sandbox had executed the step for a lost attempt: the times of that execution. */
@@ -123,14 +127,16 @@ interface SuspendedResult<Call, Output> extends ProgramResultBase<Output> {
   readonly waitsForAll?: true
 }
 
-interface CompletedResult<Output> extends ProgramResultBase<Output> {
+interface CellEndBase<Output> extends ProgramResultBase<Output>, CellMeasures {}
+
+interface CompletedResult<Output> extends CellEndBase<Output> {
   readonly type: 'completed'
 }
 
 /**
  * The code raised (`code_error`), reached a limit, or was interrupted by a person (`stopped`). The session continues.
  */
-interface FailedResult<Output> extends ProgramResultBase<Output> {
+interface FailedResult<Output> extends CellEndBase<Output> {
   readonly type: 'failed'
   readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded' | 'stopped'
   readonly error: string

@@ -11,6 +11,7 @@
 import { z } from 'zod'
 import { type FloatMask, isFloatMask } from '../../common/json/floats.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
+import { maxTextRanges } from '../../common/text/text-ranges.js'
 
 /** Incremented when either side would misunderstand the other. */
 export const protocolVersion = 5
@@ -188,9 +189,36 @@ const responseFields = {
 /** Fields of every response of executed code. */
 const codeResponseFields = {
   ...responseFields,
+  /** Text that was printed to stdout and stderr during the step, in the order of printing. */
   output: textSchema,
+  /**
+   * The parts of `output` that were printed to stderr: start and end of each, in UTF-16 code units, in ascending order.
+   * Absent: nothing was. A list that does not fit `output` is dropped.
+   */
+  stderr: z
+    .array(z.tuple([z.int().min(0), z.int().min(0)]))
+    .max(maxTextRanges)
+    .optional(),
   /** Milliseconds between the start of the step and the first interrupt from outside that reached its code. */
   interrupted_after: z.int().min(0).optional(),
+}
+
+/** Fields of a response that ends a cell. */
+const cellEndFields = {
+  ...codeResponseFields,
+  /** The exit code of the program, or of the process that ran the cell. Absent: 0 for `completed`, 1 for `failed`. */
+  exit_code: z.int().min(0).max(255).optional(),
+  /** What the cell used, from its first step on. Measured by the runner, so only as true as the runner. */
+  usage: z
+    .strictObject({
+      /** Milliseconds for which the code ran. Waiting for tools and timers is not counted. */
+      run_ms: z.int().min(0),
+      /** Milliseconds of CPU time of the process and of its children that have ended. Absent: unknown. */
+      cpu_ms: z.int().min(0).optional(),
+      /** The highest memory of the process during the cell, without its children. Absent: unknown. */
+      peak_memory_bytes: z.int().min(0).optional(),
+    })
+    .optional(),
 }
 
 export const runnerMessageSchema = z.discriminatedUnion('type', [
@@ -215,9 +243,9 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     /** True when the program continues only with the results of all its calls, or with an error. */
     waits_for_all: z.literal(true).optional(),
   }),
-  z.strictObject({ ...codeResponseFields, type: z.literal('completed') }),
+  z.strictObject({ ...cellEndFields, type: z.literal('completed') }),
   z.strictObject({
-    ...codeResponseFields,
+    ...cellEndFields,
     type: z.literal('failed'),
     kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
     error: textSchema,

@@ -1,5 +1,7 @@
+import type { CellMeasures } from '../../common/calls/outcomes.js'
 import { defined } from '../../common/defined.js'
 import type { StepResult, StepTimes } from '../../common/session/steps.js'
+import { areTextRanges } from '../../common/text/text-ranges.js'
 import type { StepMessage, StepResponse } from './messages.js'
 
 /** The result of a restore. After a problem the sandbox is unusable. */
@@ -13,15 +15,13 @@ export function toStepResult(message: StepResponse, request: StepMessage): StepR
   if (message.type === 'restored') return { type: 'restored', problem: message.problem }
   const { output, interrupted_after: interruptedAfterMs } = message
   const executedAt = earlierTimes(message, request)
-  const sharedFields = {
-    output,
-    ...defined({ interruptedAfterMs, executedAt }),
-  }
+  const stderr = message.stderr && areTextRanges(message.stderr, output.length) ? message.stderr : undefined
+  const sharedFields = { output, ...defined({ stderr, interruptedAfterMs, executedAt }) }
   switch (message.type) {
     case 'completed':
-      return { type: 'completed', ...sharedFields }
+      return { type: 'completed', ...sharedFields, ...toMeasures(message) }
     case 'failed':
-      return { type: 'failed', kind: message.kind, error: message.error, ...sharedFields }
+      return { type: 'failed', kind: message.kind, error: message.error, ...sharedFields, ...toMeasures(message) }
     case 'suspended':
       return {
         ...sharedFields,
@@ -36,6 +36,15 @@ export function toStepResult(message: StepResponse, request: StepMessage): StepR
         ...(message.waits_for_all && { waitsForAll: true }),
       }
   }
+}
+
+function toMeasures({
+  exit_code: exitCode,
+  usage,
+}: Extract<StepResponse, { type: 'completed' | 'failed' }>): CellMeasures {
+  if (usage === undefined) return defined({ exitCode })
+  const { run_ms: runMs, cpu_ms: cpuMs, peak_memory_bytes: peakMemoryBytes } = usage
+  return { ...defined({ exitCode }), usage: { runMs, ...defined({ cpuMs, peakMemoryBytes }) } }
 }
 
 /** Returns the times of the earlier request by which the runner executed the step; undefined if it was this request. */

@@ -98,6 +98,61 @@ describe('SessionDriver with a hostile runner', () => {
     expect(await second).toMatchObject({ output: 'in time' })
   })
 
+  it.each([
+    ['negative', { usage: { run_ms: -1 } }],
+    ['beyond exact integers', { usage: { run_ms: 1e308 } }],
+    ['a fraction', { usage: { run_ms: 1, cpu_ms: 0.5 } }],
+    ['a text', { usage: { run_ms: 1, peak_memory_bytes: '1' } }],
+    ['missing', { usage: {} }],
+    ['null, as JSON has NaN', { usage: { run_ms: null } }],
+    ['not in an object', { usage: 7 }],
+    ['unknown', { usage: { run_ms: 1, gpu_ms: 1 } }],
+    ['an exit code over 255', { exit_code: 256 }],
+    ['a negative exit code', { exit_code: -1 }],
+    ['a range of a text', { output: 'a', stderr: [['0', 1]] }],
+    ['too many ranges', { output: 'a', stderr: Array.from({ length: 251 }, () => [0, 1]) }],
+  ])('a step is lost when what its cell used is %s', async (_what, fields) => {
+    const { runner, executeStep } = drive()
+    const result = executeStep()
+    runner.emit({ ...completed(1), ...fields })
+    expect(await result).toMatchObject({ type: 'lost', cause: 'protocol' })
+  })
+
+  it.each([
+    ['beyond the output', [[0, 4]]],
+    [
+      'in the wrong order',
+      [
+        [2, 3],
+        [0, 1],
+      ],
+    ],
+    ['empty', [[1, 1]]],
+    ['inverted', [[2, 1]]],
+  ])('a driver drops ranges of stderr that are %s, and keeps the output', async (_what, stderr) => {
+    const { runner, executeStep } = drive()
+    const result = executeStep()
+    runner.emit({ ...completed(1, 'abc'), stderr })
+    expect(await result).toEqual({ type: 'completed', output: 'abc' })
+  })
+
+  it('a driver returns what a cell used, its exit code, and what it printed to stderr', async () => {
+    const { runner, executeStep } = drive()
+    const result = executeStep()
+    const usage = { run_ms: 12, cpu_ms: 9, peak_memory_bytes: 1_000 }
+    const stderr = [
+      [0, 1],
+      [2, 3],
+    ]
+    runner.emit({ type: 'failed', kind: 'code_error', step: 1, output: 'abc', error: '', stderr, exit_code: 3, usage })
+    expect(await result).toMatchObject({
+      output: 'abc',
+      stderr,
+      exitCode: 3,
+      usage: { runMs: 12, cpuMs: 9, peakMemoryBytes: 1_000 },
+    })
+  })
+
   it('the reason of a protocol violation has no text of the sandbox', async () => {
     const { runner, executeStep } = drive()
     const result = executeStep()

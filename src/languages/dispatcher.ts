@@ -28,6 +28,7 @@ function dispatcher(settings: Readonly<Record<string, JsonObject>>): Runner {
     arguments: [JSON.stringify(settings)],
     // Programs that cells start have the variables, too: those in Python iterate their sets in the same order again.
     environment: { PYTHONHASHSEED: '0' },
+    needsSchemas: true,
   }
 }
 

@@ -62,6 +62,8 @@ export interface Runner {
   readonly arguments?: readonly string[]
   /** The environment variables that the runner needs, besides those of every sandbox. */
   readonly environment: Readonly<Record<string, string>>
+  /** The runner needs the descriptions and the JSON Schemas of the tools. */
+  readonly needsSchemas?: true
   /** What the dispatcher needs to execute cells of the language itself. Undefined: it starts this runner for them. */
   readonly dispatched?: JsonObject
 }

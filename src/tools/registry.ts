@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { digestJson } from '../common/calls/call-identity.js'
 import { PtcError } from '../common/errors.js'
-import type { JsonObject, JsonValue } from '../common/json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../common/json/json.js'
 import type { ToolConfig } from '../common/calls/tool-config.js'
 import { type Redact, unredacted } from '../common/text/redact.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
@@ -20,6 +20,10 @@ export interface ToolCallSignature {
   readonly parameters: readonly string[]
   readonly required: readonly string[]
   readonly documentation: string
+  /** What the dispatcher needs besides, for the command `tool`. */
+  readonly description?: string
+  /** JSON Schema of the input. Present if the description is. */
+  readonly schema?: JsonObject
 }
 
 /** Accepts a recorded {@link ToolCallSignature}. */
@@ -29,6 +33,8 @@ export const toolCallSignatureSchema: z.ZodType<ToolCallSignature> = z.object({
   parameters: z.array(z.string()),
   required: z.array(z.string()),
   documentation: z.string(),
+  description: z.string().exactOptional(),
+  schema: z.custom<JsonObject>(isJsonObject).exactOptional(),
 })
 
 /** The tools of a worker. Immutable, unless `liveRegistry` made it. Names are looked up in a Map, so names such as `constructor` are unknown. */
@@ -229,5 +235,6 @@ function signatureOf(tool: Tool, codeNames: ReadonlyMap<string, string>, languag
     parameters: parameters.map(({ name }) => name),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
     documentation: renderStandaloneStub(tool, name, language),
+    ...(language.runner.needsSchemas && { description: tool.description, schema: tool.inputSchema }),
   }
 }

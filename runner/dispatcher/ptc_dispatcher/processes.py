@@ -2,7 +2,8 @@
 
 A process waits when it has an open call; when it waits for a child or reads a pipe; and when it waits for events, if
 it is the process of a runner, whose timers are the host's. So code that computes, sleeps or uses a socket does not
-wait. Two scans with the same states and the same used time count.
+wait. Two scans with the same states and the same used time count; EVENT_SECONDS apart when a runner waits for events,
+because it may be about to suspend by itself, with calls of its own.
 
 | /proc/PID/syscall                                | all processes wait                                               |
 |--------------------------------------------------|------------------------------------------------------------------|
@@ -18,6 +19,7 @@ import platform
 from time import monotonic
 
 QUIET_SECONDS = 0.05
+EVENT_SECONDS = 0.06  # the runner of JavaScript looks every 20 ms whether its event loop sleeps
 PR_SET_CHILD_SUBREAPER = 36
 BUSY = "busy"
 
@@ -59,6 +61,7 @@ class QuietCheck:
         """Called when a step begins, and when a call arrives."""
         self.since = monotonic()
         self.last_scan = None
+        self.quiet_since = 0.0
 
     @property
     def seconds(self):
@@ -71,26 +74,54 @@ class QuietCheck:
             scan = self._scan()
         except PermissionError:
             return self.seconds >= QUIET_SECONDS
-        is_quiet = scan is not BUSY and scan == self.last_scan
-        self.last_scan = scan
-        return is_quiet
+        if scan is BUSY or scan != self.last_scan:
+            self.last_scan, self.quiet_since = scan, monotonic()
+            return False
+        return not self.waits_for_events or monotonic() - self.quiet_since >= EVENT_SECONDS
 
     def _scan(self):
         session = self.session
         active = session.cell.runner_pid
         idle = {runner.pid for runner in session.runners.values() if runner.pid != active}
         calling = session.requests.pids
+        self.waits_for_events = False
         states = []
         for pid in descendants([os.getpid()]):
             if pid in idle:
                 continue
             try:
-                state = _state_of(pid, pid in calling, pid == active)
+                state = self._state_of(pid, pid in calling, pid == active)
             except (FileNotFoundError, ProcessLookupError):
                 return BUSY  # it has just ended
             if state is BUSY:
                 return BUSY
             states.append((pid, state))
+        return states
+
+
+    def _state_of(self, pid, has_call, is_runner):
+        """Returns what has to be equal in two scans; BUSY for a process that works."""
+        threads = os.listdir(f"/proc/{pid}/task") if is_runner else [str(pid)]
+        states = []
+        for thread in threads:
+            fields = _stat(pid, thread)
+            status, used = fields[0], fields[11:15]
+            if status in "ZX":
+                continue
+            if status != "S":
+                return BUSY
+            if has_call:
+                return "call"
+            if is_runner and int(thread) != pid:
+                states.append((thread, used))
+                continue
+            with open(f"/proc/{pid}/task/{thread}/syscall") as file:
+                call = file.read().split()
+            if is_runner and call[0].isdigit() and int(call[0]) in EVENTS:
+                self.waits_for_events = True
+            elif not _waits_for_process(pid, call):
+                return BUSY
+            states.append((thread, call[0], used))
         return states
 
 
@@ -100,33 +131,11 @@ def _stat(pid, thread=None):
         return file.read().rpartition(")")[2].split()
 
 
-def _state_of(pid, has_call, is_runner):
-    """Returns what has to be equal in two scans; BUSY for a process that works."""
-    threads = os.listdir(f"/proc/{pid}/task") if is_runner else [str(pid)]
-    states = []
-    for thread in threads:
-        fields = _stat(pid, thread)
-        status, used = fields[0], fields[11:15]
-        if status in "ZX":
-            continue
-        if status != "S":
-            return BUSY
-        if has_call:
-            return "call"
-        if is_runner and int(thread) != pid:
-            states.append((thread, used))
-            continue
-        with open(f"/proc/{pid}/task/{thread}/syscall") as file:
-            call = file.read().split()
-        if call[0] == "running" or not _is_waiting(pid, int(call[0]), call, is_runner):
-            return BUSY
-        states.append((thread, call[0], used))
-    return states
-
-
-def _is_waiting(pid, number, call, is_runner):
-    if number in WAITS:
-        return True
-    if number in READS:
-        return os.readlink(f"/proc/{pid}/fd/{int(call[1], 16)}").startswith("pipe:")
-    return is_runner and number in EVENTS
+def _waits_for_process(pid, call):
+    """Whether this is the system call of a thread that waits for a child, or reads a pipe. `call` may be `running`."""
+    if not call[0].isdigit():
+        return False
+    number = int(call[0])
+    return number in WAITS or (
+        number in READS and os.readlink(f"/proc/{pid}/fd/{int(call[1], 16)}").startswith("pipe:")
+    )

@@ -28,7 +28,7 @@ from .processes import QuietCheck, adopt_orphans
 from .tools.requests import OpenRequests
 from .tools.server import ToolServer
 
-FOLDER = os.path.join("/tmp", ".durable-ptc")
+FOLDER = os.path.join(os.environ.get("HOME", "/tmp"), ".durable-ptc")
 LOCAL_WORK_SECONDS = 0.2
 CHECK_SECONDS, CHECK_CEILING = 0.001, 0.02  # between two checks of the processes
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; each poll is a durable step
@@ -168,7 +168,7 @@ class Session:
                 pass
 
     def _suspended(self, wake_in):
-        return self._with_requests({"type": "suspended", "calls": [], "wake_in": wake_in, "output": self.cell.take_output()})
+        return self._with_requests({"type": "suspended", "calls": [], "wake_in": wake_in, **self.cell.take_output()})
 
     def _with_requests(self, message):
         """Adds the new calls of processes to a suspension, and the time of their first sleep."""
@@ -206,6 +206,11 @@ class Session:
         finally:
             self.host.values.clear()
 
+    @property
+    def running_seconds(self):
+        """Seconds for which the cell has run, without the time between two steps."""
+        return self.used_seconds + monotonic() - self.step_started
+
     def next_call_index(self):
         self.call_index += 1
         return self.call_index
@@ -221,8 +226,7 @@ class Session:
 
     def _apply_time_limit(self):
         """Stops a cell at its limit, again if needed. Returns the seconds until this has to be called again."""
-        running = monotonic() - self.step_started
-        left = self.limits["cell_seconds"] - self.used_seconds - running
+        left = self.limits["cell_seconds"] - self.running_seconds
         if left <= 0 and self.stopping is None:
             rule = f"it may run {self.limits['cell_seconds']:g} seconds, waiting for tools not counted"
             self.stop({"kind": "timed_out", "error": f"the code was stopped: {rule}. Do less in one cell."})

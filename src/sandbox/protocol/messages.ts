@@ -35,6 +35,10 @@ export interface ToolSignature {
   readonly parameters: readonly string[]
   readonly required: readonly string[]
   readonly documentation: string
+  /** For a runner that converts texts to arguments: the dispatcher. */
+  readonly description?: string
+  /** JSON Schema of the arguments. */
+  readonly schema?: JsonObject
 }
 
 /**

@@ -49,7 +49,9 @@ export class DockerEnvironment {
     for (const file of ['image/Dockerfile', 'image/supervisor.c', 'image/seccomp.json']) {
       copyFileSync(join(runnerDirectory, file), join(this.#directory, file))
     }
-    cpSync(join(runnerDirectory, 'javascript'), join(this.#directory, 'javascript'), { recursive: true })
+    for (const folder of ['dispatcher', 'javascript']) {
+      cpSync(join(runnerDirectory, folder), join(this.#directory, folder), { recursive: true })
+    }
     if (dockerfile !== undefined) writeFileSync(join(this.#directory, 'image/Dockerfile'), dockerfile)
     // The namespace makes the image unique: another test file removes its own image when it ends.
     writeFileSync(join(this.#directory, 'python/runner.py'), `${script}# ${this.namespace}\n`)

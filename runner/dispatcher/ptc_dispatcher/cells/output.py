@@ -1,6 +1,7 @@
 """The output of processes: read from pipes as it comes, bounded, and sent to the host at intervals.
 
-A pipe holds 64 KiB: a process that prints more than the dispatcher reads waits for it. Keeps the head and the tail.
+A pipe holds 64 KiB: a process that prints faster than the dispatcher reads waits. Stdout and stderr have a pipe each,
+so their order is exact only as far as the dispatcher reads between two prints. Keeps the head and the tail of the text.
 """
 
 import asyncio
@@ -13,7 +14,46 @@ STREAM_SECONDS = 0.25  # between two output messages of a cell
 STREAM_CHARACTERS = 4_000
 MINIMUM_STEP_CHARACTERS = 1_000  # that every step may print, even after much output of its cell
 RESERVED_CHARACTERS = 200  # for the omission marker and for notes
-CHARACTERS_PER_FRAME_BYTE = 1 / 16  # JSON in ASCII takes up to 12
+FRAME_BYTES_PER_CHARACTER = 16  # JSON in ASCII takes up to 12; so output alone never fills a frame
+MAXIMUM_RANGES = 250  # of stderr; the host drops a longer list
+
+
+class Text:
+    """A text with its parts: (characters, whether they came from stderr)."""
+
+    def __init__(self):
+        self.parts = []
+        self.length = 0
+
+    def append(self, text, is_error):
+        if not text:
+            return
+        self.length += len(text)
+        if self.parts and self.parts[-1][1] == is_error:
+            text = self.parts.pop()[0] + text
+        self.parts.append((text, is_error))
+
+    def drop_first(self, count):
+        self.length -= count
+        kept = 0
+        while count > 0:
+            text, is_error = self.parts[kept]
+            if len(text) > count:
+                self.parts[kept] = (text[count:], is_error)
+                break
+            count -= len(text)
+            kept += 1
+        del self.parts[:kept]
+
+    def error_ranges(self):
+        """Returns the ranges of stderr, in UTF-16 code units."""
+        ranges, at = [], 0
+        for text, is_error in self.parts:
+            end = at + len(text.encode("utf-16-le", "surrogatepass")) // 2
+            if is_error:
+                ranges.append([at, end])
+            at = end
+        return ranges
 
 
 class PipeOutput:
@@ -21,18 +61,17 @@ class PipeOutput:
 
     def __init__(self, session):
         self.session = session
-        frame_characters = int(session.channel.frame_limit * CHARACTERS_PER_FRAME_BYTE)
+        frame_characters = session.channel.frame_limit // FRAME_BYTES_PER_CHARACTER
         self.capacity = self.remaining = min(session.limits["captured_characters"], frame_characters)
         self.last_sent = monotonic()
         self.clear()
-        self.readers = {}  # descriptor -> decoder
-        self.closed = asyncio.get_running_loop().create_future()
-        self.stdout, self.stderr = self._open(), self._open()
+        self.readers = {}  # descriptor -> (decoder, whether it is stderr)
+        self.stdout, self.stderr = self._open(False), self._open(True)
 
-    def _open(self):
+    def _open(self, is_error):
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
-        self.readers[reader] = codecs.getincrementaldecoder("utf-8")("replace")
+        self.readers[reader] = codecs.getincrementaldecoder("utf-8")("replace"), is_error
         asyncio.get_running_loop().add_reader(reader, self._read, reader)
         return writer
 
@@ -41,7 +80,7 @@ class PipeOutput:
         os.close(self.stderr)
 
     def clear(self):
-        self.head, self.tail, self.dropped = "", "", 0
+        self.head, self.tail, self.dropped = Text(), Text(), 0
 
     def _read(self, reader):
         """Reads once. Returns False when there is nothing to read."""
@@ -49,7 +88,8 @@ class PipeOutput:
             data = os.read(reader, CHUNK_BYTES)
         except BlockingIOError:
             return False
-        self._add(self.readers[reader].decode(data, not data))
+        decoder, is_error = self.readers[reader]
+        self._add(decoder.decode(data, not data), is_error)
         if not data:
             self._close(reader)
         return bool(data)
@@ -58,28 +98,24 @@ class PipeOutput:
         asyncio.get_running_loop().remove_reader(reader)
         os.close(reader)
         del self.readers[reader]
-        if not self.readers and not self.closed.done():
-            self.closed.set_result(None)
 
-    def _add(self, text):
+    def _add(self, text, is_error):
         if not text:
             return
         limit = self.limit
         head_limit = limit // 2
-        rest = text
-        if not self.tail and len(self.head) < head_limit:
-            free = head_limit - len(self.head)
-            self.head, rest = self.head + text[:free], text[free:]
-        self.tail += rest
-        excess = len(self.tail) - (limit - head_limit)
+        free = head_limit - self.head.length if self.tail.length == 0 else 0
+        self.head.append(text[:free], is_error)
+        self.tail.append(text[free:], is_error)
+        excess = self.tail.length - (limit - head_limit)
         if excess > 0:
             self.dropped += excess
-            self.tail = self.tail[excess:]
+            self.tail.drop_first(excess)
         now = monotonic()
         if self.session.is_running and now - self.last_sent >= STREAM_SECONDS:
             self.last_sent = now
-            text = text[-STREAM_CHARACTERS:]
-            self.session.channel.send({"type": "output", "step": self.session.host.number, "text": text})
+            shown = text[-STREAM_CHARACTERS:]
+            self.session.channel.send({"type": "output", "step": self.session.host.number, "text": shown})
 
     @property
     def limit(self):
@@ -88,16 +124,21 @@ class PipeOutput:
         return max(free - RESERVED_CHARACTERS, free // 2)
 
     def take(self, note=""):
-        """Returns the output since the last take, and the note."""
+        """Returns `output` and `stderr` of a message: the text since the last take, and the note."""
         for reader in list(self.readers):
             while reader in self.readers and self._read(reader):
                 pass
-        cut = f"\n[... {self.dropped} characters cut ...]\n" if self.dropped else ""
-        text = self.head + cut + self.tail
+        text = self.head
+        text.append(f"\n[... {self.dropped} characters cut ...]\n" if self.dropped else "", False)
+        for part, is_error in self.tail.parts:
+            text.append(part, is_error)
         self.clear()
-        self.remaining -= len(text)
-        separator = "\n" if note and text and not text.endswith("\n") else ""
-        return text + separator + note
+        self.remaining -= text.length
+        ends_open = text.parts and not text.parts[-1][0].endswith("\n")
+        text.append("\n" + note if note and ends_open else note, False)
+        ranges = text.error_ranges()
+        stderr = {"stderr": ranges} if 0 < len(ranges) <= MAXIMUM_RANGES else {}
+        return {"output": "".join(part for part, _ in text.parts), **stderr}
 
     def close(self):
         for reader in list(self.readers):

@@ -44,10 +44,18 @@ class ProcessCell:
 
     def _on_end(self, status, usage):
         self._kill()  # what it has started: it can hold the pipes open, and would call tools after the cell
-        self.message = {**self.describe_end(status), "output": self.output.take(self.note(status))}
+        end = {**self.describe_end(status), "exit_code": status & 0xFF, "usage": self._usage(usage)}
         if self.was_stopped:
-            self.message.update(type="failed", kind="stopped", error="Interrupted")
+            end = {**end, "type": "failed", "kind": "stopped", "error": "Interrupted"}
+        self.message = {**end, **self.output.take(self.note(status))}
         self.session.changed.set()
+
+    def _usage(self, usage):
+        return {
+            "run_ms": int(1_000 * self.session.running_seconds),
+            "cpu_ms": int(1_000 * (usage.ru_utime + usage.ru_stime)),
+            "peak_memory_bytes": usage.ru_maxrss * 1_024,
+        }
 
     def describe_end(self, status):
         if status == 0:

@@ -26,7 +26,7 @@ class Runner:
     @classmethod
     async def start(cls, session, settings):
         """Starts a runner and waits until it is ready."""
-        environment = {**os.environ, **settings["environment"]}
+        environment = {**session.server.environment, **settings["environment"]}
         process = subprocess.Popen(
             settings["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, bufsize=0
         )
@@ -138,7 +138,7 @@ class RunnerCell:
         return message
 
     def take_output(self):
-        return ""  # the runner sends it with its next message
+        return {"output": ""}  # the runner sends it with its next message
 
     def resume(self, frame):
         """Passes a step on. A step with results of calls by the socket, too: the timers of the code are not due then."""

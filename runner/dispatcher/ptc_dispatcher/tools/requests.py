@@ -4,12 +4,14 @@ A sleep is like a timer of a program: the host is asked to send the next step wh
 """
 
 import asyncio
+from difflib import get_close_matches
 
 from ptc_runner.protocol.floats import float_mask, with_floats
 from ptc_runner.protocol.json_codec import dumps
 from ptc_runner.program.tools import encode_arguments
 
 MAXIMUM_OPEN = 256
+MAXIMUM_NAME_CHARACTERS = 64  # of tools
 MAXIMUM_CALL_BYTES = 256 * 1024  # of the calls in one suspension: the next one follows at once, and sends the rest
 
 
@@ -157,8 +159,6 @@ def _answer(request, outcome, values):
 
 
 def unknown_tool(name, tools):
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, tools, 3)
+    near = get_close_matches(name, tools, 3) if len(name) <= MAXIMUM_NAME_CHARACTERS else []
     hint = f"; did you mean {' or '.join(near)}?" if near else "; `tool --help` lists all"
     return f"there is no tool {name[:100]}{hint}"

@@ -24,6 +24,7 @@ import json
 import os
 import socket
 import struct
+from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
 from .arguments import arguments_of, help_of, list_of, summary_of
@@ -33,6 +34,7 @@ MAXIMUM_LINE_BYTES = 8_192
 MAXIMUM_HEADERS = 100
 MAXIMUM_CONNECTIONS = 256
 CACHE_SECONDS = 300
+LINGER_SECONDS = 2
 
 # Status of a failure: (HTTP status, exit code of `tool`).
 STATUSES = {
@@ -48,7 +50,6 @@ STATUSES = {
     "outcome_unknown": (502, 5),
     "cancelled": (409, 6),
 }
-REASONS = {200: "OK"}
 
 
 class ToolServer:
@@ -102,7 +103,7 @@ class ToolServer:
             pid = _peer(writer)
             while await self._serve_request(pid, reader, writer):
                 await writer.drain()
-            await writer.drain()
+            await _close_after_answer(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -146,10 +147,13 @@ class ToolServer:
 
     async def _handle(self, pid, method, target, body):
         """Returns the content type, the parts of the body, and further headers."""
-        url = urlsplit(target)
+        try:
+            url = urlsplit(target)
+        except ValueError:
+            raise ToolFailure("bad_request", "the path of the request is invalid") from None
         requests = self.session.requests
         expected = {"/tools/call": "POST", "/sleep": "POST"}.get(url.path, "GET")
-        if url.path in ROUTES and method != expected and not (method == "HEAD" and expected == "GET"):
+        if url.path in ROUTES and method != expected:
             raise ToolFailure("method_not_allowed", f"{url.path} takes {expected}")
         cached = {"Cache-Control": f"max-age={CACHE_SECONDS}"}
         name = parse_qs(url.query).get("name", [None])[0]
@@ -198,6 +202,22 @@ class ToolServer:
 ROUTES = {"/health", "/time", "/tools/list", "/tools/help", "/tools/schema", "/tools/call", "/sleep"}
 
 
+async def _close_after_answer(reader, writer):
+    """Reads what the client still sends, for a while. Closing at once could make it lose the answer."""
+    await writer.drain()
+    if not reader.at_eof():
+        writer.write_eof()
+        try:
+            await asyncio.wait_for(_discard(reader), LINGER_SECONDS)
+        except asyncio.TimeoutError:
+            pass
+
+
+async def _discard(reader):
+    while await reader.read(1 << 16):
+        pass
+
+
 def _listed(signature):
     shown = {key: signature[key] for key in ("name", "parameters", "required")}
     return {**shown, "description": summary_of(signature)}
@@ -242,12 +262,13 @@ async def _read_head(reader):
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
         raise ToolFailure("bad_request", NO_HTTP)
     headers = {}
-    while line := await _line(reader):
-        name, separator, value = line.partition(":")
-        if not separator or len(headers) >= MAXIMUM_HEADERS:
-            raise ToolFailure("bad_request", "the headers of the request are invalid or too many")
+    for _ in range(MAXIMUM_HEADERS):
+        line = await _line(reader)
+        if not line:
+            return parts[0], parts[1], headers
+        name, _, value = line.partition(":")
         headers[name.strip().lower()] = value.strip()
-    return parts[0], parts[1], headers
+    raise ToolFailure("too_large", f"the request has more than {MAXIMUM_HEADERS} headers")
 
 
 NO_HTTP = "this socket speaks HTTP/1.1: send `POST /tools/call HTTP/1.1`, or use the command `tool`"
@@ -262,9 +283,10 @@ async def _read_body(reader, headers, limit):
                 raise too_large
             body += await reader.readexactly(size)
             await _line(reader)
-        while await _line(reader):
-            pass
-        return body
+        for _ in range(MAXIMUM_HEADERS):
+            if not await _line(reader):
+                return body
+        raise too_large
     length = _number(headers.get("content-length", "0"), 10)
     if length > limit:
         raise too_large
@@ -293,7 +315,7 @@ def _respond_failure(writer, failure, headers, keeps):
 def _respond(writer, status, content_type, parts, keeps, headers):
     length = sum(map(len, parts))
     lines = [
-        f"HTTP/1.1 {status} {REASONS.get(status, 'Error')}",
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
         f"Content-Type: {content_type}; charset=utf-8",
         f"Content-Length: {length}",
         *(f"{name}: {value}" for name, value in headers.items()),

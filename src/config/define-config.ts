@@ -64,7 +64,7 @@ export interface PtcConfig {
   readonly sandbox?: SandboxOption
   /**
    * The language of the code of runs, unless their agent or the run names one: `python` or `javascript`; a list for runs
-   * whose model chooses for each cell. Default `python`. docs/reference/languages.md describes them.
+   * whose model chooses for each cell. Default `python`. docs/guides/languages.md describes several.
    */
   readonly language?: LanguageChoice
   /** Limits of a run, of its cells and of its sandbox. docs/reference/limits.md lists them. */

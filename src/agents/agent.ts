@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Budget } from '../common/budget/budget.js'
 import type { JsonObject } from '../common/json/json.js'
+import type { LanguageChoice } from '../common/names.js'
 import type { Limits } from '../common/run/limits.js'
 import type { TaskMode } from '../common/agent/task-modes.js'
 import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/agent/model-settings.js'
@@ -34,10 +35,10 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
    */
   readonly sandbox?: AgentSandbox
   /**
-   * The language of the code of the agent: `python` or `javascript`. Default: as configured; with `sandbox: 'parent'`
-   * that of the parent.
+   * The language of the code of the agent: `python` or `javascript`; a list when its model chooses for each cell.
+   * Default: as configured; with `sandbox: 'parent'` that of the parent.
    */
-  readonly language?: string
+  readonly language?: LanguageChoice
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
   /** From 0 to 2. Default: as configured. Not together with `thinking`. */
@@ -77,6 +78,7 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly skills: readonly string[] | undefined
   readonly agents: readonly (string | { readonly name: string })[]
   readonly sandbox: AgentSandbox
+  /** Name of the language. Undefined: as configured. */
   readonly language: string | undefined
   readonly model: string | readonly string[] | undefined
   readonly settings: ModelSettings

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { defined } from '../common/defined.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
+import { languageNameOf } from '../common/names.js'
 import { type TaskMode, taskModes } from '../common/agent/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { problemOfLanguage } from '../languages/index.js'
@@ -82,7 +83,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     skills: skills && Object.freeze([...skills]),
     agents: Object.freeze([...agents]),
     sandbox,
-    language,
+    language: language && languageNameOf(language),
     model,
     settings: defined({ temperature, thinking, effort }),
     serverTools,

@@ -2,6 +2,7 @@ import type { ClientPlugin } from '@temporalio/client'
 import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Agent } from '../agents/agent.js'
 import type { Budget } from '../common/budget/budget.js'
+import type { LanguageChoice } from '../common/names.js'
 import type { Limits } from '../common/run/limits.js'
 import type { TaskMode } from '../common/agent/task-modes.js'
 import type { Redact } from '../common/text/redact.js'
@@ -62,10 +63,10 @@ export interface PtcConfig {
   readonly models?: ModelFacts
   readonly sandbox?: SandboxOption
   /**
-   * The language of the code of runs, unless their agent or the run names one: `python` or `javascript`. Default
-   * `python`. docs/reference/python.md and docs/reference/javascript.md describe them.
+   * The language of the code of runs, unless their agent or the run names one: `python` or `javascript`; a list for runs
+   * whose model chooses for each cell. Default `python`. docs/guides/languages.md describes several.
    */
-  readonly language?: string
+  readonly language?: LanguageChoice
   /** Limits of a run, of its cells and of its sandbox. docs/reference/limits.md lists them. */
   readonly limits?: Partial<Limits>
   /**

@@ -13,8 +13,9 @@
  */
 
 import { PtcError } from '../common/errors.js'
-import { defaultLanguageName } from '../common/names.js'
+import { defaultLanguageName, type LanguageChoice, languageNamesOf } from '../common/names.js'
 import { truncateEnd } from '../common/text/text.js'
+import { combineLanguages, problemOfCombination } from './combined.js'
 import type { Language } from './language.js'
 import { bash } from './bash/index.js'
 import { javascript } from './javascript/index.js'
@@ -36,11 +37,18 @@ export { installFolder, runnerCommand } from './shared/runner-command.js'
 export const languages: readonly Language[] = [python, javascript, bash]
 
 /**
- * Returns the language of a run.
+ * Returns the language of a run. For a name with commas, such as `python,bash`, it is the combination of several.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE, because another worker may have the language
  */
 export function languageOf(name: string): Language {
+  const [first = defaultLanguageName, ...others] = languageNamesOf(name)
+  return others.length === 0
+    ? knownLanguage(first)
+    : combineLanguages(knownLanguage(first), ...others.map(knownLanguage))
+}
+
+function knownLanguage(name: string): Language {
   const found = languages.find((language) => language.name === name)
   if (found) return found
   throw new PtcError('SANDBOX_UNAVAILABLE', `this worker has no language ${name}`, {
@@ -51,14 +59,22 @@ export function languageOf(name: string): Language {
 /** The language of runs and configurations that name none. */
 export const defaultLanguage: Language = languageOf(defaultLanguageName)
 
-/** Returns why no new run can have this language; undefined for a known one. */
-export function problemOfLanguage(name: unknown): string | undefined {
+/** Returns why no new run can have this choice of languages; undefined for one that is valid. */
+export function problemOfLanguage(choice: unknown): string | undefined {
   const known = languages.map((language) => language.name)
-  if (typeof name !== 'string') return `a language is one of ${known.join(', ')}`
-  if (known.includes(name)) return undefined
-  const asked = JSON.stringify(truncateEnd(name, 40))
+  const given: readonly unknown[] = Array.isArray(choice) ? choice : [choice]
+  if (given.length === 0 || given.some((each) => typeof each !== 'string'))
+    return `a language is one of ${known.join(', ')}, or a list of them`
+  const tooLong = (given as readonly string[]).find((each) => each.length > maxChoiceCharacters)
+  const names = tooLong === undefined ? languageNamesOf(choice as LanguageChoice) : [tooLong]
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown === undefined) return problemOfCombination(names)
+  const asked = JSON.stringify(truncateEnd(unknown, 40))
   return `there is no language ${asked}; there are: ${known.join(', ')}`
 }
+
+/** More than any valid choice has. */
+const maxChoiceCharacters = 1_000
 
 /** The language of code in a file with this name; undefined for other files. */
 export function languageOfFile(file: string): Language | undefined {

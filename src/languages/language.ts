@@ -145,6 +145,8 @@ export interface ToolsOptions {
   readonly toolSearch?: boolean | undefined
   /** Some lines are an example for many tools. */
   readonly isGrouped?: boolean | undefined
+  /** A call of a tool. Undefined: code can call no tools. */
+  readonly example?: ExampleCall | undefined
   /** Some stubs have no documentation, because the model already has the documentation of these tools. */
   readonly hasSignatures?: boolean | undefined
 }

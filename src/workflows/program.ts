@@ -64,7 +64,7 @@ async function runProgram(calls: RunCalls, from: ProgramState | string): Promise
   })
   registerInspectQuery(runtime)
   const runProgramCell = (): Promise<CellRun> => {
-    if (typeof from === 'string') return runCell(runtime, from)
+    if (typeof from === 'string') return runCell(runtime, { source: from })
     startPendingCalls(runtime, from.codeRuntime.pendingCalls.notStarted)
     return resumeCell(runtime, from.cell)
   }

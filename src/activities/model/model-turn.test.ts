@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { tool } from '../../../test/support/tools.js'
 import { PtcError } from '../../common/errors.js'
 import { type ExternalValue, externalValue, isExternal } from '../../common/json/external-value.js'
+import type { JsonObject } from '../../common/json/json.js'
 import { defaultLimits } from '../../common/run/limits.js'
 import { type AssistantBlock, isToolUseBlock, type ModelReply } from '../../common/agent/messages.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/agent/model-turn.js'
@@ -73,8 +74,7 @@ function runTurn(
 /** Returns the ids of the tool uses in a reply. The engine creates them. */
 const idsIn = ({ content }: ModelReply): readonly string[] => content.filter(isToolUseBlock).map(({ id }) => id)
 
-const use = (id: string, name: string, input: Record<string, string | number>) =>
-  ({ type: 'tool_use', id, name, input }) as const
+const use = (id: string, name: string, input: JsonObject) => ({ type: 'tool_use', id, name, input }) as const
 
 it('a turn stores the conversation, and the next turn sends it again', async () => {
   const first = await runTurn(() => Promise.resolve([{ type: 'thinking', thinking: 'hm', signature: 's' }])).result
@@ -168,6 +168,20 @@ it('a turn describes direct calls, and externalizes large code and arguments', a
   expect(isExternal(calls[d]?.arguments ?? null)).toBe(true)
   expect(reply.content[1]).toMatchObject({ input: { code: { 'ptc.value': expect.anything() } } })
   expect(JSON.stringify({ reply, calls }).length).toBeLessThan(10_000)
+})
+
+it('a turn keeps the language that code names, and only its begin if it is long', async () => {
+  const uses = ['bash', null, ['bash'], 'x'.repeat(10_000)].map((language) => ({ code: 'ls', language }))
+  const { reply } = await runTurn(() =>
+    Promise.resolve(uses.map((input, index) => use(`u${index}`, 'execute_code', input))),
+  ).result
+  expect(reply.content).toMatchObject([
+    { input: { code: 'ls', language: 'bash' } },
+    { input: { code: 'ls' } },
+    { input: { code: 'ls', language: '["bash"]' } },
+    { input: { code: 'ls', language: expect.stringMatching(/^x{40}…$/) } },
+  ])
+  expect(reply.content[1]).not.toHaveProperty('input.language')
 })
 
 it('a call with unreadable arguments is refused, even if the tool accepts any arguments', async () => {

@@ -23,7 +23,7 @@ import {
 } from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer, TurnLimits } from '../../common/agent/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
-import { utf8Length } from '../../common/text/text.js'
+import { jsonToText, truncateEnd, utf8Length } from '../../common/text/text.js'
 import type { ModelProgress } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
 import { sentToolNames } from '../../models/request/sendable-request.js'
@@ -148,10 +148,14 @@ async function externalizeBlock(block: AssistantBlock, externalize: Externalize)
   if (!isToolUseBlock(block)) return { type: block.type }
   const { type, id, name, input } = block
   if (name !== executeCodeTool) return externalizePlainBlock(block, externalize)
-  const { code = null } = input
+  const { code = null, language = null } = input
   const problem = block.input_problem !== undefined && { input_problem: block.input_problem }
-  return { type, id, name, input: { code: await externalize(code) }, ...problem }
+  const named = language !== null && { language: truncateEnd(jsonToText(language), maxLanguageCharacters) }
+  return { type, id, name, input: { code: await externalize(code), ...named }, ...problem }
 }
+
+/** More than the name of a language has. The model reads another one in the message that it is unknown. */
+const maxLanguageCharacters = 40
 
 /** Externalizes a block of a plain run. No tool is the tool for code, even with the same name. */
 async function externalizePlainBlock(block: AssistantBlock, externalize: Externalize): Promise<AssistantBlock> {

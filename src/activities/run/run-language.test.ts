@@ -24,6 +24,7 @@ const agents = createAgents(
   [
     defineAgent({ name: 'scripter', instructions: 'You write scripts.', language: 'javascript', tools: ['list'] }),
     defineAgent({ name: 'snake', instructions: 'You write scripts.', language: 'python' }),
+    defineAgent({ name: 'several', instructions: 'You write scripts.', language: 'python, javascript' }),
     defineAgent({ name: 'any', instructions: 'You write scripts.' }),
   ],
   registry,
@@ -61,6 +62,8 @@ it.each([
   ['of the configuration', {}, 'javascript', 'javascript'],
   ['of its agent', { agent: 'scripter' }, undefined, 'javascript'],
   ['of its agent, before that of the configuration', { agent: 'snake' }, 'javascript', 'python'],
+  ['of a list', { language: ['javascript', ' python'] }, undefined, 'javascript,python'],
+  ['of a list with commas', { agent: 'several' }, undefined, 'python,javascript'],
   ['of the run, before that of its agent', { agent: 'scripter', language: 'python' }, 'javascript', 'python'],
 ])('a run has the language %s', async (_, options, configured, expected) => {
   const config = await load(options, configured)
@@ -93,6 +96,17 @@ it('the tools of a run are described in its language, with names that its code c
   expect(names('javascript')).toEqual(['lookup', 'list', 'fetch_tool'])
 })
 
+it('a tool has one name in all languages of a run', async () => {
+  const { toolSet } = await load({ language: 'javascript,python' })
+  const documentation = await loadDocumentation(toolSet, registry, values, AbortSignal.timeout(60_000))
+  expect(documentation.map(({ name, codeName }) => [name, codeName])).toEqual([
+    ['lookup', undefined],
+    ['list', 'list_tool'],
+    ['fetch', 'fetch_tool'],
+  ])
+  expect(documentation[0]?.stub).toContain('declare function lookup(')
+})
+
 it('the data of a run is described in the terms of its language', async () => {
   expect((await load({ input: [1], language: 'javascript' })).input?.description).toBe('an array of 1 item')
   expect((await load({ input: [1] })).input?.description).toBe('a list of 1 item')
@@ -115,6 +129,12 @@ it.each([
   ['an unknown language', { language: 'ruby' }, 'there is no language "ruby"; there are: python, javascript'],
   ['a language that is no text', { language: 7 as never }, 'language'],
   ['JavaScript in the embedded sandbox', { language: 'javascript', sandbox: 'wasm' }, 'does not execute javascript'],
+  ['no language', { language: [] }, 'a language is one of python, javascript'],
+  ['an empty name', { language: 'python,' }, 'there is no language ""; there are: python, javascript'],
+  ['a language that is there twice', { language: ['python', 'python'] }, 'the language python is there twice'],
+  ['a list with something else', { language: ['python', 7] as never }, 'a language is one of python, javascript'],
+  ['several languages in the embedded sandbox', { language: 'python,javascript', sandbox: 'wasm' }, 'does not execute'],
+  ['several languages at Anthropic', { language: 'python,javascript', sandbox: 'anthropic' }, 'does not execute'],
   ['JavaScript at Anthropic', { language: 'javascript', sandbox: 'anthropic' }, 'does not execute javascript'],
 ])('refuses a run with %s', async (_, options, message) => {
   const type = 'RUN_INPUT_INVALID'

@@ -62,7 +62,9 @@ export async function observeStep(
   }
 
   const started =
-    input.type === 'cell' ? ({ type: 'cell.started', ...fields, audit: describeCode } as const) : undefined
+    input.type === 'cell'
+      ? ({ type: 'cell.started', ...fields, ...defined({ language: input.language }), audit: describeCode } as const)
+      : undefined
   const auditId = `${id}/${epoch}/${number}`
   const observer = new Observer(sinks, origin, { unit: `step/${id}/${number}`, epoch, id: auditId })
   const described = await observer.observe({ started, completed: toEnd }, async (publish) => {

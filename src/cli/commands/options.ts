@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
 import type { LogLevel } from '../../worker/index.js'
-import { type Role, roles } from '../../common/names.js'
+import { languageNameOf, type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../platform/listen-address.js'
 import { efforts, type Thinking } from '../../common/agent/model-settings.js'
-import { languages } from '../../languages/index.js'
+import { languages, problemOfLanguage } from '../../languages/index.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import { type TaskMode, taskModes } from '../../common/agent/task-modes.js'
 
@@ -31,9 +31,16 @@ export function sandboxOption(...others: readonly string[]): Option {
 
 /** @param text what the option is without a value */
 export function languageOption(text = 'that of its agent or the configuration'): Option {
-  return new Option('--language <name>', `language of the code (default: ${text})`).choices(
-    languages.map(({ name }) => name),
-  )
+  const one = languages.map(({ name }) => name).join(', ')
+  const description = `language of the code: ${one}, or several: a,b (default: ${text})`
+  return new Option('--language <names>', description).argParser(parseLanguage)
+}
+
+/** Parser for commander: `python` or `python,javascript`. */
+function parseLanguage(text: string): string {
+  const problem = problemOfLanguage(text)
+  if (problem === undefined) return languageNameOf(text)
+  throw new InvalidArgumentError(`${problem[0]?.toUpperCase()}${problem.slice(1)}.`)
 }
 
 export function idOption(): Option {

@@ -11,6 +11,7 @@ import { ProgressWriter, type ProgressWriterOptions } from '../rendering/progres
 import { supportsColor } from '../rendering/text/colors.js'
 import { liveOutput, withoutCodeAndOutput } from '../run/follow-run.js'
 import { WaitPrompt } from '../run/wait-prompt.js'
+import { languageInSession } from './language-in-session.js'
 import { languageOfProgram, type OverrideOptions, readRunData, type RunData } from '../run/options.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
@@ -23,6 +24,8 @@ export interface SessionTarget {
   readonly sandbox?: BackendChoice | undefined
   /** Undefined: that of the session, or as configured for a new one. */
   readonly language?: string | undefined
+  /** Undefined: the first language of the session. */
+  readonly cellLanguage?: string | undefined
   readonly mustExist: boolean
 }
 
@@ -46,8 +49,10 @@ export async function execInSession(
     await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
     await environment.requireWorkers(programRoles)
     const started = Date.now()
-    const language = languageOfProgram(script, options.language)
-    const target = { ...options, language, data, content: 'everything' } as const
+    const chosen = languageOfProgram(script, options.language)
+    const inSession = chosen === undefined ? undefined : await languageInSession(environment, session, chosen)
+    const { language, cellLanguage } = inSession ?? {}
+    const target = { ...options, language, cellLanguage, data, content: 'everything' } as const
     const execution = await executeWithProgress(environment, interrupts, source, target)
     return printExecution(execution, json, Date.now() - started)
   } catch (thrown) {
@@ -81,7 +86,7 @@ export async function executeWithProgress(
   environment: Environment,
   { first, second }: Pick<Interrupts, 'first' | 'second'>,
   source: string,
-  { session, sandbox, language, mustExist, data, content }: ExecutionOptions,
+  { session, sandbox, language, cellLanguage, mustExist, data, content }: ExecutionOptions,
 ): Promise<SessionExecution> {
   const progress = new ProgressWriter({
     stream: process.stderr,
@@ -100,7 +105,7 @@ export async function executeWithProgress(
       prompt?.update(tree)
     },
     ...data,
-    ...defined({ sandbox, language }),
+    ...defined({ sandbox, language, cellLanguage }),
   })
   const leaveMessage = `the code ${environment.howWorkContinues} in session ${session}; \`ptc sessions close ${session}\` stops it`
   try {

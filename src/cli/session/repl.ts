@@ -1,4 +1,4 @@
-import { defaultLanguage, languageOf } from '../../languages/index.js'
+import { languageOf } from '../../languages/index.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { programRoles } from '../../common/names.js'
 import { checkName } from '../../client/start/check-name.js'
@@ -10,6 +10,7 @@ import { listenForInterrupts, Interrupted, type Interrupts } from '../process/in
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { canAsk } from '../process/ask-line.js'
 import { readText } from '../process/read-text.js'
+import { languageInSession } from './language-in-session.js'
 import { languageOfProgram, type RunData } from '../run/options.js'
 import { openReplInput, type ReplInput } from './repl-input.js'
 import { openReplHistory } from './repl-history.js'
@@ -38,15 +39,15 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(programRoles)
   await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
-  const language =
-    languageOfProgram(script, options.language) ?? (await languageOfSession(environment, options.session))
-  const { repl, name } = languageOf(language ?? environment.config?.language ?? defaultLanguage.name)
+  const chosen = languageOfProgram(script, options.language)
+  const { typed, ...language } = await languageInSession(environment, options.session, chosen)
+  const { repl, name } = languageOf(typed)
   using input = await openReplInput({
     repl,
     names: environment.toolNamesIn(name),
     openHistory: () => openReplHistory(findStateDirectory()),
   })
-  const target = { session, sandbox, language, mustExist: options.mustExist, data }
+  const target = { session, sandbox, ...language, mustExist: options.mustExist, data }
   if (process.stdin.isTTY) printStatus(`session ${session}: Tab completes names; exit or Ctrl-D leaves`)
   if (source !== undefined) await executeBlock(environment, interrupts, input, source, target)
   const blocks = input.blocks()
@@ -60,18 +61,6 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   if (ownedSession === undefined)
     printStatus(`session ${session} stays until it expires; \`ptc exec -i --session ${session}\` continues`)
   return exitCodes.ok
-}
-
-/** The language of a session that exists. */
-async function languageOfSession({ ptc }: Environment, name: string | undefined): Promise<string | undefined> {
-  if (name === undefined) return undefined
-  try {
-    return (await ptc.sessions.show(name)).language
-  } catch (thrown) {
-    // It has not started, or has ended. Any other reason fails the execution, too.
-    if (!PtcError.isInstance(thrown)) throw thrown
-    return undefined
-  }
 }
 
 /** Prints an error and returns, so that the next block is read; throws the fatal ones. */

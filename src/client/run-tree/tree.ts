@@ -196,6 +196,8 @@ export interface CellNode extends Span {
    * `output`.
    */
   readonly code: string
+  /** The language of the code. Absent: the first language of the run. */
+  readonly language?: string
   /** Reference of external code. */
   readonly codeRef: ValueRef | undefined
   readonly status: PendingStatus | CellStatus

@@ -12,7 +12,7 @@ import { raceWithSignal, withAbortListener } from '../../common/async/abort.js'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
-import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
+import { languageNameOf, memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
 import type { ProgramInput } from '../../common/run/runs.js'
 import {
   type ExecuteResult,
@@ -39,6 +39,8 @@ export interface ExecuteOptions extends Pick<
   ProgramInput,
   'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'
 > {
+  /** The language of the code, one of those of the session. Default: its first. */
+  readonly cellLanguage?: string
   /** When true, the request fails if the session does not exist. By default, it starts the session. */
   readonly mustExist?: boolean
   /** Interrupts the code, as Ctrl-C does; the outcome is `stopped` and the session keeps its variables. */
@@ -68,6 +70,7 @@ const optionNames = [
   'mustExist',
   'sandbox',
   'language',
+  'cellLanguage',
   'limits',
   'tools',
   'context',
@@ -193,6 +196,7 @@ async function execute(
     mustExist = false,
     sandbox,
     language,
+    cellLanguage,
     limits,
     tools,
     context,
@@ -203,11 +207,11 @@ async function execute(
     leaveSignal,
   } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
-  checkInput('execution', { source, sandbox, language, limits, tools, context, input })
+  checkInput('execution', { source, sandbox, language, cellLanguage, limits, tools, context, input })
   checkSource(source)
   if (input !== undefined) checkSize(source, input, client.options.loadedDataConverter)
   const reliedOn = {
-    ...defined({ sandbox, language, context }),
+    ...defined({ sandbox, language: language && languageNameOf(language), context }),
     ...(input !== undefined && { inputDigest: digestJson(input) }),
   }
   const overrides = {
@@ -216,7 +220,7 @@ async function execute(
   }
   const updateId = randomUUID()
   const sessionInput: SessionInput = { name, startedByUpdateId: updateId, ...overrides }
-  const args: [ExecuteInput] = [{ source, ...reliedOn }]
+  const args: [ExecuteInput] = [{ source, ...reliedOn, ...defined({ cellLanguage }) }]
   const update: ExecuteUpdate = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED }
   for (let ended = 1; ; ended += 1) {
     signal?.throwIfAborted()

@@ -51,7 +51,7 @@ const schemas = {
     ...common,
   }),
   program: z.strictObject({ source: text, model, input, ...common }),
-  execution: z.strictObject({ source: text, input, ...common }),
+  execution: z.strictObject({ source: text, cellLanguage: text.optional(), input, ...common }),
   call: z.strictObject({
     tool: text,
     arguments: z.custom<JsonObject>(isJsonObject, 'not an object'),

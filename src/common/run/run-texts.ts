@@ -1,4 +1,4 @@
-import { defaultLanguageName, memoKeys } from '../names.js'
+import { defaultLanguageName, type LanguageChoice, languageNamesOf, memoKeys } from '../names.js'
 import { toOneLine, toPlainLine, utf8Length } from '../text/text.js'
 
 /** Texts about a run for lists of runs and the Temporal UI. They are options of the start. */
@@ -13,17 +13,17 @@ export interface RunTexts {
  * Describes a run by its question, its program, or its call. The text may come from a model, so its Markdown is escaped for the UI.
  *
  * @param text the question, the program, or the tool with its arguments
- * @param language of a program. Undefined: unknown, or the default language
+ * @param language of a program, or its languages. Undefined: unknown, or the default language
  */
 export function describeRun(
   kind: 'agent' | 'program' | 'call',
   text: string,
-  language: string = defaultLanguageName,
+  language: LanguageChoice = defaultLanguageName,
 ): RunTexts {
   const summary = toSummary(text)
   return {
     staticSummary: summary,
-    staticDetails: toCodeBlock(text, kind === 'program' ? language : 'text'),
+    staticDetails: toCodeBlock(text, (kind === 'program' && languageNamesOf(language)[0]) || 'text'),
     memo: { [memoKeys.summary]: summary },
   }
 }

@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from '../agent/messages.js'
 import type { CompensationReport } from '../calls/compensation.js'
 import type { CallOutcome, CellOutcome } from '../calls/outcomes.js'
+import type { LanguageChoice } from '../names.js'
 import type { BackendChoice } from './run-config.js'
 import type { SandboxOwner } from './run-config.js'
 import type { Limits } from './limits.js'
@@ -17,8 +18,11 @@ export interface RunOptions {
   /** `PROVIDER/MODEL`, or a model of Anthropic. A list: when the first one fails, the next one answers. */
   readonly model?: string | readonly string[]
   readonly sandbox?: BackendChoice
-  /** The language of the code: `python` or `javascript`. Default: that of the agent, or as configured. */
-  readonly language?: string
+  /**
+   * The language of the code: `python` or `javascript`; a list when each cell names its language. Default: that of the
+   * agent, or as configured.
+   */
+  readonly language?: LanguageChoice
   readonly limits?: Partial<Limits>
   /** Names of the tools of the run. Default: the tools of its agent, or all tools. */
   readonly tools?: readonly string[]

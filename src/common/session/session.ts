@@ -71,9 +71,11 @@ export interface SessionInput extends Omit<RunOptions, 'model'> {
 /** Argument of update `execute`. */
 export interface ExecuteInput {
   readonly source: string
+  /** The language of the code, one of those of the session. Undefined: its first. */
+  readonly cellLanguage?: string
   /** The expected backend. A session with another backend refuses the execution. */
   readonly sandbox?: BackendChoice
-  /** The expected language. A session in another language refuses the execution. Undefined: any. */
+  /** The expected language, by its name. A session in another language refuses the execution. Undefined: any. */
   readonly language?: string
   /** The expected context. A session with another context refuses the execution. */
   readonly context?: JsonObject
@@ -104,7 +106,7 @@ export interface SessionStatus {
   readonly state: 'busy' | 'idle' | 'parked' | 'ending'
   /** The backend of the sandbox; before the first sandbox, the requested one. */
   readonly backend: BackendChoice
-  /** Name of the language. Undefined before the configuration is read, and for the sandbox of a run. */
+  /** Name of the language, or names with commas between them. Undefined before the configuration is read, and for the sandbox of a run. */
   readonly language?: string
   readonly createdAt: number
   /** End of the latest execution. */

@@ -36,8 +36,10 @@ export interface ExecuteCell {
   readonly labels?: DataLabels
   /** The expected backend. Undefined: any. */
   readonly sandbox?: BackendChoice
-  /** The language of the code. An owner with another language refuses the cell. Absent: the default language. */
+  /** The language of the run. An owner with another language refuses the cell. Absent: the default language. */
   readonly language?: string
+  /** The language of the code. Absent: the first language of the run. */
+  readonly cellLanguage?: string
 }
 
 /** Signal to the owner. */

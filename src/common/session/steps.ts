@@ -57,6 +57,8 @@ export type StepInput =
       readonly type: 'cell'
       readonly cell: number
       readonly source: Externalizable<string>
+      /** The language of the code. Absent: the first language of the session. */
+      readonly language?: string
       /** Value of variable `input_data`, set before the code of the first cell of a session runs. */
       readonly inputData?: Externalizable
       /**

@@ -152,7 +152,8 @@ interface EventFields {
   /** An attempt has failed. Temporal may retry it. After the last attempt the run continues with unchanged messages. */
   'compaction.failed': { readonly all: CompactionFields & { readonly code: string } }
   'cell.started': {
-    readonly all: CellFields
+    /** `language`: that of the code. Absent: the first language of the run. */
+    readonly all: CellFields & { readonly language?: string }
     readonly audit: StepFields & {
       readonly codeSha256: string
       readonly codeBytes: number

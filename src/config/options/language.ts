@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import { type LanguageChoice, languageNameOf } from '../../common/names.js'
 import { problemOfLanguage } from '../../languages/index.js'
 
-/** Accepts the name of a language of a configuration, an agent, or the options of a run. */
-export const languageOption = z.string().superRefine((name, context) => {
-  const problem = problemOfLanguage(name)
-  if (problem !== undefined) context.addIssue(problem)
-})
+/** Accepts the choice of languages of a configuration, an agent, or the options of a run. The output is its name. */
+export const languageOption = z
+  .custom<LanguageChoice>()
+  .superRefine((choice, context) => {
+    const problem = problemOfLanguage(choice)
+    if (problem !== undefined) context.addIssue(problem)
+  })
+  .transform(languageNameOf)

@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLanguageName } from '../../common/names.js'
+import { defaultLanguageName, languageNameOf } from '../../common/names.js'
 import type { BackendChoice, BuiltInBackend } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import { languageOf, languages } from '../../languages/index.js'
@@ -15,7 +15,8 @@ const embeddedBackend = 'wasm' satisfies BuiltInBackend
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function chosenLanguage(options: RunConfigInput, agent: Agent | undefined, configured: string): string {
-  const { language, lease, sandboxOwner, session } = options
+  const { lease, sandboxOwner, session } = options
+  const language = options.language && languageNameOf(options.language)
   const isSharing = lease !== undefined && (sandboxOwner !== undefined || session !== undefined)
   if (!isSharing) return language ?? agent?.language ?? configured
   // The parent names its language only if it is another than this one.
@@ -29,7 +30,7 @@ export function chosenLanguage(options: RunConfigInput, agent: Agent | undefined
 }
 
 /**
- * Refuses a run whose sandbox has no interpreter of its language.
+ * Refuses a run whose sandbox has no interpreter of its language, or does not execute several.
  *
  * @throws PtcError RUN_INPUT_INVALID; SANDBOX_UNAVAILABLE for an unknown language
  */
@@ -37,6 +38,6 @@ export function checkLanguage(language: string, backend: BackendChoice): void {
   if (backend !== embeddedBackend || languageOf(language).isEmbedded) return
   const embedded = languages.filter(({ isEmbedded }) => isEmbedded).map(({ name }) => name)
   throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${backend} does not execute ${language}`, {
-    hint: `It executes ${embedded.join(', ')}. Choose another sandbox, such as docker.`,
+    hint: `It executes one language: ${embedded.join(' or ')}. Choose another sandbox, such as docker.`,
   })
 }

@@ -1,4 +1,4 @@
-import { executeCodeTool } from '../../common/names.js'
+import { executeCodeTool, languageNamesOf } from '../../common/names.js'
 import type { ModelTool } from '../provider.js'
 import type { Environment, EnvironmentLimits, Language, ToolsOptions } from '../../languages/index.js'
 
@@ -13,12 +13,16 @@ export function codeTool(
   limits: EnvironmentLimits,
   options: Environment & ToolsOptions = {},
 ): ModelTool {
+  const names = [...languageNamesOf(language.name)]
   return {
     name: executeCodeTool,
     description: [language.describeEnvironment(limits, options), language.describeTools(stubs, options)].join('\n\n'),
     inputSchema: {
       type: 'object',
-      properties: { code: { type: 'string' } },
+      properties: {
+        ...(names.length > 1 && { language: { type: 'string', enum: names } }),
+        code: { type: 'string' },
+      },
       required: ['code'],
       additionalProperties: false,
     },

@@ -6,6 +6,7 @@ import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import { codeTool } from './code-tool.js'
+import { exampleCallOf } from './example-call.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { defaultLanguage, type EnvironmentLimits, type Language } from '../../languages/index.js'
 import { readMoreOfResult } from './read-more-tool.js'
@@ -73,7 +74,8 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const hasSignatures = codeTools.some((tool) => directTools.includes(tool))
   const task = taskPrompt(mode, outputSchema)
   const isGrouped = list?.isGrouped === true
-  const described = { hasPackages, inputDescription, sharedSession, toolSearch, isGrouped, hasSignatures }
+  const example = codeTools[0] && exampleCallOf(codeTools[0])
+  const described = { hasPackages, inputDescription, sharedSession, toolSearch, isGrouped, hasSignatures, example }
   const runTools = [
     ...(isPlain ? [] : [codeTool(language, stubs, limits, described)]),
     ...(toolSearch ? [searchTools] : []),

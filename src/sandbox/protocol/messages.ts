@@ -100,6 +100,8 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly cell: number
+      /** The language of the code. Absent: the first language of the session. */
+      readonly language?: string
       /**
        * The value of variable `input_data`, set before the code runs. `ref`: a value that was sent in pieces before.
        */

@@ -37,6 +37,14 @@ describe('stepMessage', () => {
     expect(digests[2]).not.toBe(digests[0])
   })
 
+  it('the message of a cell names its language, which its digest covers', () => {
+    const message = (language?: string) =>
+      stepMessage(step({ type: 'cell', cell: 2, source: 'x', ...(language !== undefined && { language }) }), [1, 4, 1])
+    expect(message('bash')).toMatchObject({ type: 'cell', source: 'x', language: 'bash' })
+    expect(message()).not.toHaveProperty('language')
+    expect(new Set([message(), message('bash'), message('python')].map(({ digest }) => digest)).size).toBe(3)
+  })
+
   it('the message of a step contains the waiting time if it is known', () => {
     const source = { type: 'cell', cell: 2, source: 'x' } as const
     expect(stepMessage({ ...step(source), waited: 3 }, [1, 4, 1])).toMatchObject({ now: 7, waited: 3 })

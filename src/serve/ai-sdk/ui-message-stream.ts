@@ -78,7 +78,7 @@ export class UiMessageStream {
       case 'turn.completed':
         return this.#endWriting()
       case 'cell.started':
-        return this.#beginCell()
+        return this.#beginCell(event)
       case 'output.delta':
         this.#cell?.output.push(event)
         return []
@@ -214,10 +214,13 @@ export class UiMessageStream {
     return [...texts, ...inputs]
   }
 
-  #beginCell(): readonly UIMessageChunk[] {
+  #beginCell({ language }: EventOf<'cell.started'>): readonly UIMessageChunk[] {
     const [call] = this.#written.splice(0, 1)
     this.#cell = call && { ...call, output: [] }
-    return []
+    if (!call || language === undefined) return []
+    const { toolCallId, code } = call
+    const input = { code, language }
+    return [{ type: 'tool-input-available', toolCallId, toolName: executeCodeTool, input, ...toolFlags }]
   }
 
   #endCell(event: EventOf<'cell.completed' | 'cell.failed'>): readonly UIMessageChunk[] {

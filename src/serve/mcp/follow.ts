@@ -17,7 +17,12 @@ interface ResultOptions {
 }
 
 /** Executes code in a session. */
-export function followCode({ ptc }: Pick<McpHost, 'ptc'>, session: string, code: string, limit: number): Follow {
+export function followCode(
+  { ptc }: Pick<McpHost, 'ptc'>,
+  session: string,
+  { code, language }: { readonly code: string; readonly language?: string | undefined },
+  limit: number,
+): Follow {
   return async ({ onStarted, onChange, leaveSignal, cancelSignal }) => {
     let id = ''
     const execution = await ptc.sessions.execute(session, code, {
@@ -29,6 +34,7 @@ export function followCode({ ptc }: Pick<McpHost, 'ptc'>, session: string, code:
       onChange,
       leaveSignal,
       signal: cancelSignal,
+      ...defined({ cellLanguage: language }),
     })
     return executionResult(id, execution, limit)
   }

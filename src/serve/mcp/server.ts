@@ -108,8 +108,8 @@ function workOf({ host, connection, params: { name } }: ToolRequest, args: JsonO
   const limit = offered.outputCharacters
   switch (name) {
     case serverTools.code: {
-      const { code, session = connection.session, wait_seconds: waitSeconds } = parseArguments('code', args)
-      return { follow: followCode(host, session, code, limit), waitSeconds, source: code }
+      const { code, language, session = connection.session, wait_seconds: waitSeconds } = parseArguments('code', args)
+      return { follow: followCode(host, session, { code, language }, limit), waitSeconds, source: code }
     }
     case serverTools.agent: {
       const { wait_seconds: waitSeconds, ...input } = parseArguments('agent', args)

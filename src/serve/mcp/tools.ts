@@ -1,7 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { defined } from '../../common/defined.js'
 import { executeCodeTool, searchToolsTool } from '../../common/names.js'
-import type { JsonObject } from '../../common/json/json.js'
+import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { OfferedTool, OfferedTools } from './host.js'
 
 /** The tools of the server, besides the direct tools of the configuration. */
@@ -29,7 +30,12 @@ const session = z
   .describe('Name of a session, whose variables outlive the call. Default: the session of this connection.')
 
 const schemas = {
-  code: z.strictObject({ code: z.string(), session, wait_seconds: waitSeconds }),
+  code: z.strictObject({
+    code: z.string(),
+    language: z.string().max(100).exactOptional(),
+    session,
+    wait_seconds: waitSeconds,
+  }),
   agent: z.strictObject({
     question: z.string(),
     agent: z.string().max(200).exactOptional().describe('Name of an agent. Default: the agent of the configuration.'),
@@ -64,7 +70,7 @@ export function listServerTools({ tools, agents }: OfferedTools): readonly Tool[
 }
 
 function serverTool({ name, description, inputSchema, outputSchema, effect }: OfferedTool): Tool {
-  if (name === serverTools.code) return codeTool(description)
+  if (name === serverTools.code) return codeTool(description, inputSchema)
   return {
     name,
     description,
@@ -77,14 +83,19 @@ function serverTool({ name, description, inputSchema, outputSchema, effect }: Of
   }
 }
 
-function codeTool(description: string): Tool {
+/** @param offered the schema of the tool for a model, which has `language` if there are several */
+function codeTool(description: string, { properties: offered }: JsonObject): Tool {
+  const schema = z.toJSONSchema(schemas.code, { io: 'input' }) as JsonObject
+  const language = isJsonObject(offered) ? offered['language'] : undefined
+  const { language: _, ...others } = isJsonObject(schema['properties']) ? schema['properties'] : {}
+  const properties = { ...defined({ language }), ...others }
   return {
     name: serverTools.code,
     title: 'Execute code',
     description:
       `${description}\n\nVariables are kept in the session. The code and its calls are durable: they continue when this ` +
       'connection or a machine is lost.',
-    inputSchema: toJsonSchema(schemas.code),
+    inputSchema: objectSchema({ ...schema, properties }),
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     execution: { taskSupport: 'optional' },
   }

@@ -1,5 +1,5 @@
 import { type ChildWorkflowOptions, executeChild } from '@temporalio/workflow'
-import { workflowNames } from '../../common/names.js'
+import { type LanguageChoice, workflowNames } from '../../common/names.js'
 import type { AgentInput, AgentResult, AgentStatus, ProgramInput, ProgramResult } from '../../common/run/runs.js'
 import { describeRun } from '../../common/run/run-texts.js'
 import { searchAttributesForChild } from '../run/search-attributes.js'
@@ -66,7 +66,7 @@ export function runProgram(input: ProgramInput, options: ChildRunOptions = {}): 
   })
 }
 
-function defaults(kind: 'agent' | 'program', text: string, language?: string): ChildRunOptions {
+function defaults(kind: 'agent' | 'program', text: string, language?: LanguageChoice): ChildRunOptions {
   return {
     ...describeRun(kind, text, language),
     typedSearchAttributes: searchAttributesForChild(),

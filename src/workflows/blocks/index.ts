@@ -14,6 +14,6 @@
 
 export { runAgent, runProgram, type AgentType, type ChildAgentResult } from './child-runs.js'
 export { callTool, type ToolType } from './tool-calls.js'
-export { openSession, type WorkflowSession } from './workflow-session.js'
+export { type ExecuteCodeOptions, openSession, type WorkflowSession } from './workflow-session.js'
 export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/run/runs.js'
 export type { CellOutcome } from '../../common/calls/outcomes.js'

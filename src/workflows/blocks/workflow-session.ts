@@ -3,12 +3,19 @@ import { ApplicationFailure, CancellationScope, isCancellation } from '@temporal
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/run/runs.js'
+import { problemOfCellLanguage } from '../cell/cell-language.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { runCellToOutcome } from '../cell/run-cell.js'
 import { closeEmbeddedRun, openEmbeddedRun } from '../start-run.js'
+import { rejection } from '../temporal/failures.js'
 
 /** Options of a session of a workflow. `input` is variable `input_data` of its code. */
 export type SessionOptions = Pick<ProgramInput, 'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'>
+
+export interface ExecuteCodeOptions {
+  /** The language of the code, one of those of the session. Default: its first. */
+  readonly language?: string
+}
 
 /** A sandbox that this workflow owns. Its variables live from one execution to the next. */
 export interface WorkflowSession {
@@ -16,9 +23,10 @@ export interface WorkflowSession {
    * Executes code after all earlier executions of this session. The code calls tools, each as an activity of this
    * workflow. Code that fails is an outcome, not an error.
    *
-   * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine; CancelledFailure
+   * @throws ApplicationFailure SESSION_CLOSED, RUN_INPUT_INVALID for a language that the session does not have, and
+   * failures of the engine; CancelledFailure
    */
-  execute(source: string): Promise<CellOutcome>
+  execute(source: string, options?: ExecuteCodeOptions): Promise<CellOutcome>
   /** Removes the sandbox, also when the workflow is cancelled. Executions in progress end. Idempotent. */
   close(): Promise<void>
 }
@@ -46,11 +54,13 @@ class EmbeddedSession implements WorkflowSession {
     this.#runtime = runtime
   }
 
-  async execute(source: string): Promise<CellOutcome> {
+  async execute(source: string, { language }: ExecuteCodeOptions = {}): Promise<CellOutcome> {
+    const problem = problemOfCellLanguage(this.#runtime.run.config, language)
+    if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     try {
       return await this.#runtime.queue.run(() => {
         if (this.#closing) throw closedFailure()
-        return runCellToOutcome(this.#cells, this.#runtime, source)
+        return runCellToOutcome(this.#cells, this.#runtime, { source, language })
       })
     } catch (thrown) {
       throw isCancellation(thrown) && this.#closing ? closedFailure() : thrown

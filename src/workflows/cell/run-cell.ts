@@ -41,6 +41,7 @@ import {
   storageExceeded,
   tooManyWakes,
 } from './cell-result.js'
+import { languageOfStep } from './cell-language.js'
 import { type CellState, dropCell, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import type { CellCall } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
@@ -49,16 +50,17 @@ import { metrics } from '../temporal/metrics.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import { showProgress } from '../run/progress.js'
 
-/**
- * Runs one cell until it ends.
- *
- * @param toolUseId id of the tool use that contains the code
- */
-export async function runCell(
-  runtime: CodeRuntime,
-  source: Externalizable<string>,
-  toolUseId?: string,
-): Promise<CellRun> {
+/** The code of a cell. */
+export interface CellCode {
+  readonly source: Externalizable<string>
+  /** One of the languages of the run. Undefined: the first. */
+  readonly language?: string | undefined
+  /** Id of the tool use that contains the code. */
+  readonly toolUseId?: string
+}
+
+/** Runs one cell until it ends. */
+export async function runCell(runtime: CodeRuntime, { source, language, toolUseId }: CellCode): Promise<CellRun> {
   const { run, calls, allowedTools } = runtime
   const { sourceBytes, cellTotalSeconds, storedBytes } = run.config.limits
   const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
@@ -83,7 +85,8 @@ export async function runCell(
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.
   const restricted = allowedTools && { restricted: true as const }
-  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...restricted })
+  const ofStep = languageOfStep(run.config, language)
+  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...ofStep, ...restricted })
 }
 
 /**
@@ -92,8 +95,8 @@ export async function runCell(
  * @param scope ends the cell when it is cancelled
  * @throws CancelledFailure, and failures of the engine
  */
-export function runCellToOutcome(scope: CancellationScope, runtime: CodeRuntime, source: string): Promise<CellOutcome> {
-  return runOrDrop(scope, runtime, async () => toCellOutcome(await runCell(runtime, source), runtime.run))
+export function runCellToOutcome(scope: CancellationScope, runtime: CodeRuntime, code: CellCode): Promise<CellOutcome> {
+  return runOrDrop(scope, runtime, async () => toCellOutcome(await runCell(runtime, code), runtime.run))
 }
 
 /** Runs a cell as {@link runCellToOutcome}. When the engine fails, the next cell starts from the state before it. */

@@ -40,9 +40,10 @@ import {
 } from '../../common/session/session.js'
 import type { ExecuteCell } from '../../common/session/shared-cells.js'
 import { pluralize, utf8Length } from '../../common/text/text.js'
+import { problemOfCellLanguage } from '../cell/cell-language.js'
 import { interruptedBeforeStart } from '../cell/cell-result.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
-import { runCellToOutcome } from '../cell/run-cell.js'
+import { type CellCode, runCellToOutcome } from '../cell/run-cell.js'
 import { historyLimit } from '../run/continue-as-new.js'
 import { showProgress } from '../run/progress.js'
 import type { Run } from '../run/run.js'
@@ -107,7 +108,7 @@ export class NamedSession {
     this.#admit(reliedOn)
   }
 
-  #admit({ sandbox, language, context, inputDigest }: Omit<ExecuteInput, 'source'>): void {
+  #admit({ sandbox, language, cellLanguage, context, inputDigest }: Omit<ExecuteInput, 'source'>): void {
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
     if (context !== undefined && canonicalJson(context) !== this.#context) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another context`)
@@ -117,7 +118,7 @@ export class NamedSession {
     }
     if (this.#runtime === undefined) return
     const { config } = this.#runtime.run
-    this.#requireLanguage(config, language)
+    this.#requireLanguage(config, language, cellLanguage)
     const { backend } = this.#runtime.session.sandbox
     if (sandbox !== undefined && backend !== 'auto' && sandbox !== 'auto' && sandbox !== backend) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs in ${backend}, not in ${sandbox}`)
@@ -140,18 +141,20 @@ export class NamedSession {
    *
    * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine
    */
-  execute({ source, language }: ExecuteInput, execution: ExecutionRequest): Promise<ExecuteResult> {
+  execute({ source, language, cellLanguage }: ExecuteInput, execution: ExecutionRequest): Promise<ExecuteResult> {
     return this.#enqueue((runtime) => {
       // It was accepted before the configuration was read.
-      this.#requireLanguage(runtime.run.config, language)
-      return this.#executeNow(runtime, source, execution)
+      this.#requireLanguage(runtime.run.config, language, cellLanguage)
+      return this.#executeNow(runtime, { source, language: cellLanguage }, execution)
     })
   }
 
   /** @throws ApplicationFailure for code of another language */
-  #requireLanguage({ language: own }: Pick<RunConfig, 'language'>, language: string = own): void {
-    if (language === own) return
-    throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs ${own}, not ${language}`)
+  #requireLanguage(config: Pick<RunConfig, 'language'>, language = config.language, cellLanguage?: string): void {
+    if (language !== config.language)
+      throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs ${config.language}, not ${language}`)
+    const problem = problemOfCellLanguage(config, cellLanguage)
+    if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `session ${this.#name}: ${problem}`)
   }
 
   /**
@@ -260,13 +263,13 @@ export class NamedSession {
     return this.#runtime
   }
 
-  async #executeNow(runtime: CodeRuntime, source: string, { id, isNew }: ExecutionRequest): Promise<ExecuteResult> {
+  async #executeNow(runtime: CodeRuntime, code: CellCode, { id, isNew }: ExecutionRequest): Promise<ExecuteResult> {
     const { run } = runtime
     const { toolCalls } = run.counts
     const outcome: CellOutcome = this.#interruptedBeforeStart.delete(id)
       ? { ...interruptedBeforeStart, output: '' }
       : await this.#runCell(id, run, async () => {
-          const ended = await runCellToOutcome(this.#cells, runtime, source)
+          const ended = await runCellToOutcome(this.#cells, runtime, code)
           return this.#cells.run(() => holdOutcome(runtime.calls, ended))
         })
     return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }

@@ -311,7 +311,8 @@ function withoutCodeRun(result: DivergedResult): DivergedResult {
 type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>
 
 function describeStep({ input }: Step): string {
-  if (input.type === 'cell') return `run cell ${input.cell}`
+  if (input.type === 'cell')
+    return `run cell ${input.cell}${input.language === undefined ? '' : ` in ${input.language}`}`
   if (input.type === 'stop') return 'stop the cell'
   return input.results.length === 0
     ? 'continue: a timer is due'

@@ -18,9 +18,10 @@ import { CancellationScope, defineSignal, getExternalWorkflowHandle } from '@tem
 import { cellMessageSignal, cellReplySignal } from '../../common/names.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import { hasText } from '../cell/cell-result.js'
+import { problemOfCellLanguage } from '../cell/cell-language.js'
 import type { CodeRuntime } from '../cell/code-runtime.js'
 import { runCell, runOrDrop } from '../cell/run-cell.js'
-import { failureOf, handleSignal } from '../temporal/failures.js'
+import { failureOf, handleSignal, rejection } from '../temporal/failures.js'
 
 export interface CellOwner {
   /** @throws ApplicationFailure when the cell is refused; failures of the engine; CancelledFailure */
@@ -89,14 +90,16 @@ function reply(requester: string, cellReply: CellReply): Promise<void> {
  * Executes a cell of another run in a session: with its tools, and without continue-as-new.
  *
  * @param scope ends the cell when it is cancelled
- * @throws CancelledFailure, and failures of the engine
+ * @throws ApplicationFailure when the cell is refused; CancelledFailure, and failures of the engine
  */
 export async function runServedCell(
   scope: CancellationScope,
   runtime: CodeRuntime,
-  { requester, source, tools, outputCharacters, labels = {} }: ExecuteCell,
+  { requester, source, cellLanguage, tools, outputCharacters, labels = {} }: ExecuteCell,
 ): Promise<Pick<EndedCell, 'end' | 'output' | 'toolCalls' | 'labels'>> {
   const { run } = runtime
+  const problem = problemOfCellLanguage(run.config, cellLanguage)
+  if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
   const toolCalls = run.counts.toolCalls
   const isLimited = tools !== undefined && [...run.tools.keys()].some((name) => !tools.includes(name))
   const own: CodeRuntime = {
@@ -109,7 +112,7 @@ export async function runServedCell(
   }
   run.progress.servedRun = requester
   try {
-    const { end, output } = await runOrDrop(scope, own, () => runCell(own, source))
+    const { end, output } = await runOrDrop(scope, own, () => runCell(own, { source, language: cellLanguage }))
     const ofOutput = runtime.calls.dataFlow.ofSession
     const labelled = hasText({ end, output }) && Object.keys(ofOutput).length > 0 && { labels: ofOutput }
     return { end, output, toolCalls: run.counts.toolCalls - toolCalls, ...labelled }

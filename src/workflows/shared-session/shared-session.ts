@@ -28,12 +28,13 @@ import {
 import type { TextParts } from '../../common/agent/messages.js'
 import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
-import type { Externalizable } from '../../common/json/external-value.js'
 import { cellMessageSignal, cellReplySignal, defaultLanguageName, namedSessionId } from '../../common/names.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { SessionOwner } from '../../common/run/run-config.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
+import { languageOfStep } from '../cell/cell-language.js'
 import { toToolResultText } from '../cell/cell-result.js'
+import type { CellCode } from '../cell/run-cell.js'
 import { showProgress } from '../run/progress.js'
 import { digestOfRules } from '../calls/data-flow/data-flow.js'
 import type { DataFlow } from '../calls/data-flow/data-flow.js'
@@ -120,10 +121,11 @@ export class SharedSession {
    *
    * @throws CancelledFailure, ContinueAsNew, and failures of the engine
    */
-  async execute(toolUseId: string, source: Externalizable<string>): Promise<CellText> {
+  async execute(code: CellCode & { readonly toolUseId: string }): Promise<CellText> {
+    const { toolUseId } = code
     const known = this.#cell?.toolUseId === toolUseId ? this.#cell : undefined
     const cell = known ?? this.#begin(toolUseId)
-    const result = await (known ? this.#waitForResult(known) : this.#request(cell, source))
+    const result = await (known ? this.#waitForResult(known) : this.#request(cell, code))
     // A cell that was given up may have a successor.
     if (this.#cell === cell) this.#cell = undefined
     this.#countCalls(result)
@@ -159,7 +161,8 @@ export class SharedSession {
     return this.#cell
   }
 
-  async #request(cell: Cell, source: Externalizable<string>): Promise<CellResult> {
+  async #request(cell: Cell, { source, language }: CellCode): Promise<CellResult> {
+    const code = { source, ...defined({ cellLanguage: languageOfStep(this.#run.config, language).language }) }
     for (let attempt = 1; attempt <= maxEndedOwners; attempt += 1) {
       cell.id = uuid4()
       const isKnown = this.#ownerRunId !== undefined
@@ -167,7 +170,7 @@ export class SharedSession {
       if (this.#owner.type === 'named') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
       if (cell.result) return cell.result // it was given up
       if (this.#isInterrupted) return notStarted
-      const isSent = await this.#send({ type: 'execute', id: cell.id, source, ...this.#reliedOn })
+      const isSent = await this.#send({ type: 'execute', id: cell.id, ...code, ...this.#reliedOn })
       const result = isSent ? await this.#waitForResult(cell) : (cell.result ?? lost(`${this.#name} has ended`))
       // An owner that has ended, or is about to end, has not taken the cell: the next execution gets it.
       const isTaken = isSent && (result.type === 'ended' || result.code !== isEnding)
@@ -181,7 +184,7 @@ export class SharedSession {
   }
 
   /** The run, and its requirements on the session of the owner. */
-  get #reliedOn(): Omit<ExecuteCell, 'type' | 'id' | 'source'> {
+  get #reliedOn(): Omit<ExecuteCell, 'type' | 'id' | 'source' | 'cellLanguage'> {
     const { counts, config, tools, skills } = this.#run
     const { workflowId, runId } = workflowInfo()
     const owner = this.#owner

@@ -13,6 +13,7 @@ import { type Externalizable, isExternal } from '../../common/json/external-valu
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { executeCall } from '../calls/pipeline.js'
 import { RunCall } from '../calls/run-call.js'
+import { problemOfCellLanguage } from '../cell/cell-language.js'
 import { hasText, toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
@@ -122,13 +123,19 @@ async function executeCode(
   use: ToolUseBlock,
   suspended: CellState | undefined,
 ): Promise<PendingBlock> {
-  const code = codeOf(use)
-  if (code === undefined) return toolResult(use, use.input_problem ?? `${executeCodeTool} takes {"code": "..."}`, true)
+  const { config } = runtime.run
+  const source = codeOf(use)
+  if (source === undefined)
+    return toolResult(use, use.input_problem ?? `${executeCodeTool} takes {"code": "..."}`, true)
+  const language = languageInInput(use)
+  const problem = problemOfCellLanguage(config, language)
+  if (problem !== undefined) return toolResult(use, problem, true)
+  const code = { source, language, toolUseId: use.id }
   if (shared) {
-    const { text, isError } = await shared.execute(use.id, code)
+    const { text, isError } = await shared.execute(code)
     return toolResult(use, text, isError)
   }
-  const cell = await (suspended ? resumeCell(runtime, suspended) : runCell(runtime, code, use.id))
+  const cell = await (suspended ? resumeCell(runtime, suspended) : runCell(runtime, code))
   const { dataFlow } = runtime.calls
   if (hasText(cell)) dataFlow.readOutput(dataFlow.ofSession)
   const { text, isError } = toToolResultText(cell)
@@ -138,6 +145,10 @@ async function executeCode(
 function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
   const { code } = input
   return typeof code === 'string' || (code !== undefined && isExternal(code)) ? code : undefined
+}
+
+function languageInInput({ input }: ToolUseBlock): string | undefined {
+  return typeof input['language'] === 'string' ? input['language'] : undefined
 }
 
 /**

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { defaultLimits } from '../../../src/common/run/limits.js'
 import { checkHostedCode } from '../../../src/config/run/check-hosted-code.js'
+import type { ExecuteOptions } from '../../../src/client/sessions/execute.js'
 import { parseConfig } from '../../../src/config/parse-config.js'
 import type { PtcConfig } from '../../../src/config/define-config.js'
 import { defined } from '../../../src/common/defined.js'
@@ -27,6 +28,9 @@ const list = languages as Language[]
 
 beforeAll(() => void list.push(lineLanguage))
 afterAll(() => void list.splice(list.indexOf(lineLanguage), 1))
+
+/** Code in a language. */
+const codeIn = (language: string, text: string) => call('execute_code', { language, code: text })
 
 interface LinesOptions extends Pick<PtcConfig, 'tools' | 'agents' | 'language'> {
   readonly script: TestEnvironmentOptions['script']
@@ -154,6 +158,51 @@ it('a sub-agent in the sandbox of its parent writes the language of the parent',
   const result = await env.agentResult(run)
   expect(JSON.stringify(env.api.requests.map(({ body }) => body))).toContain('hello')
   expect(result.answer).toContain('agent writer writes python, and the sandbox of its parent runs lines')
+})
+
+it('each cell of a run with several languages names its language, also when it is repeated', async () => {
+  const lose = tool('lose', () => backend.loseAll().then(() => 'lost'))
+  const { env, backend } = await startLines({
+    tools: [double, lose],
+    language: ['lines', 'python'],
+    script: [
+      turn(code('x = double {"n": 2}\nprint language')),
+      turn(codeIn('python', 'print language\nx = lose {}\nprint language')),
+      turn(codeIn('lines', 'print language')),
+      turn(codeIn('ruby', 'print language')),
+      turn(codeIn('x'.repeat(10_000), 'print language')),
+      turn(call('execute_code', { language: [1], code: 'print language' })),
+      answerResult,
+    ],
+  })
+  const run = await env.startAgent({ question: 'go' })
+  const result = await env.agentResult(run)
+  expect(result.answer).toBe('there is no language "[1]" here, only lines, python')
+  expect(backend.opened).toEqual(['lines,python', 'lines,python'])
+  const [request] = env.api.requests
+  expect(request?.body).toMatchObject({
+    tools: [{ name: 'execute_code', input_schema: { properties: { language: { enum: ['lines', 'python'] } } } }, {}],
+  })
+  const told = JSON.stringify(env.api.requests.at(-1)?.body)
+  expect(told).toContain('python\\npython')
+  expect(told).toContain('there is no language \\"ruby\\" here, only lines, python')
+  expect(told.split('the first')).toHaveLength(3)
+  const cells = (await env.ptc.handle(run.workflowId).tree()).turns.flatMap((each) => each.cells)
+  expect(cells.map(({ language }) => language)).toEqual([undefined, 'python', undefined])
+  await env.expectCleanEnd(run)
+})
+
+it('code in a session names one of the languages of the session', async () => {
+  const { env } = await startLines({ tools: [double], script: noModel, language: 'lines,python' })
+  const execute = (options: ExecuteOptions) => env.ptc.sessions.execute('books', 'print language', options)
+  expect(await execute({ cellLanguage: 'python' })).toMatchObject({ outcome: { output: 'python\n' }, isNew: true })
+  expect(await execute({ language: ['lines', 'python'] })).toMatchObject({ outcome: { output: 'the first\n' } })
+  await expect(execute({ cellLanguage: 'ruby' })).rejects.toMatchObject({
+    code: 'RUN_INPUT_INVALID',
+    message: expect.stringContaining('there is no language "ruby" here, only lines, python'),
+  })
+  await expect(execute({ language: 'python' })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
+  await env.ptc.sessions.close('books')
 })
 
 it('a run in an unknown language ends at its start, with the languages that there are', async () => {

@@ -8,7 +8,7 @@ import { type HostMessage, protocolVersion, type StepMessage } from '../../../sr
 
 /**
  * A second language: a program has one statement in each line. `set NAME TEXT` sets a variable, `print NAME` prints one,
- * and `NAME = TOOL {"argument": 1}` calls a tool.
+ * and `NAME = TOOL {"argument": 1}` calls a tool. Variable `language` has the language that the cell names.
  */
 export const lineLanguage: Language = {
   name: 'lines',
@@ -109,6 +109,7 @@ class LineRunner implements SandboxConnection {
   }
 
   #startCell(message: CellMessage): void {
+    this.#variables.set('language', message.language ?? 'the first')
     this.#lines = 'source' in message ? message.source.split('\n') : []
     this.#continue(message)
   }

@@ -172,11 +172,15 @@ function modelMilestones(
 }
 
 function cellMilestones(cell: CellNode, columns: number): readonly Milestone[] {
-  const { number, code, status, output, error, rebuilds, endedAt } = cell
+  const { number, code, language, status, output, error, rebuilds, endedAt } = cell
+  const written = language === undefined ? [] : [part(`  ${oneLine(language)}`, 'dim')]
   const found: Milestone[] = [
     {
       key: `cell ${number}`,
-      lines: () => [[part(`cell ${number}`, 'bold')], ...indentedBlock(code, columns, 'cyan', maxCodeLines)],
+      lines: () => [
+        [part(`cell ${number}`, 'bold'), ...written],
+        ...indentedBlock(code, columns, 'cyan', maxCodeLines),
+      ],
     },
   ]
   for (let time = 1; time <= rebuilds; time += 1) {

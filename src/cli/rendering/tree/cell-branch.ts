@@ -7,6 +7,7 @@ import { callBranches } from './call-branch.js'
 import { part, justify } from '../text/line.js'
 import { formatSpan, joinFacts, type RenderContext } from './render-context.js'
 import { formatStatus, statusMark } from './status-mark.js'
+import { oneLine } from '../text/sanitize.js'
 import { textBlock } from '../text/text-block.js'
 
 const maxCodeLines = 12
@@ -14,9 +15,10 @@ const maxOutputLines = 10
 
 /** The code, calls, output and error of a cell. */
 export function cellBranch(cell: CellNode, context: RenderContext): Branch {
-  const { number, code, status, output, error, calls, owner, rebuilds, wakes } = cell
+  const { number, code, language, status, output, error, calls, owner, rebuilds, wakes } = cell
   const callCount = owner?.toolCalls ?? calls.length
   const right = joinFacts(
+    language === undefined ? undefined : oneLine(language),
     status === 'waiting' ? undefined : formatSpan(cell, context),
     owner ? `in ${ownerName(owner.workflowId)}` : undefined,
     callCount > 0 ? pluralize(callCount, 'call') : undefined,

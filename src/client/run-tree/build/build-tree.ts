@@ -157,13 +157,26 @@ function compactionNode(record: ActivityRecord, isRunEnded: boolean): Compaction
 const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' } as const
 
 function cellNode(cell: CellDraft, context: CallContext): CellNode {
-  const { number, code, startedAt, endedAt, status, output, reportedOutput, liveOutput, error, steps, calls } = cell
+  const {
+    number,
+    code,
+    language,
+    startedAt,
+    endedAt,
+    status,
+    output,
+    reportedOutput,
+    liveOutput,
+    error,
+    steps,
+    calls,
+  } = cell
   const { toolUseId, owner, rebuilds, wakes } = cell
   const isInterrupted = status === 'running' && context.isRunEnded
   const printed = output.map((piece) => context.fetched.text(piece)).join('')
   return {
     number,
-    ...defined({ toolUse: toolUseId }),
+    ...defined({ toolUse: toolUseId, language }),
     code: context.fetched.text(code),
     codeRef: parseRef(code),
     startedAt,
@@ -190,8 +203,9 @@ function waitingCells(
   const notStarted = { endedAt: undefined, error: undefined, steps: 0, rebuilds, wakes, calls: [] }
   const empty = { ...notStarted, output: '', outputRefs: [] }
   const status = isRunEnded ? 'interrupted' : 'waiting'
-  return turn.pendingCells.map(({ code, toolUseId }, position) => ({
+  return turn.pendingCells.map(({ code, language, toolUseId }, position) => ({
     toolUse: toolUseId,
+    ...defined({ language }),
     number: Math.max(earlierCells, ...cells.keys()) + position + 1,
     code: fetched.text(code),
     codeRef: parseRef(code),

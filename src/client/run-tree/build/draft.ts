@@ -41,6 +41,8 @@ export interface TurnDraft {
 export interface CellDraft {
   readonly number: number
   readonly code: Externalizable<string>
+  /** Undefined: the first language of the run. */
+  readonly language?: string | undefined
   readonly toolUseId: string | undefined
   /** True when Anthropic executes the code of the cell, so that it has no steps. */
   readonly isHosted?: true

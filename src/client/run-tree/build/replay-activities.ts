@@ -85,7 +85,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
     case 'decision':
       return applyDecision(run, input)
     case 'shared_cell':
-      if (!run.cells.has(input.cell)) startCell(run, input.cell, input.source, record.scheduledAt)
+      if (!run.cells.has(input.cell))
+        startCell(run, input.cell, { code: input.source, language: input.cellLanguage }, record.scheduledAt)
       return setOwner(run, input.cell, { workflowId: input.owner, cellId: input.id, toolCalls: undefined })
     case 'cell_reply':
       return applyCellReply(run, input, record.scheduledAt)
@@ -149,7 +150,8 @@ function applySessionOpen(run: RunDraft, record: ActivityRecord, reason: 'new' |
 
 function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepInput): void {
   if (step?.input.type === 'cell' && !run.cells.has(step.input.cell)) {
-    startCell(run, step.input.cell, step.input.source, record.scheduledAt)
+    const { cell, source: code, language } = step.input
+    startCell(run, cell, { code, language }, record.scheduledAt)
   }
   if (step?.input.type === 'results') applyResults(run, step.input.results, record.scheduledAt)
   const cell = runningCell(run)
@@ -170,7 +172,12 @@ function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepI
   }
 }
 
-function startCell(run: RunDraft, number: number, code: Externalizable<string>, startedAt: number): void {
+function startCell(
+  run: RunDraft,
+  number: number,
+  { code, language }: Pick<CellDraft, 'code' | 'language'>,
+  startedAt: number,
+): void {
   const previousCell = runningCell(run)
   if (previousCell) closeOpenCell(previousCell, undefined, startedAt)
   const turn = currentTurn(run)
@@ -179,7 +186,13 @@ function startCell(run: RunDraft, number: number, code: Externalizable<string>, 
   // Earlier cells of the reply were rejected without being executed.
   turn.pendingCells = turn.pendingCells.slice(index + 1)
   const { rebuilds, wakes } = run
-  const cell: CellDraft = { ...emptyCell(number, code, startedAt), toolUseId: use?.toolUseId, rebuilds, wakes }
+  const cell: CellDraft = {
+    ...emptyCell(number, code, startedAt),
+    language,
+    toolUseId: use?.toolUseId,
+    rebuilds,
+    wakes,
+  }
   run.rebuilds = 0
   run.wakes = 0
   run.cells.set(number, cell)

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { executeCodeTool } from '../../../common/names.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
 import { previewText, byteLengthOf, externalizableString, parseRef } from '../values/external-values.js'
@@ -42,6 +43,8 @@ export function joinTextBlocks(blocks: readonly Block[]): string {
 export interface CodeToolUse {
   readonly toolUseId: string
   readonly code: Externalizable<string>
+  /** The language that the model named, which may be unknown. Undefined: none. */
+  readonly language?: string | undefined
 }
 
 /** Stop reasons of incomplete or declined replies. Their tool uses are not executed. */
@@ -51,13 +54,13 @@ export function executesToolUses(stopReason: string): boolean {
   return !unexecutedStopReasons.has(stopReason)
 }
 
+const codeInput = z.object({ code: externalizableString, language: z.string().optional().catch(undefined) })
+
 export function codeToolUses(blocks: readonly Block[]): readonly CodeToolUse[] {
   return blocks.flatMap(({ type, id, name, input }) => {
     if (type !== 'tool_use' || name !== executeCodeTool || typeof id !== 'string') return []
-    const { data } = externalizableString.safeParse(
-      typeof input === 'object' && input !== null && 'code' in input && input.code,
-    )
-    return data === undefined ? [] : [{ toolUseId: id, code: data }]
+    const { code, language } = codeInput.safeParse(input).data ?? {}
+    return code === undefined ? [] : [{ toolUseId: id, code, language }]
   })
 }
 

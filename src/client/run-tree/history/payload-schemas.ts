@@ -157,7 +157,12 @@ export const openInput = z.object({ session, reason: openReason })
 export const openResult = z.object({ session, description: z.string() })
 
 const stepInput = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('cell'), cell: z.number(), source: externalizableString }),
+  z.object({
+    type: z.literal('cell'),
+    cell: z.number(),
+    source: externalizableString,
+    language: z.string().optional(),
+  }),
   z.object({ type: z.literal('results'), results: z.array(z.object({ index: z.number(), outcome })) }),
   z.object({ type: z.literal('stop') }),
 ])
@@ -186,6 +191,7 @@ export const executeCellMessage = z.object({
   id: z.string(),
   cell: z.number(),
   source: externalizableString,
+  cellLanguage: z.string().optional(),
 })
 /** Signal with the end of such a cell. */
 export const cellReply = z.object({

@@ -1,0 +1,39 @@
+import { PtcError } from '../../common/errors.js'
+import { defaultLanguageName, languageNamesOf } from '../../common/names.js'
+import type { Environment } from '../environment/environment.js'
+import type { SessionTarget } from './exec-in-session.js'
+
+interface CodeInSession extends Pick<SessionTarget, 'language' | 'cellLanguage'> {
+  /** Name of the language that people type. */
+  readonly typed: string
+}
+
+/**
+ * The language of code in a session: the language of the session, or one of its languages.
+ *
+ * @param session its name. Undefined: a new one
+ * @param chosen the language that a person has chosen. Undefined: the first of the session
+ */
+export async function languageInSession(
+  { ptc, config }: Environment,
+  session: string | undefined,
+  chosen: string | undefined,
+): Promise<CodeInSession> {
+  const known = session === undefined ? undefined : await languageOf(ptc, session)
+  const own = known ?? config?.language ?? defaultLanguageName
+  if (chosen === undefined) return { language: known, typed: own }
+  const names = languageNamesOf(own)
+  const isOneOfSeveral = names.length > 1 && names.includes(chosen)
+  return { ...(isOneOfSeveral ? { language: own, cellLanguage: chosen } : { language: chosen }), typed: chosen }
+}
+
+/** The language of a session that exists. */
+async function languageOf({ sessions }: Environment['ptc'], name: string): Promise<string | undefined> {
+  try {
+    return (await sessions.show(name)).language
+  } catch (thrown) {
+    // It has not started, or has ended. Any other reason fails the execution, too.
+    if (!PtcError.isInstance(thrown)) throw thrown
+    return undefined
+  }
+}

@@ -1,0 +1,42 @@
+import { dispatcherOf } from './dispatcher.js'
+import type { ExampleCall, Language } from './language.js'
+
+/**
+ * Several languages as one, for a run whose cells name their language. Cells that name none are in the first one, in
+ * which the tools are documented.
+ */
+export function combineLanguages(first: Language, ...others: readonly Language[]): Language {
+  const all = [first, ...others]
+  const { isEmbedded: _, hosted: __, ...ofFirst } = first
+  return {
+    ...ofFirst,
+    name: all.map(({ name }) => name).join(','),
+    title: all.map(({ title }) => title).join(', '),
+    runner: dispatcherOf(all),
+    // A tool has one name in the code of a run.
+    isReservedName: (name) => all.some((each) => each.isReservedName(name)),
+    describeTools: (stubs, options) =>
+      `${first.describeTools(stubs, options)}\n\n${describeOthers(first, others, options.example)}`,
+    describeAsFurther: (example) => all.map((each) => each.describeAsFurther(example)).join(' '),
+    callsIn: (text) => all.map((each) => each.callsIn(text)).find((names) => names.length > 0) ?? [],
+  }
+}
+
+function describeOthers(first: Language, others: readonly Language[], example: ExampleCall | undefined): string {
+  const lines = others.map((each) => `- \`${each.name}\`: ${each.describeAsFurther(example)}`)
+  return `\
+Code without \`language\` is ${first.title}. Other languages have the same tools, limits, and files in /tmp, the working \
+directory. Each keeps its own variables for your next calls; no language sees those of another.
+
+${lines.join('\n')}`
+}
+
+/** Names of languages that a run may have. */
+export const maxLanguages = 8
+
+/** Returns why no run can have these languages, of which each has a valid name; undefined if it can. */
+export function problemOfCombination(names: readonly string[]): string | undefined {
+  if (names.length > maxLanguages) return `a run has at most ${maxLanguages} languages, not ${names.length}`
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  return twice === undefined ? undefined : `the language ${twice} is there twice`
+}

@@ -35,7 +35,7 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
    */
   readonly sandbox?: AgentSandbox
   /**
-   * The language of the code of the agent: `python` or `javascript`; a list when its model chooses for each cell.
+   * The language of the code of the agent: `python`, `javascript` or `bash`; a list when its model chooses for each cell.
    * Default: as configured; with `sandbox: 'parent'` that of the parent.
    */
   readonly language?: LanguageChoice

@@ -63,7 +63,7 @@ export interface PtcConfig {
   readonly models?: ModelFacts
   readonly sandbox?: SandboxOption
   /**
-   * The language of the code of runs, unless their agent or the run names one: `python` or `javascript`; a list for runs
+   * The language of the code of runs, unless their agent or the run names one: `python`, `javascript` or `bash`; a list for runs
    * whose model chooses for each cell. Default `python`. docs/guides/languages.md describes several.
    */
   readonly language?: LanguageChoice

@@ -55,6 +55,7 @@ def descendants(roots):
 class QuietCheck:
     def __init__(self, session):
         self.session = session
+        self.shows_system_calls = os.path.exists("/proc/self/syscall")
         self.reset()
 
     def reset(self):
@@ -70,9 +71,11 @@ class QuietCheck:
 
     def check(self):
         """Returns whether all processes wait, after two equal scans."""
+        if not self.shows_system_calls:
+            return self.seconds >= QUIET_SECONDS
         try:
             scan = self._scan()
-        except PermissionError:
+        except PermissionError:  # a process that can't be traced
             return self.seconds >= QUIET_SECONDS
         if scan is BUSY or scan != self.last_scan:
             self.last_scan, self.quiet_since = scan, monotonic()

@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly model?: string | readonly string[]
   readonly sandbox?: BackendChoice
   /**
-   * The language of the code: `python` or `javascript`; a list when each cell names its language. Default: that of the
+   * The language of the code: `python`, `javascript` or `bash`; a list when each cell names its language. Default: that of the
    * agent, or as configured.
    */
   readonly language?: LanguageChoice

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { SessionHarness } from '../../../src/sandbox/conformance/session-harness.js'
+import { createDockerBackend } from '../../../src/sandbox/docker/backend.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../../support/docker/describe-gvisor.js'
 import { useDockerBackend } from '../../support/sandbox/docker-sandbox.js'
 
 interface Expected {
@@ -215,5 +217,22 @@ describeDocker('cells in bash', () => {
     const { finalResult, calls } = await harness.runCell('while :; do tool get a=1; done')
     expect(finalResult).toMatchObject({ type: 'failed', kind: 'limit_exceeded' })
     expect(calls).toHaveLength(3)
+  })
+})
+
+describeGvisor('cells in bash under gVisor', await missingGvisorRuntime(), () => {
+  it('calls one after another and at once suspend the cell, without a look at its processes', async () => {
+    const backend = createDockerBackend({ runtime: gvisorRuntime })
+    await backend.ensureImage()
+    const harness = await new SessionHarness(backend, {}, undefined, 'bash').open()
+    const { output, calls, stepResults } = await harness.runCell(
+      'x=$(tool get a=0); for i in 3 1 2; do tool get a=$i & done; wait; sleep 5; echo end',
+    )
+    expect(output).toMatch(/end\n$/)
+    expect(calls.map(({ arguments: input }) => input['a'])).toEqual(['0', '1', '2', '3'])
+    expect(stepResults).toHaveLength(4)
+    expect((await harness.runCell('exit 3')).finalResult).toMatchObject({ type: 'failed', error: 'exit code 3' })
+    await harness.close()
+    await backend.close()
   })
 })

@@ -31,12 +31,11 @@ directory. Each keeps its own variables for your next calls; no language sees th
 ${lines.join('\n')}`
 }
 
-/** Names of languages that a run may have. */
-export const maxLanguages = 8
-
-/** Returns why no run can have these languages, of which each has a valid name; undefined if it can. */
-export function problemOfCombination(names: readonly string[]): string | undefined {
-  if (names.length > maxLanguages) return `a run has at most ${maxLanguages} languages, not ${names.length}`
+/** Returns why no run can have these languages together; undefined if it can. */
+export function problemOfCombination([first, ...others]: readonly Language[]): string | undefined {
+  const names = [first, ...others].map((each) => each?.name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  return twice === undefined ? undefined : `the language ${twice} is there twice`
+  if (twice !== undefined) return `the language ${twice} is there twice`
+  if (first?.isStateless !== true) return undefined
+  return `${first.name} keeps no variables: name another language before it, such as bash,${first.name}`
 }

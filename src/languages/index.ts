@@ -18,6 +18,7 @@ import { truncateEnd } from '../common/text/text.js'
 import { combineLanguages, problemOfCombination } from './combined.js'
 import type { Language } from './language.js'
 import { bash } from './bash/index.js'
+import { addDefinition, type CommandLanguage, commandLanguages } from './commands/index.js'
 import { javascript } from './javascript/index.js'
 import { python } from './python/index.js'
 
@@ -31,10 +32,33 @@ export type {
   Repl,
   ToolsOptions,
 } from './language.js'
+export type { CommandLanguage } from './commands/index.js'
 export { parametersOf } from './parameters.js'
 export { installFolder, runnerCommand } from './shared/runner-command.js'
 
+/** The languages with a runner, and bash. */
 export const languages: readonly Language[] = [python, javascript, bash]
+
+/** All languages that a run may have. */
+function allLanguages(): readonly Language[] {
+  return [...languages, ...commandLanguages()]
+}
+
+/**
+ * Defines a language whose cells a command of the image executes, for runs that have it besides another language. It is
+ * known in this process from now on: call it in the file of the configuration, and where a client names the language. A
+ * shipped one may be defined again, such as `java` with another path.
+ *
+ * @returns the name, for `language`
+ * @throws PtcError CONFIG_INVALID
+ */
+export function defineLanguage(definition: CommandLanguage): string {
+  addDefinition(
+    definition,
+    languages.map(({ name }) => name),
+  )
+  return definition.name
+}
 
 /**
  * Returns the language of a run. For a name with commas, such as `python,bash`, it is the combination of several.
@@ -49,7 +73,7 @@ export function languageOf(name: string): Language {
 }
 
 function knownLanguage(name: string): Language {
-  const found = languages.find((language) => language.name === name)
+  const found = allLanguages().find((language) => language.name === name)
   if (found) return found
   throw new PtcError('SANDBOX_UNAVAILABLE', `this worker has no language ${name}`, {
     hint: 'Start a worker of the version that started the run, or a later one.',
@@ -61,24 +85,28 @@ export const defaultLanguage: Language = languageOf(defaultLanguageName)
 
 /** Returns why no new run can have this choice of languages; undefined for one that is valid. */
 export function problemOfLanguage(choice: unknown): string | undefined {
-  const known = languages.map((language) => language.name)
+  const known = allLanguages().map((language) => language.name)
   const given: readonly unknown[] = Array.isArray(choice) ? choice : [choice]
   if (given.length === 0 || given.some((each) => typeof each !== 'string'))
     return `a language is one of ${known.join(', ')}, or a list of them`
   const tooLong = (given as readonly string[]).find((each) => each.length > maxChoiceCharacters)
   const names = tooLong === undefined ? languageNamesOf(choice as LanguageChoice) : [tooLong]
+  if (names.length > maxLanguages) return `a run has at most ${maxLanguages} languages, not ${names.length}`
   const unknown = names.find((name) => !known.includes(name))
-  if (unknown === undefined) return problemOfCombination(names)
+  if (unknown === undefined) return problemOfCombination(names.map(knownLanguage))
   const asked = JSON.stringify(truncateEnd(unknown, 40))
   return `there is no language ${asked}; there are: ${known.join(', ')}`
 }
+
+/** Languages that a run may have. */
+const maxLanguages = 8
 
 /** More than any valid choice has. */
 const maxChoiceCharacters = 1_000
 
 /** The language of code in a file with this name; undefined for other files. */
 export function languageOfFile(file: string): Language | undefined {
-  return languages.find(({ extension, otherExtensions = [] }) =>
+  return allLanguages().find(({ extension, otherExtensions = [] }) =>
     [extension, ...otherExtensions].some((each) => file.endsWith(each)),
   )
 }

@@ -17,6 +17,8 @@ export interface Language {
   readonly repl: Repl
   /** The embedded sandbox has an interpreter of the language. Undefined: it has none. */
   readonly isEmbedded?: true
+  /** A cell keeps nothing for later cells, so that the language can't be the first one of a run. */
+  readonly isStateless?: true
   /** Undefined: no API of a model provider executes the language. */
   readonly hosted?: HostedLanguage
   /** Returns whether a function of a tool must not have this name: a keyword, or a name that programs use. */

@@ -126,7 +126,7 @@ it('client tools are described in the language of the run', async () => {
 })
 
 it.each([
-  ['an unknown language', { language: 'ruby' }, 'there is no language "ruby"; there are: python, javascript'],
+  ['an unknown language', { language: 'cobol' }, 'there is no language "cobol"; there are: python, javascript'],
   ['a language that is no text', { language: 7 as never }, 'language'],
   ['JavaScript in the embedded sandbox', { language: 'javascript', sandbox: 'wasm' }, 'does not execute javascript'],
   ['no language', { language: [] }, 'a language is one of python, javascript'],

@@ -4,7 +4,7 @@ import type { LogLevel } from '../../worker/index.js'
 import { languageNameOf, type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../platform/listen-address.js'
 import { efforts, type Thinking } from '../../common/agent/model-settings.js'
-import { languages, problemOfLanguage } from '../../languages/index.js'
+import { languages } from '../../languages/index.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import { type TaskMode, taskModes } from '../../common/agent/task-modes.js'
 
@@ -33,14 +33,8 @@ export function sandboxOption(...others: readonly string[]): Option {
 export function languageOption(text = 'that of its agent or the configuration'): Option {
   const one = languages.map(({ name }) => name).join(', ')
   const description = `language of the code: ${one}, or several: a,b (default: ${text})`
-  return new Option('--language <names>', description).argParser(parseLanguage)
-}
-
-/** Parser for commander: `python` or `python,javascript`. */
-function parseLanguage(text: string): string {
-  const problem = problemOfLanguage(text)
-  if (problem === undefined) return languageNameOf(text)
-  throw new InvalidArgumentError(`${problem[0]?.toUpperCase()}${problem.slice(1)}.`)
+  // A configuration may define others, so that the names are checked later.
+  return new Option('--language <names>', description).argParser(languageNameOf)
 }
 
 export function idOption(): Option {

@@ -1,5 +1,6 @@
 import { PtcError } from '../../common/errors.js'
 import { defaultLanguageName, languageNamesOf } from '../../common/names.js'
+import { problemOfLanguage } from '../../languages/index.js'
 import type { Environment } from '../environment/environment.js'
 import type { SessionTarget } from './exec-in-session.js'
 
@@ -13,6 +14,7 @@ interface CodeInSession extends Pick<SessionTarget, 'language' | 'cellLanguage'>
  *
  * @param session its name. Undefined: a new one
  * @param chosen the language that a person has chosen. Undefined: the first of the session
+ * @throws PtcError RUN_INPUT_INVALID for an unknown language
  */
 export async function languageInSession(
   { ptc, config }: Environment,
@@ -24,6 +26,8 @@ export async function languageInSession(
   if (chosen === undefined) return { language: known, typed: own }
   const names = languageNamesOf(own)
   const isOneOfSeveral = names.length > 1 && names.includes(chosen)
+  const problem = isOneOfSeveral ? undefined : problemOfLanguage(chosen)
+  if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
   return { ...(isOneOfSeveral ? { language: own, cellLanguage: chosen } : { language: chosen }), typed: chosen }
 }
 

@@ -7,7 +7,7 @@ import { documentTools } from '../../tools/documentation/document-tools.js'
 import { exampleCallOf } from './example-call.js'
 import { buildPrompt } from './prompt.js'
 
-const language = languageOf('python,javascript')
+const language = languageOf('python,javascript,bash,ruby')
 
 const documentation = (names: readonly string[]) =>
   documentTools(
@@ -31,7 +31,10 @@ it('the prompt for several languages documents the tools once, and shows a call 
   await expect(`${codeTool?.description}\n`).toMatchFileSnapshot('several-languages.golden.txt')
   expect(codeTool?.inputSchema).toEqual({
     type: 'object',
-    properties: { language: { type: 'string', enum: ['python', 'javascript'] }, code: { type: 'string' } },
+    properties: {
+      language: { type: 'string', enum: ['python', 'javascript', 'bash', 'ruby'] },
+      code: { type: 'string' },
+    },
     required: ['code'],
     additionalProperties: false,
   })
@@ -44,7 +47,7 @@ it('the model of a run with one language names none', () => {
 
 it('without tools, the prompt for several languages shows no call', () => {
   const [codeTool] = buildPrompt({ language, tools: [], limits: defaultLimits }).tools
-  expect(codeTool?.description).toMatch(/- `javascript`: [^\n]* Print with console.log\.$/)
+  expect(codeTool?.description).toMatch(/- `javascript`: [^\n]* Print with console.log\.\n/)
 })
 
 it('the example of a call is short', () => {

@@ -169,7 +169,7 @@ it('each cell of a run with several languages names its language, also when it i
       turn(code('x = double {"n": 2}\nprint language')),
       turn(codeIn('python', 'print language\nx = lose {}\nprint language')),
       turn(codeIn('lines', 'print language')),
-      turn(codeIn('ruby', 'print language')),
+      turn(codeIn('cobol', 'print language')),
       turn(codeIn('x'.repeat(10_000), 'print language')),
       turn(call('execute_code', { language: [1], code: 'print language' })),
       answerResult,
@@ -185,7 +185,7 @@ it('each cell of a run with several languages names its language, also when it i
   })
   const told = JSON.stringify(env.api.requests.at(-1)?.body)
   expect(told).toContain('python\\npython')
-  expect(told).toContain('there is no language \\"ruby\\" here, only lines, python')
+  expect(told).toContain('there is no language \\"cobol\\" here, only lines, python')
   expect(told.split('the first')).toHaveLength(3)
   const cells = (await env.ptc.handle(run.workflowId).tree()).turns.flatMap((each) => each.cells)
   expect(cells.map(({ language }) => language)).toEqual([undefined, 'python', undefined])
@@ -197,9 +197,9 @@ it('code in a session names one of the languages of the session', async () => {
   const execute = (options: ExecuteOptions) => env.ptc.sessions.execute('books', 'print language', options)
   expect(await execute({ cellLanguage: 'python' })).toMatchObject({ outcome: { output: 'python\n' }, isNew: true })
   expect(await execute({ language: ['lines', 'python'] })).toMatchObject({ outcome: { output: 'the first\n' } })
-  await expect(execute({ cellLanguage: 'ruby' })).rejects.toMatchObject({
+  await expect(execute({ cellLanguage: 'cobol' })).rejects.toMatchObject({
     code: 'RUN_INPUT_INVALID',
-    message: expect.stringContaining('there is no language "ruby" here, only lines, python'),
+    message: expect.stringContaining('there is no language "cobol" here, only lines, python'),
   })
   await expect(execute({ language: 'python' })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
   await env.ptc.sessions.close('books')
@@ -207,9 +207,9 @@ it('code in a session names one of the languages of the session', async () => {
 
 it('a run in an unknown language ends at its start, with the languages that there are', async () => {
   const { env, backend } = await startLines({ tools: [double], script: noModel })
-  await expect(env.ptc.startAgent({ question: 'x', language: 'ruby' })).rejects.toMatchObject({
+  await expect(env.ptc.startAgent({ question: 'x', language: 'cobol' })).rejects.toMatchObject({
     code: 'RUN_INPUT_INVALID',
-    message: expect.stringContaining('there is no language "ruby"; there are: python, javascript, lines'),
+    message: expect.stringContaining('there is no language "cobol"; there are: python, javascript, bash, lines'),
   })
   expect(backend.opened).toEqual([])
 })

@@ -8,4 +8,4 @@ import { setup } from './setup.mjs'
 setup()
 await build()
 const modules = process.argv.slice(2)
-process.exit(await runNode('node_modules/jiti/lib/jiti-cli.mjs', ['test/cpython-comparison/compare.ts', ...modules]))
+process.exit(await runNode('node_modules/jiti/lib/jiti-cli.mjs', ['test/comparison/cpython/compare.ts', ...modules]))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
-import { readExpected } from '../../cpython-comparison/outcomes.js'
+import { readExpected } from '../../comparison/outcomes.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-comparison-'))
 const known = 'test_pickle.CompatPickleTests test.test_pickle.CompatPickleTests.test_exceptions'
@@ -14,7 +14,7 @@ const unchanged = 'test_bisect test.test_bisect.TestBisectC.test_lookups_with_ke
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 it('the list of expected differences only shrinks', () => {
-  const list = readFileSync(new URL('../../cpython-comparison/expected-differences.txt', import.meta.url), 'utf8')
+  const list = readFileSync(new URL('../../comparison/cpython/expected-differences.txt', import.meta.url), 'utf8')
   expect(readExpected(list).length).toBeLessThanOrEqual(96)
 })
 
@@ -43,7 +43,7 @@ async function compare(expected: readonly string[], modules: readonly string[]) 
   writeFileSync(file, expected.join('\n'))
   const child = spawn(
     process.execPath,
-    ['node_modules/jiti/lib/jiti-cli.mjs', 'test/cpython-comparison/compare.ts', ...modules],
+    ['node_modules/jiti/lib/jiti-cli.mjs', 'test/comparison/cpython/compare.ts', ...modules],
     { env: { ...process.env, PTC_COMPARE_EXPECTED: file }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
   let output = ''

@@ -78,7 +78,9 @@ globalThis.__dirname = ${JSON.stringify(folder)}
 globalThis.require = require('node:module').createRequire(__filename)
 globalThis.module = { exports: {}, filename: __filename, id: '.' }
 globalThis.exports = module.exports
-require.main = module`
+require.main = module
+// A name that a cell declares hides a global in modules, too: before the cell has come to it, it is undefined there.
+require('../common')`
 
 /** Lets timers end, and does what the end of a process does: \`common.mustCall\` of a test fails then. */
 const end = `

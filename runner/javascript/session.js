@@ -324,10 +324,8 @@ class Session {
     const limit = this.limits.calls_per_cell
     if (this.callsInCell > limit) {
       const message = `more than ${limit} tool calls in one cell. Make the rest in the next cell.`
-      const stop = new CellStop('limit_exceeded', message)
-      cell.end ??= endOf(stop)
-      this.#forgetWork()
-      return reject(stop)
+      cell.end ??= endOf(new CellStop('limit_exceeded', message))
+      return this.#forgetWork() // the call waits for ever: code that catches an error would make the next call
     }
     this.callIndex += 1
     this.newCalls.push({ call: this.callIndex, tool, arguments: JSON.parse(text) })

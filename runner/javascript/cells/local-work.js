@@ -10,7 +10,8 @@ const { setInterval } = require('node:timers')
 const CHECK_MS = 20
 const SLEEP_MS = 15 // of the last interval
 const [POLL_FLOOR, POLL_CEILING] = [0.05, 5] // seconds; each poll is a durable step
-const utilization = performance.eventLoopUtilization.bind(performance)
+// Not `eventLoopUtilization`, which reads `process.hrtime`, and so would move the clock of the program.
+const { nodeTiming } = performance
 
 class LocalWork {
   /** @param suspend called with seconds until the next step; returns false when nothing is pending */
@@ -18,7 +19,7 @@ class LocalWork {
     this.interrupts = interrupts
     this.suspend = suspend
     this.pause = POLL_FLOOR
-    this.idleBefore = utilization().idle
+    this.idleBefore = nodeTiming.idleTime
     setInterval(() => this.#check(), CHECK_MS).unref()
     this.known = new Set(process._getActiveHandles())
   }
@@ -32,12 +33,12 @@ class LocalWork {
   }
 
   #check() {
-    const { idle } = utilization()
+    const idle = nodeTiming.idleTime
     const slept = idle - this.idleBefore
     this.idleBefore = idle
     if (slept < SLEEP_MS || !this.suspend(this.pause)) return
     this.pause = Math.min(2 * this.pause, POLL_CEILING)
-    this.idleBefore = utilization().idle
+    this.idleBefore = nodeTiming.idleTime
   }
 
   /** Closes what a stopped cell has left open, so that its callbacks do not run. */

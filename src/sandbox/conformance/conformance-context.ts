@@ -35,12 +35,14 @@ export interface CaseDefinition {
 export class ConformanceContext {
   readonly backend: SandboxBackend
   readonly supportsInterrupt: boolean
+  readonly #language: string
   readonly #makeBackend: () => SandboxBackend
   readonly #harnesses: SessionHarness[] = []
   readonly #backends: SandboxBackend[] = []
   #sharedHarness: Promise<SessionHarness> | undefined
 
-  constructor(makeBackend: () => SandboxBackend, supportsInterrupt: boolean) {
+  constructor(makeBackend: () => SandboxBackend, language: string, supportsInterrupt: boolean) {
+    this.#language = language
     this.#makeBackend = makeBackend
     this.backend = makeBackend()
     this.supportsInterrupt = supportsInterrupt
@@ -48,13 +50,18 @@ export class ConformanceContext {
 
   /** The harness of the shared session. Opening a session takes time, and cases must not affect each other. */
   harness(): Promise<SessionHarness> {
-    this.#sharedHarness ??= new SessionHarness(this.backend).open()
+    this.#sharedHarness ??= this.createHarness().open()
     return this.#sharedHarness
+  }
+
+  /** Returns a harness without a sandbox: `open` it, or let it attach to that of the session. */
+  createHarness(backend = this.backend, session?: SessionRef, limits: Partial<Limits> = {}): SessionHarness {
+    return new SessionHarness(backend, limits, session, this.#language)
   }
 
   /** Opens a session for this case only. */
   async newHarness(limits: Partial<Limits> = {}, session?: SessionRef, files?: SandboxFiles): Promise<SessionHarness> {
-    const harness = new SessionHarness(this.backend, limits, session)
+    const harness = this.createHarness(this.backend, session, limits)
     harness.files = files
     return this.closeAfterCase(await harness.open())
   }

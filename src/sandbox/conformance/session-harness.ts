@@ -50,6 +50,8 @@ export class SessionHarness {
   readValue: ReadValue = ({ sha256 }) => readChunks(this.#values.get(sha256))
   /** The files of the sandbox. Set them before `open`. */
   files: SandboxFiles | undefined
+  /** Receives output that the sandbox sends before the end of a step. */
+  onOutput: (text: string) => void = () => undefined
   step = 0
   /** Number of steps with a result in the history; undefined: all before the current one. */
   recorded: number | undefined
@@ -153,7 +155,7 @@ export class SessionHarness {
     const { readValue, now, recorded } = this
     const waited = now - this.#lastResultAt
     this.#lastResultAt = now
-    const options = { attempt, signal: AbortSignal.timeout(timeoutMs), onOutput: () => undefined, readValue }
+    const options = { attempt, signal: AbortSignal.timeout(timeoutMs), onOutput: this.onOutput, readValue }
     const step = { number, now, waited, input, ...defined({ recorded }) }
     return this.host.executeStep(this.session, step, this.sessionSpec, options)
   }

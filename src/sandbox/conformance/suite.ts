@@ -12,11 +12,20 @@ import {
   plantedSecret,
 } from './conformance-context.js'
 import type { SandboxBackend } from '../backend.js'
-import { pythonCases } from './python/index.js'
+import { defaultLanguageName } from '../../common/names.js'
+import { backendCases } from './backend-cases.js'
+import { javascriptSuite } from './javascript/index.js'
+import { caseOf, type LanguageSuite, rowsOf } from './language-suite.js'
+import { pythonSuite } from './python/index.js'
+
+/** The columns of the table. */
+export const languageSuites: readonly LanguageSuite[] = [pythonSuite, javascriptSuite]
 
 export interface ConformanceOptions extends BackendCapabilities {
   /** Creates a backend. It is called several times, like by several workers of one host. */
   readonly makeBackend: () => SandboxBackend
+  /** The language whose cases run: `python` or `javascript`. Default: `python`. */
+  readonly language?: string
 }
 
 /** One test, for any test runner. */
@@ -38,11 +47,13 @@ const timeoutMs = 180_000
 
 /** Returns the cases for a backend. They share a sandbox: run them one after the other. */
 export function sandboxConformance(options: ConformanceOptions): ConformanceSuite {
-  const { makeBackend, supportsInterrupt } = options
+  const { makeBackend, supportsInterrupt, language = defaultLanguageName } = options
+  const suite = languageSuites.find((each) => each.language === language)
+  if (!suite) throw new Error(`there are no cases of the language ${language}`)
   let context: ConformanceContext | undefined
   const getContext = (): ConformanceContext => {
     process.env[plantedSecret.name] = plantedSecret.value
-    return (context ??= new ConformanceContext(makeBackend, supportsInterrupt))
+    return (context ??= new ConformanceContext(makeBackend, language, supportsInterrupt))
   }
   const bind = (group: string, { name, run }: CaseDefinition): ConformanceCase => ({
     name: `${group}: ${name}`,
@@ -60,10 +71,17 @@ export function sandboxConformance(options: ConformanceOptions): ConformanceSuit
   })
   const isApplicable = ({ requires = [] }: CaseDefinition): boolean =>
     [requires].flat().every((capability) => options[capability] === true)
+  const rows = rowsOf(suite).flatMap((row) => {
+    const definition = caseOf(row)
+    return definition === undefined ? [] : [[row.group, definition] as const]
+  })
+  const own = [...suite.ownCases, ['backend', backendCases] as const].flatMap(([group, cases]) =>
+    cases.map((definition) => [group, definition] as const),
+  )
   return {
-    cases: pythonCases.flatMap(([group, cases]) =>
-      cases.filter(isApplicable).map((definition) => bind(group, definition)),
-    ),
+    cases: [...rows, ...own]
+      .filter(([, definition]) => isApplicable(definition))
+      .map(([group, definition]) => bind(group, definition)),
     async close() {
       delete process.env[plantedSecret.name]
       await context?.close()

@@ -1,27 +1,19 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { expectedDifferences, runComparison } from '../../support/comparison.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
-import { readExpected } from '../../cpython-comparison/outcomes.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'ptc-comparison-'))
 const known = 'test_pickle.CompatPickleTests test.test_pickle.CompatPickleTests.test_exceptions'
 const unchanged = 'test_bisect test.test_bisect.TestBisectC.test_lookups_with_key_function'
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
 it('the list of expected differences only shrinks', () => {
-  const list = readFileSync(new URL('../../cpython-comparison/expected-differences.txt', import.meta.url), 'utf8')
-  expect(readExpected(list).length).toBeLessThanOrEqual(96)
+  expect(expectedDifferences('cpython/expected-differences.txt').length).toBeLessThanOrEqual(96)
 })
 
 // A small part of `npm run compare:cpython`, which compares all of CPython's tests and takes hours.
 describeDocker('the comparison with plain Python', () => {
   it('the comparison with plain Python passes when only expected differences occur', async () => {
-    const { status, output } = await compare(
+    const { status, output } = await runComparison(
+      'cpython',
       [`${known}  # tools are builtins`],
       ['test_contextlib', 'test_pickle.CompatPickleTests'],
     )
@@ -31,23 +23,13 @@ describeDocker('the comparison with plain Python', () => {
   })
 
   it('the comparison fails for an unexpected difference, and for an expected one that no longer occurs', async () => {
-    const { status, output } = await compare([unchanged], ['test_bisect', 'test_pickle.CompatPickleTests'])
+    const { status, output } = await runComparison(
+      'cpython',
+      [unchanged],
+      ['test_bisect', 'test_pickle.CompatPickleTests'],
+    )
     expect(output).toContain(`FAILED ${known}: pass -> fail`)
     expect(output).toContain(`FAILED ${unchanged}: no longer differs, remove it`)
     expect(status).toBe(1)
   })
 })
-
-async function compare(expected: readonly string[], modules: readonly string[]) {
-  const file = join(folder, 'expected.txt')
-  writeFileSync(file, expected.join('\n'))
-  const child = spawn(
-    process.execPath,
-    ['node_modules/jiti/lib/jiti-cli.mjs', 'test/cpython-comparison/compare.ts', ...modules],
-    { env: { ...process.env, PTC_COMPARE_EXPECTED: file }, stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  let output = ''
-  child.stdout.on('data', (piece: Buffer) => (output += piece.toString()))
-  const [status] = await once(child, 'close')
-  return { status, output }
-}

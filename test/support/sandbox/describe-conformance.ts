@@ -5,12 +5,19 @@ import type { ConformanceOptions } from '../../../src/sandbox/conformance/suite.
 
 import { describeValueTransfer } from './describe-value-transfer.js'
 
-/** Runs the published conformance suite as Vitest tests. */
-export function describeConformance(options: ConformanceOptions): void {
+/**
+ * Runs the published conformance suite as Vitest tests.
+ *
+ * @param groups default: all
+ */
+export function describeConformance(options: ConformanceOptions, groups?: readonly string[]): void {
   const suite = sandboxConformance(options)
   afterAll(() => suite.close(), 180_000)
-  for (const { name, timeoutMs, run } of suite.cases) it(name, { timeout: timeoutMs }, run)
+  for (const { name, timeoutMs, run } of suite.cases)
+    if (groups?.some((group) => name.startsWith(`${group}: `)) ?? true) it(name, { timeout: timeoutMs }, run)
 
+  // The transfer of values is the same for all languages.
+  if (options.language !== 'python') return
   let backend: SandboxBackend
   describe('external values', () => {
     beforeAll(() => {

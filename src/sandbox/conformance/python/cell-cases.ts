@@ -1,33 +1,9 @@
-import { capturedCharacters } from '../../../common/run/limits.js'
 import assert from 'node:assert/strict'
-import type { Externalizable } from '../../../common/json/external-value.js'
-import { expectError, expectResult, fails, prints } from '../expectations.js'
+import { expectError, fails, prints } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Cells that run one after the other in one interpreter. */
 export const cellCases: readonly CaseDefinition[] = [
-  prints(
-    'share variables, functions and imports',
-    ['import math\nanswer = 42\ndef double(x): return x * 2', 'print(double(answer), math.pi > 3)'],
-    '84 True\n',
-  ),
-  {
-    name: 'have the input of the run as a variable, also one by reference that is the source itself',
-    async run(context) {
-      const harness = await context.harness()
-      const run = (source: Externalizable<string>, inputData: Externalizable) => {
-        harness.cell += 1
-        return harness.executeStep({ type: 'cell', cell: harness.cell, source, inputData })
-      }
-      const small = await run('input_data["n"] += 1\nprint(input_data, callable(input))', { n: 1 })
-      assert.equal(expectResult(small, 'completed').output, "{'n': 2} True\n")
-      assert.equal((await harness.runCell('print(input_data)')).output, "{'n': 2}\n")
-      const source = harness.storeValue('print(len(input_data))')
-      assert.equal(expectResult(await run(source, source), 'completed').output, '22\n')
-      const large = harness.storeValue(Array.from({ length: 50_000 }, (_, id) => id))
-      assert.equal(expectResult(await run(source, large), 'completed').output, '50000\n')
-    },
-  },
   {
     name: 'show only their own lines in tracebacks',
     async run(context) {
@@ -61,7 +37,6 @@ export const cellCases: readonly CaseDefinition[] = [
       assert.equal((await harness.runCell('import logging, weakref\nprint("atexit")')).output, 'atexit\n')
     },
   },
-  fails('report the position of a syntax error', 'x ===', 'SyntaxError'),
   fails(
     'show the lines as the compiler counts them',
     'a = "\f \v \x1c \x85 \u2028"\r\ndef fail():\r    return 1 / 0  # here\nfail()',
@@ -134,41 +109,6 @@ export const cellCases: readonly CaseDefinition[] = [
     'async def main():\n    print(await get(5))\nasyncio.run(main())',
     "{'a': 5}\n",
   ),
-  {
-    name: 'may call sys.exit',
-    async run(context) {
-      const harness = await context.harness()
-      const bye = expectResult((await harness.runCell('import sys\nprint("bye")\nsys.exit()')).finalResult, 'completed')
-      assert.equal(bye.output, 'bye\n')
-      expectError((await harness.runCell('sys.exit("no luck")')).finalResult, /^SystemExit: no luck$/)
-    },
-  },
-  {
-    name: 'return the head and the tail of too much output',
-    async run(context) {
-      const harness = await context.harness()
-      const { output } = await harness.runCell('print("a" * 1_000_000 + "z")')
-      assert.ok(output.length < capturedCharacters + 100, `${output.length} characters`)
-      assert.match(output, /^aaa[^]*characters cut[^]*az\n$/)
-    },
-  },
-  {
-    name: 'can not forge a frame by printing one',
-    async run(context) {
-      const source = 'print("\\x00\\x00\\x00\\x02{}", {"type": "completed", "step": 1, "output": "forged"})'
-      const { finalResult } = await (await context.harness()).runCell(source)
-      assert.match(expectResult(finalResult, 'completed').output, /forged/)
-    },
-  },
-  {
-    name: 'receive results of calls that an earlier cell left pending',
-    async run(context) {
-      const harness = await context.harness()
-      const { output } = await harness.runCell('task = asyncio.create_task(get("later"))\nawait asyncio.sleep(0)')
-      assert.match(output, /\[hint\] 1 tool calls were still open/)
-      assert.equal((await harness.runCell('print(await task)')).output, "{'a': 'later'}\n")
-    },
-  },
   prints(
     'may use threads and child processes',
     [

@@ -1,22 +1,21 @@
-import type { CaseDefinition } from '../conformance-context.js'
+import type { LanguageSuite } from '../language-suite.js'
 import { asyncioCases } from './concurrency/asyncio-cases.js'
+import { pythonPrograms } from './code/programs.js'
+import { pythonSessions } from './code/sessions.js'
 import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
 import { fileCases } from './file-cases.js'
 import { restrictedCellCases } from './restricted-cell-cases.js'
-import { lifecycleCases } from './lifecycle-cases.js'
 import { limitCases } from './limit-cases.js'
 import { languageCases } from './python-cases.js'
 import { rebuildCases } from './rebuild-cases.js'
-import { stepCases } from './step-cases.js'
 import { streamCases } from './stream-cases.js'
 import { threadCases } from './concurrency/thread-cases.js'
 import { timeCases } from './time-cases.js'
 import { valueCases } from './value-cases.js'
-import { isolationCases } from './isolation-cases.js'
 
-/** The cases of sandboxes that run Python, by group. */
-export const pythonCases: readonly (readonly [group: string, cases: readonly CaseDefinition[]])[] = [
+/** The cases that only Python has. */
+const ownCases: LanguageSuite['ownCases'] = [
   ['calls', callCases],
   ['time', timeCases],
   ['asyncio', asyncioCases],
@@ -27,9 +26,12 @@ export const pythonCases: readonly (readonly [group: string, cases: readonly Cas
   ['Python', streamCases],
   ['Python', valueCases],
   ['cells over a limit', limitCases],
-  ['steps', stepCases],
   ['rebuilt program', rebuildCases],
-  ['backend', lifecycleCases],
   ['files', fileCases],
-  ['sandbox', isolationCases],
 ]
+
+export const pythonSuite: LanguageSuite = {
+  language: 'python',
+  column: { ...pythonPrograms, ...pythonSessions },
+  ownCases,
+}

@@ -32,53 +32,8 @@ async function runCells(harness: SessionHarness, cells: readonly string[]): Prom
   return { output, calls }
 }
 
-const clocks = `
-import asyncio, time
-from datetime import date, datetime, timezone
-class Stamp(datetime): pass
-def look(): return [
-  time.time(), str(time.time_ns()), time.localtime()[:6], time.gmtime()[:6], time.ctime(), time.asctime(), time.strftime('%c'),
-  datetime.now().isoformat(), datetime.now(timezone.utc).isoformat(), datetime.utcnow().isoformat(),
-  datetime.today().isoformat(), date.today().isoformat(), Stamp.now().isoformat(), type(Stamp.now()).__name__]
-`
-
-const randomness = `
-import os, random, secrets, tempfile, uuid
-print(os.urandom(8).hex(), uuid.uuid4(), uuid.uuid1(), secrets.token_urlsafe(9), secrets.randbelow(10**9))
-print(random.random(), random.SystemRandom().random(), random.Random().random(), os.path.basename(tempfile.mktemp()))
-random.seed()
-print(random.random(), hash('text'), list({str(n) for n in range(40)}))
-`
-
 /** A program that is repeated in a fresh sandbox must behave the same. */
 export const rebuildCases: readonly CaseDefinition[] = [
-  {
-    name: 'reads the same clock, which follows the steps',
-    async run(context) {
-      const [first, second] = await runInTwoEpochs(
-        context,
-        `${clocks}\nprint(look())`,
-        'await get(look())\nprint(look())',
-      )
-      assert.deepEqual(second, first)
-      assert.equal(new Set(first.output.split('\n')).size, 3, 'time continues')
-    },
-  },
-  {
-    name: 'reads the time of its session',
-    async run(context) {
-      const harness = await context.newHarness()
-      const { startedAt } = harness.session
-      harness.now = 3_600_000
-      const source =
-        'import time\nfrom datetime import datetime, timezone\nprint(time.time(), datetime.now(timezone.utc).timestamp())'
-      const { output } = await harness.runCell(source)
-      for (const seconds of output.trim().split(' ')) {
-        const late = Number(seconds) * 1_000 - startedAt - harness.now
-        assert.ok(late >= 0 && late < 1, `${late} ms late`)
-      }
-    },
-  },
   prints(
     'sleeps for the requested time by all of its clocks',
     `
@@ -93,22 +48,6 @@ print('the loop has ended')`,
     '3600.5 True\nthe loop has ended\n',
     { isFresh: true },
   ),
-  {
-    name: 'gets the same random numbers from every source, and the same order of sets',
-    async run(context) {
-      const [first, second] = await runInTwoEpochs(context, randomness, randomness)
-      assert.deepEqual(second, first)
-      assert.equal(new Set(first.output.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g)).size, 4)
-    },
-  },
-  {
-    name: 'gets random numbers that differ from those of another session',
-    async run(context) {
-      const source = 'import uuid\nprint(uuid.uuid4())'
-      const [one, other] = [await context.newHarness(), await context.newHarness()]
-      assert.notEqual((await one.runCell(source)).output, (await other.runCell(source)).output)
-    },
-  },
   {
     name: 'has its own random numbers and clock: threads and children have real ones',
     requires: 'supportsProcesses',

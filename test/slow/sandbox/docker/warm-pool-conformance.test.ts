@@ -1,15 +1,8 @@
 import { createDockerBackend } from '../../../../src/sandbox/docker/index.js'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
+import { conformanceOptions } from '../../../support/sandbox/conformance-columns.js'
 import { describeConformance } from '../../../support/sandbox/describe-conformance.js'
 
 describeDocker('the Docker sandbox with a warm pool', () => {
-  const makeBackend = () => createDockerBackend({ warm: 2, namespace: 'test' })
-  describeConformance({
-    makeBackend,
-    supportsReattach: true,
-    supportsInterrupt: true,
-    supportsProcesses: true,
-    providesIsolation: true,
-    supportsFiles: true,
-  })
+  describeConformance(conformanceOptions('dockerPython', () => createDockerBackend({ warm: 2, namespace: 'test' })))
 })

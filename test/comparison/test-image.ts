@@ -3,20 +3,16 @@ import { createDockerBackend } from '../../dist/sandbox/docker/index.js'
 
 export const docker = new Dockerode()
 
-const install = `
-set -e
-package=libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite
-apt-get update
-DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $package
-rm -rf /var/lib/apt/lists/*`
-
-/** The sandbox image of this runner with Debian's package of CPython's own tests; built once for each runner. */
-export async function ensureTestImage(): Promise<string> {
+/**
+ * The sandbox image of this runner with tests of a language; built once for each runner.
+ *
+ * @param install a script for sh, which root runs
+ */
+export async function ensureTestImage(repo: string, install: string): Promise<string> {
   const backend = createDockerBackend()
   const { image } = await backend.ensureImage()
   await backend.close()
   const [, tag = 'latest'] = image.split(':')
-  const repo = 'durable-ptc-cpython-tests'
   const name = `${repo}:${tag}`
   const isThere = await docker
     .getImage(name)
@@ -41,7 +37,7 @@ export async function ensureTestImage(): Promise<string> {
     output.on('data', (piece: Buffer) => (log = (log + piece.toString()).slice(-4_000)))
     await container.start()
     const { StatusCode: code } = (await container.wait()) as { StatusCode: number }
-    if (code !== 0) throw new Error(`CPython's tests could not be installed (exit code ${code}):\n${log}`)
+    if (code !== 0) throw new Error(`the tests could not be installed (exit code ${code}):\n${log}`)
     await container.commit({ repo, tag })
   } finally {
     await container.remove({ force: true })

@@ -2,7 +2,7 @@
 
 A process waits when it has an open call; when it waits for a child or reads a pipe; and when it waits for events, if
 it is the process of a runner, whose timers are the host's. So code that computes, sleeps or uses a socket does not
-wait. Two scans with the same states and the same used time count; EVENT_SECONDS apart when a runner waits for events,
+wait: this is local work, and may go on while a call is open. Two scans with the same states and the same used time count; EVENT_SECONDS apart when a runner waits for events,
 because it may be about to suspend by itself, with calls of its own.
 
 | /proc/PID/syscall                                | all processes wait                                               |
@@ -21,7 +21,9 @@ from time import monotonic
 QUIET_SECONDS = 0.05
 EVENT_SECONDS = 0.06  # the runner of JavaScript looks every 20 ms whether its event loop sleeps
 PR_SET_CHILD_SUBREAPER = 36
-BUSY = "busy"
+LOCAL_SECONDS = 0.2  # local work that only sleeps, or waits for something else
+RUNNING_SECONDS = 2.0  # local work that computes: a process that is about to call a tool is starting, or in line
+RUNNING, ELSEWHERE = "running", "elsewhere"  # states of a process that does not wait as above
 
 # Numbers of system calls by machine: waiting for a child, reading, waiting for events or another thread.
 _NUMBERS = {
@@ -62,25 +64,30 @@ class QuietCheck:
         """Called when a step begins, and when a call arrives."""
         self.since = monotonic()
         self.last_scan = None
-        self.quiet_since = 0.0
+        self.scan_since = self.since
 
     @property
-    def seconds(self):
-        """Seconds since the last reset."""
-        return monotonic() - self.since
+    def has_local_work(self):
+        """Whether some process has not waited for so long that calls are sent all the same."""
+        if self.last_scan not in (RUNNING, ELSEWHERE):
+            return False
+        limit = LOCAL_SECONDS if self.last_scan is ELSEWHERE else RUNNING_SECONDS
+        return monotonic() - self.scan_since >= limit
 
     def check(self):
         """Returns whether all processes wait, after two equal scans."""
         if not self.shows_system_calls:
-            return self.seconds >= QUIET_SECONDS
+            return monotonic() - self.since >= QUIET_SECONDS
         try:
             scan = self._scan()
         except PermissionError:  # a process that can't be traced
-            return self.seconds >= QUIET_SECONDS
-        if scan is BUSY or scan != self.last_scan:
-            self.last_scan, self.quiet_since = scan, monotonic()
+            return monotonic() - self.since >= QUIET_SECONDS
+        if scan != self.last_scan:
+            self.last_scan, self.scan_since = scan, monotonic()
             return False
-        return not self.waits_for_events or monotonic() - self.quiet_since >= EVENT_SECONDS
+        if scan in (RUNNING, ELSEWHERE):
+            return False
+        return not self.waits_for_events or monotonic() - self.scan_since >= EVENT_SECONDS
 
     def _scan(self):
         session = self.session
@@ -95,15 +102,15 @@ class QuietCheck:
             try:
                 state = self._state_of(pid, pid in calling, pid == active)
             except (FileNotFoundError, ProcessLookupError):
-                return BUSY  # it has just ended
-            if state is BUSY:
-                return BUSY
+                return RUNNING  # it has just ended
+            if state is RUNNING:
+                return RUNNING
             states.append((pid, state))
-        return states
+        return ELSEWHERE if any(state is ELSEWHERE for _, state in states) else states
 
 
     def _state_of(self, pid, has_call, is_runner):
-        """Returns what has to be equal in two scans; BUSY for a process that works."""
+        """Returns what has to be equal in two scans, or that the process does not wait."""
         threads = os.listdir(f"/proc/{pid}/task") if is_runner else [str(pid)]
         states = []
         for thread in threads:
@@ -112,7 +119,7 @@ class QuietCheck:
             if status in "ZX":
                 continue
             if status != "S":
-                return BUSY
+                return RUNNING
             if has_call:
                 return "call"
             if is_runner and int(thread) != pid:
@@ -123,7 +130,7 @@ class QuietCheck:
             if is_runner and call[0].isdigit() and int(call[0]) in EVENTS:
                 self.waits_for_events = True
             elif not _waits_for_process(pid, call):
-                return BUSY
+                return RUNNING if call[0] == "running" else ELSEWHERE
             states.append((thread, call[0], used))
         return states
 

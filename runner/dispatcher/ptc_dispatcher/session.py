@@ -3,9 +3,9 @@
 1. Each step that begins ends with exactly one result.
 2. Tool calls are numbered over all languages, those of one suspension that came by the socket in the order of their
    tool and arguments: the order in which parallel processes call is different in each execution.
-3. A step in which a cell waits for other processes ends when all processes wait, for calls or for each other; or after
-   LOCAL_WORK_SECONDS, when calls are open and some process works or sleeps. Then the host sends steps at growing
-   intervals, in which further calls are sent.
+3. A step in which calls by the socket are open ends when all processes wait, for calls or for each other; or after some
+   time, when another process has local work. Then the host sends steps at growing intervals, in which further calls
+   are sent.
 4. The time limit of a cell is applied here, because a runner would count the time in which its code waits for a process
    that waits for a tool.
 5. When a cell has ended, calls by the socket that are open fail, and until the next cell there are no calls.
@@ -29,7 +29,6 @@ from .tools.requests import OpenRequests
 from .tools.server import ToolServer
 
 FOLDER = os.path.join(os.environ.get("HOME", "/tmp"), ".durable-ptc")
-LOCAL_WORK_SECONDS = 0.2
 CHECK_SECONDS, CHECK_CEILING = 0.001, 0.02  # between two checks of the processes
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; each poll is a durable step
 KILL_SECONDS = 1.0  # from the first stop of a cell
@@ -54,7 +53,8 @@ class Session:
         self.cell = None
         self.call_index = 0  # of the last call in this session
         self.calls_in_cell = 0
-        self.now = 0  # of the current step, in milliseconds since the start of the session
+        self.now = 0  # milliseconds since the start of the session: the clock of the program
+        self.waited = 0  # milliseconds that the session has waited: the clock of its timers
         self.step_started = monotonic()
         self.is_running = False  # a step has begun, and has no result yet
         self.used_seconds = 0.0  # by the current cell, in steps before this one
@@ -102,7 +102,7 @@ class Session:
     # -- cells
 
     async def _execute_cell(self, frame):
-        self.now = frame["now"]
+        self._set_clock(frame)
         self.used_seconds, self.calls_in_cell, self.stopping, self.pause = 0.0, 0, None, POLL_FLOOR
         if "input_data" in frame:
             self.input_data = frame["input_data"]
@@ -133,7 +133,8 @@ class Session:
         settings = self.languages.get(language)
         if settings is None:
             return FailedCell(f"this sandbox has no language {language}")
-        input_data = None if language in self.used_languages else self.input_data
+        known = None if language in self.used_languages else self.input_data
+        input_data = frame.get("input_data", known)
         self.used_languages.add(language)
         if "command" in settings:
             if language not in self.runners:
@@ -157,7 +158,7 @@ class Session:
             if self.requests.any_open and self.stopping is None:
                 if self.quiet.check():
                     return self._suspended(None)
-                if monotonic() - self.step_started > LOCAL_WORK_SECONDS and self.quiet.seconds > LOCAL_WORK_SECONDS:
+                if self.quiet.has_local_work:
                     pause, self.pause = self.pause, min(2 * self.pause, POLL_CEILING)
                     return self._suspended(pause)
                 timeout, pause = min(pause, timeout), min(2 * pause, CHECK_CEILING)
@@ -194,7 +195,7 @@ class Session:
             self.host.send_result({"type": "failed", "kind": "limit_exceeded", "error": str(problem), "output": ""})
 
     async def _resume(self, frame):
-        self.now = frame["now"]
+        self._set_clock(frame)
         if "stop" in frame:
             self.requests.end_cell()
             self.stop({"kind": "timed_out", "error": frame["stop"]})
@@ -205,6 +206,16 @@ class Session:
             self.cell.resume(frame)
         finally:
             self.host.values.clear()
+
+    def _set_clock(self, frame):
+        """A step moves the clock. Timers count waiting only, not earlier computing."""
+        self.now = max(self.now, frame["now"])
+        self.waited += frame.get("waited", 0)
+
+    def read_clock(self):
+        """Returns milliseconds since 1970. Each reading moves the clock, so that a loop that waits for it ends."""
+        now, self.now = self.now, self.now + 1
+        return self.hello["started_at"] + now
 
     @property
     def running_seconds(self):

@@ -12,14 +12,15 @@ import {
   plantedSecret,
 } from './conformance-context.js'
 import type { SandboxBackend } from '../backend.js'
-import { defaultLanguageName } from '../../common/names.js'
+import { defaultLanguageName, languageNamesOf } from '../../common/names.js'
 import { backendCases } from './backend-cases.js'
+import { bashSuite } from './bash/index.js'
 import { javascriptSuite } from './javascript/index.js'
 import { caseOf, type LanguageSuite, rowsOf } from './language-suite.js'
 import { pythonSuite } from './python/index.js'
 
 /** The columns of the table. */
-export const languageSuites: readonly LanguageSuite[] = [pythonSuite, javascriptSuite]
+export const languageSuites: readonly LanguageSuite[] = [pythonSuite, javascriptSuite, bashSuite]
 
 export interface ConformanceOptions extends BackendCapabilities {
   /** Creates a backend. It is called several times, like by several workers of one host. */
@@ -48,7 +49,7 @@ const timeoutMs = 180_000
 /** Returns the cases for a backend. They share a sandbox: run them one after the other. */
 export function sandboxConformance(options: ConformanceOptions): ConformanceSuite {
   const { makeBackend, supportsInterrupt, language = defaultLanguageName } = options
-  const suite = languageSuites.find((each) => each.language === language)
+  const suite = languageSuites.find((each) => each.language === languageNamesOf(language)[0])
   if (!suite) throw new Error(`there are no cases of the language ${language}`)
   let context: ConformanceContext | undefined
   const getContext = (): ConformanceContext => {

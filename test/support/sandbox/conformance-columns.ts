@@ -22,6 +22,7 @@ export const conformanceColumns = {
   dockerPython: { language: 'python', title: 'Python, Docker', capabilities: docker },
   embeddedPython: { language: 'python', title: 'Python, embedded', capabilities: embedded },
   dockerJavaScript: { language: 'javascript', title: 'JavaScript, Docker', capabilities: docker },
+  dockerBash: { language: 'bash', title: 'Bash, Docker', capabilities: docker },
 } as const satisfies Readonly<Record<string, ConformanceColumn>>
 
 /** The options of the suite for a column. */

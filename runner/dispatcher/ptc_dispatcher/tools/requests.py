@@ -24,7 +24,7 @@ class ToolFailure(Exception):
 
 
 class Request:
-    """`due`: of a sleep, milliseconds since the start of the session. `index`: of a call that the host has."""
+    """`due`: of a sleep, in the time that the session has waited. `index`: of a call that the host has."""
 
     def __init__(self, pid, tool="", arguments=None, due=None):
         self.pid, self.tool, self.arguments, self.due = pid, tool, arguments, due
@@ -90,7 +90,7 @@ class OpenRequests:
 
     async def sleep(self, pid, seconds):
         self._check_open()
-        await self._wait(Request(pid, due=self.session.now + 1_000 * seconds))
+        await self._wait(Request(pid, due=self.session.waited + 1_000 * seconds))
 
     def _check_open(self):
         if not self.accepts:
@@ -125,7 +125,7 @@ class OpenRequests:
             floats = {} if mask is None else {"floats": mask}
             calls.append({"call": request.index, "tool": request.tool, "arguments": request.arguments, **floats})
         due = [request.due for request in self.open if request.due is not None]
-        seconds = max(0, (min(due) - session.now) / 1_000) if due else None
+        seconds = max(0, (min(due) - session.waited) / 1_000) if due else None
         return calls, seconds, len(calls) < len(new)
 
     def deliver(self, results):
@@ -140,7 +140,7 @@ class OpenRequests:
         if sleeping and not results and self.is_sleep_next:
             first = min(request.due for request in sleeping)
             for request in sleeping:
-                if request.due <= max(first, self.session.now):
+                if request.due <= max(first, self.session.waited):
                     self.open.remove(request)
                     request.answer.set_result((None, None))
         self.session.quiet.reset()

@@ -161,7 +161,7 @@ class ToolServer:
         if url.path == "/health":
             return _json({"status": "ok"})
         if url.path == "/time":
-            return _json({"time": (self.session.hello["started_at"] + self.session.now) / 1_000})
+            return _json({"time": self.session.read_clock() / 1_000})
         if url.path == "/tools/list":
             return _json({"tools": [_listed(signature) for signature in signatures]}, cached)
         if url.path == "/tools/help" and name is None:

@@ -26,5 +26,11 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(os.path.dirname(here), "python")]
 from ptc_dispatcher.session import Session  # noqa: E402
 
+
+async def main():
+    status = await Session(json.loads(sys.argv[1])).run()
+    os._exit(status)  # the sandbox ends with this process: nothing is tidied up
+
+
 if __name__ == "__main__":
-    sys.exit(asyncio.run(Session(json.loads(sys.argv[1])).run()))
+    asyncio.run(main())

@@ -83,7 +83,7 @@ static int write_all(int descriptor, const char *data, size_t length) {
 static int connected(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const char *path = getenv("PTC_TOOLS");
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path ? path : "/tmp/.durable-ptc/tools.sock");
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path ? path : "/run/tools/tools.sock");
     struct timespec pause = {0, 10000000};
     for (time_t end = time(NULL) + CONNECT_SECONDS;;) {
         int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

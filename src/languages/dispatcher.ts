@@ -20,6 +20,9 @@ export function dispatchedRunner(name: string, settings: JsonObject): Runner {
   return { ...dispatcher({ [name]: settings }), dispatched: settings }
 }
 
+/** Where the dispatcher has its socket, and the state of bash between two cells. */
+const dispatcherFolder = '/run/tools'
+
 function dispatcher(settings: Readonly<Record<string, JsonObject>>): Runner {
   return {
     interpreter: pythonInterpreter,
@@ -27,7 +30,8 @@ function dispatcher(settings: Readonly<Record<string, JsonObject>>): Runner {
     entry: 'dispatcher.py',
     arguments: [JSON.stringify(settings)],
     // Programs that cells start have the variables, too: those in Python iterate their sets in the same order again.
-    environment: { PYTHONHASHSEED: '0' },
+    environment: { PYTHONHASHSEED: '0', PTC_FOLDER: dispatcherFolder },
+    privateFolder: dispatcherFolder,
     needsSchemas: true,
   }
 }

@@ -64,6 +64,8 @@ export interface Runner {
   readonly arguments?: readonly string[]
   /** The environment variables that the runner needs, besides those of every sandbox. */
   readonly environment: Readonly<Record<string, string>>
+  /** A folder in memory that only the user of the sandbox may read, besides `/tmp`. */
+  readonly privateFolder?: string
   /** The runner needs the descriptions and the JSON Schemas of the tools. */
   readonly needsSchemas?: true
   /** What the dispatcher needs to execute cells of the language itself. Undefined: it starts this runner for them. */

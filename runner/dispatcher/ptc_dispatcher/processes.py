@@ -38,20 +38,30 @@ def adopt_orphans():
 
 
 def descendants(roots):
-    """Returns the processes below these, without them."""
+    """Returns the living processes below these, without them."""
     children = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
-                children.setdefault(int(_stat(name)[1]), []).append(int(name))
+                status, parent = _stat(name)[:2]
             except OSError:  # it has ended
-                pass
+                continue
+            if status not in "ZX":
+                children.setdefault(int(parent), []).append(int(name))
     found, pending = [], list(roots)
     while pending:
         below = children.get(pending.pop(), ())
         found += below
         pending += below
     return found
+
+
+def end_process(pid, number):
+    """Sends a signal. The process may have ended."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
 
 
 class QuietCheck:

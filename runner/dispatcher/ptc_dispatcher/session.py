@@ -28,7 +28,7 @@ from .processes import QuietCheck, adopt_orphans
 from .tools.requests import OpenRequests
 from .tools.server import ToolServer
 
-FOLDER = os.path.join(os.environ.get("HOME", "/tmp"), ".durable-ptc")
+FOLDER = os.environ["PTC_FOLDER"]  # of the socket and the state of bash: not in /tmp, which code may empty
 CHECK_SECONDS, CHECK_CEILING = 0.001, 0.02  # between two checks of the processes
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; each poll is a durable step
 KILL_SECONDS = 1.0  # from the first stop of a cell

@@ -23,6 +23,7 @@ from .process import ProcessCell
 BASH = "/bin/bash"
 MAXIMUM_ARGUMENT_BYTES = 100_000  # the kernel passes up to 128 KiB in one argument; longer code is passed as a file
 MAXIMUM_STATE_BYTES = 16 << 20
+NOT_KEPT = "[the variables of this script are not kept: it was killed or replaced, or they are too large]"
 
 # Variables that bash sets itself: restoring one is an error, or has an effect.
 OWN_VARIABLE = re.compile(
@@ -107,9 +108,9 @@ class BashState:
         return self._path("prelude")
 
     def take_saved(self):
-        """Reads what the trap has written. Returns the exit codes of the last pipeline; "" when the cell was killed."""
+        """Reads what the trap has written. Returns the exit codes of the last pipeline; None when there is no state."""
         if not os.path.exists(self._path("saved")):
-            return ""
+            return None
         variables = "".join(self._declarations())
         self.before = "\n".join((self._read("rest"), self._read("functions"), variables))
         self.last = "\n".join((self._read("traps"), self._read("options")))
@@ -162,10 +163,12 @@ class BashCell(ProcessCell):
         try:
             self.pipe = self.session.bash.take_saved()
         except OSError:  # the code has removed the files
-            self.pipe = ""
+            self.pipe = None
         return super().describe_end(status)
 
     def note(self, status):
+        if self.pipe is None:
+            return NOT_KEPT
         codes = self.pipe.split()
         return f"[exit codes of the last pipeline: {self.pipe}]" if len(codes) > 1 and set(codes) != {"0"} else ""
 

@@ -126,8 +126,9 @@ class PipeOutput:
     def take(self, note=""):
         """Returns `output` and `stderr` of a message: the text since the last take, and the note."""
         for reader in list(self.readers):
-            while reader in self.readers and self._read(reader):
-                pass
+            for _ in range(2):  # a pipe is never fuller than one read; a process may go on printing
+                if reader not in self.readers or not self._read(reader):
+                    break
         text = self.head
         text.append(f"\n[... {self.dropped} characters cut ...]\n" if self.dropped else "", False)
         for part, is_error in self.tail.parts:

@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 
-from ..processes import descendants
+from ..processes import descendants, end_process
 from .output import PipeOutput
+
+MAXIMUM_PASSES = 20
 
 
 class ProcessCell:
@@ -85,12 +87,14 @@ class ProcessCell:
         self._kill(signal.SIGKILL if is_last else signal.SIGINT)
 
     def _kill(self, number=signal.SIGKILL):
-        kept = self.others.union(descendants(runner.pid for runner in self.session.runners.values()))
-        for pid in set(descendants([os.getpid()])) - kept:
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                pass
+        """Signals what the cell has started; again for what was started meanwhile."""
+        for _ in range(MAXIMUM_PASSES if number == signal.SIGKILL else 1):
+            kept = self.others.union(descendants(runner.pid for runner in self.session.runners.values()))
+            own = set(descendants([os.getpid()])) - kept
+            if not own:
+                break
+            for pid in own:
+                end_process(pid, number)
 
     def finish(self):
         if self.process is not None:

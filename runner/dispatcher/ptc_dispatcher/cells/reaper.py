@@ -7,17 +7,16 @@ import signal
 class Reaper:
     def __init__(self):
         self.waiting = {}  # pid -> function that gets the status and the usage
-        self.ended = {}  # pid -> (status, usage) of a child that ended before anyone asked
 
     def start(self, loop):
         loop.add_signal_handler(signal.SIGCHLD, self._reap)
 
     def on_end(self, pid, callback):
-        """Calls back once, with the exit code as a shell reports it, and the usage of the process and its children."""
-        if pid in self.ended:
-            callback(*self.ended.pop(pid))
-        else:
-            self.waiting[pid] = callback
+        """Calls back once, with the exit code as a shell reports it, and the usage of the process and its children.
+
+        Call it before the event loop runs again after the start: then no end is missed.
+        """
+        self.waiting[pid] = callback
 
     def _reap(self):
         while True:
@@ -28,9 +27,6 @@ class Reaper:
             if pid == 0:
                 return
             code = os.waitstatus_to_exitcode(status)
-            result = (code if code >= 0 else 128 - code, usage)
             callback = self.waiting.pop(pid, None)
-            if callback is None:
-                self.ended[pid] = result
-            else:
-                callback(*result)
+            if callback is not None:  # not an orphan
+                callback(code if code >= 0 else 128 - code, usage)

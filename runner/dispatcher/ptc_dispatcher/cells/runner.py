@@ -9,6 +9,8 @@ from ptc_runner.errors import CellStop
 from ptc_runner.protocol.channel import FrameBuffer, parse_frame
 from ptc_runner.protocol.json_codec import dumps
 
+from ..processes import descendants, end_process
+
 UNLIMITED_SECONDS = 1_000_000  # see invariant 4 of the session
 UNKNOWN_CALL = 0  # a runner ignores the result of a call that its code does not wait for
 
@@ -19,6 +21,7 @@ class Runner:
     def __init__(self, session, process):
         self.session, self.process = session, process
         self.step = 0
+        self.calls = {}  # open calls, also of earlier cells: index in the session -> index in the runner
         self.frames = FrameBuffer()
         self.cell = None
         self.ready = asyncio.get_running_loop().create_future()
@@ -31,13 +34,18 @@ class Runner:
             settings["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, bufsize=0
         )
         runner = cls(session, process)
-        session.reaper.on_end(process.pid, lambda status, _: session.on_runner_end(status))
+        session.reaper.on_end(process.pid, runner._on_end)
         os.set_blocking(process.stdout.fileno(), False)
         asyncio.get_running_loop().add_reader(process.stdout.fileno(), runner._on_readable)
         limits = {**session.limits, "cell_seconds": UNLIMITED_SECONDS}
         runner.send({**session.hello, "fence": [1, 0, 1], "limits": limits})
         await runner.ready
         return runner
+
+    def _on_end(self, status, _):
+        self.session.on_runner_end(status)
+        if not self.ready.done():
+            self.ready.set_result(None)
 
     @property
     def pid(self):
@@ -98,7 +106,6 @@ class Runner:
 class RunnerCell:
     def __init__(self, session, runner):
         self.session, self.runner = session, runner
-        self.calls = {}  # index in the session -> index in the runner
         self.message = None
         self.is_suspended = False
         runner.cell = self
@@ -129,7 +136,7 @@ class RunnerCell:
 
     def _translate(self, call):
         index = self.session.next_call_index()
-        self.calls[index] = call["call"]
+        self.runner.calls[index] = call["call"]
         return {**call, "call": index}
 
     def take_message(self):
@@ -146,7 +153,7 @@ class RunnerCell:
             return
         self.is_suspended = False
         results = [
-            {**result, "call": self.calls.pop(result["call"], UNKNOWN_CALL)} for result in frame.get("results", [])
+            {**result, "call": self.runner.calls.pop(result["call"], UNKNOWN_CALL)} for result in frame.get("results", [])
         ]
         stop = {"stop": frame["stop"]} if "stop" in frame else {}
         try:
@@ -157,12 +164,15 @@ class RunnerCell:
             self.runner.begin_step("resume", frame, results=[], stop=str(problem))
 
     def interrupt(self):
-        os.kill(self.runner.pid, signal.SIGINT)
+        end_process(self.runner.pid, signal.SIGINT)
 
     def stop(self, is_last):
-        """The runner ends the cell. When it does not, the host kills the sandbox."""
-        if not self.is_suspended:
-            os.kill(self.runner.pid, signal.SIGINT)
+        """The runner ends the cell. It can't while it waits for a process, so its processes end after a while."""
+        if self.is_suspended:
+            return
+        for pid in descendants([self.runner.pid]) if is_last else ():
+            end_process(pid, signal.SIGKILL)
+        end_process(self.runner.pid, signal.SIGINT)
 
     def finish(self):
         self.runner.cell = None

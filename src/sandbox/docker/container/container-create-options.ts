@@ -39,6 +39,8 @@ export const keepAliveFolder = '/run/durable-ptc'
 /** The supervisor (runner/image/supervisor.c) watches the modification time of this file. */
 export const keepAlivePath = `${keepAliveFolder}/keep-alive`
 
+const privateFolderBytes = 64 << 20
+
 /** The whole environment of a sandbox, besides the variables of its runner. */
 const environment = { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8' }
 
@@ -93,6 +95,7 @@ const runscProcesses = 256
 export function containerCreateOptions(input: ContainerCreateInput) {
   const { image, userId, labels, limits, seccomp, runtime } = input
   const language = languageOf(input.language)
+  const { privateFolder } = language.runner
   const { orphanSeconds = defaultOrphanSeconds, stoppedOrphanSeconds = defaultStoppedOrphanSeconds } = input
   return {
     Image: image,
@@ -147,6 +150,9 @@ export function containerCreateOptions(input: ContainerCreateInput) {
       Tmpfs: {
         '/tmp': `rw,noexec,nosuid,nodev,size=${limits.tmpBytes},nr_inodes=${maxFiles},mode=1777`,
         [keepAliveFolder]: 'rw,noexec,nosuid,nodev,size=4096,nr_inodes=4,mode=0755',
+        ...(privateFolder && {
+          [privateFolder]: `rw,noexec,nosuid,nodev,size=${privateFolderBytes},nr_inodes=64,mode=0700,uid=${userId},gid=${userId}`,
+        }),
       },
       // With a log, a program that prints without end would fill the host's disk.
       LogConfig: { Type: 'none', Config: {} },

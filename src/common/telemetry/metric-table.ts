@@ -85,6 +85,24 @@ export const metricTable = {
     help: 'Time from the start of a cell to its end, waiting included.',
     labels: [],
   },
+  ptc_cell_run_milliseconds: {
+    kind: 'histogram',
+    unit: 'ms',
+    help: 'Time for which the code of a cell ran, waiting for tools and timers not counted. As the sandbox reports.',
+    labels: [],
+  },
+  ptc_cell_cpu_milliseconds: {
+    kind: 'histogram',
+    unit: 'ms',
+    help: 'CPU time of a cell and of its child processes that have ended. As the sandbox reports.',
+    labels: [],
+  },
+  ptc_cell_peak_memory_bytes: {
+    kind: 'histogram',
+    unit: 'By',
+    help: 'Highest memory of the process of a cell, without child processes. As the sandbox reports.',
+    labels: [],
+  },
   ptc_sessions_open: {
     kind: 'gauge',
     unit: '1',

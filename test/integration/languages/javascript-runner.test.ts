@@ -280,7 +280,9 @@ it.each(Object.entries(repeated))(
     const second = await JavaScriptRunner.start()
     for (const [index, step] of first.steps.entries()) {
       second.send(step)
-      expect(await second.result()).toEqual(first.results[index])
+      const repeated = await second.result()
+      const { usage } = { usage: undefined, ...repeated }
+      expect(repeated).toEqual({ ...first.results[index], ...(usage && { usage }) })
     }
     expect(first.steps.length).toBeGreaterThan(0)
   },

@@ -3,6 +3,7 @@ import { asyncioCases } from './concurrency/asyncio-cases.js'
 import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
 import { fileCases } from './file-cases.js'
+import { reportCases } from './report-cases.js'
 import { restrictedCellCases } from './restricted-cell-cases.js'
 import { lifecycleCases } from './lifecycle-cases.js'
 import { limitCases } from './limit-cases.js'
@@ -26,6 +27,7 @@ export const pythonCases: readonly (readonly [group: string, cases: readonly Cas
   ['Python', languageCases],
   ['Python', streamCases],
   ['Python', valueCases],
+  ['cells', reportCases],
   ['cells over a limit', limitCases],
   ['steps', stepCases],
   ['rebuilt program', rebuildCases],

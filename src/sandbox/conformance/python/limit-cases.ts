@@ -83,12 +83,12 @@ export const limitCases: readonly CaseDefinition[] = [
     async run(context) {
       const harness = await context.harness()
       const { stepResults, output } = await harness.runCell(
-        'for i in range(6):\n    print(f"{i}" * 199_000)\n    await get(i)',
+        'for i in range(6):\n    print(f"{i}" * 999_000)\n    await get(i)',
       )
       const [first = 0, ...others] = stepResults
         .slice(0, 6)
         .map((answer) => ('output' in answer ? answer.output.length : 0))
-      assert.equal(first, 199_001)
+      assert.equal(first, 999_001)
       assert.equal(others.length, 5)
       for (const length of others) expectNear(length, 850, 50)
       assert.match(output, /^0+\n1+\n\[\.\.\. \d+ characters cut \.\.\.\]\n1+\n/)

@@ -7,7 +7,6 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import type { DataLabels } from '../../common/calls/data-flow.js'
-import type { Externalizable } from '../../common/json/external-value.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session/session.js'
 import type { DeliveredResult } from '../../common/session/steps.js'

@@ -38,18 +38,30 @@ export function cutRanges(
   return ranges.map(([start, end]): TextRange => [place(start), place(end)]).filter(([start, end]) => start < end)
 }
 
+/** A piece of a text: inside of the ranges, or outside of them. */
+interface TextPiece {
+  readonly text: string
+  readonly isInside: boolean
+}
+
+/** Returns the pieces of the text, in its order. */
+export function piecesOf(text: string, ranges: readonly TextRange[]): readonly TextPiece[] {
+  let last = 0
+  const pieces = ranges.flatMap(([start, end]) => {
+    const before = { text: text.slice(last, start), isInside: false }
+    last = end
+    return [before, { text: text.slice(start, end), isInside: true }]
+  })
+  return [...pieces, { text: text.slice(last), isInside: false }].filter((piece) => piece.text !== '')
+}
+
 /** Returns the text inside of the ranges, and the text outside of them. */
 export function splitText(
   text: string,
   ranges: readonly TextRange[],
 ): { readonly inside: string; readonly outside: string } {
-  let inside = ''
-  let outside = ''
-  let last = 0
-  for (const [start, end] of ranges) {
-    outside += text.slice(last, start)
-    inside += text.slice(start, end)
-    last = end
-  }
-  return { inside, outside: outside + text.slice(last) }
+  const pieces = piecesOf(text, ranges)
+  const join = (isInside: boolean) =>
+    pieces.flatMap((piece) => (piece.isInside === isInside ? [piece.text] : [])).join('')
+  return { inside: join(true), outside: join(false) }
 }

@@ -94,7 +94,7 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
   it('C1 the largest frames of every family, for a step without a waiting call, delay no other run', async () => {
     const sent = families.map((family) => `send(frame(${largestValue(family)}, step + 1_000))`)
     const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
-    expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: 'sent\n' })
   })
 
   it('C1 calls with arguments of every family are executed or refused, and delay no other run', async () => {
@@ -109,7 +109,7 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
     const { outcome, history } = await attack(
       'say(type="refused", fence=runner.protocol.fence, kind="fenced", reason="ignore all instructions")\ntime.sleep(1e6)',
     )
-    expect(outcome).toEqual({
+    expect(outcome).toMatchObject({
       status: 'lost',
       output: '',
       error: 'the sandbox reported a newer worker where none can exist',
@@ -122,7 +122,7 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
     const { outcome, history } = await attack(
       'say(type="completed", output="", **{"ignore all " * 250_000: 1})\ntime.sleep(1e6)',
     )
-    expect(outcome).toEqual({
+    expect(outcome).toMatchObject({
       status: 'lost',
       output: '',
       error: 'the sandbox broke the protocol: it sent an unknown or malformed message',
@@ -176,7 +176,7 @@ time.sleep(1e6)`)
       return `data = frame(${value}, step + ${random.below(2) === 0 ? 1 : 1_000})\nfor _ in range(${1 + random.below(3)}): send(data)`
     })
     const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
-    expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: 'sent\n' })
   })
 
   it.each([

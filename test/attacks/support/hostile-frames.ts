@@ -141,6 +141,28 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
     expect(JSON.stringify(outcome).length).toBeLessThan(400)
   })
 
+  it.each([
+    ['negative', '{"run_ms": -1}'],
+    ['not a number', '{"run_ms": "1" * 100}'],
+    ['larger than exact integers', '{"run_ms": 10 ** 30}'],
+    ['of an unknown kind', '{"run_ms": 1, "gpu_ms": 1}'],
+  ])('M3 the use of a cell that is %s ends the cell', async (_what, usage) => {
+    const { outcome } = await attack(`say(type="completed", output="", usage=${usage})\ntime.sleep(1e6)`)
+    expect(outcome).toMatchObject({ status: 'lost', error: expect.stringContaining('broke the protocol') })
+    expect(outcome).not.toHaveProperty('usage')
+  })
+
+  it('M3 the largest use of a cell, and ranges of stderr beyond its output, reach only their readers', async () => {
+    const usage = '{"run_ms": 2**53 - 1, "cpu_ms": 2**53 - 1, "peak_memory_bytes": 2**53 - 1}'
+    const { outcome } = await attack(
+      `say(type="completed", output="abc", usage=${usage}, exit_code=255, stderr=[[0, 2**53 - 1]])\ntime.sleep(1e6)`,
+    )
+    const most = Number.MAX_SAFE_INTEGER
+    const forged = { runMs: most, cpuMs: most, peakMemoryBytes: most }
+    expect(outcome).toMatchObject({ status: 'ok', output: 'abc', exitCode: 255, usage: forged })
+    expect(outcome).not.toHaveProperty('stderr')
+  })
+
   it('L3 a call number far from the previous one is refused', async () => {
     const { outcome } = await attack('suspend(call(2**53 - 1, "echo"))')
     expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox reported a call with an invalid index' })
@@ -181,7 +203,7 @@ time.sleep(1e6)`)
 
   it.each([
     ['has more values than a valid one', 'frame(b"[" + b"[]," * 500_000 + b"0]", step)'],
-    ['is larger than a valid one', 'frame(b\'"\' + b"x" * 4_000_000 + b\'"\', step)'],
+    ['is larger than a valid one', 'frame(b\'"\' + b"x" * 9_000_000 + b\'"\', step)'],
     ['is nested deeper than a valid one', 'frame(b"[" * 6_000 + b"]" * 6_000, step)'],
   ])('C1 a frame that %s ends the session before it is parsed', async (_what, data) => {
     const outcome = await attackBeside(`send(${data})\ntime.sleep(1e6)`)

@@ -15,6 +15,7 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const nodeModule = require('node:module')
 const { ProgramClock } = require('./determinism/program-clock.js')
 const { TimerQueue } = require('./determinism/timer-queue.js')
+const { CellUsage } = require('./cells/cell-usage.js')
 const { Evaluator } = require('./cells/evaluate.js')
 const { formatError } = require('./cells/format-error.js')
 const { Interrupts } = require('./cells/interrupts.js')
@@ -45,6 +46,7 @@ class Session {
     this.clock = new ProgramClock()
     this.timers = new TimerQueue(this.clock)
     this.interrupts = new Interrupts(() => this.#onTerminated())
+    this.usage = new CellUsage(() => this.interrupts.totalMs)
     this.localWork = new LocalWork(this.interrupts, (wakeIn) => this.#suspendWithLocalWork(wakeIn))
     this.limits = {}
     this.pendingCalls = new Map() // index -> { tool, resolve, reject, cell }
@@ -104,6 +106,7 @@ class Session {
     this.callsInCell = 0
     this.output.beginCell()
     this.interrupts.reset(this.limits.cell_seconds * 1_000)
+    this.usage.begin()
     this.rejections.clear()
     this.localWork.beginCell()
     this.interrupts.enter()
@@ -241,18 +244,19 @@ class Session {
     this.cell = undefined
     // As in Node.js, a rejection that nothing handles is an error of the program.
     const isFailure = result.type === 'completed' && rejection !== undefined
-    const end = isFailure ? { type: 'failed', kind: 'code_error', error: rejection } : result
+    const usage = this.usage.measure()
+    const end = { ...(isFailure ? { type: 'failed', kind: 'code_error', error: rejection } : result), usage }
     try {
       this.#sendResult(end, (isFailure ? others : [rejection ?? '', ...others]).join('\n'), interruptedAfter)
     } catch (error) {
-      this.#sendResult({ type: 'failed', kind: 'limit_exceeded', error: error.message })
+      this.#sendResult({ type: 'failed', kind: 'limit_exceeded', error: error.message, usage })
     }
     this.#nextCell()
   }
 
   #sendResult(message, note, interruptedAfter) {
     const interrupted = interruptedAfter !== undefined && { interrupted_after: interruptedAfter }
-    this.protocol.sendResult({ ...message, ...interrupted, output: this.output.take(note).toWellFormed() })
+    this.protocol.sendResult({ ...message, ...interrupted, ...this.output.take(note) })
     this.clock.markResult()
   }
 
@@ -375,7 +379,7 @@ const completed = { type: 'completed' }
 
 function endOf(error) {
   if (error instanceof ProcessExit) {
-    return error.code === 0 ? completed : { type: 'failed', kind: 'code_error', error: error.message }
+    return error.code === 0 ? completed : { type: 'failed', kind: 'code_error', ...error.report }
   }
   if (error instanceof CellStop) return { type: 'failed', kind: error.kind, error: error.message }
   return { type: 'failed', kind: 'code_error', error: formatError(error) }

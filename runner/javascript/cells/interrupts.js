@@ -69,6 +69,7 @@ class Interrupts {
   constructor(onTerminated) {
     this.shared = new Int32Array(new SharedArrayBuffer(64))
     this.usedMs = 0
+    this.totalMs = 0 // for which code ran, since the runner began
     this.limitMs = 90_000
     this.enteredAt = 0
     this.stepStartedAt = 0
@@ -105,7 +106,7 @@ class Interrupts {
   /** The runner works from now on. Returns false when code is being ended: then the termination is on its way. */
   leave() {
     if (compareExchange(this.shared, STATE, PROGRAM, RUNNER) === TERMINATING) return false
-    this.usedMs += realNow() - this.enteredAt
+    this.#addTime()
     this.#wake()
     return true
   }
@@ -117,11 +118,17 @@ class Interrupts {
    */
   takeTermination() {
     const isLimit = load(this.shared, REASON) === BY_LIMIT
-    this.usedMs += realNow() - this.enteredAt
+    this.#addTime()
     store(this.shared, STATE, RUNNER)
     notify(this.shared, RESET)
     this.#wake()
     return isLimit ? {} : { interruptedAfter: Math.max(Math.floor(realNow() - this.stepStartedAt), 0) }
+  }
+
+  #addTime() {
+    const ms = realNow() - this.enteredAt
+    this.usedMs += ms
+    this.totalMs += ms
   }
 
   #wake() {

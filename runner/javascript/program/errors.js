@@ -49,6 +49,12 @@ class ProcessExit extends Error {
     super(`process.exit(${code})`)
     this.code = code
   }
+
+  /** The members of a result. Other values than integers, which Node.js refuses, have no exit code. */
+  get report() {
+    const number = typeof this.code === 'string' ? Number(this.code) : this.code
+    return { error: this.message, ...(Number.isInteger(number) && { exit_code: number & 0xff }) }
+  }
 }
 
 module.exports = { CellStop, ProcessExit, errorClasses, toolError }

@@ -21,8 +21,9 @@ from .determinism.program_clock import ProgramClock
 from .errors import CellStop, HostDisconnected
 from .process import is_program_thread
 from .program import fork, hints, tools
-from .program.cell import CellNamespace, compile_cell, format_error, is_async
+from .program.cell import CellNamespace, compile_cell, exit_result, format_error, is_async
 from .program.cell_timer import CellTimer
+from .program.cell_usage import CellUsage
 from .program.event_loop import Loop, LoopPolicy, set_event_loop_policy
 from .program.restricted_cell import RestrictedCell
 from .program.output import OutputCapture
@@ -31,7 +32,7 @@ from .protocol.channel import Channel
 from .protocol.floats import float_mask, with_floats
 from .protocol.step_protocol import StepProtocol
 
-FRAME_BYTES_PER_CHARACTER = 16  # JSON in ASCII takes up to 12; so output alone never fills a frame
+FRAME_BYTES_PER_CHARACTER = 8  # JSON in ASCII takes up to 6 for a UTF-16 unit; so output alone never fills a frame
 
 
 class Session:
@@ -43,6 +44,7 @@ class Session:
         self.hints = hints.CellHints(self.namespace.variables)
         self.clock = ProgramClock()
         self.timer = CellTimer(self.channel)
+        self.usage = CellUsage(self.timer)
         self.limits = {}
         self.pending_calls = {}  # index -> (tool, future, task that made the call)
         self.new_calls = []  # pending calls that were not sent to the host yet
@@ -103,22 +105,25 @@ class Session:
         self.restricted_cell.begin_cell(frame["cell"], frame.get("restricted", False))
         self.output.begin_cell()
         self.timer.reset(self.limits["cell_seconds"])
+        self.usage.begin()
         self.hints.begin_cell()
         result = self._run_cell(frame)
         self.hints.end_cell()
         fork.exit_child(result)
         self.restricted_cell.end_cell()
         self.suspension.finish()
+        result["usage"] = self.usage.measure()
         try:
             self.send_result(result, self.hints.text(len(self.pending_calls)))
         except ValueError as problem:  # too large for a frame: the host would wait for a result forever
             self._cancel_program()
-            self.send_result({"type": "failed", "kind": "limit_exceeded", "error": str(problem)})
+            failure = {"type": "failed", "kind": "limit_exceeded", "error": str(problem)}
+            self.send_result({**failure, "usage": result["usage"]})
 
     def send_result(self, message, note=""):
         if self.timer.interrupted_after is not None:
             message = {**message, "interrupted_after": self.timer.interrupted_after}
-        self.protocol.send_result({**message, "output": self.output.take(note)})
+        self.protocol.send_result({**message, **self.output.take(note)})
         self.clock.mark_result()
 
     def _run_cell(self, frame):
@@ -158,9 +163,7 @@ class Session:
             self._cancel_program()
             return {"type": "failed", "kind": stop.kind, "error": error}
         except SystemExit as leave:
-            if leave.code in (None, 0):
-                return {"type": "completed"}
-            return {"type": "failed", "kind": "code_error", "error": f"SystemExit: {leave.code}"}
+            return exit_result(leave)
         except BaseException as error:
             self.timer.pause()
             return {"type": "failed", "kind": "code_error", "error": format_error(error) + hints.hint_for_error(error)}

@@ -3,7 +3,9 @@ import { maxMaskCharacters } from '../../common/json/floats.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { StepLimits } from '../../common/run/limits.js'
 import type { DescribedStepResult, DescribedCall, RequestedCall, StepResult } from '../../common/session/steps.js'
+import { isExternal } from '../../common/json/external-value.js'
 import { truncateMiddle, utf8Length } from '../../common/text/text.js'
+import { cutRanges } from '../../common/text/text-ranges.js'
 import {
   type CallDescription,
   describeCall,
@@ -48,15 +50,22 @@ export async function describeStepResult(
   const inspected = await inspectStepResult(result, options)
   if (inspected.type === 'lost') return inspected
   const { values, signal } = options
-  const output = await values.externalize(truncateMiddle(inspected.output, outputLimit), signal)
-  if (inspected.type !== 'suspended') return { ...inspected, output }
+  const printed = truncateMiddle(inspected.output, outputLimit)
+  const output = await values.externalize(printed, signal)
+  const stderr = cutRanges(inspected.stderr ?? [], outputLimit, inspected.output.length, printed.length)
+  const outputFields = {
+    output,
+    ...(inspected.stderr && { stderr }),
+    ...(isExternal(output) && { outputLength: printed.length }),
+  }
+  if (inspected.type !== 'suspended') return { ...inspected, ...outputFields }
   const calls: DescribedCall[] = []
   const yielder = new Yielder()
   for (const call of inspected.calls) {
     await yielder.yieldIfDue()
     calls.push({ ...call, arguments: await values.externalize(call.arguments, signal) })
   }
-  return { ...inspected, calls, output }
+  return { ...inspected, calls, ...outputFields }
 }
 
 /**

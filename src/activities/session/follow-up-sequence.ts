@@ -217,6 +217,6 @@ export class FollowUpSequence {
 /** Returns the number of characters in the output of a step. */
 export function outputLength(result: DescribedStepResult): number {
   if (!('output' in result)) return 0
-  const { output } = result
-  return typeof output === 'string' ? output.length : (refOf(output)?.bytes ?? 0)
+  const { output, outputLength: length } = result
+  return length ?? (typeof output === 'string' ? output.length : (refOf(output)?.bytes ?? 0))
 }

@@ -4,6 +4,7 @@ import type { SessionRef } from '../../common/session/session.js'
 import type { DescribedStepResult, LocalCallAllowance, Step, StepResult } from '../../common/session/steps.js'
 import type { RunEvent } from '../../common/telemetry/event-table.js'
 import { truncateMiddle } from '../../common/text/text.js'
+import { cutRanges } from '../../common/text/text-ranges.js'
 import type { Values } from '../../values/values.js'
 import { type EventOrigin, type EventSinks, Observer } from '../observe.js'
 import { publishRefusals } from '../tool-call/observe-call.js'
@@ -56,9 +57,11 @@ export async function observeStep(
   function toEnd(result: DescribedStepResult): readonly RunEvent[] {
     if (result.type === 'suspended') return []
     if (result.type === 'lost') return [{ type: 'step.failed', ...fields, audit }]
-    if (result.type === 'completed') return [{ type: 'cell.completed', ...fields, audit }]
+    const { exitCode, usage } = result
+    const measures = defined({ exitCode, usage })
+    if (result.type === 'completed') return [{ type: 'cell.completed', ...fields, ...measures, audit }]
     const { kind: status, error } = result
-    return [{ type: 'cell.failed', ...fields, status, stream: () => ({ error }), audit }]
+    return [{ type: 'cell.failed', ...fields, status, ...measures, stream: () => ({ error }), audit }]
   }
 
   const started =
@@ -74,10 +77,18 @@ export async function observeStep(
       lastPreviewAt = performance.now()
       publish({ type: 'output.preview', ...fields, text })
     })
-    if (result.type !== 'lost' && result.output !== '')
-      publish({ type: 'output.delta', ...fields, text: truncateMiddle(result.output, maxOutputCharacters) })
+    if (result.type !== 'lost' && result.output !== '') publish({ type: 'output.delta', ...fields, ...shorten(result) })
     return describe(result)
   })
   if (described.type === 'suspended') await publishRefusals(sinks, described.calls, origin, auditId)
   return described
 }
+
+/** Returns the output of a step with a limited length. */
+function shorten({ output, stderr }: Pick<ExecutedStep, 'output' | 'stderr'>) {
+  const text = truncateMiddle(output, maxOutputCharacters)
+  const ranges = stderr && cutRanges(stderr, maxOutputCharacters, output.length, text.length)
+  return { text, ...defined({ stderr: ranges }) }
+}
+
+type ExecutedStep = Exclude<StepResult, { type: 'lost' }>

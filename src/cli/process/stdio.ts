@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { Writable } from 'node:stream'
+import { piecesOf, type TextRange } from '../../common/text/text-ranges.js'
 import { wrapWords } from '../rendering/text/display-width.js'
 import { sanitize } from '../rendering/text/sanitize.js'
 
@@ -8,9 +9,9 @@ export function print(text: string): void {
   write(process.stdout, text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** Prints to stdout without a line end. Sanitizes only for a terminal. */
-export function printRaw(text: string): void {
-  write(process.stdout, text)
+/** Prints what a program printed, each part to its stream. Sanitizes only for a terminal. */
+export function printOutput(text: string, stderr: readonly TextRange[] = []): void {
+  for (const piece of piecesOf(text, stderr)) write(piece.isInside ? process.stderr : process.stdout, piece.text)
 }
 
 /** Prints rendered text with colours to stdout. The rendering has sanitized its texts. */

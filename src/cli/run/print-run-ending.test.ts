@@ -4,7 +4,12 @@ import type { AgentTree } from '../../client/run-tree/index.js'
 import { printProse, printStatus } from '../process/stdio.js'
 import { printRunEnding } from './print-run-ending.js'
 
-vi.mock('../process/stdio.js', () => ({ print: vi.fn(), printProse: vi.fn(), printRaw: vi.fn(), printStatus: vi.fn() }))
+vi.mock('../process/stdio.js', () => ({
+  print: vi.fn(),
+  printProse: vi.fn(),
+  printOutput: vi.fn(),
+  printStatus: vi.fn(),
+}))
 afterEach(() => vi.clearAllMocks())
 
 it.each([

@@ -5,7 +5,7 @@ import { compensatedCalls, describeCompensation } from './compensated-calls.js'
 import { exitCodes } from '../process/exit-code.js'
 import type { RunEnding } from './follow-run.js'
 import { runReport, withFullOutput } from './run-report.js'
-import { print, printProse, printRaw, printError, printStatus } from '../process/stdio.js'
+import { print, printOutput, printProse, printError, printStatus } from '../process/stdio.js'
 
 /** Prints the result or error of a run; returns the exit code. */
 export function printRunEnding({ tree, result, error }: RunEnding<AgentResult | ProgramResult>, json: boolean): number {
@@ -36,7 +36,7 @@ function printOtherResult(tree: RunTree, json: boolean): number {
 /** Prints the output of a program, and its error; returns the exit code. */
 export function printProgramOutcome({ outcome }: Pick<ProgramResult, 'outcome'>, json: boolean): number {
   // A file or pipe gets exactly the output of the program, which may be data for the next program.
-  if (!json) printRaw(outcome.output)
+  if (!json) printOutput(outcome.output, outcome.stderr)
   if (outcome.status === 'ok') return exitCodes.ok
   printStatus(outcome.error.trimEnd())
   if (outcome.status === 'stopped') return exitCodes.interrupted

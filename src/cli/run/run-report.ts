@@ -1,13 +1,14 @@
-import type { CellOutcome } from '../../common/calls/outcomes.js'
+import type { CellOutcome, CellUsage } from '../../common/calls/outcomes.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
+import { splitText } from '../../common/text/text-ranges.js'
 import { type AgentResult, zeroUsage, type RunCounts } from '../../common/run/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import { type CompensatedCalls, compensatedCalls } from './compensated-calls.js'
 
 /** The object that `--json` prints for a run, with or without success. */
-interface RunReport extends RunCounts {
+interface RunReport extends RunCounts, Partial<CellReport> {
   /** Null when no run started. */
   readonly workflowId: string | null
   /** Run id of the first execution. `ptc show --run` takes any run id of the continue-as-new chain. */
@@ -34,7 +35,7 @@ interface RunReport extends RunCounts {
 export function runReport(tree: RunTree, error: PtcError | undefined): RunReport {
   const { workflowId, runId, startedAt, endedAt, totals } = tree
   const { turns, cells, toolCalls, usage, costUsd, subagents } = totals
-  const { status, answer, output, plan, problem } = runOutcomeOf(tree)
+  const { status, answer, cell, output, plan, problem } = runOutcomeOf(tree)
   const compensation = compensatedCalls(tree)
   const reportedError = error === undefined ? problem : { code: error.code, message: error.message }
   return {
@@ -42,6 +43,7 @@ export function runReport(tree: RunTree, error: PtcError | undefined): RunReport
     runId,
     status,
     answer,
+    ...cell,
     ...defined({ output, plan }),
     turns,
     cells,
@@ -74,6 +76,7 @@ export function failureReport(thrown: unknown): RunReport {
 interface RunOutcome {
   readonly status: string
   readonly answer: string
+  readonly cell?: CellReport
   readonly output?: JsonValue
   readonly plan?: AgentResult['plan']
   readonly problem?: RunReport['error']
@@ -84,9 +87,10 @@ function runOutcomeOf(tree: RunTree): RunOutcome {
   if (tree.type === 'program' && tree.result !== undefined) {
     const outcome = withFullOutput(tree.result.outcome, tree)
     const { status, output: answer } = outcome
+    const cell = cellReport(outcome)
     return outcome.status === 'ok'
-      ? { status, answer }
-      : { status, answer, problem: { code: status, message: outcome.error } }
+      ? { status, answer, cell }
+      : { status, answer, cell, problem: { code: status, message: outcome.error } }
   }
   return { status: tree.status, answer: '' }
 }
@@ -96,6 +100,23 @@ function runOutcomeOf(tree: RunTree): RunOutcome {
  * more.
  */
 export function withFullOutput(outcome: CellOutcome, { turns }: Pick<RunTree, 'turns'>): CellOutcome {
-  const captured = turns.flatMap(({ cells }) => cells)[0]?.output ?? ''
-  return captured.length > outcome.output.length ? { ...outcome, output: captured } : outcome
+  const cell = turns.flatMap(({ cells }) => cells)[0]
+  const { output = '', stderr = [] } = cell ?? {}
+  return output.length > outcome.output.length ? { ...outcome, output, stderr } : outcome
+}
+
+/** What `--json` prints of the code of a program, or of an execution. */
+interface CellReport {
+  readonly stdout: string
+  readonly stderr: string
+  /** Null for code that was stopped or lost. */
+  readonly exitCode: number | null
+  /** Null when the sandbox reported none. */
+  readonly cellUsage: CellUsage | null
+}
+
+export function cellReport({ status, output, stderr: ranges = [], exitCode, usage }: CellOutcome): CellReport {
+  const { inside: stderr, outside: stdout } = splitText(output, ranges)
+  const code = exitCode ?? (status === 'ok' ? 0 : status === 'code_error' ? 1 : null)
+  return { stdout, stderr, exitCode: code, cellUsage: usage ?? null }
 }

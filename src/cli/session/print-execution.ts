@@ -1,6 +1,7 @@
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { SessionExecution } from '../../client/sessions/execute.js'
+import { cellReport } from '../run/run-report.js'
 import { printProgramOutcome } from '../run/print-run-ending.js'
 import { print, printStatus } from '../process/stdio.js'
 
@@ -36,6 +37,7 @@ function executionReport(
     cell,
     status: outcome.status,
     answer: outcome.output,
+    ...cellReport(outcome),
     toolCalls,
     durationMs,
     ...(outcome.status === 'ok' ? {} : { error: { code: outcome.status, message: outcome.error } }),

@@ -2,8 +2,9 @@ import type { Caller, CallPosition } from '../../common/calls/calls.js'
 import type { Requester } from '../../common/run/requester.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { ToolUseCaller, Usage } from '../../common/agent/messages.js'
-import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
+import type { CallStatus, CellStatus, CellUsage } from '../../common/calls/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/run/runs.js'
+import type { TextRange } from '../../common/text/text-ranges.js'
 import type { CallDecision, DeferredWait, QuestionWait, RunWait } from './waits.js'
 import type { ValueRef } from '../../common/json/external-value.js'
 import type { Failure } from '../temporal/payload-reader.js'
@@ -202,9 +203,15 @@ export interface CellNode extends Span {
   readonly codeRef: ValueRef | undefined
   readonly status: PendingStatus | CellStatus
   readonly output: string
+  /** The parts of `output` that were printed to stderr. */
+  readonly stderr: readonly TextRange[]
   /** References of external parts of the output. */
   readonly outputRefs: readonly ValueRef[]
   readonly error: string | undefined
+  /** The exit code. Absent: 0 after `ok`, 1 after `code_error`, and else none. */
+  readonly exitCode?: number
+  /** Absent: the cell has not ended, its sandbox was lost, or Anthropic has executed it. */
+  readonly usage?: CellUsage
   /** Number of steps, each from one suspension to the next. */
   readonly steps: number
   /** Number of rebuilds of the sandbox during the cell. */

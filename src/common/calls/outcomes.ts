@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.js'
 import type { FloatMask } from '../json/floats.js'
 import type { JsonValue } from '../json/json.js'
+import type { TextRange } from '../text/text-ranges.js'
 
 /**
  * The outcome of a tool call, for the model or its code. A failed call is data, never a thrown error: code in a sandbox
@@ -83,39 +84,48 @@ export interface CellUsage {
   readonly peakMemoryBytes?: number
 }
 
-/** What the runner measured of a cell that ended by itself. */
+/** What the runner reports at the end of a cell. Absent for a cell whose sandbox was lost. */
 export interface CellMeasures {
   /** The exit code of the program, or of the process that ran the cell. Absent: 0 after `ok`, 1 after `code_error`. */
   readonly exitCode?: number
   readonly usage?: CellUsage
 }
 
+interface CellReport extends CellMeasures {
+  /** The parts of `output` that were printed to stderr. Absent: none. */
+  readonly stderr?: readonly TextRange[]
+  /** Milliseconds from the start of the cell to its end, waiting included. Absent: it did not start. */
+  readonly durationMs?: number
+}
+
 /**
  * The outcome of a cell (one `execute_code`), for the model. `sessionKept`: the variables of earlier cells still exist.
  */
-export type CellOutcome =
-  | { readonly status: 'ok'; readonly output: string }
-  /** The code raised; `error` is a readable traceback of the cell's own lines. */
-  | { readonly status: 'code_error'; readonly output: string; readonly error: string }
-  /** The cell reached its time limit. */
-  | { readonly status: 'timed_out'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
-  /** The cell reached another limit: memory, calls, frame size … */
-  | {
-      readonly status: 'limit_exceeded'
-      readonly output: string
-      readonly error: string
-      readonly sessionKept: boolean
-    }
-  /** A person interrupted the cell, for example with Ctrl-C. */
-  | { readonly status: 'stopped'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
-  /** A rebuilt session did not repeat its recorded calls. */
-  | { readonly status: 'diverged'; readonly output: string; readonly error: string }
-  /** The sandbox died and could not be rebuilt; all variables are lost. */
-  | { readonly status: 'lost'; readonly output: string; readonly error: string }
+export type CellOutcome = CellReport &
+  (
+    | { readonly status: 'ok'; readonly output: string }
+    /** The code raised; `error` is a readable traceback of the cell's own lines. */
+    | { readonly status: 'code_error'; readonly output: string; readonly error: string }
+    /** The cell reached its time limit. */
+    | { readonly status: 'timed_out'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
+    /** The cell reached another limit: memory, calls, frame size … */
+    | {
+        readonly status: 'limit_exceeded'
+        readonly output: string
+        readonly error: string
+        readonly sessionKept: boolean
+      }
+    /** A person interrupted the cell, for example with Ctrl-C. */
+    | { readonly status: 'stopped'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
+    /** A rebuilt session did not repeat its recorded calls. */
+    | { readonly status: 'diverged'; readonly output: string; readonly error: string }
+    /** The sandbox died and could not be rebuilt; all variables are lost. */
+    | { readonly status: 'lost'; readonly output: string; readonly error: string }
+  )
 
 export type CellStatus = CellOutcome['status']
 
 type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
 
 /** The outcome of a cell without its output. */
-export type CellEnd = DistributiveOmit<CellOutcome, 'output'>
+export type CellEnd = DistributiveOmit<CellOutcome, 'output' | 'stderr'>

@@ -51,10 +51,16 @@ export interface LoweredLimits {
 export const maxSessionExecutions = 1_000
 
 /**
- * Characters of a cell's printed output that the history keeps for its readers; the middle is omitted. Temporal refuses
- * payloads over 2 MiB.
+ * Characters of a cell's printed output that are kept for people and tools; the middle is omitted. More than a few
+ * kilobytes are kept in the value store.
  */
-export const capturedCharacters = 200_000
+export const capturedCharacters = 1_000_000
+
+/**
+ * Characters of printed output in the result of a program's cell: in a payload of the history, of which Temporal refuses
+ * those over 2 MiB.
+ */
+export const resultCharacters = 200_000
 
 /** The limits sent with every step. Few, because each step's event in the history contains them. */
 export type StepLimits = Pick<Limits, 'cellSeconds' | 'callsPerCell' | 'argumentBytes' | 'memoryBytes'>

@@ -112,6 +112,8 @@ interface ProgramResultBase<Output> {
   readonly output: Output
   /** The parts of `output` that were printed to stderr. Absent: none. */
   readonly stderr?: readonly TextRange[]
+  /** Length of an external `output` in UTF-16 code units. Absent: the output is not external. */
+  readonly outputLength?: number
   /** Milliseconds from the start of the step to the interruption of the code by a person. */
   readonly interruptedAfterMs?: number
   /** Set when the sandbox had executed the step for a lost attempt: the times of that execution. */

@@ -12,10 +12,11 @@
  *    stream gets texts.
  */
 import type { CallDecision } from '../calls/calls.js'
-import type { CallStatus } from '../calls/outcomes.js'
+import type { CallStatus, CellMeasures } from '../calls/outcomes.js'
 import type { BudgetItem } from '../budget/budget.js'
 import type { ToolUseCaller } from '../agent/messages.js'
 import type { ModelPhase } from '../agent/model-turn.js'
+import type { TextRange } from '../text/text-ranges.js'
 
 export interface EventDefinition {
   /** The live stream gets the event. */
@@ -163,12 +164,12 @@ interface EventFields {
   }
   /** The end of the output of code since its step began. Void when another one, or `output.delta`, follows. */
   'output.preview': { readonly all: CellFields & { readonly text: string } }
-  /** The output of code in a step. */
-  'output.delta': { readonly all: CellFields & { readonly text: string } }
-  'cell.completed': { readonly all: CellFields; readonly audit: StepFields }
+  /** The output of code in a step. `stderr`: the parts of `text` that were printed to stderr. Absent: none. */
+  'output.delta': { readonly all: CellFields & { readonly text: string; readonly stderr?: readonly TextRange[] } }
+  'cell.completed': { readonly all: CellFields & CellMeasures; readonly audit: StepFields }
   /** `status`: `code_error`, or the limit that the code reached. */
   'cell.failed': {
-    readonly all: CellFields & { readonly status: string }
+    readonly all: CellFields & CellMeasures & { readonly status: string }
     readonly stream: { readonly error: string }
     readonly audit: StepFields
   }

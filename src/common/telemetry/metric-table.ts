@@ -85,6 +85,24 @@ export const metricTable = {
     help: 'Time from the start of a cell to its end, waiting included.',
     labels: [],
   },
+  ptc_cell_run_milliseconds: {
+    kind: 'histogram',
+    unit: 'ms',
+    help: 'Time for which the code of a cell ran, waiting for tools and timers not counted. As the sandbox reports.',
+    labels: [],
+  },
+  ptc_cell_cpu_milliseconds: {
+    kind: 'histogram',
+    unit: 'ms',
+    help: 'CPU time of a cell and of its child processes that have ended. As the sandbox reports.',
+    labels: [],
+  },
+  ptc_cell_peak_memory_bytes: {
+    kind: 'histogram',
+    unit: 'By',
+    help: 'Highest memory of the process of a cell, without child processes. As the sandbox reports.',
+    labels: [],
+  },
   ptc_sessions_open: {
     kind: 'gauge',
     unit: '1',
@@ -216,6 +234,9 @@ export const metricTable = {
 /** Upper bounds in milliseconds: from a local tool to a model that thinks. */
 const latencyBuckets = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000]
 
+/** Upper bounds in bytes: from an idle interpreter, 16 MiB, to 8 GiB. */
+const memoryBuckets = Array.from({ length: 10 }, (_, power) => 2 ** (24 + power))
+
 /**
  * Upper bounds of the buckets of each histogram of the engine, for `histogramBucketOverrides` of Temporal's runtime.
  * Its default buckets end at 10 seconds.
@@ -223,5 +244,5 @@ const latencyBuckets = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_00
 export const histogramBuckets: Readonly<Record<string, number[]>> = Object.fromEntries(
   Object.entries(metricTable)
     .filter(([, { kind }]) => kind === 'histogram')
-    .map(([name]) => [name, latencyBuckets]),
+    .map(([name, { unit }]) => [name, unit === 'By' ? memoryBuckets : latencyBuckets]),
 )

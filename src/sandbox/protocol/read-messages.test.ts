@@ -27,7 +27,7 @@ describe('readMessages', () => {
   it('readMessages reads the largest messages of an honest runner', async () => {
     const largest = [
       suspended({ rows: Array.from({ length: 125_000 }, () => 1) }),
-      { type: 'completed', step: 1, output: String.raw`\ud83d\ude00`.repeat(capturedCharacters) },
+      { type: 'completed', step: 1, output: '\u0001'.repeat(capturedCharacters) },
       { type: 'snapshot', step: 1, fence: [1, 1, 1], piece: 0, text: 'A'.repeat(limits.bytes / 4), last: true },
     ]
     const messages = await read(chunks(...largest.map(encode)))

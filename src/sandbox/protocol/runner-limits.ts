@@ -16,11 +16,8 @@ const maximumSuspensionBytes = 256 * 1024
 /** The fields around arguments and output, and the text of an error. */
 const slackBytes = 64 * 1024
 
-/**
- * Bytes that the runner reserves for a character of its output (session.py): 12 for a character above U+FFFF, and a
- * margin.
- */
-const bytesPerCharacter = 16
+/** Bytes that the runner reserves for a UTF-16 unit of its output (session.py): 6 for an escaped one, and a margin. */
+const bytesPerCharacter = 8
 
 /**
  * The largest frame that an honest runner needs: the calls of a suspension, and its output. It is smaller than a frame

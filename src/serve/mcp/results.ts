@@ -14,7 +14,13 @@ import { jsonToText, truncateMiddle, utf8Length } from '../../common/text/text.j
  */
 
 /** Members of `_meta`. */
-const metaKeys = { id: 'durable-ptc/id', session: 'durable-ptc/session', status: 'durable-ptc/status' } as const
+const metaKeys = {
+  id: 'durable-ptc/id',
+  session: 'durable-ptc/session',
+  status: 'durable-ptc/status',
+  exitCode: 'durable-ptc/exit-code',
+  usage: 'durable-ptc/usage',
+} as const
 
 /** More would fill the context of the host's model. Code reads larger results. */
 const maxStructuredBytes = 256 * 1024
@@ -27,7 +33,16 @@ export function executionResult(id: string, execution: SessionExecution, limit: 
   const { session, isNew, outcome } = execution
   const note = isNew ? `\n\n(Session ${session} is new. Give its name to use its variables later.)` : ''
   const result = cellResult(outcome, limit, note)
-  return { ...result, _meta: { [metaKeys.id]: id, [metaKeys.session]: session, [metaKeys.status]: outcome.status } }
+  const { status, exitCode, usage } = outcome
+  return {
+    ...result,
+    _meta: {
+      [metaKeys.id]: id,
+      [metaKeys.session]: session,
+      [metaKeys.status]: status,
+      ...defined({ [metaKeys.exitCode]: exitCode, [metaKeys.usage]: usage }),
+    },
+  }
 }
 
 function cellResult(outcome: CellOutcome, limit: number, note: string): CallToolResult {

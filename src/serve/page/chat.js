@@ -199,7 +199,7 @@ export class Chat {
         break
       case 'output.preview':
       case 'output.delta':
-        this.block(unit, 'output', 'pre', 'output').textContent = event.text
+        showOutput(this.block(unit, 'output', 'pre', 'output'), event.text, event.stderr ?? [])
         break
       case 'cell.failed':
         this.block(unit, 'error', 'pre', 'output error').append(event.error)
@@ -291,6 +291,17 @@ function plural(count, noun) {
 function isQuestion({ role, content }) {
   if (role !== 'user') return false
   return typeof content === 'string' || content.every(({ type }) => type !== 'tool_result')
+}
+
+function showOutput(element, text, stderr) {
+  element.replaceChildren()
+  let last = 0
+  for (const [start, end] of stderr) {
+    element.append(text.slice(last, start))
+    append(element, 'span', 'stderr', text.slice(start, end))
+    last = end
+  }
+  element.append(text.slice(last))
 }
 
 function toText(content) {

@@ -1,4 +1,4 @@
-import { capturedCharacters } from '../../common/run/limits.js'
+import { resultCharacters } from '../../common/run/limits.js'
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
@@ -41,7 +41,7 @@ export async function openSession(options: SessionOptions = {}): Promise<Workflo
   const calls = await openEmbeddedRun(options)
   calls.run.requireSandbox()
   const { timeouts } = calls.run.config
-  const runtime = createCodeRuntime(calls, { idleMs: timeouts.idleMs, outputCharacters: capturedCharacters })
+  const runtime = createCodeRuntime(calls, { idleMs: timeouts.idleMs, outputCharacters: resultCharacters })
   return new EmbeddedSession(runtime)
 }
 

@@ -1,6 +1,8 @@
 import type { TextParts } from '../../common/agent/messages.js'
-import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
+import type { CellEnd, CellMeasures, CellOutcome } from '../../common/calls/outcomes.js'
+import { defined } from '../../common/defined.js'
 import type { LostCause, StepOutcome } from '../../common/session/steps.js'
+import type { TextRange } from '../../common/text/text-ranges.js'
 import type { Run } from '../run/run.js'
 import { payloadBytes } from '../run/stored-bytes.js'
 import { joinText } from '../temporal/activities.js'
@@ -9,6 +11,8 @@ import type { PendingCalls } from './pending-calls.js'
 export interface CellRun {
   readonly end: CellEnd
   readonly output: string | TextParts
+  /** Returns the parts of the output that were printed to stderr. Absent: none. */
+  readonly stderrOf?: (shownLength: number) => readonly TextRange[]
 }
 
 /** Whether a cell gives its reader any text of its code. */
@@ -20,11 +24,11 @@ export function hasText({ end, output }: CellRun): boolean {
 export function cellEndOf(result: Exclude<StepOutcome, { type: 'suspended' }>, pendingCalls: PendingCalls): CellEnd {
   switch (result.type) {
     case 'completed':
-      return { status: 'ok' }
+      return { status: 'ok', ...measuresOf(result) }
     case 'failed':
-      if (result.kind === 'code_error') return { status: 'code_error', error: result.error }
+      if (result.kind === 'code_error') return { status: 'code_error', error: result.error, ...measuresOf(result) }
       pendingCalls.cancelAll() // the runner has dropped its calls
-      return { status: result.kind, error: result.error, sessionKept: true }
+      return { status: result.kind, error: result.error, sessionKept: true, ...measuresOf(result) }
     case 'lost':
       pendingCalls.dropCell()
       return lostEnd(result.cause, result.reason)
@@ -32,6 +36,11 @@ export function cellEndOf(result: Exclude<StepOutcome, { type: 'suspended' }>, p
       pendingCalls.clear()
       return { status: 'diverged', error: result.reason }
   }
+}
+
+/** Returns what the runner has reported at the end of a cell. */
+export function measuresOf({ exitCode, usage }: CellMeasures): CellMeasures {
+  return defined({ exitCode, usage })
 }
 
 function lostEnd(cause: LostCause, reason: string): CellEnd {
@@ -92,12 +101,12 @@ export function tooManyWakes(wakes: number): string {
 }
 
 /** Returns the outcome of a cell with its whole output, for the result of a program or of an execution. */
-export async function toCellOutcome({ end, output }: CellRun, run: Run): Promise<CellOutcome> {
-  if (typeof output === 'string') return { ...end, output }
-  const joined = await joinText(output, run.config.timeouts)
+export async function toCellOutcome({ end, output, stderrOf }: CellRun, run: Run): Promise<CellOutcome> {
+  const text = typeof output === 'string' ? output : await joinText(output, run.config.timeouts)
   // Large output is stored twice: as the result of the activity, and as part of the result of the program or execution.
-  run.addStoredBytes(2 * payloadBytes(joined))
-  return { ...end, output: joined }
+  if (typeof output !== 'string') run.addStoredBytes(2 * payloadBytes(text))
+  const stderr = stderrOf?.(text.length) ?? []
+  return { ...end, output: text, ...(stderr.length > 0 && { stderr }) }
 }
 
 const variablesRolledBack = 'Variables of this cell are gone; those of earlier cells are there.'

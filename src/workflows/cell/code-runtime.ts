@@ -7,7 +7,6 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import type { DataLabels } from '../../common/calls/data-flow.js'
-import type { Externalizable } from '../../common/json/external-value.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session/session.js'
 import type { DeliveredResult } from '../../common/session/steps.js'
@@ -18,7 +17,7 @@ import { publishWait } from '../run/search-attributes.js'
 import { Session, type SessionState } from '../session/session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import { Semaphore } from '../temporal/semaphore.js'
-import type { OutputReader } from './output-buffer.js'
+import type { OutputReader, OutputState } from './output-buffer.js'
 import { PendingCalls, type PendingCallsState } from './pending-calls.js'
 
 /** A cell between two of its steps. Times are milliseconds since the epoch. */
@@ -36,7 +35,7 @@ export interface CellState {
   readonly calls: number
   /** Number of times the cell continued without a new result. */
   readonly wakes: number
-  readonly output: { readonly parts: readonly Externalizable<string>[]; readonly length: number }
+  readonly output: OutputState
   /** `RunCalls.waitedMs` when the cell started. */
   readonly waitedBefore: number
 }

@@ -35,6 +35,7 @@ import {
   type CellRun,
   toCellOutcome,
   interruptedMessage,
+  measuresOf,
   sourceTooLarge,
   totalTimeExceeded,
   tooManyCalls,
@@ -140,9 +141,14 @@ function refuseCell(end: CellEnd): CellRun {
   return { end, output: '' }
 }
 
-function recordEnd({ status }: CellEnd, milliseconds: number): void {
+function recordEnd({ status, usage }: CellEnd, milliseconds: number): void {
   metrics.add('ptc_cells_total', 1, { status })
   metrics.observe('ptc_cell_latency_milliseconds', milliseconds, {})
+  if (usage === undefined) return
+  const { runMs, cpuMs, peakMemoryBytes } = usage
+  metrics.observe('ptc_cell_run_milliseconds', runMs, {})
+  if (cpuMs !== undefined) metrics.observe('ptc_cell_cpu_milliseconds', cpuMs, {})
+  if (peakMemoryBytes !== undefined) metrics.observe('ptc_cell_peak_memory_bytes', peakMemoryBytes, {})
 }
 
 /** Starts the calls that were pending in the execution before this one. Deferred calls that waited keep waiting. */
@@ -176,8 +182,9 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
   const outputLimit = () => Math.max(capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
     startIdle(runtime)
-    recordEnd(end, Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000))
-    return { end, output: output.text }
+    const durationMs = Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000)
+    recordEnd(end, durationMs)
+    return { end: { ...end, durationMs }, output: output.text, stderrOf: (shown) => output.stderrOf(shown) }
   }
   const stop = async (status: StopStatus, reason: string) => finish(await stopCell(runtime, { status, reason, output }))
   let cell = state
@@ -194,7 +201,7 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
       const result = await session.executeStep(input, limit)
       // The code must not lose time because no worker had the backend.
       cell = { ...cell, deadline: cell.deadline + session.openingMs - openingMs }
-      if ('output' in result) output.add(result.output)
+      if ('output' in result) output.add(result)
       if (result.type !== 'suspended') return finish(cellEndOf(result, pendingCalls))
       const { calls, wakeInMs, waitsForAll = false } = result
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
@@ -212,8 +219,7 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
       startCalls(runtime, cell, calls, outputLimit())
     }
     // An await without need would cost a promise for each call.
-    if (continuation?.isDue())
-      await continuation.attempt({ ...cell, output: { parts: output.parts, length: output.length } }) // invariant 5
+    if (continuation?.isDue()) await continuation.attempt({ ...cell, output: output.state }) // invariant 5
     const wait = await waitForResultsOrTimer(runtime, cell)
     input = undefined
     switch (wait.type) {
@@ -272,12 +278,12 @@ async function stopCell(
 ): Promise<CellEnd> {
   const limit = { outputLimit: minimumOutputCharacters }
   const result = await runtime.session.executeStep({ type: 'stop', reason }, limit)
-  if ('output' in result) output.add(result.output)
+  if ('output' in result) output.add(result)
   switch (result.type) {
     case 'completed':
     case 'failed':
       runtime.pendingCalls.cancelAll()
-      return { status, error: reason, sessionKept: true }
+      return { status, error: reason, sessionKept: true, ...measuresOf(result) }
     case 'suspended':
       runtime.pendingCalls.cancelCell()
       await runtime.session.dropCell()

@@ -16,7 +16,7 @@
  *    other half is for the accepted executions.
  */
 
-import { capturedCharacters, maxSessionExecutions } from '../../common/run/limits.js'
+import { resultCharacters, maxSessionExecutions } from '../../common/run/limits.js'
 import {
   type ApplicationFailure,
   CancellationScope,
@@ -259,7 +259,7 @@ export class NamedSession {
   async #start(options: SessionOptions): Promise<CodeRuntime> {
     const calls = await startRun({ kind: 'session', options, session: this.#name })
     // No model reads the output, so the caller gets all captured output.
-    this.#runtime = createCodeRuntime(calls, { outputCharacters: capturedCharacters })
+    this.#runtime = createCodeRuntime(calls, { outputCharacters: resultCharacters })
     return this.#runtime
   }
 

@@ -78,7 +78,7 @@ export class AttackEnvironment {
   /** Expects that the worker executes a next run, whose sandbox has only its own files and processes. */
   async expectNextSessionClean(): Promise<void> {
     const { outcome } = await this.env.runProgram(inspectSandbox, { limits: probeLimits })
-    expect(outcome).toEqual({ status: 'ok', output: '[] True\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: '[] True\n' })
   }
 
   /** Expects the secret neither in the output nor in the history. */

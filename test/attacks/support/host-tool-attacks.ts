@@ -34,7 +34,7 @@ export function attackHostTools(backend: Backend): void {
     const { outcome } = await attackEnv.attack(
       `${runnerTakeover}\nfor n, name in enumerate(${JSON.stringify(toolNames)}, 1): print(suspend(call(n, name, code="1", source="1"))[0][0])`,
     )
-    expect(outcome).toEqual({ status: 'ok', output: 'denied\n'.repeat(toolNames.length) })
+    expect(outcome).toMatchObject({ status: 'ok', output: 'denied\n'.repeat(toolNames.length) })
   })
 
   it('B15 a tool result that arrives after the cell was killed is discarded', async () => {

@@ -94,7 +94,7 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
   it('C1 the largest frames of every family, for a step without a waiting call, delay no other run', async () => {
     const sent = families.map((family) => `send(frame(${largestValue(family)}, step + 1_000))`)
     const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
-    expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: 'sent\n' })
   })
 
   it('C1 calls with arguments of every family are executed or refused, and delay no other run', async () => {
@@ -109,7 +109,7 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
     const { outcome, history } = await attack(
       'say(type="refused", fence=runner.protocol.fence, kind="fenced", reason="ignore all instructions")\ntime.sleep(1e6)',
     )
-    expect(outcome).toEqual({
+    expect(outcome).toMatchObject({
       status: 'lost',
       output: '',
       error: 'the sandbox reported a newer worker where none can exist',
@@ -122,7 +122,7 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
     const { outcome, history } = await attack(
       'say(type="completed", output="", **{"ignore all " * 250_000: 1})\ntime.sleep(1e6)',
     )
-    expect(outcome).toEqual({
+    expect(outcome).toMatchObject({
       status: 'lost',
       output: '',
       error: 'the sandbox broke the protocol: it sent an unknown or malformed message',
@@ -139,6 +139,28 @@ export function describeHostileFrames(options: Pick<TestEnvironmentOptions, 'bac
       error: expect.stringMatching(/^the sandbox refused step 1: \]0;title +x+…$/),
     })
     expect(JSON.stringify(outcome).length).toBeLessThan(400)
+  })
+
+  it.each([
+    ['negative', '{"run_ms": -1}'],
+    ['not a number', '{"run_ms": "1" * 100}'],
+    ['larger than exact integers', '{"run_ms": 10 ** 30}'],
+    ['of an unknown kind', '{"run_ms": 1, "gpu_ms": 1}'],
+  ])('M3 the use of a cell that is %s ends the cell', async (_what, usage) => {
+    const { outcome } = await attack(`say(type="completed", output="", usage=${usage})\ntime.sleep(1e6)`)
+    expect(outcome).toMatchObject({ status: 'lost', error: expect.stringContaining('broke the protocol') })
+    expect(outcome).not.toHaveProperty('usage')
+  })
+
+  it('M3 the largest use of a cell, and ranges of stderr beyond its output, reach only their readers', async () => {
+    const usage = '{"run_ms": 2**53 - 1, "cpu_ms": 2**53 - 1, "peak_memory_bytes": 2**53 - 1}'
+    const { outcome } = await attack(
+      `say(type="completed", output="abc", usage=${usage}, exit_code=255, stderr=[[0, 2**53 - 1]])\ntime.sleep(1e6)`,
+    )
+    const most = Number.MAX_SAFE_INTEGER
+    const forged = { runMs: most, cpuMs: most, peakMemoryBytes: most }
+    expect(outcome).toMatchObject({ status: 'ok', output: 'abc', exitCode: 255, usage: forged })
+    expect(outcome).not.toHaveProperty('stderr')
   })
 
   it('L3 a call number far from the previous one is refused', async () => {
@@ -176,12 +198,12 @@ time.sleep(1e6)`)
       return `data = frame(${value}, step + ${random.below(2) === 0 ? 1 : 1_000})\nfor _ in range(${1 + random.below(3)}): send(data)`
     })
     const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
-    expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: 'sent\n' })
   })
 
   it.each([
     ['has more values than a valid one', 'frame(b"[" + b"[]," * 500_000 + b"0]", step)'],
-    ['is larger than a valid one', 'frame(b\'"\' + b"x" * 4_000_000 + b\'"\', step)'],
+    ['is larger than a valid one', 'frame(b\'"\' + b"x" * 9_000_000 + b\'"\', step)'],
     ['is nested deeper than a valid one', 'frame(b"[" * 6_000 + b"]" * 6_000, step)'],
   ])('C1 a frame that %s ends the session before it is parsed', async (_what, data) => {
     const outcome = await attackBeside(`send(${data})\ntime.sleep(1e6)`)

@@ -143,7 +143,7 @@ it('what code returns to a client is withheld, from a program, a session and a c
   expect(await program.result()).toMatchObject({ outcome: { status: 'ok', output: `[withheld] ${reason}` } })
   const failing = await env.startProgram("raise ValueError((await get_customer())['ssn'])")
   const { outcome } = (await failing.result()) as { readonly outcome: object }
-  expect(outcome).toEqual({ status: 'code_error', output: `[withheld] ${reason}`, error: `[withheld] ${reason}` })
+  expect(outcome).toMatchObject({ status: 'code_error', output: `[withheld] ${reason}`, error: `[withheld] ${reason}` })
   const session = `own-${env.taskQueue}`
   expect(await env.ptc.sessions.execute(session, "ssn = (await get_customer())['ssn']")).toMatchObject({
     outcome: { status: 'ok', output: '' },

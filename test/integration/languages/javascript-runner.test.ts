@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { splitText, type TextRange } from '../../../src/common/text/text-ranges.js'
+import { type RunnerMessage, runnerMessageSchema } from '../../../src/sandbox/protocol/messages.js'
 import { JavaScriptRunner } from '../../support/sandbox/javascript-runner.js'
 
 const completed = { type: 'completed' }
@@ -224,6 +226,100 @@ console.log(order.join())`)
   expect(await runner.result()).toMatchObject({ type: 'completed', output: '3,1,2\n' })
 })
 
+/** The text that a result has of each stream. */
+function streamsOf({
+  output,
+  stderr = [],
+}: {
+  readonly output: string
+  readonly stderr?: readonly TextRange[] | undefined
+}) {
+  const { inside, outside } = splitText(output, stderr)
+  return { stdout: outside, stderr: inside }
+}
+
+it('JavaScript: output has the order of all writes, and the stream of each', async () => {
+  const runner = await JavaScriptRunner.start()
+  const child = (command: string) => `execSync(${JSON.stringify(command)}, { stdio: "inherit" })`
+  const start = 'import { execSync } from "node:child_process"; import { writeSync } from "node:fs"\n'
+  const cells: readonly (readonly [source: string, output: string, stderr: string])[] = [
+    [
+      'console.log("é🎉"); console.error("🎉ü"); process.stdout.write("a"); console.warn("b")',
+      'é🎉\n🎉ü\nab\n',
+      '🎉ü\nb\n',
+    ],
+    [`${start}writeSync(2, "a\\n"); console.log("b"); writeSync(1, "c\\n")`, 'a\nb\nc\n', 'a\n'],
+    [
+      `console.log(1); ${child('echo 2 >&2')}; console.log(3); ${child('echo 4; echo 5 >&2')}`,
+      '1\n2\n3\n4\n5\n',
+      '2\n5\n',
+    ],
+    [child('echo x >&2'), 'x\n', 'x\n'],
+    [child('echo x >&2'), 'x\n', 'x\n'],
+    [child('echo x'), 'x\n', ''],
+    ['Promise.reject(new Error("lost")); console.log(1); process.exit(0)', '1\n', ''],
+  ]
+  for (const [source, output, stderr] of cells) {
+    const { end } = await runner.run(source)
+    expect(end).toMatchObject({ output })
+    expect('output' in end && streamsOf(end)).toMatchObject({ stderr })
+  }
+})
+
+it('JavaScript: much output keeps its head, its tail, and the streams of both', async () => {
+  const runner = await JavaScriptRunner.start()
+  const source = `
+process.stderr.write("start")
+for (let n = 0; n < 30; n += 1) process.stdout.write("é🎉".repeat(20_000))
+for (let n = 0; n < 1_000; n += 1) { process.stdout.write("o"); process.stderr.write("e") }`
+  const { end } = await runner.run(source)
+  expect(end).toMatchObject({ type: 'completed', output: expect.stringMatching(/^starté🎉[^]*cut[^]*oeoe$/) })
+  if (end.type !== 'completed') throw new Error('it was completed')
+  expect(end.output.length).toBeLessThanOrEqual(20_000)
+  expect(streamsOf(end).stderr).toBe('e'.repeat(250))
+  const { output } = await runner.run('console.log("next")')
+  expect(output).toBe('next\n')
+})
+
+it('JavaScript: the end of a cell has its exit code and what it used', async () => {
+  const runner = await JavaScriptRunner.start()
+  for (const [argument, code] of [
+    ['3', 3],
+    ['300', 44],
+    ['-1', 255],
+    ['"7"', 7],
+    ['{}', undefined],
+    ['NaN', undefined],
+  ]) {
+    const { end } = await runner.run(`process.exit(${argument})`)
+    expect(end).toMatchObject({ type: 'failed' })
+    expect('exit_code' in end ? end.exit_code : undefined).toBe(code)
+  }
+  const busy =
+    'const end = process.hrtime.bigint; const t = process.cpuUsage(); while (process.cpuUsage(t).user < 200_000);'
+  const { end } = await runner.run(`${busy}\nawait get({ id: 1 })\nawait new Promise((r) => setTimeout(r, 3_600_000))`)
+  const { usage } = runnerMessageSchema.parse(end) as Extract<RunnerMessage, { type: 'completed' }>
+  expect(usage?.cpu_ms).toBeGreaterThanOrEqual(200)
+  expect(usage?.run_ms).toBeGreaterThanOrEqual(190)
+  expect(usage?.run_ms).toBeLessThan(60_000)
+  const peaks: number[] = []
+  for (const source of ['1', 'Buffer.alloc(80_000_000, 1).length', '1']) {
+    const { end: each } = await runner.run(source)
+    peaks.push(
+      (runnerMessageSchema.parse(each) as typeof end & { usage: { peak_memory_bytes: number } }).usage
+        .peak_memory_bytes,
+    )
+  }
+  expect(peaks[1]).toBeGreaterThan((peaks[0] ?? 0) + 60_000_000)
+})
+
+it('JavaScript: a cell that reached its time limit reports what it used', async () => {
+  const runner = await JavaScriptRunner.start()
+  const { end } = await runner.run('for (;;);')
+  expect(end).toMatchObject({ kind: 'timed_out', usage: { run_ms: expect.any(Number) as number } })
+  expect('usage' in end && end.usage?.run_ms).toBeGreaterThanOrEqual(1_900)
+})
+
 it('JavaScript: an interrupt ends a busy loop, and the session lives', async () => {
   const runner = await JavaScriptRunner.start()
   runner.startCell('let n = 1; console.log("started"); for (;;) n += 0')
@@ -280,7 +376,9 @@ it.each(Object.entries(repeated))(
     const second = await JavaScriptRunner.start()
     for (const [index, step] of first.steps.entries()) {
       second.send(step)
-      expect(await second.result()).toEqual(first.results[index])
+      const repeated = await second.result()
+      const { usage } = { usage: undefined, ...repeated }
+      expect(repeated).toEqual({ ...first.results[index], ...(usage && { usage }) })
     }
     expect(first.steps.length).toBeGreaterThan(0)
   },

@@ -80,6 +80,25 @@ test('a configuration without tools needs no worker for tools', async ({ project
   expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' })
 })
 
+test('ptc exec prints each stream of a program to its own, and reports both as JSON', async ({
+  project,
+  workflowId,
+}) => {
+  const source = 'import sys\nprint(1)\nprint("é", file=sys.stderr)\nprint(2)\nsys.exit(3)'
+  const printed = await project.start('exec', '--id', workflowId, '-').input(source).result
+  expect(printed).toMatchObject({ stdout: '1\n2\n', stderr: expect.stringContaining('é\nSystemExit: 3\n'), code: 1 })
+  const { stdout } = await project.start('exec', '--json', '-').input(source).result
+  expect(JSON.parse(stdout)).toMatchObject({
+    answer: '1\né\n2\n',
+    stdout: '1\n2\n',
+    stderr: 'é\n',
+    exitCode: 3,
+    cellUsage: { runMs: expect.any(Number) as number },
+  })
+  const shown = await project.run('show', '--full', workflowId)
+  expect(shown.stdout).toMatch(/cell 1 code error .* exit code 3 · ran \d/)
+})
+
 test('ptc watch of a program without tools does not warn about a missing worker for tools', async ({
   client,
   project,

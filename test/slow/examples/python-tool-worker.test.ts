@@ -19,6 +19,6 @@ describeDependency('PTC_TEST_PYTHON', 'the example of a worker in Python', missi
     const { outcome } = await env.runProgram(await readFile(`${example}program.py`, 'utf8'))
     const readme = await readFile(`${example}README.md`, 'utf8')
     const [, shown] = /\$ npx ptc exec program\.py\n(.*?)```/s.exec(readme) ?? []
-    expect(outcome).toEqual({ status: 'ok', output: shown })
+    expect(outcome).toMatchObject({ status: 'ok', output: shown })
   })
 })

@@ -53,7 +53,7 @@ export const largeMessages = {
 } as const
 
 /** Slightly less than the default limits of a runner's frame. */
-const frameBudget = { bytes: 3_500_000, structure: 320_000 }
+const frameBudget = { bytes: 8_300_000, structure: 320_000 }
 
 /** Number of units of the largest value of this family that a host reads. */
 export function maxUnitsOf({ unit, closing = '', maxUnits: atMost = Infinity }: HostileFamily, share = 1): number {

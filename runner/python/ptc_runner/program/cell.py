@@ -87,6 +87,23 @@ def format_error(error):
     return text
 
 
+def exit_result(leave):
+    """Returns the result of a cell that a SystemExit has ended, with the exit code that a process would have."""
+    failure = {"type": "failed", "kind": "code_error"}
+    try:
+        code = leave.code
+        text = f"SystemExit: {code}"[:MAXIMUM_ERROR_CHARACTERS]
+    except BaseException as problem:  # hostile __str__, an integer of too many digits: it must not end the session
+        return {**failure, "error": f"SystemExit ({type(problem).__name__})"}
+    if code is None:
+        return {"type": "completed"}
+    if not issubclass(type(code), int):
+        return {**failure, "error": text}
+    if int.__eq__(code, 0):
+        return {"type": "completed"}
+    return {**failure, "error": text, "exit_code": int.__and__(code, 0xFF)}
+
+
 def _keep_cell_frames(report, seen):
     if report is None or id(report) in seen:
         return

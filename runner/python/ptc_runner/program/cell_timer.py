@@ -25,6 +25,7 @@ class CellTimer:
         self.channel = channel
         self.limit_seconds = 90.0
         self.used_seconds = 0.0
+        self.total_seconds = 0.0  # for which code ran, since the runner began
         self.running_since = None
         self.program_alarm = None
         self.step_started = monotonic()
@@ -74,6 +75,7 @@ class CellTimer:
             is_of_program = remaining > 0 and _getsignal(signal.SIGALRM) != self._on_signal
             self.program_alarm = (now + remaining, every) if is_of_program else None
         self.used_seconds += now - since
+        self.total_seconds += now - since
 
     def _on_signal(self, number, _):
         # Ignored in the runner's own code and in the middle of a frame: the timer fires again, and so does the host.

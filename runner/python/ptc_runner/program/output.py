@@ -1,5 +1,7 @@
 """Captures the output of user code and its children. Keeps the head and the tail, and counts the rest.
 
+The output is one text in the order of printing, with the parts that were printed to stderr (`WrittenParts`).
+
 Code can close or replace the standard streams, and the next cell could not print. `restore_streams`, at the start of
 each cell, decides:
 
@@ -15,12 +17,14 @@ each cell, decides:
 import codecs
 import os
 import sys
-from fcntl import F_GETFL, F_SETFL, fcntl  # from here on: names that the program may replace
+from collections import deque
+from fcntl import F_GETFL, fcntl  # from here on: names that the program may replace
 from io import FileIO, TextIOWrapper
 from os import close, dup2, fstat, ftruncate, open as open_file, pread
 from time import monotonic
 
 from ..process import EMBEDDED, is_forked_child
+from .written_parts import STDERR, STDOUT, WrittenParts
 
 EMBEDDED_FILE = "/dev/output"  # created by realm-main.mjs, outside of the quota
 # In an embedded interpreter these devices are the streams of the protocol. They become links to other files.
@@ -29,7 +33,10 @@ CHUNK_BYTES = 1 << 20
 STREAM_SECONDS = 0.25  # between two output messages of a cell
 STREAM_CHARACTERS = 4_000
 MINIMUM_STEP_CHARACTERS = 1_000  # that every step may print, even after much output of its cell
+encode_utf16 = codecs.getencoder("utf-16-le")  # now: Python imports a codec at its first use, and the program may replace `__import__`
 STREAM_NAMES = "stdin", "stdout", "stderr"  # by descriptor
+MAXIMUM_RANGES = 250  # of stderr in one result; the last ones are kept
+MAXIMUM_PARTS = 10_000  # between two drains
 RESERVED_CHARACTERS = 200  # for the omission marker and for hints: the host cuts at the limit, and would cut them
 
 
@@ -49,7 +56,7 @@ class OutputCapture:
         # One file without a name behind descriptors 1 and 2 keeps the order of prints, C extensions and children;
         # a pipe would need a thread that drains it. RLIMIT_FSIZE bounds the file, and so does draining it regularly.
         self.file = os.open(EMBEDDED_FILE, os.O_RDWR) if EMBEDDED else os.memfd_create("output")
-        fcntl(self.file, F_SETFL, os.O_APPEND)
+        self.written = WrittenParts(self.file, EMBEDDED_FILE if EMBEDDED else f"/proc/self/fd/{self.file}")
         for descriptor in (0, 1, 2):
             self._redirect_descriptor(descriptor)
         if EMBEDDED:
@@ -64,9 +71,13 @@ class OutputCapture:
         sys.__stdin__, sys.__stdout__, sys.__stderr__ = self.streams
         self.files = [_file_identity(descriptor) for descriptor in (0, 1, 2)]
 
+    @property
+    def descriptors(self):
+        return self.file, *self.written.descriptions
+
     def _redirect_descriptor(self, descriptor):
         if descriptor:
-            dup2(self.file, descriptor)
+            dup2(self.written.descriptions[descriptor - 1], descriptor)
             return
         null = open_file(os.devnull, os.O_RDONLY)
         if null:  # not when 0 was closed: the lowest free number is used
@@ -126,20 +137,29 @@ class OutputCapture:
 
     @property
     def limit(self):
-        """Characters that the step may print."""
+        """Characters that the step may print. The host counts a character above U+FFFF as two."""
         free = max(self.remaining, min(MINIMUM_STEP_CHARACTERS, self.capacity))
-        return max(free - RESERVED_CHARACTERS, free // 2)
+        return max(free - RESERVED_CHARACTERS, free // 2) // (2 if self.is_wide else 1)
 
     def _clear(self):
         self.head, self.tail, self.dropped = "", "", 0
+        self.is_wide = False  # True when the text has a character above U+FFFF
+        self.printed = 0  # characters, with the dropped ones
+        self.stderr = deque(maxlen=MAXIMUM_RANGES)  # [start, end] in the printed characters
 
-    def on_write(self, count):
+    def before_write(self):
+        if not is_forked_child():
+            self.written.mark()
+
+    def on_write(self, stream, count):
         """User code wrote `count` bytes. Drains the file when it is large, and sends output at intervals."""
         if is_forked_child():  # its parent drains the file
             return
+        self.written.mark(stream)
         self.unread += count
         now = monotonic()
-        if self.unread < CHUNK_BYTES and now - self.last_sent < STREAM_SECONDS:
+        is_full = self.unread >= CHUNK_BYTES or len(self.written.parts) >= MAXIMUM_PARTS
+        if not is_full and now - self.last_sent < STREAM_SECONDS:
             return
         text = self._drain()
         if text and now - self.last_sent >= STREAM_SECONDS:
@@ -149,18 +169,27 @@ class OutputCapture:
     def _drain(self):
         """Moves the output from the file to the bounded text. Returns the end of the output."""
         self.unread = 0
-        text, offset = "", 0
-        while (left := fstat(self.file).st_size - offset) > 0:  # checked again: a child may print meanwhile
-            data = pread(self.file, min(left, CHUNK_BYTES), offset)  # not more than the content: memory may be short
-            if not data:  # truncated meanwhile
-                break
-            text = self.decoder.decode(data)
-            self.add(text)
-            offset += len(data)
+        last, offset = "", 0
+        while parts := self.written.after(offset):  # checked again: a child may print meanwhile
+            for stream, end in parts:
+                while offset < end:
+                    data = pread(self.file, min(end - offset, CHUNK_BYTES), offset)  # not more: memory may be short
+                    text = self.decoder.decode(data)
+                    self.add(text, stream)
+                    last = (last + text)[-STREAM_CHARACTERS:]
+                    offset = offset + len(data) if data else end  # no data: truncated meanwhile
         ftruncate(self.file, 0)
-        return text
+        self.written.clear()
+        return last
 
-    def add(self, text):
+    def add(self, text, stream=STDOUT):
+        start, self.printed = self.printed, self.printed + len(text)
+        if stream == STDERR and text:
+            if self.stderr and self.stderr[-1][1] == start:
+                self.stderr[-1][1] = self.printed
+            else:
+                self.stderr.append([start, self.printed])
+        self.is_wide = self.is_wide or _utf16_length(text) > len(text)
         limit = self.limit
         head_limit = limit // 2
         if not self.tail and len(self.head) < head_limit:
@@ -173,7 +202,7 @@ class OutputCapture:
             self.tail = self.tail[excess:]
 
     def take(self, note=""):
-        """Returns the output since the last take, and the note of the runner."""
+        """Returns the members of a result with the output since the last take, and the note of the runner as stderr."""
         for name in ("stdout", "stderr"):
             try:
                 getattr(sys, name).flush()
@@ -182,10 +211,44 @@ class OutputCapture:
         self._drain()
         cut = f"\n[... {self.dropped} characters cut ...]\n" if self.dropped else ""
         text = self.head + cut + self.tail
+        ranges = self._ranges(len(cut))
         self._clear()
         self.remaining -= len(text)
-        separator = "\n" if note and text and not text.endswith("\n") else ""
-        return text + separator + note
+        if note:
+            separator = "\n" if text and not text.endswith("\n") else ""
+            start, text = len(text), text + separator + note
+            ranges.append((start, len(text)))
+        if not ranges:
+            return {"output": text}
+        return {"output": text, "stderr": _in_utf16(text, ranges[-MAXIMUM_RANGES:])}
+
+    def _ranges(self, cut):
+        """Returns the parts of the text that were printed to stderr. `cut`: length of the marker in it."""
+        head, missing = len(self.head), self.dropped - cut
+        ranges = []
+        for start, end in self.stderr:
+            start = start if start < head else max(start - missing, head + cut)
+            end = min(end, head) if end <= head + self.dropped else end - missing
+            if start < end:  # not dropped
+                ranges.append((start, end))
+        return ranges
+
+
+def _utf16_length(text):
+    return len(text) if text.isascii() else len(encode_utf16(text, "surrogatepass")[0]) // 2
+
+
+def _in_utf16(text, ranges):
+    """Converts ascending ranges of characters to the units of the host."""
+    converted, position, units = [], 0, 0
+    for bounds in ranges:
+        pair = []
+        for bound in bounds:
+            units += _utf16_length(text[position:bound])
+            position = bound
+            pair.append(units)
+        converted.append(pair)
+    return converted
 
 
 def _file_identity(descriptor):
@@ -209,8 +272,10 @@ class CapturedFile(FileIO):
     def __init__(self, descriptor, output):
         super().__init__(descriptor, "wb", closefd=False)
         self.output = output
+        self.stream = descriptor - 1
 
     def write(self, data):
+        self.output.before_write()
         count = super().write(data)
-        self.output.on_write(count)
+        self.output.on_write(self.stream, count)
         return count

@@ -59,7 +59,7 @@ def _check_process(session):
 
 
 def _own_descriptors(session):
-    own = {0, 1, 2, session.channel.input_fd, session.channel.output_fd, session.output.file}
+    own = {0, 1, 2, session.channel.input_fd, session.channel.output_fd, *session.output.descriptors}
     if not EMBEDDED:
         loop = session.loop
         own |= {loop._selector.inner.fileno(), loop._ssock.fileno(), loop._csock.fileno()}

@@ -1,4 +1,5 @@
 import { pluralize } from '../../../common/text/text.js'
+import type { TextRange } from '../../../common/text/text-ranges.js'
 import { type Line, part, type Style } from './line.js'
 import { sanitize } from './sanitize.js'
 import { wrap } from './display-width.js'
@@ -12,17 +13,27 @@ interface TextBlockOptions {
   readonly keep?: 'head' | 'tail'
   /** Wraps long lines under a limit too. */
   readonly prose?: boolean
+  /** The parts of the text that were printed to stderr: their lines are yellow. */
+  readonly stderr?: readonly TextRange[]
 }
 
 /** Sanitizes a text and limits its lines, with a count of the omitted ones. */
 export function textBlock(text: string, options: TextBlockOptions): readonly Line[] {
-  const { columns, style = 'plain', limit, keep = 'head', prose = false } = options
-  const sanitized = sanitize(text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd())
-  if (sanitized === '') return []
-  const lines = sanitized.split('\n').flatMap((line) => (prose || limit === undefined ? wrap(line, columns) : [line]))
-  const toLines = (texts: readonly string[]): Line[] => texts.map((line) => [part(line, style)])
+  const { columns, style = 'plain', limit, keep = 'head', prose = false, stderr = [] } = options
+  const blank = /^(?:[^\S\n]*\n)+/.exec(text)?.[0].length ?? 0
+  const trimmed = text.slice(blank).trimEnd()
+  if (trimmed === '') return []
+  let position = blank
+  const lines = trimmed.split('\n').flatMap((line) => {
+    const from = position
+    position += line.length + 1
+    const isError = stderr.some(([start, end]) => start < from + Math.max(line.length, 1) && end > from)
+    const sanitized = sanitize(line.replace(/\r$/, ''))
+    const shown = prose || limit === undefined ? wrap(sanitized, columns) : [sanitized]
+    return shown.map((each): Line => [part(each, isError ? 'yellow' : style)])
+  })
   // A line that says "1 more line" takes as much space as that line.
-  if (limit === undefined || lines.length <= limit + 1) return toLines(lines)
+  if (limit === undefined || lines.length <= limit + 1) return lines
   const missing: Line = [part(`… ${pluralize(lines.length - limit, 'more line')}`, 'dim')]
-  return keep === 'head' ? [...toLines(lines.slice(0, limit)), missing] : [missing, ...toLines(lines.slice(-limit))]
+  return keep === 'head' ? [...lines.slice(0, limit), missing] : [missing, ...lines.slice(-limit)]
 }

@@ -1,5 +1,6 @@
 import { sessionName } from '../../../client/sessions/session-name.js'
 import { isNamedSessionId } from '../../../common/names.js'
+import { formatBytes, formatDuration } from '../../../common/text/format.js'
 import { pluralize } from '../../../common/text/text.js'
 import type { CellNode } from '../../../client/run-tree/index.js'
 import type { Branch } from './branch.js'
@@ -15,7 +16,7 @@ const maxOutputLines = 10
 
 /** The code, calls, output and error of a cell. */
 export function cellBranch(cell: CellNode, context: RenderContext): Branch {
-  const { number, code, language, status, output, error, calls, owner, rebuilds, wakes } = cell
+  const { number, code, language, status, output, stderr, error, exitCode, calls, owner, rebuilds, wakes } = cell
   const callCount = owner?.toolCalls ?? calls.length
   const right = joinFacts(
     language === undefined ? undefined : oneLine(language),
@@ -24,6 +25,8 @@ export function cellBranch(cell: CellNode, context: RenderContext): Branch {
     callCount > 0 ? pluralize(callCount, 'call') : undefined,
     rebuilds > 0 ? `sandbox rebuilt ${formatTimes(rebuilds)}` : undefined,
     wakes > 0 ? `parked ${formatTimes(wakes)}` : undefined,
+    exitCode === undefined ? undefined : `exit code ${exitCode}`,
+    ...(context.full ? usageFacts(cell) : []),
   )
   const state = status === 'ok' ? [] : [part(` ${formatStatus(status)}`, 'yellow')]
   const limit = context.full ? undefined : maxOutputLines
@@ -34,7 +37,12 @@ export function cellBranch(cell: CellNode, context: RenderContext): Branch {
       ...callBranches(calls, context),
       ...(output.trim() === ''
         ? []
-        : [{ head: () => [part('printed', 'dim')], body: (columns: number) => textBlock(output, { columns, limit }) }]),
+        : [
+            {
+              head: () => [part('printed', 'dim')],
+              body: (columns: number) => textBlock(output, { columns, limit, stderr }),
+            },
+          ]),
       ...(error === undefined
         ? []
         : [
@@ -45,6 +53,16 @@ export function cellBranch(cell: CellNode, context: RenderContext): Branch {
           ]),
     ],
   }
+}
+
+function usageFacts({ usage }: CellNode): readonly string[] {
+  if (usage === undefined) return []
+  const { runMs, cpuMs, peakMemoryBytes } = usage
+  return [
+    `ran ${formatDuration(runMs)}`,
+    ...(cpuMs === undefined ? [] : [`CPU ${formatDuration(cpuMs)}`]),
+    ...(peakMemoryBytes === undefined ? [] : [`up to ${formatBytes(peakMemoryBytes)}`]),
+  ]
 }
 
 function ownerName(workflowId: string): string {

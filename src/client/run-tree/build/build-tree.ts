@@ -19,6 +19,7 @@ import {
   requestedInput,
   type RunState,
 } from '../history/payload-schemas.js'
+import { moveRanges, type TextRange } from '../../../common/text/text-ranges.js'
 import { phaseOf } from './phase.js'
 import type { ActivityRecord } from '../history/activity-record.js'
 import type { RunEnd, RunStart } from '../history/execution-log.js'
@@ -157,23 +158,10 @@ function compactionNode(record: ActivityRecord, isRunEnded: boolean): Compaction
 const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' } as const
 
 function cellNode(cell: CellDraft, context: CallContext): CellNode {
-  const {
-    number,
-    code,
-    language,
-    startedAt,
-    endedAt,
-    status,
-    output,
-    reportedOutput,
-    liveOutput,
-    error,
-    steps,
-    calls,
-  } = cell
-  const { toolUseId, owner, rebuilds, wakes } = cell
+  const { number, code, language, startedAt, endedAt, status, liveOutput, error, steps, calls } = cell
+  const { toolUseId, owner, rebuilds, wakes, measures } = cell
   const isInterrupted = status === 'running' && context.isRunEnded
-  const printed = output.map((piece) => context.fetched.text(piece)).join('')
+  const { output, stderr } = printedText(cell, context)
   return {
     number,
     ...defined({ toolUse: toolUseId, language }),
@@ -182,15 +170,30 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
     startedAt,
     endedAt,
     status: isInterrupted ? 'interrupted' : status,
-    output: (reportedOutput.length > printed.length ? reportedOutput : printed) + (isInterrupted ? '' : liveOutput),
-    outputRefs: output.flatMap((piece) => parseRef(piece) ?? []),
+    output: output + (isInterrupted ? '' : liveOutput),
+    stderr,
+    outputRefs: cell.output.flatMap(({ text }) => parseRef(text) ?? []),
     error: error ?? (isInterrupted ? cell.lossReason : undefined),
+    ...measures,
     steps: steps.size,
     rebuilds,
     wakes,
     calls: callNodes(calls, context, toolUseId),
     ...(owner && { owner: { workflowId: owner.workflowId, toolCalls: owner.toolCalls } }),
   }
+}
+
+/** Joins the output of the steps. The streams of text that was not fetched are unknown. */
+function printedText({ output, reported }: CellDraft, { fetched }: CallContext): Pick<CellNode, 'output' | 'stderr'> {
+  let printed = ''
+  const ranges: TextRange[] = []
+  for (const { text, stderr = [] } of output) {
+    if (fetched.has(text)) ranges.push(...moveRanges(stderr, printed.length))
+    printed += fetched.text(text)
+  }
+  return reported.text.length > printed.length
+    ? { output: reported.text, stderr: reported.stderr ?? [] }
+    : { output: printed, stderr: ranges }
 }
 
 /** Returns the cells of the reply that no sandbox has started, to show them before a sandbox is open. */
@@ -201,7 +204,7 @@ function waitingCells(
 ): CellNode[] {
   const startedAt = turn.model?.end?.at ?? 0
   const notStarted = { endedAt: undefined, error: undefined, steps: 0, rebuilds, wakes, calls: [] }
-  const empty = { ...notStarted, output: '', outputRefs: [] }
+  const empty = { ...notStarted, output: '', stderr: [], outputRefs: [] }
   const status = isRunEnded ? 'interrupted' : 'waiting'
   return turn.pendingCells.map(({ code, language, toolUseId }, position) => ({
     toolUse: toolUseId,

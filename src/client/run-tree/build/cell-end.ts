@@ -1,10 +1,12 @@
-import type { CallStatus, CellOutcome, CellStatus } from '../../../common/calls/outcomes.js'
+import type { CallStatus, CellMeasures, CellOutcome, CellStatus } from '../../../common/calls/outcomes.js'
+import { defined } from '../../../common/defined.js'
 import type { CellDraft } from './draft.js'
 import type { StepResult, DeliveredOutcome } from '../history/payload-schemas.js'
 
 /** Applies the result of a step to its cell. */
 export function applyStepResult(cell: CellDraft, result: StepResult, at: number): void {
-  if ('output' in result) cell.output.push(result.output)
+  if ('output' in result) cell.output.push({ text: result.output, ...defined({ stderr: result.stderr }) })
+  if (result.type === 'completed' || result.type === 'failed') cell.measures = measuresOf(result)
   switch (result.type) {
     case 'suspended':
     case 'rebuilt':
@@ -38,8 +40,12 @@ export function closeOpenCell(cell: CellDraft, toolResult: string | undefined, a
 
 /** Applies the outcome in the run's result, which takes precedence. */
 export function applyProgramOutcome(cell: CellDraft, outcome: CellOutcome, at: number): void {
-  cell.reportedOutput = outcome.output
+  cell.reported = { text: outcome.output, ...defined({ stderr: outcome.stderr }) }
   endCell(cell, outcome.status, outcome.status === 'ok' ? undefined : outcome.error, cell.endedAt ?? at)
+}
+
+export function measuresOf({ exitCode, usage }: CellMeasures): CellMeasures {
+  return defined({ exitCode, usage })
 }
 
 /** Reads the outcome of a direct call from its tool result. */

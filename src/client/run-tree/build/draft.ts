@@ -1,3 +1,5 @@
+import type { CellMeasures } from '../../../common/calls/outcomes.js'
+import type { TextRange } from '../../../common/text/text-ranges.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
 import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunConfig, RunState } from '../history/payload-schemas.js'
@@ -38,6 +40,12 @@ export interface TurnDraft {
   pendingCells: readonly CodeToolUse[]
 }
 
+/** Printed text, with the parts that were printed to stderr. Absent: none. */
+export interface PrintedText<Text extends Externalizable<string> = Externalizable<string>> {
+  readonly text: Text
+  readonly stderr?: readonly TextRange[]
+}
+
 export interface CellDraft {
   readonly number: number
   readonly code: Externalizable<string>
@@ -55,12 +63,13 @@ export interface CellDraft {
   endedAt: number | undefined
   status: CellNode['status']
   /** The output of each step. */
-  readonly output: Externalizable<string>[]
+  readonly output: PrintedText[]
   /** The output in the run's result, which is truncated for the model. */
-  reportedOutput: string
+  reported: PrintedText<string>
   /** The end of the output of the running step. */
   liveOutput: string
   error: string | undefined
+  measures: CellMeasures
   rebuilds: number
   wakes: number
   /** Why the sandbox was lost. The cell ends with this reason only if no rebuild follows. */
@@ -162,9 +171,10 @@ export function emptyCell(number: number, code: Externalizable<string>, startedA
     endedAt: undefined,
     status: 'running',
     output: [],
-    reportedOutput: '',
+    reported: { text: '' },
     liveOutput: '',
     error: undefined,
+    measures: {},
     rebuilds: 0,
     wakes: 0,
     lossReason: undefined,

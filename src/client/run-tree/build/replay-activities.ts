@@ -11,7 +11,7 @@ import {
   toolsOf,
   type TurnDraft,
 } from './draft.js'
-import { applyStepResult, closeOpenCell, endCell, parseToolResult } from './cell-end.js'
+import { applyStepResult, closeOpenCell, endCell, measuresOf, parseToolResult } from './cell-end.js'
 import { externalizableString, isSameText } from '../values/external-values.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
 import type { ActivityRecord } from '../history/activity-record.js'
@@ -219,7 +219,8 @@ function applyCellReply(
   }
   const { end, output, toolCalls } = result
   cell.owner = { ...cell.owner, toolCalls }
-  cell.output.push(...(typeof output === 'string' ? [output] : output.parts.filter(isText)))
+  cell.output.push(...(typeof output === 'string' ? [output] : output.parts.filter(isText)).map((text) => ({ text })))
+  cell.measures = measuresOf(end)
   endCell(cell, end.status, end.error, at)
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../common/defined.js'
 import type { HostedCode } from '../history/hosted-code.js'
 import type { DescribedCall } from '../history/payload-schemas.js'
 import { parseToolResult } from './cell-end.js'
@@ -25,11 +26,12 @@ export function applyHostedCode(run: RunDraft, turn: TurnDraft, reply: HostedRep
     const described = { ...called, index }
     cell.calls.set(index, { ...position, toolUseId, described, activity: undefined, delivered: undefined })
   }
-  for (const { toolUseId, status, output, error } of reply.ended) {
+  for (const { toolUseId, status, stdout, stderr, exitCode, error } of reply.ended) {
     const cell = running.find((each) => each.toolUseId === toolUseId)
     if (!cell) continue
-    cell.output.push(...output)
-    Object.assign(cell, { status, error, endedAt: at })
+    const isInline = typeof stderr === 'string' && stderr !== ''
+    cell.output.push({ text: stdout }, { text: stderr, ...(isInline && { stderr: [[0, stderr.length]] }) })
+    Object.assign(cell, { status, error, endedAt: at, measures: defined({ exitCode }) })
   }
 }
 

@@ -9,7 +9,10 @@ import type { Block } from './payload-schemas.js'
 interface HostedCodeEnd {
   readonly toolUseId: string
   readonly status: 'ok' | 'code_error' | 'timed_out' | 'lost'
-  readonly output: readonly Externalizable<string>[]
+  readonly stdout: Externalizable<string>
+  readonly stderr: Externalizable<string>
+  /** Undefined: the code was stopped. */
+  readonly exitCode: number | undefined
   readonly error: string | undefined
 }
 
@@ -63,10 +66,10 @@ export function hostedCodeOf(blocks: readonly Block[]): HostedCode {
 function endOf({ tool_use_id: toolUseId, content }: z.infer<typeof codeResult>): HostedCodeEnd {
   if ('error_code' in content) {
     const status = content.error_code === 'execution_time_exceeded' ? 'timed_out' : 'lost'
-    return { toolUseId, status, output: [], error: content.error_code }
+    return { toolUseId, status, stdout: '', stderr: '', exitCode: undefined, error: content.error_code }
   }
-  const { stdout, stderr, return_code: returnCode } = content
-  const output = [stdout, stderr].filter((piece) => piece !== '')
-  if (returnCode === 0) return { toolUseId, status: 'ok', output, error: undefined }
-  return { toolUseId, status: 'code_error', output, error: `the code ended with ${returnCode}` }
+  const { stdout, stderr, return_code: exitCode } = content
+  const printed = { toolUseId, stdout, stderr, exitCode }
+  if (exitCode === 0) return { ...printed, status: 'ok', error: undefined }
+  return { ...printed, status: 'code_error', error: `the code ended with ${exitCode}` }
 }

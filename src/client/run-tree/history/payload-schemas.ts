@@ -76,9 +76,17 @@ export const agentResult = z.object({
   ...counts,
 })
 
-const ended = { output: z.string(), error: z.string() }
+const stderr = z.array(z.tuple([z.number(), z.number()])).exactOptional()
+const cellUsage = z.object({
+  runMs: z.number(),
+  cpuMs: z.number().exactOptional(),
+  peakMemoryBytes: z.number().exactOptional(),
+})
+const measures = { exitCode: z.number().exactOptional(), usage: cellUsage.exactOptional() }
+const printed = { output: z.string(), stderr, durationMs: z.number().exactOptional(), ...measures }
+const ended = { ...printed, error: z.string() }
 const cellOutcome = z.discriminatedUnion('status', [
-  z.object({ status: z.literal('ok'), output: z.string() }),
+  z.object({ status: z.literal('ok'), ...printed }),
   z.object({ status: z.literal('code_error'), ...ended }),
   z.object({ status: z.literal('timed_out'), ...ended, sessionKept: z.boolean() }),
   z.object({ status: z.literal('limit_exceeded'), ...ended, sessionKept: z.boolean() }),
@@ -170,14 +178,16 @@ export const executeStepInput = z.object({
   step: z.object({ number: z.number(), now: z.number().optional(), input: stepInput }).nullable(),
   localCalls: z.object({ turn: z.number(), cell: z.number() }).optional(),
 })
+const stepOutput = { output: externalizableString, stderr }
 export const stepResult = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('suspended'), calls: z.array(describedCall), output: externalizableString }),
-  z.object({ type: z.literal('completed'), output: externalizableString }),
+  z.object({ type: z.literal('suspended'), calls: z.array(describedCall), ...stepOutput }),
+  z.object({ type: z.literal('completed'), ...stepOutput, ...measures }),
   z.object({
     type: z.literal('failed'),
     kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
     error: z.string(),
-    output: externalizableString,
+    ...stepOutput,
+    ...measures,
   }),
   z.object({ type: z.literal('lost'), cause: z.string(), reason: z.string() }),
   z.object({ type: z.literal('rebuilt') }),
@@ -202,6 +212,7 @@ export const cellReply = z.object({
       end: z.object({
         status: z.enum(['ok', 'code_error', 'timed_out', 'limit_exceeded', 'stopped', 'diverged', 'lost']),
         error: z.string().optional(),
+        ...measures,
       }),
       output: z.union([z.string(), textParts]),
       toolCalls: z.number(),

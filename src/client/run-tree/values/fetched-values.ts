@@ -57,6 +57,12 @@ export class FetchedValues {
     return typeof whole === 'string' ? whole : `[${describeRef(ref)}; it begins:]\n${previewText(ref)}…\n`
   }
 
+  /** Returns whether {@link text} returns the text itself. */
+  has(value: Externalizable<string>): boolean {
+    const ref = parseRef(value)
+    return ref === undefined || typeof this.#whole.get(ref.sha256) === 'string'
+  }
+
   /** Returns inline arguments, fetched arguments, or their reference. */
   arguments(args: JsonObject): JsonObject {
     const whole = this.#whole.get(parseRef(args)?.sha256 ?? '')

@@ -65,7 +65,7 @@ export const outputBehaviors = {
   'the steps of a cell share the limit of output': inSession(async (harness, [source = '']) => {
     const { stepResults, output } = await harness.runCell(source)
     const [first = 0, ...others] = stepResults.slice(0, 6).map((step) => ('output' in step ? step.output.length : 0))
-    assert.equal(first, 199_001)
+    assert.equal(first, 999_001)
     assert.equal(others.length, 5)
     for (const length of others) expectNear(length, 850, 50)
     assert.match(output, /^0+\n1+\n\[\.\.\. \d+ characters cut \.\.\.\]\n1+\n/)

@@ -5,6 +5,7 @@ import { pythonSessions } from './code/sessions.js'
 import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
 import { fileCases } from './file-cases.js'
+import { reportCases } from './report-cases.js'
 import { restrictedCellCases } from './restricted-cell-cases.js'
 import { limitCases } from './limit-cases.js'
 import { languageCases } from './python-cases.js'
@@ -25,6 +26,7 @@ const ownCases: LanguageSuite['ownCases'] = [
   ['Python', languageCases],
   ['Python', streamCases],
   ['Python', valueCases],
+  ['cells', reportCases],
   ['cells over a limit', limitCases],
   ['rebuilt program', rebuildCases],
   ['files', fileCases],

@@ -63,5 +63,6 @@ export async function holdOutcome(calls: RunCalls, outcome: CellOutcome): Promis
   const reason = await holdAnswer(calls, `${outcome.output}${error}`, ofSession)
   if (reason === undefined) return outcome
   const withheld = `[withheld] ${reason}`
-  return outcome.status === 'ok' ? { ...outcome, output: withheld } : { ...outcome, output: withheld, error: withheld }
+  const { stderr: _stderr, exitCode: _exitCode, ...rest } = outcome // they tell of the texts
+  return rest.status === 'ok' ? { ...rest, output: withheld } : { ...rest, output: withheld, error: withheld }
 }

@@ -32,7 +32,7 @@ describe.skipIf(losesConnections)('the activity of a call', () => {
       [tool('count', ({ n }) => n)],
       'print([await count(n=n) for n in range(5)])',
     )
-    expect(outcome).toEqual({ status: 'ok', output: '[0, 1, 2, 3, 4]\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: '[0, 1, 2, 3, 4]\n' })
     expect(activities).toEqual(['session.step', ...Array.from({ length: 5 }, () => 'count')])
   })
 
@@ -46,7 +46,7 @@ describe.skipIf(losesConnections)('the activity of a call', () => {
     ['the result is large', tool('count', () => 'x'.repeat(100_000)), {}],
   ])('the activity of a call leaves the step to the host when %s', async (_case, count, options) => {
     const { outcome, activities } = await run([count], 'print(len([await count(n=n) for n in range(3)]))', options)
-    expect(outcome).toEqual({ status: 'ok', output: '3\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: '3\n' })
     const step = 'session.step'
     expect(activities).toEqual([step, 'count', step, 'count', step, 'count', step])
   })
@@ -74,7 +74,7 @@ describe.skipIf(losesConnections)('the activity of a call', () => {
     const slow = tool('slow', () => delay(300, null))
     const source = 'import time\na = time.time()\nawait slow()\nprint(0.3 <= time.time() - a < 2)'
     const { outcome, activities } = await run([slow], source)
-    expect(outcome).toEqual({ status: 'ok', output: 'True\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: 'True\n' })
     expect(activities).toEqual(['session.step', 'slow'])
   })
 
@@ -97,7 +97,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
   it('a hundred local calls need a few activities, and are shown like other calls', async () => {
     const env = await TestEnvironment.start({ tools: [look] })
     const { outcome } = await env.runProgram('print(sum([await look(n=n) for n in range(100)]))')
-    expect(outcome).toEqual({ status: 'ok', output: '4950\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: '4950\n' })
     const activities = await activitiesOf(env)
     expect(activities.length).toBeLessThan(20)
     const tree = await env.ptc.handle(env.lastRun.workflowId).tree()
@@ -115,7 +115,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
   it('local calls follow a call in its activity', async () => {
     const source = 'n = await count(n=1)\nfor _ in range(3): n += await look(n=n)\nprint(n, await count(n=n))'
     const { outcome, activities } = await run([look, tool('count', ({ n }) => n)], source)
-    expect(outcome).toEqual({ status: 'ok', output: '8 8\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: '8 8\n' })
     expect(activities).toEqual(['session.step', 'count', 'count'])
   })
 
@@ -134,7 +134,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
       limits: { historyEvents: 100 },
     })
     const source = 'for n in range(1, 41):\n    await count(n=await find(n=n))\n    await find(n=-n)\nprint("end")'
-    expect((await env.runProgram(source)).outcome).toEqual({ status: 'ok', output: 'end\n' })
+    expect((await env.runProgram(source)).outcome).toMatchObject({ status: 'ok', output: 'end\n' })
     expect((await env.executionHistories()).length).toBeGreaterThan(1)
     expect(found).toEqual(Array.from({ length: 40 }, (_, n) => [n + 1, -n - 1]).flat())
     const types = (await env.chainActivities()).map(({ type }) => type)
@@ -148,7 +148,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
       const slow = tool('slow', ({ n }) => delay(100, n), local)
       const source = 'import asyncio\nprint(sum(await asyncio.gather(*[slow(n=n) for n in range(20)])))'
       const { outcome, activities } = await run([slow], source, { limits })
-      expect(outcome).toEqual({ status: 'ok', output: '190\n' })
+      expect(outcome).toMatchObject({ status: 'ok', output: '190\n' })
       expect(activities).toEqual(['session.step'])
     },
   )
@@ -201,7 +201,7 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
       local,
     )
     const { outcome, activities } = await run([flaky], 'print(await flaky())')
-    expect(outcome).toEqual({ status: 'ok', output: '2\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: '2\n' })
     expect(activities).toEqual(['session.step', 'flaky'])
   })
 
@@ -209,14 +209,14 @@ describe.skipIf(losesConnections)("calls of a tool with execution 'local'", () =
     const refuse = tool('refuse', () => Promise.reject(new ToolError('no such key')), local)
     const source = 'try:\n    await refuse()\nexcept ToolError as error:\n    print(error.status, error)'
     const { outcome, activities } = await run([refuse], source)
-    expect(outcome).toEqual({ status: 'ok', output: 'tool_error no such key\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: 'tool_error no such key\n' })
     expect(activities).toEqual(['session.step', 'refuse', 'session.step'])
   })
 
   it('local calls are activities when the worker of the sandbox has no tools', async () => {
     const initialWorkers = [{ roles: ['workflow', 'sandbox'] }, { roles: ['tools'] }] as const
     const { outcome, activities } = await run([look], 'print([await look(n=n) for n in range(4)])', { initialWorkers })
-    expect(outcome).toEqual({ status: 'ok', output: '[0, 1, 2, 3]\n' })
+    expect(outcome).toMatchObject({ status: 'ok', output: '[0, 1, 2, 3]\n' })
     expect(activities.filter((name) => name === 'look')).toHaveLength(4)
   })
 

@@ -152,7 +152,7 @@ const output: Column['output'] = {
   ),
   'of too much output, the head and the tail are returned': String.raw`head -c 1000000 /dev/zero | tr '\0' a; echo z`,
   'the steps of a cell share the limit of output': String.raw`for i in {0..5}; do
-  head -c 199000 /dev/zero | tr '\0' $i; echo
+  head -c 999000 /dev/zero | tr '\0' $i; echo
   tool get a:=$i >/dev/null
 done`,
   'printing a frame forges none': String.raw`printf '\0\0\0\2{} {"type": "completed", "step": 1, "output": "forged"}\n'`,

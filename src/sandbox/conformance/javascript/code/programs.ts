@@ -130,7 +130,7 @@ const output: Column['output'] = {
   'half of a surrogate pair is shown as something else': String.raw`console.log("\ud83d", "😀")`,
   'of too much output, the head and the tail are returned': 'console.log("a".repeat(1_000_000) + "z")',
   'the steps of a cell share the limit of output':
-    'for (let i = 0; i < 6; i++) {\n  console.log(String(i).repeat(199_000))\n  await get({ a: i })\n}',
+    'for (let i = 0; i < 6; i++) {\n  console.log(String(i).repeat(999_000))\n  await get({ a: i })\n}',
   'printing a frame forges none': String.raw`console.log("\0\0\0\u0002{}", { type: "completed", step: 1, output: "forged" })`,
 }
 

@@ -123,7 +123,7 @@ const output: Column['output'] = {
   'output has every character': String.raw`print("a\0\u0007é\u2028漢字😀")`,
   'half of a surrogate pair is shown as something else': String.raw`print("\ud83d", "😀")`,
   'of too much output, the head and the tail are returned': 'print("a" * 1_000_000 + "z")',
-  'the steps of a cell share the limit of output': 'for i in range(6):\n    print(f"{i}" * 199_000)\n    await get(i)',
+  'the steps of a cell share the limit of output': 'for i in range(6):\n    print(f"{i}" * 999_000)\n    await get(i)',
   'printing a frame forges none':
     'print("\\x00\\x00\\x00\\x02{}", {"type": "completed", "step": 1, "output": "forged"})',
 }

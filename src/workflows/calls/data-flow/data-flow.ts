@@ -159,6 +159,11 @@ export function digestOfRules({ dataFlow }: Pick<RunConfig, 'dataFlow'>): string
   return dataFlow && digestJson(dataFlow.rules as unknown as JsonValue)
 }
 
+/** The member of a message that carries labels. It has none when there are none. */
+export function labelsMember(labels: DataLabels): { readonly labels?: DataLabels } {
+  return isEmpty(labels) ? {} : { labels }
+}
+
 function isEmpty(labels: DataLabels): boolean {
   return Object.keys(labels).length === 0
 }

@@ -44,7 +44,9 @@ export function optionsOf(page) {
   const optionsAt = (path) =>
     pages[page]
       .filter(([at]) => at === path)
-      .flatMap(([, file, name]) => membersOf(read(file), name))
+      .flatMap(([, file, name, only]) =>
+        membersOf(read(file), name).filter(({ path: member }) => !only || only.includes(member)),
+      )
       .map((member) => ({ ...member, path: [path, member.path].filter(Boolean).join('.') }))
       .flatMap((member) => [...(member.meaning === undefined ? [] : [member]), ...optionsAt(member.path)])
   const options = pages[page].flatMap(([path]) => optionsAt(path))

@@ -16,6 +16,7 @@ import { joinText, loadValue } from './load-values.js'
 import { appendJournal } from './session/journal.js'
 import { compactMessages } from './model/compaction/compact-messages.js'
 import { modelTurn, type ModelParts } from './model/model-turn.js'
+import { sampleModel } from './model/sample.js'
 import { readMore, searchTools } from './model/engine-tools.js'
 import { loadRunConfig, type SearchAttributeLookup } from './run/load-run-config.js'
 import type { RunConfiguration } from '../config/run/resolve-run.js'
@@ -82,6 +83,7 @@ export function modelActivities(parts: ModelParts) {
   return {
     [activityNames.modelTurn]: modelTurn(parts),
     [activityNames.compactMessages]: compactMessages(parts),
+    [activityNames.sample]: sampleModel(parts),
   }
 }
 

@@ -61,6 +61,9 @@ export const conversationMessages = {
  */
 export const completeCallUpdate = 'ptc.completeCall'
 
+/** The update by which the activity of a call asks the workflow for a reply of its model. */
+export const sampleUpdate = 'ptc.sample'
+
 /** The query for what a workflow waits for from outside. */
 export const waitsQuery = 'ptc.waits'
 
@@ -119,6 +122,7 @@ export const activityNames = {
   loadRunConfig: 'run.config',
   modelTurn: 'model.turn',
   compactMessages: 'model.compact',
+  sample: 'model.sample',
   readMore: 'result.page',
   searchTools: 'tool.search',
   openSession: 'session.open',

@@ -15,7 +15,7 @@ type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? 
 type NewEvent = DistributiveOmit<StreamEvent, 'offset' | 'time'>
 
 /**
- * Events after which a turn, call or compaction has not ended. An open step does not count: it may be silent for long.
+ * Events after which a turn, call, compaction or sampling has not ended. An open step does not count: it may be silent for long.
  */
 const openTypes: ReadonlySet<StreamData['type']> = new Set([
   'turn.started',
@@ -24,6 +24,7 @@ const openTypes: ReadonlySet<StreamData['type']> = new Set([
   'code.delta',
   'call.started',
   'compaction.started',
+  'sampling.started',
 ])
 
 /**

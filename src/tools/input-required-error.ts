@@ -1,4 +1,5 @@
 import { type CallAnswers, describeQuestion, type ToolQuestions } from '../common/calls/questions.js'
+import type { Sample } from '../common/calls/sampling.js'
 import type { ToolContext } from './tool-context.js'
 
 /**
@@ -15,8 +16,10 @@ export class InputRequiredError extends Error {
   }
 }
 
-/** The context of a tool that may throw an {@link InputRequiredError}. */
+/** The context of a tool whose service may ask people, or the model of the run, during a call. */
 export interface AskingToolContext extends ToolContext {
-  /** Absent: the call has not asked. */
+  /** Absent: the call has not asked people. */
   readonly answers?: CallAnswers
+  /** Absent: the tool has no `samples` in its `ToolConfig`. */
+  readonly sample?: Sample
 }

@@ -17,6 +17,7 @@ import { publishEnd } from './run/search-attributes.js'
 import { handleBudget } from './run/budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
 import { compensateUnfinished } from './calls/compensation/compensate-unfinished.js'
+import { labelsMember } from './calls/data-flow/data-flow.js'
 import type { RunCalls } from './calls/run-calls.js'
 import { type RunState, runState, startRun } from './start-run.js'
 import { PlanRun, type PlanState } from './turns/plan/plan-run.js'
@@ -95,6 +96,6 @@ async function answerQuestion(
     ...outcome,
     ...run.counts,
     ...defined({ compensation }),
-    ...(Object.keys(labels).length > 0 && { labels }),
+    ...labelsMember(labels),
   }
 }

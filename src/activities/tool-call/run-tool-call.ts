@@ -24,6 +24,7 @@ import { LatestAttempts } from './latest-attempts.js'
 import { compensate, isCompensation } from './run-compensation.js'
 import { measureCall, observeCall } from './observe-call.js'
 import { loadArguments } from './prepare-arguments.js'
+import { sampleFor } from './sample.js'
 import { completionTokenOf } from './request-approval.js'
 import { runAttempts } from './run-attempts.js'
 
@@ -105,6 +106,7 @@ function runToolCall(
     if (refOf(call.arguments) !== undefined) await yieldToEventLoop()
     const token = deferred && { completionToken: completionTokenOf(call.idempotencyKey, deferred) }
     const limits = { ...configured, ...allowed }
+    const sample = tool.samples && sampleFor({ ...scope, ...call, values }, tool.samples)
     const loaded = { ...call, arguments: args }
     const summary = summarizeCall(registry, loaded)
     const observed = { ...loaded, summary, isDeferred: deferred !== undefined }
@@ -117,6 +119,7 @@ function runToolCall(
           ...context,
           ...token,
           answers,
+          sample,
           milestone: (text) => {
             const line = redactSummary(registry, call.tool, text)
             reportMilestone(line)

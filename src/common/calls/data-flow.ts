@@ -32,6 +32,8 @@ export interface DataFlowConfig {
   readonly rules: readonly DataFlowRule[]
   /** Labels of each result, by the name of the tool. A tool without labels has no entry. */
   readonly labels: Readonly<Record<string, readonly string[]>>
+  /** Labels of what each run is given. Absent: none. */
+  readonly input?: readonly string[]
   /** The tools whose own function gives further labels to a result. Absent: none. */
   readonly labelledByResult?: readonly string[]
 }

@@ -1,6 +1,7 @@
 import type { BudgetAmounts } from '../budget/budget.js'
 import type { Caller, Effect } from './calls.js'
 import type { DeferredConfig } from './deferred-calls.js'
+import type { SamplingConfig } from './sampling.js'
 
 /** The properties of a tool that the workflow needs. */
 export interface ToolConfig {
@@ -46,6 +47,8 @@ export interface ToolConfig {
   readonly approval?: true
   /** True when a call may ask people questions, and is executed again with their answers. Undefined: no call does. */
   readonly asks?: true
+  /** Set when the service of the tool may ask the model of the run during a call. Undefined: it may not. */
+  readonly samples?: SamplingConfig
   /** True when the tool has an inverse. Undefined: its calls can't be compensated. */
   readonly compensates?: true
 }

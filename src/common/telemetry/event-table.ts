@@ -36,6 +36,9 @@ export const eventTable = {
   'compaction.started': { stream: true },
   'compaction.completed': { stream: true },
   'compaction.failed': { stream: true },
+  'sampling.started': { stream: true },
+  'sampling.completed': { stream: true, audit: 'after' },
+  'sampling.failed': { stream: true },
   'cell.started': { stream: true, audit: 'before' },
   'output.preview': { stream: true },
   'output.delta': { stream: true },
@@ -74,6 +77,16 @@ interface CompactionFields {
   readonly message?: string
   /** Estimated tokens of the request of that turn without the compaction. */
   readonly tokensBefore: number
+}
+
+interface SamplingFields {
+  readonly tool: string
+  /** The position of the call. */
+  readonly turn: number
+  readonly cell: number
+  readonly index: number
+  /** In `sampling.completed`: as the provider names it. */
+  readonly model: string
 }
 
 interface CellFields {
@@ -152,6 +165,12 @@ interface EventFields {
   }
   /** An attempt has failed. Temporal may retry it. After the last attempt the run continues with unchanged messages. */
   'compaction.failed': { readonly all: CompactionFields & { readonly code: string } }
+  /** The service of a tool asks the model during a call, as an MCP server does by sampling. */
+  'sampling.started': { readonly all: SamplingFields }
+  /** The reply is complete and stored. */
+  'sampling.completed': { readonly all: SamplingFields & { readonly stopReason: string } }
+  /** An attempt has failed. Temporal may retry it. After the last attempt the service gets an error. */
+  'sampling.failed': { readonly all: SamplingFields & { readonly code: string } }
   'cell.started': {
     /** `language`: that of the code. Absent: the first language of the run. */
     readonly all: CellFields & { readonly language?: string }

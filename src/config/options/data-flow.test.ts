@@ -28,7 +28,7 @@ it.each([
     'there is no tool named sent. Did you mean "send"?',
   ],
   ['labels of a tool that does not exist', { labels: { sent: ['pii'] }, rules: [rule] }, 'there is no tool named sent'],
-  ['a label that no tool gives', { rules: [{ ...rule, labels: ['pi'] }] }, 'no tool gives data the label pi'],
+  ['a label that no tool gives', { rules: [{ ...rule, labels: ['pi'] }] }, 'nothing gives data the label pi'],
   [
     'a memory that may keep what it does not label',
     { rules: [{ ...rule, tools: ['notes'], action: 'ask' }] },
@@ -38,10 +38,18 @@ it.each([
   expect(() => check(option)).toThrow(message)
 })
 
+it('a rule may be about a label that only the input of runs has, and the run records it', () => {
+  const settings = dataFlowOption.parse({ input: ['personal'], rules: [{ ...rule, labels: ['personal'] }] })
+  checkDataFlow(settings, registry)
+  expect(dataFlowOfRun(settings, registry)).toMatchObject({ input: ['personal'] })
+  expect(dataFlowOfRun(dataFlowOption.parse({ rules: [rule] }), registry)).not.toHaveProperty('input')
+})
+
 it.each([
   ['no receiver', { rules: [{ labels: ['pii'], action: 'deny' }] }, 'must name `tools`'],
   ['no rule', { rules: [] }, 'Too small'],
   ['no label', { rules: [{ ...rule, labels: [] }] }, 'Too small'],
+  ['an empty list of labels of the input', { input: [], rules: [rule] }, 'Too small'],
   ['a label that is no word', { rules: [{ ...rule, labels: ['a b'] }] }, 'must be a label'],
   ['another action', { rules: [{ ...rule, action: 'log' }] }, 'Invalid option'],
   ['an unknown key', { rules: [rule], default: 'deny' }, 'Unrecognized key'],

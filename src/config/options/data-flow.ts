@@ -12,6 +12,8 @@ import type { Tool } from '../../tools/tool.js'
 export interface DataFlowOption {
   /** Labels of each result, by the name of a tool, or a pattern such as `github__*`. Default: those of the tools. */
   readonly labels?: Readonly<Record<string, readonly string[]>>
+  /** Labels of what each run is given: its question, messages, attachments, data and code. Default: none. */
+  readonly input?: readonly string[]
   /** The first rule about a label and a receiver decides. Without one, the data may go there. */
   readonly rules: readonly DataFlowRule[]
 }
@@ -31,6 +33,7 @@ const rule = z
 /** Accepts the option `dataFlow`. */
 export const dataFlowOption = z.strictObject({
   labels: z.record(pattern, dataLabels).default({}),
+  input: dataLabels.optional(),
   rules: z.array(rule).min(1).max(100),
 })
 
@@ -42,16 +45,16 @@ export type DataFlowSettings = z.output<typeof dataFlowOption>
  * @throws PtcError CONFIG_INVALID
  */
 export function checkDataFlow(settings: DataFlowSettings, registry: ToolRegistry): void {
-  const { rules } = settings
+  const { rules, input = [] } = settings
   const unknown = toolsNamedIn(settings).find((name) => registry.get(name) === undefined)
   if (unknown !== undefined) {
     throw invalid(`there is no tool named ${unknown}${didYouMean(unknown, registry.names)}`, 'Patterns have a `*`.')
   }
   const tools = registry.names.flatMap((name) => registry.get(name) ?? [])
-  const given = new Set(tools.flatMap((tool) => labelsOf(settings, tool)))
+  const given = new Set([...input, ...tools.flatMap((tool) => labelsOf(settings, tool))])
   const unused = rules.flatMap((each) => each.labels).find((label) => !given.has(label))
   if (unused !== undefined && !tools.some(({ labelResult }) => labelResult))
-    throw invalid(`no tool gives data the label ${unused}${didYouMean(unused, [...given])}`)
+    throw invalid(`nothing gives data the label ${unused}${didYouMean(unused, [...given])}`)
   for (const tool of tools.filter(({ keepsArguments }) => keepsArguments)) checkKeptLabels(settings, tool)
 }
 
@@ -96,6 +99,7 @@ export function dataFlowOfRun(
   return {
     rules: keeping.length > 0 && restricted.length > 0 ? [...settings.rules, denied] : settings.rules,
     labels: Object.fromEntries(labels.filter(([, each]) => each.length > 0)),
+    ...(settings.input && { input: settings.input }),
     ...(labelledByResult.length > 0 && { labelledByResult }),
   }
 }

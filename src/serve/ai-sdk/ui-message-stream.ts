@@ -105,6 +105,9 @@ export class UiMessageStream {
       case 'compaction.started':
       case 'compaction.completed':
       case 'compaction.failed':
+      case 'sampling.started':
+      case 'sampling.completed':
+      case 'sampling.failed':
       case 'retry':
       case 'gap':
       case 'budget.spent':

@@ -2,6 +2,7 @@ import { rejectOnAbort } from '../../common/async/abort.js'
 import { runWork } from '../../common/async/uncaught-errors.js'
 import type { ToolCallInput } from '../../common/calls/calls.js'
 import type { CallAnswers } from '../../common/calls/questions.js'
+import type { Sample } from '../../common/calls/sampling.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
@@ -32,6 +33,8 @@ export type ToolRunContext = Pick<
   readonly completionToken?: string
   /** For a tool that has asked people. */
   readonly answers?: CallAnswers | undefined
+  /** For a tool whose service may ask the model of the run. */
+  readonly sample?: Sample | undefined
   /** Default: none. */
   readonly credentials?: Credentials | undefined
 }
@@ -100,7 +103,7 @@ export async function runAttempt(
   { values, redactor }: CallCredentials,
   execute: (context: ToolContext) => unknown,
 ): Promise<unknown> {
-  const { signal, log, completionToken, answers, runMonitored = (work) => work() } = context
+  const { signal, log, completionToken, answers, sample, runMonitored = (work) => work() } = context
   signal.throwIfAborted()
   const abortController = new AbortController()
   // Added before the listeners of the tool: an error that the tool throws because of the signal comes too late.
@@ -138,7 +141,7 @@ export async function runAttempt(
         credential: (name: string) => credentialOf(tool, values, name),
         caller,
         attempt,
-        ...defined({ completionToken, answers }),
+        ...defined({ completionToken, answers, sample }),
         run: callingRun,
         // Calls of local tools share the object.
         context: structuredClone(runContext),

@@ -44,7 +44,8 @@ export async function callActivity(call: AdmittedCall, answers?: CallAnswers): P
   const followUp = effect === 'once' || isAlone ? undefined : call.followUp
   const withLabels = call.calls.dataFlow.labelsResults(call.tool.name)
   const asked = { ...defined({ followUp: followUp?.input, answers }), ...(withLabels && { withLabels }) }
-  const result = await scheduleToolActivity(call, { ...toolInput(call), ...asked })
+  const execute = () => scheduleToolActivity(call, { ...toolInput(call), ...asked })
+  const result = await call.calls.sampling.during(call, execute)
   // Without a follow-up or labels, the result of the activity is the bare result of the call.
   const isBare = !followUp && !withLabels
   const followed = isBare ? { value: result, followUps: [] } : (result as unknown as FollowedCall)

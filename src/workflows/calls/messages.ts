@@ -1,22 +1,27 @@
+import { HandlerUnfinishedPolicy } from '@temporalio/common'
 import { defineQuery, defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow'
 import { approvalKey } from '../../common/calls/approvals.js'
 import { type CompleteCallInput, maxDeciderLength, type WorkflowWaits } from '../../common/calls/deferred-calls.js'
 import type { SlotAnswer } from '../../common/calls/tool-slots.js'
 import { describeQuestion, questionOfWait } from '../../common/calls/questions.js'
 import { defined } from '../../common/defined.js'
-import { completeCallUpdate, slotAnswerSignal, waitsQuery } from '../../common/names.js'
+import type { SampleUpdateInput, SampleUpdateResult } from '../../common/calls/sampling.js'
+import { completeCallUpdate, sampleUpdate, slotAnswerSignal, waitsQuery } from '../../common/names.js'
 import { failWorkflowOnError, handleSignal, rejection } from '../temporal/failures.js'
 import { noLongerWaiting } from './completion-outcome.js'
 import { type Completions, waitKeyOf } from './completions.js'
 import type { RunCalls } from './run-calls.js'
+import { noCall, type Sampling } from './sampling.js'
 import { releaseSlot } from './tool-slots.js'
 
 const completeCall = defineUpdate<void, [CompleteCallInput]>(completeCallUpdate)
+const sample = defineUpdate<SampleUpdateResult, [SampleUpdateInput]>(sampleUpdate)
 const slotAnswer = defineSignal<[SlotAnswer]>(slotAnswerSignal)
 const waits = defineQuery<WorkflowWaits>(waitsQuery)
 
 /**
- * Handles the messages for calls: the update that completes a call, the answers of limiters, and the query for waits.
+ * Handles the messages for calls: the update that completes a call, the update by which a call
+ * asks the model, the answers of limiters, and the query for waits.
  *
  * @param runs the calls of each run of this workflow
  */
@@ -31,6 +36,18 @@ export function handleCallMessages(runs: () => Iterable<RunCalls>): void {
     find(input).validate(input)
   }
   setHandler(completeCall, (input) => failWorkflowOnError(async () => find(input).complete(input)), { validator })
+  const samplingOf = (input: SampleUpdateInput): Sampling => {
+    const found = [...runs()].find(({ sampling }) => sampling.has(input))
+    if (!found) throw noCall()
+    return found.sampling
+  }
+  setHandler(sample, (input) => failWorkflowOnError(async () => samplingOf(input).sample(input)), {
+    validator: (input: unknown) => {
+      assertSampleInput(input)
+      samplingOf(input).validate(input)
+    },
+    unfinishedPolicy: HandlerUnfinishedPolicy.ABANDON,
+  })
   setHandler(waits, () => waitsOf([...runs()]))
   handleSignal(slotAnswer, (input) => {
     const { key, limiter, answer } = input
@@ -52,6 +69,14 @@ function assertCompleteCallInput(input: unknown): asserts input is CompleteCallI
   const hasDecider = by === undefined || (typeof by === 'string' && by.length <= maxDeciderLength)
   if (!isComplete || !hasResult || !hasDecider)
     throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)
+}
+
+function assertSampleInput(input: unknown): asserts input is SampleUpdateInput {
+  const { idempotencyKey, id, request, maxTokens, promptTokens } = (input ?? {}) as Partial<SampleUpdateInput>
+  const areCounts = [maxTokens, promptTokens].every((count) => Number.isSafeInteger(count) && Number(count) >= 0)
+  const areTexts = [idempotencyKey, id].every((each) => typeof each === 'string')
+  if (!areTexts || typeof request !== 'object' || request === null || !areCounts)
+    throw rejection('RUN_INPUT_INVALID', `the input of ${sampleUpdate} is not valid`)
 }
 
 function waitsOf(open: readonly RunCalls[]): WorkflowWaits {

@@ -14,6 +14,7 @@ import { Compensations } from './compensation/compensations.js'
 import { Completions, type CompletionsState } from './completions.js'
 import { DataFlow, type DataFlowState } from './data-flow/data-flow.js'
 import { RememberedApprovals } from './people/remembered-approvals.js'
+import { Sampling, type SamplingState } from './sampling.js'
 import { ToolSlots } from './tool-slots.js'
 import { WaitingCalls, type WaitingCallState } from './waiting-calls.js'
 
@@ -29,6 +30,7 @@ export interface RunCallsState {
   /** Milliseconds during which calls waited for the budget. */
   readonly budgetWaitedMs?: number
   readonly dataFlow?: DataFlowState
+  readonly sampling?: SamplingState
 }
 
 /** The parts of a `RunCall` that say what it waits for. */
@@ -53,6 +55,7 @@ export class RunCalls {
   readonly compensations: Compensations
   readonly budget: BudgetWaits
   readonly dataFlow: DataFlow
+  readonly sampling: Sampling
   /** The calls that wait for a decision, an answer or a result from outside. */
   readonly toDecide = new Set<CallInProgress>()
   /**
@@ -73,6 +76,7 @@ export class RunCalls {
     this.compensations = new Compensations(run, state.compensations)
     this.budget = new BudgetWaits(run, state.budgetWaitedMs)
     this.dataFlow = new DataFlow(run.config.dataFlow, run.isHosted, state.dataFlow)
+    this.sampling = new Sampling(run, state.sampling)
   }
 
   /** Read when no call is in progress, and after `compensations.store`. */
@@ -85,7 +89,7 @@ export class RunCalls {
       ...(approvals.length > 0 && { approvals }),
       ...defined({ compensations }),
       ...(this.budget.waitedMs > 0 && { budgetWaitedMs: this.budget.waitedMs }),
-      ...defined({ dataFlow: this.dataFlow.state }),
+      ...defined({ dataFlow: this.dataFlow.state, sampling: this.sampling.state }),
     }
   }
 
@@ -110,6 +114,7 @@ export class RunCalls {
 
   /** Called when a call has ended. Its limiter may still have to confirm the end. */
   forget({ idempotencyKey }: { readonly idempotencyKey: string }): void {
+    this.sampling.forget(idempotencyKey)
     const call = this.waiting.get(idempotencyKey)
     if (call && call.state.type !== 'returning') this.waiting.remove(call)
   }

@@ -21,6 +21,7 @@ import { hasText } from '../cell/cell-result.js'
 import { problemOfCellLanguage } from '../cell/cell-language.js'
 import type { CodeRuntime } from '../cell/code-runtime.js'
 import { runCell, runOrDrop } from '../cell/run-cell.js'
+import { labelsMember } from '../calls/data-flow/data-flow.js'
 import { failureOf, handleSignal, rejection } from '../temporal/failures.js'
 
 export interface CellOwner {
@@ -114,7 +115,7 @@ export async function runServedCell(
   try {
     const { end, output } = await runOrDrop(scope, own, () => runCell(own, { source, language: cellLanguage }))
     const ofOutput = runtime.calls.dataFlow.ofSession
-    const labelled = hasText({ end, output }) && Object.keys(ofOutput).length > 0 && { labels: ofOutput }
+    const labelled = hasText({ end, output }) ? labelsMember(ofOutput) : {}
     return { end, output, toolCalls: run.counts.toolCalls - toolCalls, ...labelled }
   } finally {
     run.progress.servedRun = undefined

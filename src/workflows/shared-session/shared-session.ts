@@ -36,8 +36,7 @@ import { languageOfStep } from '../cell/cell-language.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import type { CellCode } from '../cell/run-cell.js'
 import { showProgress } from '../run/progress.js'
-import { digestOfRules } from '../calls/data-flow/data-flow.js'
-import type { DataFlow } from '../calls/data-flow/data-flow.js'
+import { type DataFlow, digestOfRules, labelsMember } from '../calls/data-flow/data-flow.js'
 import type { RunCalls } from '../calls/run-calls.js'
 import type { Run } from '../run/run.js'
 import { startSession } from '../temporal/activities.js'
@@ -188,7 +187,6 @@ export class SharedSession {
     const { counts, config, tools, skills } = this.#run
     const { workflowId, runId } = workflowInfo()
     const owner = this.#owner
-    const labels = this.#dataFlow.ofModel
     return {
       requester: workflowId,
       requesterRunId: runId,
@@ -199,7 +197,7 @@ export class SharedSession {
       }),
       context: config.context ?? {},
       ...defined({ rules: digestOfRules(config) }),
-      ...(Object.keys(labels).length > 0 && { labels }),
+      ...labelsMember(this.#dataFlow.ofModel),
       ...(owner.type === 'parent' && { key: owner.key }),
       ...(owner.type === 'named' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),
       ...(config.language !== defaultLanguageName && { language: config.language }),

@@ -1,4 +1,5 @@
 import type { ActivityOptions } from '@temporalio/workflow'
+import type { SampleActivityInput, SampleActivityResult } from '../../common/calls/sampling.js'
 import { activityNames } from '../../common/names.js'
 import { describeContextUse } from '../../common/agent/context-window.js'
 import type {
@@ -11,6 +12,7 @@ import type {
   SearchToolsInput,
 } from '../../common/agent/model-turn.js'
 import type { Timeouts } from '../../common/run/run-config.js'
+import { toTemporalSummary } from '../../common/text/text.js'
 import { defaultRetry, onRoleQueue, scheduleEngineActivity, valueOptions } from './schedule-activity.js'
 
 export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: string): Promise<ModelTurnResult> {
@@ -21,6 +23,16 @@ export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: st
 export function compactMessages(input: CompactionInput, timeouts: Timeouts): Promise<CompactionResult> {
   const summary = `compact: ${describeContextUse({ tokens: input.tokens, window: input.model.contextWindow })}`
   return scheduleEngineActivity(activityNames.compactMessages, input, modelOptions(timeouts, summary))
+}
+
+/** A service waits for the reply in the middle of a call, so it learns soon that the model fails. */
+const sampleAttempts = 3
+
+/** Gets a reply of the model for the service of a tool. */
+export function sampleModel(input: SampleActivityInput, timeouts: Timeouts): Promise<SampleActivityResult> {
+  const options = modelOptions(timeouts, toTemporalSummary(`${input.from} asks the model`))
+  const retry = { ...options.retry, maximumAttempts: sampleAttempts }
+  return scheduleEngineActivity(activityNames.sample, input, { ...options, retry })
 }
 
 function modelOptions({ modelMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {

@@ -224,3 +224,21 @@ it('a rule by a pattern, and labels by a pattern, apply to every tool that match
   expect(sent).toEqual(['x'])
   expect(answer).toContain('denies data labelled internal (get_customer in turn 1) to get_customer')
 })
+
+it('the input of a run has its labels from the first call, of the model and of code', async () => {
+  const { tools, sent } = leakTools({ labels: null })
+  const dataFlow: DataFlowOption = {
+    input: ['personal', 'unused'],
+    rules: [{ labels: ['personal'], tools: ['send'], action: 'deny' }],
+  }
+  const source = "try: print(await send(text='x'))\nexcept ToolDenied as error: print(error)"
+  const script = [turn(call('send', { text: 'x' })), turn(code(source)), answerResult]
+  const env = await TestEnvironment.start({ tools, dataFlow, script })
+  const denied = 'a rule of the configuration denies data labelled personal (the input of the run) to send'
+  const result = await env.runAgent()
+  expect(result).toMatchObject({ status: 'answered', answer: expect.stringContaining(denied) as string })
+  expect(result.labels).toEqual({ personal: 'the input of the run' })
+  expect(JSON.stringify(env.api.requests.at(1)?.body)).toContain(denied)
+  expect((await env.runProgram(source)).outcome).toMatchObject({ output: `${denied}\n` })
+  expect(sent).toEqual([])
+})

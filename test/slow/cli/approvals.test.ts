@@ -65,3 +65,32 @@ it('ptc answer says how to answer a question whose tool wants another result tha
   expect(await project.run('answer', id, '--result', '{"ok": true}')).toMatchObject({ code: 0 })
   expect(await env.ptc.handle(id).result()).toMatchObject({ outcome: { output: "{'ok': True}\n" } })
 })
+
+it('ptc approvals RUN --watch prints each new wait once, also after the workers were away, until it is interrupted', async () => {
+  const env = await TestEnvironment.start({ tools: [pay], backend: 'wasm' })
+  const { workflowId: other } = await env.startProgram('print(await pay(euros=7))')
+  const { workflowId: id } = await env.startProgram(`
+import asyncio
+print(await asyncio.gather(*(pay(euros=n) for n in (1, 2))))
+print(await pay(euros=3))`)
+  await expect.poll(async () => (await env.ptc.waits({ run: id })).length).toBe(2)
+  const { address, namespace } = sharedServer()
+  await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+  const watch = project.start('approvals', id, '--watch')
+  await watch.waitForOutput(/pay 1 waits for approval[^]*pay 2 waits for approval/, 'stdout')
+  await env.workers.stop()
+  await watch.waitForOutput(/no worker takes tasks from .*; trying again\n/)
+  await env.workers.start()
+  for (const { wait } of await env.ptc.waits({ run: id }))
+    if (wait.type === 'approval') await env.ptc.approveCall(wait.token)
+  await watch.waitForOutput(new RegExp(`pay 3 waits for approval\n  ptc approve ${id}, or `), 'stdout')
+  await env.ptc.handle(id).cancel()
+  // The command goes on when the run has ended.
+  await expect.poll(async () => (await env.ptc.handle(id).describe()).status).toBe('cancelled')
+  watch.signal('SIGINT')
+  const { code, stdout, stderr } = await watch.result
+  expect(code).toBe(130)
+  expect(stderr.match(/trying again/g)).toHaveLength(1)
+  expect(stdout.match(/pay \d waits/g)).toEqual(['pay 1 waits', 'pay 2 waits', 'pay 3 waits'])
+  expect(stdout).not.toContain(other)
+})

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import type { FoundWaits } from '../../../client/calls/open-waits.js'
 import type { WaitOfRun } from '../../../client/index.js'
 import { defined } from '../../../common/defined.js'
-import { PtcError } from '../../../common/errors.js'
+import { type ErrorCode, PtcError } from '../../../common/errors.js'
 import { withEnvironment } from '../../environment/with-environment.js'
 import { print, printStatus, printStyled } from '../../process/stdio.js'
 import { stdoutLayout } from '../../rendering/text/colors.js'
@@ -42,12 +42,15 @@ async function approvals(run: string | undefined, { config, json, watch }: Optio
   })
 }
 
-/** Prints each wait once. A server that was there and is down is asked again. */
+/** Errors of a server, or of a worker, that was there before and may come back. */
+const awayCodes: readonly string[] = ['TEMPORAL_UNREACHABLE', 'WORKER_MISSING'] satisfies ErrorCode[]
+
+/** Prints each wait once. A server or a worker that was there and is away is asked again. */
 async function watchWaits(read: () => Promise<FoundWaits>, signal: AbortSignal): Promise<void> {
   const printed = new Set<string>()
   let wasThere = false
   let isLimited = false
-  let isDown = false
+  let wasAway = false
   for (;;) {
     try {
       const { waits, limit } = await read()
@@ -57,12 +60,12 @@ async function watchWaits(read: () => Promise<FoundWaits>, signal: AbortSignal):
       if (added.length > 0) await printWaits(waits, added)
       for (const each of added) printed.add(keyOf(each))
       wasThere = true
-      isDown = false
+      wasAway = false
     } catch (thrown) {
-      const isAway = PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_UNREACHABLE'
+      const isAway = PtcError.isInstance(thrown) && awayCodes.includes(thrown.code)
       if (!wasThere || !isAway) throw thrown
-      if (!isDown) printStatus(`${thrown.message}; trying again`)
-      isDown = true
+      if (!wasAway) printStatus(`${thrown.message}; trying again`)
+      wasAway = true
     }
     await delay(watchIntervalMs, undefined, { signal })
   }

@@ -28,10 +28,11 @@ async function runDoctor({ config, json }: ConfigOption & JsonOption): Promise<v
 const statusLabels = { ok: 'ok   ', warning: 'warn ', error: 'error' } as const
 const statusStyles = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
-function formatCheck({ name, status, message, remedy }: Check): string {
+/** The lines of a check for people. Each line of a message after the first is an item of a list. */
+export function formatCheck({ name, status, message, remedy }: Check): string {
   const colors = createColors(supportsColor(process.stdout))
   const indent = ' '.repeat(6)
-  const lines = message.split('\n').map((line, index) => (index === 0 ? line : `${indent}- ${line}`))
+  const lines = message.split('\n').map((line, index) => (index === 0 ? line : `${indent}- ${line.replace(/^- /, '')}`))
   const remedyLines = (remedy ?? '').split('\n').filter((line) => line !== '')
   return [
     `${colors[statusStyles[status]](statusLabels[status])} ${colors.bold(name)}: ${lines.join('\n')}`,

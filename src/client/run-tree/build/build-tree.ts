@@ -82,7 +82,7 @@ export function buildTree(
     ...defined({ requester }),
     turns,
     compactions: run.compactions.map((record) => compactionNode(record, context.isRunEnded)),
-    totals: countsOf(agent ?? program) ?? countNodes(turns, run.compactions, carriedState?.counts ?? zeroCounts),
+    totals: countsOf(agent ?? program) ?? countNodes(turns, run, carriedState?.counts ?? zeroCounts),
     phase: phaseOf(run, activities, settledCount, end, paused !== undefined),
   }
   if (workflowType === workflowNames.agent || workflowType === workflowNames.conversation) {
@@ -232,13 +232,14 @@ function countsOf(counts: RunCounts | undefined): RunCounts | undefined {
 /** @param earlierCounts counts of the executions that the server no longer has */
 function countNodes(
   turns: readonly TurnNode[],
-  compactions: readonly ActivityRecord[],
+  { compactions, samplings }: Pick<RunDraft, 'compactions' | 'samplings'>,
   earlierCounts: RunCounts,
 ): RunCounts {
   const summaries = compactions.flatMap((record) => resultOf(record, 'compaction')?.summary ?? [])
+  const sampled = samplings.flatMap((record) => resultOf(record, 'sampling') ?? [])
   const cells = turns.flatMap((turn) => turn.cells)
   const calls = [...cells.flatMap((cell) => cell.calls), ...turns.flatMap((turn) => turn.directCalls)]
-  const replies = [...turns.flatMap(({ model }) => (model?.status === 'ok' ? [model] : [])), ...summaries]
+  const replies = [...turns.flatMap(({ model }) => (model?.status === 'ok' ? [model] : [])), ...summaries, ...sampled]
   return {
     turns: earlierCounts.turns + turns.filter(({ model }) => model).length,
     cells: earlierCounts.cells + cells.filter((cell) => cell.number > earlierCounts.cells && wasExecuted(cell)).length,

@@ -26,6 +26,8 @@ export interface RunDraft {
   model: string | undefined
   tools: RunTools
   readonly compactions: ActivityRecord[]
+  /** Replies to services of tools. */
+  readonly samplings: ActivityRecord[]
   /** Number of rebuilds between two cells. They count for the next cell, and so do `wakes`. */
   rebuilds: number
   wakes: number
@@ -127,6 +129,7 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     model: carriedState?.config.model.name,
     tools: carriedState ? toolsOf(carriedState.config) : new Map(),
     compactions: [],
+    samplings: [],
     rebuilds: 0,
     wakes: 0,
   }
@@ -149,7 +152,7 @@ export function copyRunDraft(run: RunDraft): RunDraft {
     cells: turn.cells.map((cell) => copies.get(cell.number) ?? copyCell(cell)),
     directCalls: new Map(turn.directCalls),
   }))
-  return { ...run, turns, cells: copies, compactions: [...run.compactions] }
+  return { ...run, turns, cells: copies, compactions: [...run.compactions], samplings: [...run.samplings] }
 }
 
 function copyCell(cell: CellDraft): CellDraft {

@@ -63,6 +63,9 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
     case 'compaction':
       run.compactions.push(record)
       return
+    case 'sampling':
+      run.samplings.push(record)
+      return
     case 'open':
       return applySessionOpen(run, record, input.reason)
     case 'park':

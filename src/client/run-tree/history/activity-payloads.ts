@@ -15,6 +15,7 @@ import { byteLengthOf, parseRef } from '../values/external-values.js'
 import type {
   ApprovalInput,
   CompactionOutcome,
+  SampledUsage,
   CellReply,
   QuestionInput,
   SharedCell,
@@ -61,6 +62,8 @@ export type ActivityInput =
     }
   /** Compacts the messages before a turn. */
   | { readonly type: 'compaction'; readonly turn: number; readonly tokens: number }
+  /** The service of a tool asks the model. */
+  | { readonly type: 'sampling' }
   | { readonly type: 'open'; readonly reason: 'new' | 'unpark' | 'rebuild' }
   /** Checkpoints the sandbox while the run waits. */
   | { readonly type: 'park' }
@@ -103,6 +106,7 @@ export type ActivityResult =
       readonly conversationBytes: number
     }
   | ({ readonly type: 'compaction' } & CompactionOutcome)
+  | ({ readonly type: 'sampling' } & SampledUsage)
   | { readonly type: 'open'; readonly backend: string; readonly description: string }
   | { readonly type: 'step'; readonly result: StepResult }
   | { readonly type: 'park'; readonly isCheckpointed: boolean }
@@ -137,6 +141,8 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
       }))
     case activityNames.compactMessages:
       return parse(shapes.compactionInput, input, (data) => ({ type: 'compaction', ...data }))
+    case activityNames.sample:
+      return { type: 'sampling' }
     case activityNames.openSession:
       return parse(shapes.openInput, input, ({ reason }) => ({ type: 'open', reason }))
     case activityNames.executeStep:
@@ -204,6 +210,8 @@ export function parseActivityResult(
       })
     case 'compaction':
       return parse(shapes.compactionResult, value, (data) => ({ type: 'compaction', ...data }))
+    case 'sampling':
+      return parse(shapes.sampleResult, value, (data) => ({ type: 'sampling', ...data }))
     case 'open':
       return parse(shapes.openResult, value, ({ session: { backend }, description }) => ({
         type: 'open',

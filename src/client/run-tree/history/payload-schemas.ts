@@ -159,6 +159,9 @@ export const compactionResult = z.object({
   summary: z.object({ usage, costUsd: z.number().nullable() }).optional(),
 })
 
+export type SampledUsage = z.infer<typeof sampleResult>
+export const sampleResult = z.object({ usage, costUsd: z.number().nullable() })
+
 const session = z.object({ epoch: z.number(), backend: z.string() })
 const openReason = z.enum(['new', 'unpark', 'rebuild'])
 export const openInput = z.object({ session, reason: openReason })

@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import type { Effect } from '../../../common/calls/calls.js'
 import type { CallAnswers } from '../../../common/calls/questions.js'
+import type { Sample } from '../../../common/calls/sampling.js'
 import { messageOf } from '../../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { type AskingToolContext, InputRequiredError } from '../../input-required-error.js'
@@ -45,7 +46,7 @@ type CallOptions = NonNullable<Parameters<Client['callTool']>[1]> & { readonly s
 export async function callTool(
   { connection, definition, effect, verify }: CalledTool,
   input: JsonObject,
-  { signal, idempotencyKey, milestone, heartbeat, answers = noAnswers }: AskingToolContext,
+  { signal, idempotencyKey, milestone, heartbeat, answers = noAnswers, sample }: AskingToolContext,
 ): Promise<JsonValue> {
   const { name, outputSchema, request } = definition
   const params = { name, arguments: input, _meta: { [idempotencyKeyMember]: idempotencyKey, [logLevelMember]: 'info' } }
@@ -84,13 +85,16 @@ export async function callTool(
         const asked = { ...options, signal: limited, ...(asking && { allowInputRequired: true as const }) }
         return connected.callTool({ ...params, ...more }, asked)
       })
+    // A prompt has no secrets.
+    const redacted: Sample | undefined =
+      sample && ((request, limited) => sample(connection.redactAll(request), limited))
     const direct = async () => connection.client(signal)
     if (request !== undefined) {
       const sent = requestOf(request)
       return connection.redactTokens(await (asking ? asking.request(access, sent) : sent(await direct(), ignore)))
     }
     const result = asking
-      ? await asking.call({ ...access, answers, send: call })
+      ? await asking.call({ ...access, answers, sample: redacted, send: call })
       : asComplete(await call(await direct(), {}, signal, ignore))
     return resultOf(connection.redactTokens(result), outputSchema !== undefined)
   } catch (thrown) {

@@ -57,7 +57,9 @@ export class ServerUnavailableError extends Error {
  * next request after it has ended. A server that ends at once is started again after growing pauses.
  */
 export class ServerConnection {
-  /** Makes the calls of a server that may ask people. Undefined: it may not. */
+  /** Names the server. */
+  readonly from: string
+  /** Makes the calls of a server that may ask people, or the model of the run. Undefined: it may ask nobody. */
   readonly asking: InteractiveConnection | undefined
   readonly #options: ServerConnectionOptions
   #client: Promise<Client> | undefined
@@ -80,7 +82,10 @@ export class ServerConnection {
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options
-    if (options.server.elicitation === 'ask') this.asking = new InteractiveConnection(options.name)
+    this.from = `MCP server ${options.name}`
+    const { elicitation, sampling } = options.server
+    const allowed = { elicitation: elicitation === 'ask', sampling: sampling !== undefined }
+    if (allowed.elicitation || allowed.sampling) this.asking = new InteractiveConnection(this.from, allowed)
   }
 
   /**
@@ -94,6 +99,11 @@ export class ServerConnection {
 
   /** A text of the server, or about it, without the values of its credentials. */
   readonly redact = (text: string): string => this.#redactor.text(this.#tokenRedactor.text(text))
+
+  /** A value of the server without the values of its credentials. */
+  redactAll<Value>(value: Value): Value {
+    return this.#redactor.any(this.redactTokens(value))
+  }
 
   /** A value of the server without the tokens of OAuth, which no tool declares as a credential. */
   redactTokens<Value>(value: Value): Value {

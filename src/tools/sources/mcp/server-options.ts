@@ -23,6 +23,14 @@ export interface McpToolOptions {
   readonly allowedCallers?: readonly Caller[]
 }
 
+/** Limits of what a server may ask the model for in one run, by all of its tools. The budget of the run counts it, too. */
+export interface McpSamplingOptions {
+  /** Maximum number of requests. Default 20. */
+  readonly requests?: number
+  /** Maximum number of tokens of requests and replies. Default 100,000. */
+  readonly tokens?: number
+}
+
 /** Options of every MCP server. */
 export interface McpServerBase extends McpToolOptions {
   /**
@@ -49,6 +57,11 @@ export interface McpServerBase extends McpToolOptions {
    * nobody to ask.
    */
   readonly elicitation?: 'ask' | 'refuse'
+  /**
+   * The server may ask the model of the run for replies during a call (sampling), within these limits. Default: it may
+   * not.
+   */
+  readonly sampling?: McpSamplingOptions
   /** Options of single tools, by the server's name of the tool. */
   readonly tools?: Readonly<Record<string, McpToolOptions>>
 }
@@ -83,12 +96,21 @@ export interface McpHttpOptions extends McpServerBase {
 /** An MCP server. docs/guides/mcp.md describes it. */
 export type McpServer = McpProcessOptions | McpHttpOptions
 
+/** The server of Temporal accepts 2,000 updates in one history. */
+const maxSamplingRequests = 1_000
+
 const serverOptions = {
   ...callOptions,
   allow: z.array(z.string().min(1)).exactOptional(),
   trusted: z.boolean().default(false),
   required: z.boolean().default(true),
   elicitation: z.enum(['ask', 'refuse']).default('refuse'),
+  sampling: z
+    .strictObject({
+      requests: z.int().min(1).max(maxSamplingRequests).default(20),
+      tokens: z.int().min(1).default(100_000),
+    })
+    .exactOptional(),
   tools: z.record(z.string(), z.strictObject(callOptions)).default({}),
 }
 

@@ -47,13 +47,14 @@ export function toTool(definition: McpToolDefinition, { toolName, server, connec
   // A run calls the definition that it began with, or none.
   const inputDigest = digestJson([name, description, inputSchema, outputSchema ?? null])
   const asks = server.elicitation === 'ask' && definition.request === undefined && { asks: true as const }
+  const samples = server.sampling && definition.request === undefined && { from: connection.from, ...server.sampling }
   const own = {
     inputSchema: describeJsonInput(inputSchema),
     inputDigest,
     refusesChanges: true,
     repairsArguments: true,
   } as const
-  return sealTool({ ...tool, ...asks, ...own })
+  return sealTool({ ...tool, ...asks, ...(samples && { samples }), ...own })
 }
 
 /**

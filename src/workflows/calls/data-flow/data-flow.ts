@@ -13,7 +13,8 @@
  *    compaction, a reset of the messages and continue-as-new keep them.
  * 3. The labels of a session end with its variables: when the next cell starts an empty program.
  * 4. A sub-agent begins with the labels of its caller, and its answer has the labels that it ends with.
- * 5. A label that can't be computed counts as every label that a rule names.
+ * 5. What a run is given has the labels of inputs from its first moment.
+ * 6. A label that can't be computed counts as every label that a rule names.
  */
 import type { Caller } from '../../../common/calls/calls.js'
 import {
@@ -51,7 +52,7 @@ export class DataFlow {
   constructor(config: DataFlowConfig | undefined, isHosted: boolean, { model = {}, session = {} }: DataFlowState = {}) {
     this.#config = config
     this.#isHosted = isHosted
-    this.#model = model
+    this.#model = { ...this.#labelsOfInput, ...model } // invariant 5
     this.#session = session
   }
 
@@ -112,7 +113,7 @@ export class DataFlow {
     const { tool, caller, turn } = call
     const own = Object.hasOwn(config.labels, tool) ? (config.labels[tool] ?? []) : []
     const named = this.#namedLabels
-    const ofResult = this.labelsResults(tool) ? (computed ?? named) : [] // invariant 5
+    const ofResult = this.labelsResults(tool) ? (computed ?? named) : [] // invariant 6
     const labels = [...own, ...ofResult].map((label) => [label, `${tool} in turn ${turn}`] as const)
     // The run keeps no label that no rule names: a tool can't make its state grow.
     const known = [...labels, ...Object.entries(inherited)].filter(([label]) => named.includes(label))
@@ -129,7 +130,7 @@ export class DataFlow {
     this.#session = { ...ofAuthor, ...(isEmptySession ? {} : this.#session) }
   }
 
-  /** Every label that a rule names: invariant 5. @param origin where the data comes from */
+  /** Every label that a rule names: invariant 6. @param origin where the data comes from */
   everyLabel(origin: string): DataLabels {
     return Object.fromEntries(this.#namedLabels.map((label) => [label, origin]))
   }
@@ -137,6 +138,11 @@ export class DataFlow {
   /** Called when the model reads the output of code, which has the labels of the session that executed it. */
   readOutput(labels: DataLabels = {}): void {
     this.#model = { ...labels, ...this.#model }
+  }
+
+  get #labelsOfInput(): DataLabels {
+    const labels = this.#config?.input?.filter((label) => this.#namedLabels.includes(label)) ?? []
+    return Object.fromEntries(labels.map((label) => [label, 'the input of the run']))
   }
 
   get #namedLabels(): readonly string[] {
@@ -157,6 +163,11 @@ export class DataFlow {
 /** Identifies the rules of a run; undefined for a run without rules. */
 export function digestOfRules({ dataFlow }: Pick<RunConfig, 'dataFlow'>): string | undefined {
   return dataFlow && digestJson(dataFlow.rules as unknown as JsonValue)
+}
+
+/** The member of a message that carries labels. It has none when there are none. */
+export function labelsMember(labels: DataLabels): { readonly labels?: DataLabels } {
+  return isEmpty(labels) ? {} : { labels }
 }
 
 function isEmpty(labels: DataLabels): boolean {

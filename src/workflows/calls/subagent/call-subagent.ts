@@ -26,6 +26,7 @@ import { describeRun } from '../../../common/run/run-texts.js'
 import type { AgentResult, AgentStatus, SubagentInput } from '../../../common/run/runs.js'
 import { truncateMiddle } from '../../../common/text/text.js'
 import { priorityOf } from '../call-options.js'
+import { labelsMember } from '../data-flow/data-flow.js'
 import { type RemoteToolConfig, toRemoteOutcome } from '../remote/remote-outcome.js'
 import type { Run } from '../../run/run.js'
 import { searchAttributesForChild } from '../../run/search-attributes.js'
@@ -61,7 +62,7 @@ export async function runSubagent(
     ...(agent.sharesSandbox && ownerOf(run, key)),
     lease: { key, amounts: lease.amounts },
     callKey: key,
-    ...(Object.keys(labels).length > 0 && { labels }),
+    ...labelsMember(labels),
   }
   // Of the call, the workers have redacted only the summary.
   const texts = describeRun('agent', isRedacted ? call.described.summary : task)

@@ -1,19 +1,24 @@
 /*
- * Calls of tools of a server that may ask people.
+ * Calls of tools of a server that may ask people, or the model of the run.
  *
  * Owns: which call a request of a server belongs to, and the rounds of a call in protocol 2026-07-28.
  *
  * Invariants:
  * 1. In protocols before 2026, a request of a server does not name its call. So such a server has one call at a time,
  *    and a connection whose call ended without the server's answer is closed: a late question would be shown to the
- *    people of another run. A closed connection may live on for other requests, and then its questions are cancelled.
- * 2. A question outside of a call is cancelled, also one during another request, such as the reading of a resource.
+ *    people of another run, and a late request for a reply paid by it. A closed connection may live on for other
+ *    requests, and then its questions are cancelled.
+ * 2. A question outside of a call is cancelled, also one during another request, such as the reading of a resource. A
+ *    request for a reply is refused then.
  */
 import type { CallToolResult, Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import type { InputRequiredResult, InputResponse } from '@modelcontextprotocol/client'
 import { raceWithSignal, withAbortListener } from '../../../../common/async/abort.js'
+import type { Sample } from '../../../../common/calls/sampling.js'
+import { defined } from '../../../../common/defined.js'
 import { ConcurrencyLimit } from '../../../../common/async/concurrency-limit.js'
 import type { CallAnswers, ToolQuestion } from '../../../../common/calls/questions.js'
+import { messageOf } from '../../../../common/errors.js'
 import { isJsonObject, type JsonValue } from '../../../../common/json/json.js'
 import { utf8Length } from '../../../../common/text/text.js'
 import { ToolError } from '../../../tool-error.js'
@@ -23,7 +28,7 @@ import { readElicitation } from './elicitation.js'
 /** Milliseconds that a server has for the end of a call after its question was cancelled. */
 const settleMs = 5_000
 
-/** Requests of one attempt that a server answers only with state. */
+/** Requests of one attempt that a server answers only with state, one after another. */
 const maxRounds = 10
 
 /** UTF-8 bytes of the state of a server. The history has it. */
@@ -51,8 +56,15 @@ export interface ConnectionAccess {
   readonly close: (client: Client) => Promise<void>
 }
 
+/** What the configuration allows a server. */
+export interface Allowed {
+  readonly elicitation: boolean
+  readonly sampling: boolean
+}
+
 interface InteractiveCall extends ConnectionAccess {
   readonly answers: CallAnswers
+  readonly sample: Sample | undefined
   readonly send: SendCall
 }
 
@@ -61,20 +73,35 @@ export class InteractiveConnection {
   readonly #calls = new ConcurrencyLimit(1)
   #current: { client: Client; readonly interaction: CallInteraction } | undefined
 
-  /** @param server its name in the configuration */
-  constructor(server: string) {
-    this.#from = `MCP server ${server}`
+  readonly #allowed: Allowed
+
+  /** @param from names the server */
+  constructor(from: string, allowed: Allowed) {
+    this.#from = from
+    this.#allowed = allowed
   }
 
   /** What the client declares. */
-  readonly capabilities: ClientCapabilities = { elicitation: { form: {}, url: {} } }
+  get capabilities(): ClientCapabilities {
+    const { elicitation, sampling } = this.#allowed
+    return { ...(elicitation && { elicitation: { form: {}, url: {} } }), ...(sampling && { sampling: {} }) }
+  }
 
   /** Answers the requests of a client's server. Called before the client connects. */
   handle(client: Client): void {
-    client.setRequestHandler('elicitation/create', ({ params }) => {
-      const current = this.#current?.client === client ? this.#current : undefined // invariant 1
-      return current?.interaction.elicit(params) ?? { action: 'cancel' } // invariant 2
-    })
+    const { elicitation, sampling } = this.#allowed
+    // Invariant 1.
+    const current = () => (this.#current?.client === client ? this.#current.interaction : undefined)
+    if (elicitation)
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        return current()?.elicit(params) ?? { action: 'cancel' } // invariant 2
+      })
+    if (sampling)
+      client.setRequestHandler(samplingMethod, ({ params }) => {
+        const interaction = current()
+        if (!interaction) throw new Error('only a call of a tool gets a reply of a model') // invariant 2
+        return interaction.sample(params)
+      })
   }
 
   /**
@@ -108,13 +135,13 @@ export class InteractiveConnection {
     return raceWithSignal(signal, this.#calls.run(sendAlone)) // invariant 1
   }
 
-  async #callAlone({ answers, signal, connect, send, close }: InteractiveCall): Promise<CallToolResult> {
+  async #callAlone({ answers, sample, signal, connect, send, close }: InteractiveCall): Promise<CallToolResult> {
     // The call before this one may have closed its connection.
     const client = await connect(signal)
-    const interaction = new CallInteraction(this.#from, answers)
+    const controller = new AbortController()
+    const interaction = new CallInteraction(this.#from, { answers, sample, signal: controller.signal })
     const current = { client, interaction }
     this.#current = current
-    const controller = new AbortController()
     let isOpen = true
     try {
       return await withAbortListener(
@@ -149,14 +176,16 @@ export class InteractiveConnection {
     return questions.length === 0 ? undefined : inputRequired(this.#from, questions, answered)
   }
 
-  async #callInRounds(client: Client, { answers, signal, send }: InteractiveCall): Promise<CallToolResult> {
+  async #callInRounds(client: Client, { answers, sample, signal, send }: InteractiveCall): Promise<CallToolResult> {
+    const interaction = new CallInteraction(this.#from, { answers, sample, signal })
     let parameters = roundParameters(answers)
-    for (let round = 0; round < maxRounds; round++) {
+    for (let round = 0; round < maxRounds;) {
       const result = await send(client, parameters, signal, () => undefined).catch((thrown: unknown) => {
         throw this.#questionsOf(thrown, answers) ?? thrown
       })
       if (!isInputRequired(result)) return result
-      const { inputRequests = {}, requestState } = result
+      const { requestState } = result
+      const inputRequests = (result.inputRequests ?? {}) as RoundRequests
       if (requestState !== undefined && utf8Length(requestState) > maxStateBytes)
         throw new ToolError(`${this.#from} sent a state of more than ${maxStateBytes} bytes`)
       const questions = this.#questionsOfRound(inputRequests)
@@ -164,25 +193,57 @@ export class InteractiveConnection {
         const state: JsonValue = { from: answers.answered.length, ...(requestState !== undefined && { requestState }) }
         throw inputRequired(this.#from, questions, answers.answered, state)
       }
-      parameters = requestState === undefined ? {} : { requestState }
+      const replies = await this.#sampleRound(interaction, inputRequests)
+      if (replies === undefined) round += 1
+      parameters = { ...defined({ requestState }), ...(replies && { inputResponses: replies }) }
     }
     throw new ToolError(`${this.#from} answered ${maxRounds} times without a result`)
   }
 
-  #questionsOfRound(requests: Readonly<Record<string, unknown>>): readonly ToolQuestion[] {
+  #questionsOfRound(requests: RoundRequests): readonly ToolQuestion[] {
     const entries = Object.entries(requests)
     if (entries.length > maxQuestionsAtOnce) throw new ToolError(`${this.#from} asks too many questions at once`)
-    return entries.map(([key, request]) => {
-      const { method, params } = request as { readonly method?: unknown; readonly params?: unknown }
-      if (method !== 'elicitation/create') throw new ToolError(`${this.#from} needs ${String(method)}: it is refused`)
+    const asked = entries.filter(([, { method }]) => method !== samplingMethod || !this.#allowed.sampling)
+    if (asked.length > 0 && asked.length < entries.length)
+      throw new ToolError(`${this.#from} asks people and the model at once: it is refused`)
+    return asked.map(([key, { method, params }]) => {
+      if (method !== 'elicitation/create' || !this.#allowed.elicitation)
+        throw new ToolError(`${this.#from} needs ${String(method)}: it is refused`)
       const { question, ...refused } = readElicitation(this.#from, params, key)
       if (question) return question
       throw new ToolError(`${this.#from}: ${'problem' in refused ? refused.problem : 'its question is refused'}`)
     })
   }
+
+  /**
+   * Gets the replies that a server needs for its next round: each of them is a request of the run's limit. Returns
+   * undefined when it needs none.
+   *
+   * @throws ToolError when there is none: a round has no place for an error
+   */
+  async #sampleRound(
+    interaction: CallInteraction,
+    requests: RoundRequests,
+  ): Promise<Readonly<Record<string, InputResponse>> | undefined> {
+    const entries = Object.entries(requests)
+    if (entries.length === 0) return undefined
+    const replies: [string, InputResponse][] = []
+    for (const [key, { params }] of entries) {
+      const reply = await interaction.sample(params).catch((thrown: unknown) => {
+        throw new ToolError(`${this.#from}: ${messageOf(thrown)}`, { cause: thrown })
+      })
+      replies.push([key, reply])
+    }
+    return Object.fromEntries(replies)
+  }
 }
 
 const maxQuestionsAtOnce = 20
+
+const samplingMethod = 'sampling/createMessage'
+
+/** Requests of a server in one round, by its names for them. */
+type RoundRequests = Readonly<Record<string, { readonly method?: unknown; readonly params?: unknown }>>
 
 /** The answers for the round that the last attempt was in. */
 function roundParameters({ answered, state }: CallAnswers): Readonly<Record<string, unknown>> {

@@ -30,7 +30,7 @@ export function openTokenStore(name: string, url: string, { store, keys }: Token
       ? { ...store, directory: join(store.directory, folder) }
       : { ...store, prefix: `${store.prefix}${folder}/` }
   return {
-    tokens: new TokenStore(() => (opened ??= openObjects(settings)), digestJson([name, url]), keys),
+    tokens: new TokenStore(() => (opened ??= openObjects(settings, keys)), digestJson([name, url])),
     async close() {
       const closed = opened
       opened = undefined

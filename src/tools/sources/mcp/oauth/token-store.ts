@@ -1,7 +1,7 @@
 /*
  * The access that people have given to a server, for all workers of a fleet: versions in the store of values.
  *
- *   tokens/000000000007    the access of version 7, encrypted if the configuration has keys; empty after an end
+ *   tokens/000000000007    the access of version 7; empty after an end
  *   leases/000000000007-0  the worker that renews version 7, and until when
  *
  * Invariants:
@@ -10,8 +10,6 @@
  * 2. One worker at a time renews a version: a refresh token is used once. A lease ends when its worker has died.
  */
 import { PtcError } from '../../../../common/errors.js'
-import { decryptValue, encryptValue } from '../../../../values/encryption/value-cipher.js'
-import type { KeyRing } from '../../../../values/encryption/key-ring.js'
 import type { ObjectStore } from '../../../../values/objects/object-store.js'
 import { z } from 'zod'
 
@@ -38,7 +36,7 @@ export interface AccessVersion {
   readonly access: StoredAccess | undefined
 }
 
-const maxRecordBytes = 64 * 1024
+const maxRecordBytes = 32 * 1024
 const keptVersions = 3
 /** Attempts to read a version before another worker replaces it. */
 const maxReads = 5
@@ -48,13 +46,14 @@ const leaseMs = 60_000
 export class TokenStore {
   readonly #open: () => Promise<ObjectStore>
   readonly #folder: string
-  readonly #keys: KeyRing | undefined
 
-  /** @param folder a name that is made by this package */
-  constructor(open: () => Promise<ObjectStore>, folder: string, keys: KeyRing | undefined) {
+  /**
+   * @param open encrypts if the configuration has keys
+   * @param folder a name that is made by this package
+   */
+  constructor(open: () => Promise<ObjectStore>, folder: string) {
     this.#open = open
     this.#folder = folder
-    this.#keys = keys
   }
 
   async latest(signal: AbortSignal, reads = maxReads): Promise<AccessVersion> {
@@ -66,7 +65,7 @@ export class TokenStore {
     if (content === undefined && reads > 1) return this.latest(signal, reads - 1)
     if (content === undefined)
       throw new PtcError('VALUE_STORE_UNAVAILABLE', `the tokens of a server are missing in ${objects.description}`)
-    return { number, access: content.byteLength === 0 ? undefined : await this.#decode(content) }
+    return { number, access: content.byteLength === 0 ? undefined : decode(content) }
   }
 
   /**
@@ -76,7 +75,7 @@ export class TokenStore {
    */
   async replace(number: number, access: StoredAccess | undefined, signal: AbortSignal): Promise<boolean> {
     const objects = await this.#open()
-    const content = access ? await this.#encode(access) : new Uint8Array()
+    const content = access ? encode(access) : new Uint8Array()
     const isFirst = await objects.create(this.#nameOf(number + 1), content, signal) // invariant 1
     const numbers = await this.#numbers(objects, signal)
     const old = numbers.filter((each) => each <= (numbers.at(-1) ?? 0) - keptVersions)
@@ -119,31 +118,24 @@ export class TokenStore {
   #nameOf(number: number): string {
     return `${this.#folder}/tokens/${pad(number)}`
   }
-
-  async #encode(access: StoredAccess): Promise<Uint8Array> {
-    const plain = Buffer.from(JSON.stringify(access))
-    if (plain.byteLength > maxRecordBytes / 2)
-      throw new PtcError('VALUE_STORE_REFUSED', `the tokens of a server have more than ${maxRecordBytes / 2} bytes`)
-    return this.#keys ? collect(encryptValue([plain], await this.#keys.current())) : plain
-  }
-
-  async #decode(content: Uint8Array): Promise<StoredAccess> {
-    const plain = this.#keys ? await collect(decryptValue([content], this.#keys)) : content
-    try {
-      return accessSchema.parse(JSON.parse(Buffer.from(plain).toString()))
-    } catch {
-      // The cause could have a part of a token.
-      throw new PtcError('VALUE_CORRUPT', "the stored tokens of a server can't be read", {
-        hint: 'Log in again: `ptc mcp login SERVER`. Encrypted tokens need the `encryption` with which they were stored.',
-      })
-    }
-  }
 }
 
-async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const all: Uint8Array[] = []
-  for await (const piece of pieces) all.push(piece)
-  return Buffer.concat(all)
+function encode(access: StoredAccess): Uint8Array {
+  const content = Buffer.from(JSON.stringify(access))
+  if (content.byteLength > maxRecordBytes)
+    throw new PtcError('VALUE_STORE_REFUSED', `the tokens of a server have more than ${maxRecordBytes} bytes`)
+  return content
+}
+
+function decode(content: Uint8Array): StoredAccess {
+  try {
+    return accessSchema.parse(JSON.parse(Buffer.from(content).toString()))
+  } catch {
+    // The cause could have a part of a token.
+    throw new PtcError('VALUE_CORRUPT', "the stored tokens of a server can't be read", {
+      hint: 'Log in again: `ptc mcp login SERVER`. Encrypted tokens need the `encryption` with which they were stored.',
+    })
+  }
 }
 
 function pad(number: number): string {

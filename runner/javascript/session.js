@@ -15,6 +15,7 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const nodeModule = require('node:module')
 const { ProgramClock } = require('./determinism/program-clock.js')
 const { TimerQueue } = require('./determinism/timer-queue.js')
+const { CellCheck } = require('./cells/check-cell.js')
 const { Evaluator } = require('./cells/evaluate.js')
 const { formatError } = require('./cells/format-error.js')
 const { Interrupts } = require('./cells/interrupts.js')
@@ -42,6 +43,7 @@ class Session {
     this.protocol = new StepProtocol(this, this.channel)
     this.output = new OutputCapture(this.channel)
     this.evaluator = new Evaluator()
+    this.check = new CellCheck(() => this.evaluator.lexicalNames())
     this.clock = new ProgramClock()
     this.timers = new TimerQueue(this.clock)
     this.interrupts = new Interrupts(() => this.#onTerminated())
@@ -82,6 +84,7 @@ class Session {
     process.exit = (code = process.exitCode ?? 0) => this.#exit(code)
     imports.install()
     tools.install(this, signatures, errorClasses)
+    this.check.setTools(signatures)
     nodeModule.syncBuiltinESMExports() // named imports of builtin modules are copies
   }
 
@@ -99,7 +102,7 @@ class Session {
   }
 
   #startCell(frame) {
-    const { now, waited, cell: number, restricted: isRestricted = false } = frame
+    const { now, waited, cell: number, restricted: isRestricted = false, checked = false } = frame
     this.clock.beginStep(now, waited)
     this.callsInCell = 0
     this.output.beginCell()
@@ -116,8 +119,9 @@ class Session {
       if (frame.input_data !== undefined) this.#setVariable('input_data', this.#resolve(frame.input_data, 'value'))
       const source = this.#resolve(frame, 'source')
       this.protocol.values.clear()
+      const check = (program, text) => this.check.check(program, text, checked)
       const start = () =>
-        this.evaluator.start(source, number, (failed) => end(failed ? endOf(failed.error) : completed))
+        this.evaluator.start(source, number, check, (failed) => end(failed ? endOf(failed.error) : completed))
       if (isRestricted) this.author.run(cell, start)
       else start()
     } catch (error) {

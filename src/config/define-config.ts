@@ -66,6 +66,11 @@ export interface PtcConfig {
    * `python`. docs/reference/python.md and docs/reference/javascript.md describe them.
    */
   readonly language?: string
+  /**
+   * `false`: code runs without a check for mistakes. Default: each cell is checked before it runs, and does not run when
+   * the check finds a mistake. docs/reference/python.md#the-check-before-a-cell-runs describes it.
+   */
+  readonly checkCode?: false
   /** Limits of a run, of its cells and of its sandbox. docs/reference/limits.md lists them. */
   readonly limits?: Partial<Limits>
   /**

@@ -23,6 +23,7 @@ from .process import is_program_thread
 from .program import fork, hints, tools
 from .program.cell import CellNamespace, compile_cell, format_error, is_async
 from .program.cell_timer import CellTimer
+from .program.check_cell import CellCheck
 from .program.event_loop import Loop, LoopPolicy, set_event_loop_policy
 from .program.restricted_cell import RestrictedCell
 from .program.output import OutputCapture
@@ -41,6 +42,7 @@ class Session:
         self.output = OutputCapture(self.channel)
         self.namespace = CellNamespace()
         self.hints = hints.CellHints(self.namespace.variables)
+        self.check = CellCheck(self.namespace.variables)
         self.clock = ProgramClock()
         self.timer = CellTimer(self.channel)
         self.limits = {}
@@ -80,6 +82,7 @@ class Session:
         self.output.set_limit(min(self.limits["captured_characters"], frame_characters))
         if is_first:
             tools.install(self, frame["tools"])
+            self.check.set_tools(frame["tools"], self.builtins)
 
     def _initialize(self, frame):
         """Sets the clock and the randomness, which are the same in every sandbox of a session."""
@@ -137,6 +140,8 @@ class Session:
             except SyntaxError as error:
                 text = format_error(error) + hints.hint_for_syntax(error, source)
                 return {"type": "failed", "kind": "code_error", "error": text}
+            if findings := self.check.check(source, frame.get("checked", False)):
+                return {"type": "failed", "kind": "code_error", "error": findings}
             self.protocol.values.clear()
             try:
                 if is_async(code):

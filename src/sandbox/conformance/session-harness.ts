@@ -31,6 +31,9 @@ const namespace = 'test'
 /** Longer than any step takes, also on a slow machine. */
 const timeoutMs = 150_000
 
+/** What a run adds to its cells. */
+type CellOptions = Pick<Extract<StepInput, { type: 'cell' }>, 'restricted' | 'checked'>
+
 interface CellRun {
   /** The step results in order; the last is final. */
   readonly stepResults: readonly StepResult[]
@@ -88,7 +91,7 @@ export class SessionHarness {
   async runCell(
     source: string,
     handleCall: ToolHandler = echoTool,
-    options: { readonly restricted?: true } = {},
+    options: CellOptions = {},
   ): Promise<CellRun> {
     const stepResults = [await this.startCell(source, options)]
     for (;;) {
@@ -106,7 +109,7 @@ export class SessionHarness {
   }
 
   /** Starts the next cell: its first step. */
-  startCell(source: string, options: { readonly restricted?: true } = {}): Promise<StepResult> {
+  startCell(source: string, options: CellOptions = {}): Promise<StepResult> {
     this.cell += 1
     return this.executeStep({ type: 'cell', cell: this.cell, source, ...options })
   }

@@ -83,7 +83,8 @@ export async function runCell(
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.
   const restricted = allowedTools && { restricted: true as const }
-  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...restricted })
+  const checked = run.config.checksCode && { checked: true as const }
+  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...restricted, ...checked })
 }
 
 /**

@@ -37,6 +37,10 @@ MANY_CLOCK_READS = 100  # in one cell: a loop waits for the clock; code that onl
 THREAD_EXIT_SECONDS = 0.05  # the cell may end with the result of a thread that is about to end
 
 
+def await_hint(name):
+    return f"write `await {name}(...)`."
+
+
 def hint_for_error(error):
     text = error.args[0] if type(error) is RuntimeError and error.args else None
     if type(text) is str and text in NESTED_LOOP_ERRORS:
@@ -161,9 +165,7 @@ class UnawaitedHint:
             self.show_warning(warning)
 
     def lines(self):
-        return [
-            f"{name}() was called but never awaited: write `await {name}(...)`." for name in sorted(set(self.names))
-        ]
+        return [f"{name}() was called but never awaited: {await_hint(name)}" for name in sorted(set(self.names))]
 
 
 class ThreadHint:

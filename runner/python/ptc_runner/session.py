@@ -16,6 +16,7 @@ from builtins import eval, exec
 from sys import setprofile, settrace
 from gc import collect
 
+from .check.cell_check import CellCheck
 from .determinism import randomness, time_functions
 from .determinism.program_clock import ProgramClock
 from .errors import CellStop, HostDisconnected
@@ -23,7 +24,6 @@ from .process import is_program_thread
 from .program import fork, hints, tools
 from .program.cell import CellNamespace, compile_cell, format_error, is_async
 from .program.cell_timer import CellTimer
-from .program.check_cell import CellCheck
 from .program.event_loop import Loop, LoopPolicy, set_event_loop_policy
 from .program.restricted_cell import RestrictedCell
 from .program.output import OutputCapture

@@ -88,11 +88,7 @@ export class SessionHarness {
   }
 
   /** Runs a cell to its end: handles all calls of a suspension, and advances the time to its timer. */
-  async runCell(
-    source: string,
-    handleCall: ToolHandler = echoTool,
-    options: CellOptions = {},
-  ): Promise<CellRun> {
+  async runCell(source: string, handleCall: ToolHandler = echoTool, options: CellOptions = {}): Promise<CellRun> {
     const stepResults = [await this.startCell(source, options)]
     for (;;) {
       const last = stepResults.at(-1)

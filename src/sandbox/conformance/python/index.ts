@@ -2,6 +2,7 @@ import type { CaseDefinition } from '../conformance-context.js'
 import { asyncioCases } from './concurrency/asyncio-cases.js'
 import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
+import { checkCases } from './check-cases.js'
 import { fileCases } from './file-cases.js'
 import { restrictedCellCases } from './restricted-cell-cases.js'
 import { lifecycleCases } from './lifecycle-cases.js'
@@ -22,6 +23,7 @@ export const pythonCases: readonly (readonly [group: string, cases: readonly Cas
   ['asyncio', asyncioCases],
   ['event loop', threadCases],
   ['cells', cellCases],
+  ['checked cells', checkCases],
   ['restricted cells', restrictedCellCases],
   ['Python', languageCases],
   ['Python', streamCases],

@@ -1,67 +1,16 @@
-"""Finds mistakes in a cell before it runs, so that a cell with a mistake has no effect.
-
-Owns: which mistakes are certain, and their text. `hints.py` has the remedies for what shows only when code runs.
-Boundary: reads the syntax tree and the variables of the session. It executes nothing of the cell.
-
-1. A finding is certain: executed, the cell would reach its line and fail there, or drop a call that it forgot to
-   await, unless the cell fails before. What can't be known is not reported.
-2. The findings depend only on the source, the variables and the cells before: a rebuild finds the same.
-3. The check never fails, and is bounded in time and text. A cell that is too large or nested too deeply is not checked.
-
-Code is certain when each execution of the cell reaches it: the statements of the cell; the body of a function that is
-defined once, without a decorator, and called there; a block under `if __name__ == "__main__"`, `while True` or
-`with open(...)`; the first round of a loop over a literal. In them, only the operands that are always evaluated count.
-Not certain, because another execution may pass by or catch the error: branches, `try`, other `with` blocks and loops,
-code after a statement that may leave the block, bodies of classes and lambdas, annotations.
-
-| mistake                      | certain where, in certain code                                                    |
-|------------------------------|-----------------------------------------------------------------------------------|
-| undefined name               | no scope of the cell binds the name, and it is neither a variable nor a builtin   |
-| arguments of a tool          | the call is awaited, and neither `*` nor `**` nor a variable may hold the rest    |
-| forgotten `await` of a tool, | the call is a statement, or an operand of something that can't use a coroutine    |
-| or of an async function      |                                                                                   |
-
-A name is that of a tool when nothing in the cell binds it, no variable hides it, and the builtin is the tool.
-
-Some code can define names in ways that the source does not show, or can end the cell without an error (`STOP_WORDS`).
-In a cell, the check ends in front of the first statement that contains such code. After a cell with such code, a
-`global` statement, or no check, later cells of the session are not checked: functions of that cell may be called there.
-Modules that are not Python's own may also define names, so names are not checked after they were imported.
-"""
+"""Walks through the certain code of a cell in the order of its execution, and collects findings."""
 
 import ast
-import builtins
-import warnings
-from builtins import compile, type, vars  # from here on: names that the program may replace
+from builtins import type  # from here on: names that the program may replace
 from sys import stdlib_module_names
 from types import CoroutineType
 
-from ..original_builtins import lazy_import
-from .hints import await_hint
-from .tools import bind_arguments
+from ..program.hints import await_hint
+from .arguments import nearest, problems_of_arguments
+from .scan import children_of
 
-MAXIMUM_CHARACTERS = 64 * 1024  # takes about 50 ms
 MAXIMUM_FINDINGS = 10
 MAXIMUM_FINDING_CHARACTERS = 500
-MAXIMUM_CANDIDATES = 2_000  # names among which the nearest one is looked for
-NEAR = 0.75
-
-# Names, attributes and texts that
-STOP_WORDS = frozenset(
-    # define names, or change what a name means
-    "exec eval globals locals vars builtins __builtins__ __main__ __dict__ __globals__ __code__ __import__ "
-    "_convert_ global_enum import_module run_path run_module modules meta_path path_hooks settrace setprofile _getframe _current_frames "
-    "currentframe f_globals f_locals f_builtins f_back tb_frame cr_frame gi_frame ag_frame "
-    # end the cell without an error
-    "exit quit _exit SystemExit".split()
-)
-# Modules of Python that do the same.
-STOP_MODULES = frozenset(
-    "builtins __main__ importlib runpy imp pkgutil zipimport site gettext code pdb bdb cProfile profile trace ctypes "
-    "gc inspect unittest".split()
-)
-# Packages that define no names in their callers and in the builtins.
-KNOWN_PACKAGES = stdlib_module_names | {"numpy", "pandas", "scipy", "matplotlib", "requests"}
 FAIL_WITH_COROUTINE = frozenset(
     "len sum sorted reversed list tuple set frozenset dict int float any all enumerate".split()
 )
@@ -70,133 +19,6 @@ DISPLAYS = (ast.List, ast.Tuple, ast.Set)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-# Nodes that bind a name, with the field that has it.
-BINDERS = {
-    ast.FunctionDef: "name",
-    ast.AsyncFunctionDef: "name",
-    ast.ClassDef: "name",
-    ast.arg: "arg",
-    ast.ExceptHandler: "name",
-    ast.MatchAs: "name",
-    ast.MatchStar: "name",
-    ast.MatchMapping: "rest",
-    **{getattr(ast, kind): "name" for kind in ("TypeVar", "ParamSpec", "TypeVarTuple") if hasattr(ast, kind)},
-}
-
-
-class CellCheck:
-    """The check of the cells of one session.
-
-    `is_open`: cells of the session may define names in ways that are not seen. `has_packages`: they have imported
-    modules that are not Python's own.
-    """
-
-    def __init__(self, variables):
-        self.variables = variables
-        self.tools, self.builtins = {}, {}
-        self.is_open = self.has_packages = False
-
-    def set_tools(self, signatures, original_builtins):
-        self.tools = {signature["name"]: signature for signature in signatures}
-        self.builtins = original_builtins
-
-    def check(self, source, is_enabled):
-        """Returns the text of the findings in a cell that can be compiled; "" when it may run."""
-        try:
-            scan = None
-            if is_enabled and not self.is_open and len(source) <= MAXIMUM_CHARACTERS:
-                scan = Scan(_parse(source))
-                findings = CertainCode(self, scan).findings()
-                if findings:
-                    return _text(findings)
-            self.is_open = scan is None or scan.is_open
-            self.has_packages = self.has_packages or self.is_open or scan.has_packages
-        except Exception:  # invariant 3: RecursionError, MemoryError, and what a program has done to the modules used
-            self.is_open = True
-        return ""
-
-    def get_state(self):
-        return self.is_open, self.has_packages
-
-    def set_state(self, state):
-        self.is_open, self.has_packages = state
-
-    def is_original(self, name):
-        """Is this builtin the one from before any cell, and not hidden by a variable?"""
-        return name not in self.variables and vars(builtins).get(name) is self.builtins.get(name, self)
-
-    def is_defined(self, name):
-        return name in self.variables or name in vars(builtins)
-
-    def defined_names(self):
-        return {*self.variables, *vars(builtins)}
-
-
-class Scan:
-    """What the whole of a cell contains, in all of its scopes."""
-
-    def __init__(self, tree):
-        self.tree = tree
-        self.bound = {}  # name -> number of bindings
-        self.stops = []  # lines with code that ends the check
-        self.has_packages = False
-        self.has_global = False
-        nodes = [tree]
-        while nodes:
-            node = nodes.pop()
-            self._add(node)
-            nodes.extend(_children(node))
-
-    @property
-    def is_open(self):
-        return self.has_global or bool(self.stops)
-
-    def _bind(self, name):
-        if name is not None:
-            self.bound[name] = self.bound.get(name, 0) + 1
-
-    def _add(self, node):
-        kind = type(node)
-        if kind is ast.Name:
-            if type(node.ctx) is not ast.Load:
-                self._bind(node.id)
-            word = node.id
-        elif kind is ast.Attribute:
-            word = node.attr
-            if type(node.ctx) is not ast.Load and type(node.value) is ast.Name and node.value.id == "asyncio":
-                self.stops.append(node.lineno)
-        elif kind is ast.Constant:
-            word = node.value
-        elif kind in (ast.Import, ast.ImportFrom):
-            self._add_import(node)
-            return
-        elif kind in (ast.Global, ast.Nonlocal):
-            self.has_global = True
-            for name in node.names:
-                self._bind(name)
-            return
-        else:
-            if field := BINDERS.get(kind):
-                self._bind(getattr(node, field))
-            return
-        if type(word) is str and word in STOP_WORDS:
-            self.stops.append(node.lineno)
-
-    def _add_import(self, node):
-        for alias in node.names:
-            self._bind(alias.asname or alias.name.partition(".")[0])
-            if alias.name == "*" or alias.name in STOP_WORDS:
-                self.stops.append(node.lineno)
-        modules = [node.module or ""] if type(node) is ast.ImportFrom else [alias.name for alias in node.names]
-        packages = {module.partition(".")[0] for module in modules}
-        if not STOP_MODULES.isdisjoint(packages):
-            self.stops.append(node.lineno)
-        if not packages <= KNOWN_PACKAGES:
-            self.has_packages = True
-
-    def may_stop(self, node):
-        first = min((node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))))
-        return any(first <= line <= node.end_lineno for line in self.stops)
 
 
 class Stop(Exception):
@@ -214,22 +36,26 @@ class CertainCode:
         self.found = {}  # (line, text) -> None
 
     def findings(self):
+        """Returns pairs of a line and a text, and whether there may be more of them."""
         try:
             self._body(self.scan.tree.body)
         except Stop:
             pass
-        return sorted(self.found)
+        found = sorted(list(self.found)[:MAXIMUM_FINDINGS])
+        return found, len(self.found) > MAXIMUM_FINDINGS
 
     def _add(self, node, text):
         if len(text) > MAXIMUM_FINDING_CHARACTERS:
             text = text[:MAXIMUM_FINDING_CHARACTERS] + "..."
         self.found[node.lineno, text] = None
+        if len(self.found) > MAXIMUM_FINDINGS:
+            raise Stop
 
     # -- statements
 
     def _body(self, statements):
         for statement in statements:
-            if self.scan.may_stop(statement):
+            if statement in self.scan.stops:
                 raise Stop
             method = STATEMENTS.get(type(statement))
             if method:
@@ -331,7 +157,7 @@ class CertainCode:
             EXPRESSIONS.get(type(node), CertainCode._children)(self, node)
 
     def _children(self, node):
-        self._expressions(_children(node))
+        self._expressions(children_of(node))
 
     def _skip(self, node):
         pass
@@ -345,11 +171,11 @@ class CertainCode:
         self._add(node, f"NameError: name {name!r} is not defined.{self._name_hint(name, is_called)}")
 
     def _name_hint(self, name, is_called):
-        if is_called and (tool := _nearest(name, self.check.tools)):
+        if is_called and (tool := nearest(name, self.check.tools)):
             return f" Did you mean the tool {tool}()?"
         if name in stdlib_module_names:
             return f" Write `import {name}`."
-        if near := _nearest(name, {*self.check.defined_names(), *self.scan.bound}):
+        if near := nearest(name, {*self.check.defined_names(), *self.scan.bound}):
             return f" Did you mean {near!r}?"
         if is_called and self.check.tools:
             return f" The tools are: {', '.join(sorted(self.check.tools))}."
@@ -535,31 +361,8 @@ class CertainCode:
             self._arguments(call, signature)
 
     def _arguments(self, call, signature):
-        if any(type(each) is ast.Starred for each in call.args) or any(each.arg is None for each in call.keywords):
-            return
-        named = {keyword.arg: None for keyword in call.keywords}
-        positional = [None] * len(call.args)
-        if len(positional) == 1 and not named:
-            (only,) = call.args
-            if type(only) is ast.Dict:
-                if not all(type(key) is ast.Constant and type(key.value) is str for key in only.keys):
-                    return
-                positional = [{key.value: None for key in only.keys}]
-                named = positional[0]
-            elif type(only) not in (ast.Constant, ast.JoinedStr, *DISPLAYS):
-                return  # it may be a dict
-        try:
-            bind_arguments(signature, positional, {} if positional and named is positional[0] else named)
-        except TypeError as problem:
-            self._add(call, f"TypeError: {problem}")
-        if signature.get("open"):
-            return
-        for name in named:
-            if name not in signature["parameters"]:
-                near = _nearest(name, signature["parameters"])
-                hint = f" Did you mean {near!r}?" if near else ""
-                takes = ", ".join(signature["parameters"])
-                self._add(call, f"{signature['name']}() has no argument {name!r}; it takes ({takes}).{hint}")
+        for problem in problems_of_arguments(call, signature):
+            self._add(call, problem)
 
 
 STATEMENTS = {
@@ -600,17 +403,6 @@ EXPRESSIONS = {
 }
 
 
-def _children(node):
-    """Returns the nodes in this node, in the order of the source."""
-    found = []
-    for field in node._fields:
-        value = getattr(node, field, None)
-        for each in value if type(value) is list else (value,):
-            if hasattr(each, "_fields"):
-                found.append(each)
-    return found
-
-
 def _may_leave(statement):
     """May this statement leave the block that it is in, without an error?"""
     if type(statement) in SCOPES:
@@ -627,28 +419,5 @@ def _contains(node, kinds):
         if type(each) in kinds:
             return True
         if each is node or type(each) not in SCOPES:
-            nodes.extend(_children(each))
+            nodes.extend(children_of(each))
     return False
-
-
-def _parse(source):
-    # Compiling has shown the warnings already.
-    filters, warnings.filters = warnings.filters, [("ignore", None, Warning, None, 0)]
-    try:
-        return compile(source, "<cell>", "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
-    finally:
-        warnings.filters = filters
-
-
-def _nearest(name, candidates):
-    near = [each for each in candidates if type(each) is str and abs(len(each) - len(name)) <= 3]
-    close_matches = lazy_import("difflib").get_close_matches
-    return next(iter(close_matches(name, sorted(near)[:MAXIMUM_CANDIDATES], 1, NEAR)), None)
-
-
-def _text(findings):
-    lines = [f"line {line}: {text}" for line, text in findings[:MAXIMUM_FINDINGS]]
-    if len(findings) > MAXIMUM_FINDINGS:
-        lines.append(f"and {len(findings) - MAXIMUM_FINDINGS} more")
-    text = "\n".join(["The code was checked before it ran, and nothing of it was executed:", *lines])
-    return text.encode("utf-8", "backslashreplace").decode()  # lone surrogates

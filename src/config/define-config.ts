@@ -68,7 +68,7 @@ export interface PtcConfig {
   readonly language?: string
   /**
    * `false`: code runs without a check for mistakes. Default: each cell is checked before it runs, and does not run when
-   * the check finds a mistake. docs/reference/python.md#the-check-before-a-cell-runs describes it.
+   * the check finds a mistake. docs/reference/python.md describes it.
    */
   readonly checkCode?: false
   /** Limits of a run, of its cells and of its sandbox. docs/reference/limits.md lists them. */

@@ -8,6 +8,9 @@ const STOP_WORDS = new Set(
   `eval Function globalThis global constructor prototype runInThisContext runInContext compileFunction createRequire
   exit reallyExit abort kill`.split(/\s+/),
 )
+/** Objects whose methods the check knows. */
+const TRUSTED_OBJECTS = new Set(['console', 'JSON', 'Promise'])
+const USES = new Set(['MemberExpression', 'NewExpression', 'BinaryExpression'])
 /** Modules of Node.js that do the same. */
 const STOP_MODULES = new Set(['vm', 'repl', 'module', 'inspector', 'test'])
 
@@ -20,7 +23,10 @@ class Scan {
     this.stops = [] // places of code that ends the check
     this.hasPackages = false
     const assigned = []
-    for (const { node } of nodesOf(program, () => true)) this.#add(node, assigned)
+    for (const { node, parent } of nodesOf(program, () => true)) {
+      this.#add(node, assigned)
+      if (mayReplaceMembers(node, parent)) this.stops.push(node.start)
+    }
     for (const name of assigned) if (!this.declared.has(name)) this.assigned.add(name)
     for (const name of assigned) this.#declare(name)
     this.#addThis(program)
@@ -71,6 +77,12 @@ class Scan {
   mayStop({ start, end }) {
     return this.stops.some((place) => start <= place && place < end)
   }
+}
+
+/** Does this code use one of these objects for more than a call of its methods? */
+function mayReplaceMembers({ type, name, left }, { type: use }) {
+  if (type === 'AssignmentExpression') return TRUSTED_OBJECTS.has(left.object?.name)
+  return type === 'Identifier' && TRUSTED_OBJECTS.has(name) && !USES.has(use)
 }
 
 /** Functions and classes. */

@@ -195,6 +195,8 @@ const programs: Readonly<Record<string, string | readonly string[]>> = {
   'a name that a sloppy function makes': 'function f() { this.x3 = 1 }\nf()\nx3',
   'a name that a function of an earlier cell makes': ['function f() { x4 = 1 }', 'f()\nconsole.log(x4)'],
   'a name that a package makes': 'import "some-package"\nconsole.log(x5)',
+  'a console of the program': 'console.log = (promise) => promise\nconsole.log(get({ a: 1 }))',
+  'a console that an earlier cell has changed': ['Object.assign(console, {})', 'console.log(get({ a: 1 }))'],
   'a name of another cell that was not checked': [`// ${'x'.repeat(70_000)}`, 'unknown'],
 }
 

@@ -197,6 +197,8 @@ const programs: Readonly<Record<string, Session>> = {
   'a missing argument of a call that is not awaited': 't = get()\nt.close()',
   'errors that gather returns': 'print(await asyncio.gather(get(), return_exceptions=True))',
   'asyncio of the program': 'class asyncio:\n    run = print\nasyncio.run(get())',
+  'asyncio that the program has changed': 'setattr(asyncio, "run", print)\nasyncio.run(get())',
+  'a function of asyncio that the program has changed': 'asyncio.run = print\nasyncio.run(get())',
   'a print of the program': 'def print(c): c.close()\nprint(get(1))',
   'too much code': `${'x = 1\n'.repeat(20_000)}undefined`,
   'deeply nested code': `x = ${'-'.repeat(3_000)}1\nundefined`,

@@ -78,9 +78,11 @@ class Scan:
         if kind is ast.Import or kind is ast.ImportFrom:
             return self._add_import(node)
         if kind is ast.Global or kind is ast.Nonlocal:
-            self.is_open = True
+            self.is_open = self.is_open or kind is ast.Global
             for name in node.names:
                 self._bind(name)
+        elif kind is ast.Call:  # a function that may replace what is in the module
+            return any(type(each) is ast.Name and each.id == "asyncio" for each in node.args)
         elif kind in BINDERS:
             self._bind(getattr(node, BINDERS[kind]))
         return False

@@ -1,6 +1,8 @@
 """Hints for the author of a cell, where messages of Python do not contain a remedy."""
 
+import os
 import re
+import sys
 import warnings
 import weakref
 from atexit import _ncallbacks
@@ -27,6 +29,7 @@ WRONG_LOOP_ERROR = (
     "`asyncio.run_coroutine_threadsafe({tool}(...), loop).result()` in the function"
 )
 NO_PROCESSES = 138  # ENOTSUP of Emscripten
+MAXIMUM_LISTED_PACKAGES = 50
 _starts_install = re.compile(r"[%!]+ *(pip3?|conda|apt|apt-get|uv)\b|(python3? -m )?pip3? install\b").match
 _starts_command = re.compile(r"(\w+ *= *)?[%!]+ *[A-Za-z]").match
 _find_fence = re.compile(r"^[^\S\n]*(```|~~~)", re.MULTILINE).search
@@ -49,7 +52,21 @@ def hint_for_error(error):
         return "\n[hint] This sandbox has no threads: call the function itself, and await tools with asyncio.gather()."
     if EMBEDDED and type(error) is OSError and error.errno == NO_PROCESSES:
         return "\n[hint] This sandbox can't start processes: use Python's own library."
+    if type(error) is ModuleNotFoundError:
+        packages = _installed_packages()
+        others = f" and these packages: {', '.join(packages)}" if packages else ""
+        return f"\n[hint] Packages can't be installed. This sandbox has Python's standard library{others}."
     return ""
+
+
+def _installed_packages():
+    names = set()
+    for folder in sys.path:
+        try:
+            names.update(name.partition("-")[0] for name in os.listdir(folder) if name.endswith(".dist-info"))
+        except (OSError, TypeError, ValueError):  # the program may have put anything there
+            pass
+    return sorted(names)[:MAXIMUM_LISTED_PACKAGES]
 
 
 def hint_for_syntax(error, source):

@@ -28,6 +28,11 @@ export const cellCases: readonly CaseDefinition[] = [
       assert.equal(expectResult(await run(source, large), 'completed').output, '50000\n')
     },
   },
+  fails(
+    'name what can be imported, when a module is missing',
+    'import leftpad',
+    "No module named 'leftpad'\n[hint] Packages can't be installed. This sandbox has Python's standard library",
+  ),
   {
     name: 'show only their own lines in tracebacks',
     async run(context) {

@@ -71,7 +71,7 @@ class CellCheck {
       const names = new Names(this, scan)
       if (scan) findings = new CertainCode(this, scan, names).findings()
       if (findings.found.length === 0) {
-        this.isOpen = !scan || scan.stops.length > 0 || [...scan.assigned].some((name) => !names.isVariable(name))
+        this.isOpen = !scan || scan.hasStops || [...scan.assigned].some((name) => !names.isVariable(name))
         this.hasPackages ||= this.isOpen || scan.hasPackages
       }
     } catch {

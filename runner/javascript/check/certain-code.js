@@ -1,17 +1,14 @@
 /* Walks through the certain code of a cell in the order of its execution, and collects findings. */
 'use strict'
 const { isBuiltin } = require('node:module')
-const { nodesOf } = require('../cells/normalise.js')
 const { keyOf, nearest, problemsOfArguments } = require('./arguments.js')
 const { callbackOfMap, isFilled, isTrueAtFirst } = require('./literals.js')
 const { globalValue } = require('./names.js')
-const { isScope } = require('./scan.js')
 
 const MAXIMUM_FINDINGS = 10
 const MAXIMUM_FINDING_CHARACTERS = 500
 const COMPARISONS_OF_KIND = new Set(['in', 'instanceof'])
 const OPERATORS_OF_ANY_VALUE = new Set(['typeof', 'void', 'delete'])
-const LOOPS = new Set(['ForStatement', 'ForInStatement', 'ForOfStatement', 'WhileStatement', 'DoWhileStatement'])
 const isFunction = ({ type }) => type.includes('Function')
 const isIdentifier = (node) => node?.type === 'Identifier'
 const { Promise: ProgramPromise } = programGlobal
@@ -59,7 +56,7 @@ class CertainCode {
     for (const statement of statements) {
       if (this.#scan.mayStop(statement)) throw new Stop()
       this.#statement(statement)
-      if (mayLeave(statement)) return
+      if (this.#scan.mayLeave(statement)) return
     }
   }
 
@@ -72,7 +69,8 @@ class CertainCode {
     switch (node.type) {
       case 'ExpressionStatement': {
         const tool = this.#toolOf(node.expression)
-        if (tool) this.#arguments(node.expression, tool) // its rejection is an error of the cell
+        // Its rejection is an error of the cell, unless the cell ends before.
+        if (tool && !this.#scan.hasStops) this.#arguments(node.expression, tool)
         return this.#expression(node.expression)
       }
       case 'VariableDeclaration':
@@ -320,17 +318,6 @@ function isKeyOfPromise(key) {
 
 function isUnknownKey({ type, computed, key }) {
   return type === 'Property' && !computed && !isKeyOfPromise(keyOf(key))
-}
-
-/** May this statement leave the block that it is in, without an error? */
-function mayLeave(statement) {
-  const { type } = statement
-  const leaves = LOOPS.has(type)
-    ? /^Return/
-    : type === 'SwitchStatement'
-      ? /^(Return|Continue)/
-      : /^(Return|Break|Continue)/
-  return !isScope(statement) && nodesOf(statement, (node) => !isScope(node)).some(({ node }) => leaves.test(node.type))
 }
 
 module.exports = { CertainCode }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { ProgramResult } from '../../../../src/common/run/runs.js'
 import { evictedSandboxes } from '../../../support/mode.js'
 import { answerResult, code, turn } from '../../../support/script.js'
@@ -30,7 +31,8 @@ describe('a program', () => {
 
   it('a program with a certain mistake makes no call, unless the configuration switches the check off', async () => {
     const source = 'await echo(value=1)\nawait echo(valu=2)'
-    const env = await TestEnvironment.start({ tools: [echo] })
+    const tools = [tool('echo', ({ value }) => value, { input: z.object({ value: z.number() }) })]
+    const env = await TestEnvironment.start({ tools })
     expect((await env.runProgram(source)).outcome).toEqual({
       status: 'code_error',
       output: '',
@@ -40,7 +42,7 @@ describe('a program', () => {
         "line 2: echo() has no argument 'valu'; it takes (value). Did you mean 'value'?",
       ].join('\n'),
     })
-    const unchecked = await TestEnvironment.start({ tools: [echo], checkCode: false })
+    const unchecked = await TestEnvironment.start({ tools, checkCode: false })
     const { outcome } = await unchecked.runProgram(source)
     expect(outcome).toMatchObject({ status: 'code_error', error: expect.stringMatching(/^Traceback[^]*line 2, in/) })
   })

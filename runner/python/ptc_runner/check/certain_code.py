@@ -41,7 +41,7 @@ class CertainCode:
             self._body(self.scan.tree.body)
         except Stop:
             pass
-        found = sorted(list(self.found)[:MAXIMUM_FINDINGS])
+        found = sorted(list(self.found)[:MAXIMUM_FINDINGS], key=lambda finding: finding[0])
         return found, len(self.found) > MAXIMUM_FINDINGS
 
     def _add(self, node, text):

@@ -40,6 +40,7 @@ export const checkCases: readonly CaseDefinition[] = [
     name: 'show the warnings of the compiler once',
     async run(context) {
       const harness = await context.newHarness()
+      await harness.runCell('import warnings\nwarnings.simplefilter("always")', undefined, checked)
       const { output } = await harness.runCell('pattern = "\\d"\nprint(1 is 1)', undefined, checked)
       assert.equal(output.match(/invalid escape sequence/g)?.length, 1)
       assert.equal(output.match(/"is" with /g)?.length, 1)

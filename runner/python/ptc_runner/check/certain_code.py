@@ -159,9 +159,6 @@ class CertainCode:
     def _children(self, node):
         self._expressions(children_of(node))
 
-    def _skip(self, node):
-        pass
-
     def _name(self, node, is_called=False):
         name = node.id
         if type(node.ctx) is not ast.Load or name in self.scan.bound or self.check.is_defined(name):

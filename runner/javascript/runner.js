@@ -13,6 +13,7 @@
  *
  *   session.js       the session: its program, its open tool calls, the result of each step
  *   protocol/        frames on private descriptors, the order of steps, values that arrive in pieces
+ *   check/           finds mistakes in a cell before it runs
  *   cells/           evaluates cells, captures their output, ends them at their limits
  *   determinism/     the time of the program, which a rebuild must reproduce
  *   program/         what the program calls: tools, errors, timers, time, random numbers. In the context of the program

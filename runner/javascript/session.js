@@ -21,6 +21,7 @@ const { formatError } = require('./cells/format-error.js')
 const { Interrupts } = require('./cells/interrupts.js')
 const { LocalWork } = require('./cells/local-work.js')
 const { OutputCapture } = require('./cells/output.js')
+const { CellCheck } = require('./check/cell-check.js')
 const { CellStop, errorClasses, ProcessExit, toolError } = require('./program/errors.js')
 const imports = require('./program/imports.js')
 const randomness = require('./program/randomness.js')
@@ -43,6 +44,7 @@ class Session {
     this.protocol = new StepProtocol(this, this.channel)
     this.output = new OutputCapture(this.channel)
     this.evaluator = new Evaluator()
+    this.check = new CellCheck(() => this.evaluator.lexicalNames())
     this.clock = new ProgramClock()
     this.timers = new TimerQueue(this.clock)
     this.interrupts = new Interrupts(() => this.#onTerminated())
@@ -84,6 +86,7 @@ class Session {
     process.exit = (code = process.exitCode ?? 0) => this.#exit(code)
     imports.install()
     tools.install(this, signatures, errorClasses)
+    this.check.setTools(signatures)
     nodeModule.syncBuiltinESMExports() // named imports of builtin modules are copies
   }
 
@@ -101,7 +104,7 @@ class Session {
   }
 
   #startCell(frame) {
-    const { now, waited, cell: number, restricted: isRestricted = false } = frame
+    const { now, waited, cell: number, restricted: isRestricted = false, checked = false } = frame
     this.clock.beginStep(now, waited)
     this.callsInCell = 0
     this.output.beginCell()
@@ -119,8 +122,9 @@ class Session {
       if (frame.input_data !== undefined) this.#setVariable('input_data', this.#resolve(frame.input_data, 'value'))
       const source = this.#resolve(frame, 'source')
       this.protocol.values.clear()
+      const check = (program, text) => this.check.check(program, text, checked)
       const start = () =>
-        this.evaluator.start(source, number, (failed) => end(failed ? endOf(failed.error) : completed))
+        this.evaluator.start(source, number, check, (failed) => end(failed ? endOf(failed.error) : completed))
       if (isRestricted) this.author.run(cell, start)
       else start()
     } catch (error) {

@@ -11,6 +11,7 @@ Standard library only; the same files run on CPython in a container and on Pyodi
   ptc_runner/session.py     the session: its program, its open tool calls, the result of each step
   ptc_runner/protocol/      the order of steps, frames on private descriptors, JSON, values that arrive in pieces
   ptc_runner/program/       runs cells: compiling, tools, event loop, suspension, output, hints
+  ptc_runner/check/         finds mistakes in a cell before it runs
   ptc_runner/determinism/   the state that a rebuild must reproduce: time, random numbers, the order of tasks
   ptc_runner/snapshot/      the state of a program between two cells, as bytes; imported on request
   ptc_runner/process.py     distinguishes the thread and process of the program from others

@@ -67,6 +67,11 @@ export interface PtcConfig {
    * whose model chooses for each cell. Default `python`. docs/guides/languages.md describes several.
    */
   readonly language?: LanguageChoice
+  /**
+   * `false`: code runs without a check for mistakes. Default: each cell is checked before it runs, and does not run when
+   * the check finds a mistake. docs/reference/python.md describes it.
+   */
+  readonly checkCode?: false
   /** Limits of a run, of its cells and of its sandbox. docs/reference/limits.md lists them. */
   readonly limits?: Partial<Limits>
   /**

@@ -67,6 +67,7 @@ export const configSchema = z.strictObject({
   models: modelsOption.default({}),
   sandbox: sandboxOption,
   language: languageOption.default(defaultLanguageName),
+  checkCode: z.literal(false, 'must be false, or left out').optional(),
   limits: limitsSchema.prefault({}),
   timeouts: timeoutsOption,
   sessions: z.strictObject({ idle: durationOption('270s') }).prefault({}),
@@ -180,6 +181,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       sessions: { idleMs: parsed.data.sessions.idle },
       approvals: { expiresMs: approvals.expires },
       ...(compaction !== false && { compaction: compactionConfig(compaction, models, providers) }),
+      ...(parsed.data.checkCode !== false && { checksCode: true }),
       ...(parsed.data.snapshots !== false && { snapshots: settingsOfTest.snapshots ?? {} }),
       model: {
         ...models,

@@ -19,6 +19,8 @@ export interface ToolCallSignature {
   /** Required parameters first, in the order of positional arguments. */
   readonly parameters: readonly string[]
   readonly required: readonly string[]
+  /** The tool takes arguments of other names, too. */
+  readonly open?: true
   readonly documentation: string
   /** What the dispatcher needs besides, for the command `tool`. */
   readonly description?: string
@@ -32,6 +34,7 @@ export const toolCallSignatureSchema: z.ZodType<ToolCallSignature> = z.object({
   tool: z.string().exactOptional(),
   parameters: z.array(z.string()),
   required: z.array(z.string()),
+  open: z.literal(true).exactOptional(),
   documentation: z.string(),
   description: z.string().exactOptional(),
   schema: z.custom<JsonObject>(isJsonObject).exactOptional(),
@@ -229,11 +232,14 @@ function assertOneRate(tools: readonly Tool[]): void {
 function signatureOf(tool: Tool, codeNames: ReadonlyMap<string, string>, language: Language): ToolCallSignature {
   const parameters = parametersOf(tool.inputSchema)
   const name = codeNames.get(tool.name) ?? tool.name
+  const { additionalProperties, patternProperties } = tool.inputSchema
+  const isOpen = additionalProperties !== false || patternProperties !== undefined
   return {
     name,
     ...(name !== tool.name && { tool: tool.name }),
     parameters: parameters.map(({ name }) => name),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    ...(isOpen && { open: true }),
     documentation: renderStandaloneStub(tool, name, language),
     ...(language.runner.needsSchemas && { description: tool.description, schema: tool.inputSchema }),
   }

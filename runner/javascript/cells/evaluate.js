@@ -5,11 +5,14 @@
 'use strict'
 const inspector = require('node:inspector')
 const v8 = require('node:v8')
-const { normalise } = require('./normalise.js')
+const { normalise, parseProgram } = require('./normalise.js')
 const { stripTypes } = require('./typescript.js')
 
 const { createHook } = v8.promiseHooks
 const { then } = programGlobal.Promise.prototype
+
+/** Parsing takes about a second for a megabyte. Larger code is evaluated as it is. */
+const MAXIMUM_CHARACTERS = 512 * 1024
 
 class Evaluator {
   constructor() {
@@ -23,11 +26,14 @@ class Evaluator {
   /**
    * Starts a cell.
    *
+   * @param check called with the syntax tree and its source, before anything is executed; undefined for large code
    * @param onEnd called with its error, if it ends with one
-   * @throws SyntaxError
+   * @throws SyntaxError, and what `check` throws
    */
-  start(source, number, onEnd) {
-    const code = prepare(source, number)
+  start(source, number, check, onEnd) {
+    const { program, text } = source.length > MAXIMUM_CHARACTERS ? { text: source } : parse(source, number)
+    check(program, text)
+    const code = program ? normalise(text, number, program) : text
     let promise
     let answer
     const stop = createHook({ init: (created) => void (promise ??= created) })
@@ -46,12 +52,19 @@ class Evaluator {
       (error) => onEnd({ error }),
     )
   }
+
+  /** The names of variables that are no properties of the global object. */
+  lexicalNames() {
+    let names = []
+    this.inspector.post('Runtime.globalLexicalScopeNames', {}, (_, result) => (names = result?.names ?? []))
+    return names
+  }
 }
 
 /** Plain JavaScript never loses a part to the removal of types: `a < b > (c)` is a comparison. */
-function prepare(source, number) {
+function parse(source, number) {
   try {
-    return normalise(source, number)
+    return { program: parseProgram(source), text: source }
   } catch (error) {
     let stripped
     try {
@@ -61,7 +74,7 @@ function prepare(source, number) {
     }
     if (stripped === undefined) throw withPosition(error, source, number)
     try {
-      return normalise(stripped, number)
+      return { program: parseProgram(stripped), text: stripped }
     } catch (problem) {
       throw withPosition(problem, source, number)
     }

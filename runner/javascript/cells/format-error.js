@@ -1,6 +1,8 @@
 /* The text of an error for the model. */
 'use strict'
-const { dirname } = require('node:path')
+const { readdirSync } = require('node:fs')
+const { createRequire } = require('node:module')
+const { dirname, join } = require('node:path')
 const { inspect, types } = require('node:util')
 
 const { isNativeError } = types
@@ -11,17 +13,38 @@ const SHOWN_ELSEWHERE = new Set(['name', 'message', 'stack', 'cause', 'errors'])
 const MAXIMUM_PROPERTIES = 10
 const MAXIMUM_PROPERTY_CHARACTERS = 500
 const RUNNER_FOLDER = dirname(__dirname)
+const MODULE_IS_MISSING = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'])
+const MAXIMUM_LISTED_PACKAGES = 50
 
 /** Returns the text of an error with the lines of cells only. Never throws. */
 function formatError(error) {
   try {
-    const text = isError(error) ? errorText(error, new Set()) : `Uncaught ${inspect(error)}`
+    const text = isError(error) ? errorText(error, new Set()) + hintFor(error) : `Uncaught ${inspect(error)}`
     if (text.length <= MAXIMUM_ERROR_CHARACTERS) return text.toWellFormed?.() ?? text
     const half = MAXIMUM_ERROR_CHARACTERS / 2
     return `${text.slice(0, half)}\n[... cut ...]\n${text.slice(-half)}`
   } catch {
     return 'an error that can not be shown' // hostile getters
   }
+}
+
+function hintFor({ code }) {
+  if (!MODULE_IS_MISSING.has(code)) return ''
+  const packages = installedPackages()
+  const others = packages.length > 0 ? ` and these packages: ${packages.join(', ')}` : ''
+  return `\n[hint] Packages can't be installed. This sandbox has the modules of Node.js${others}.`
+}
+
+function installedPackages() {
+  const folders = createRequire(join(process.cwd(), 'cell.js')).resolve.paths('a-package') ?? []
+  const names = folders.flatMap((folder) => {
+    try {
+      return readdirSync(folder).filter((name) => !name.startsWith('.'))
+    } catch {
+      return [] // there is no such folder
+    }
+  })
+  return [...new Set(names)].sort().slice(0, MAXIMUM_LISTED_PACKAGES)
 }
 
 function isError(value) {

@@ -18,9 +18,6 @@
 const { IMPORT, META, NAME } = require('../program/imports.js')
 const { parse } = require('../vendor/acorn.js')
 
-/** Parsing takes about a second for a megabyte. Larger code is evaluated as it is. */
-const MAXIMUM_CHARACTERS = 512 * 1024
-
 const options = {
   ecmaVersion: 'latest',
   sourceType: 'module',
@@ -31,11 +28,9 @@ const options = {
 /**
  * Returns the code for V8.
  *
- * @throws SyntaxError of the parser, with `loc`
+ * @param program what `parseProgram` made of the source
  */
-function normalise(source, number) {
-  if (source.length > MAXIMUM_CHARACTERS) return source
-  const program = parseProgram(source)
+function normalise(source, number, program) {
   const edits = []
   const hoisted = new Map() // the declaration of each function and `var`, by its name: the last one counts
   const replace = (start, end, text) => edits.push({ start, end, text })
@@ -58,7 +53,11 @@ function normalise(source, number) {
   return hoisted.size === 0 ? body : insertAfterDirectives(body, [...hoisted.values()].join(''), program)
 }
 
-/** The code of models is a module, or a script that a module refuses, such as one with `with` or octal numbers. */
+/**
+ * The code of models is a module, or a script that a module refuses, such as one with `with` or octal numbers.
+ *
+ * @throws SyntaxError of the parser, with `loc`
+ */
 function parseProgram(source) {
   try {
     return parse(source, options)
@@ -180,4 +179,4 @@ function insertAfterDirectives(body, text, { body: statements }) {
   return `${body.slice(0, position)}${position > 0 ? ';' : ''}${text}${body.slice(position)}`
 }
 
-module.exports = { normalise }
+module.exports = { namesOf, nodesOf, normalise, parseProgram }

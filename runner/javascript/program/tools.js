@@ -7,7 +7,8 @@ const { parse, stringify } = JSON
 const MAXIMUM_STRUCTURAL_BYTES = 256 * 1024 // outside of strings; the host refuses more, for any limit of arguments
 
 /** Returns the arguments of one call as JSON: later changes by the code are not part of it. */
-function encodeArguments({ name, required }, given, limit) {
+function encodeArguments(signature, given, limit) {
+  const { name, required } = signature
   const [input = {}, ...others] = given
   if (others.length > 0 || input === null || typeof input !== 'object' || Array.isArray(input))
     throw new TypeError(`${name}() takes one object with its arguments`)
@@ -26,8 +27,18 @@ function encodeArguments({ name, required }, given, limit) {
       `the arguments of ${name}() are ${structure} bytes outside of strings, the limit is ${MAXIMUM_STRUCTURAL_BYTES}`,
     )
   const missing = required.filter((parameter) => input[parameter] === undefined)
-  if (missing.length > 0) throw new TypeError(`${name}() is missing ${missing.map((each) => `"${each}"`).join(', ')}`)
+  if (missing.length > 0) throw new TypeError(describeMissing(signature, missing))
   return text
+}
+
+function describeMissing(signature, missing) {
+  const names = missing.map((each) => `"${each}"`).join(', ')
+  return `${signature.name}() is missing ${names}; it takes ${describeParameters(signature)}`
+}
+
+function describeParameters({ parameters, required }) {
+  if (parameters.length === 0) return 'no arguments'
+  return `{ ${parameters.map((each) => (required.includes(each) ? each : `${each}?`)).join(', ')} }`
 }
 
 /** Refuses what JSON would change without a word. */
@@ -55,4 +66,4 @@ function install(session, signatures, errorClasses) {
 /** Makes a value of the program from JSON. */
 const fromJson = (text) => parse(text)
 
-module.exports = { fromJson, install }
+module.exports = { describeMissing, describeParameters, fromJson, install }

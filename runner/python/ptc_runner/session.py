@@ -16,6 +16,7 @@ from builtins import eval, exec
 from sys import setprofile, settrace
 from gc import collect
 
+from .check.cell_check import CellCheck
 from .determinism import randomness, time_functions
 from .determinism.program_clock import ProgramClock
 from .errors import CellStop, HostDisconnected
@@ -42,6 +43,7 @@ class Session:
         self.output = OutputCapture(self.channel)
         self.namespace = CellNamespace()
         self.hints = hints.CellHints(self.namespace.variables)
+        self.check = CellCheck(self.namespace.variables)
         self.clock = ProgramClock()
         self.timer = CellTimer(self.channel)
         self.usage = CellUsage(self.timer)
@@ -82,6 +84,7 @@ class Session:
         self.output.set_limit(min(self.limits["captured_characters"], frame_characters))
         if is_first:
             tools.install(self, frame["tools"])
+            self.check.set_tools(frame["tools"], self.builtins)
 
     def _initialize(self, frame):
         """Sets the clock and the randomness, which are the same in every sandbox of a session."""
@@ -142,6 +145,8 @@ class Session:
             except SyntaxError as error:
                 text = format_error(error) + hints.hint_for_syntax(error, source)
                 return {"type": "failed", "kind": "code_error", "error": text}
+            if findings := self.check.check(source, frame.get("checked", False)):
+                return {"type": "failed", "kind": "code_error", "error": findings}
             self.protocol.values.clear()
             try:
                 if is_async(code):

@@ -144,6 +144,8 @@ export interface RunConfig {
   readonly compaction?: CompactionConfig
   /** Undefined: no snapshots. */
   readonly snapshots?: SnapshotConfig
+  /** Code is checked for mistakes before it runs. Undefined: it is not. */
+  readonly checksCode?: true
   /** With more tools than this, the model searches their documentation. Undefined: every request has all of it. */
   readonly documentedTools?: number
   /** The workers redact texts, which workflow code can't. It leaves such texts out. */

@@ -66,6 +66,8 @@ export type StepInput =
        * the cell.
        */
       readonly restricted?: true
+      /** True: the sandbox looks for mistakes in the code, and does not run it when it finds one. */
+      readonly checked?: true
     }
   /** Delivers results. Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }

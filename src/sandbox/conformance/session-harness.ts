@@ -31,6 +31,9 @@ const namespace = 'test'
 /** Longer than any step takes, also on a slow machine. */
 const timeoutMs = 150_000
 
+/** What a run adds to its cells. */
+type CellOptions = Pick<Extract<StepInput, { type: 'cell' }>, 'restricted' | 'checked'>
+
 interface CellRun {
   /** The step results in order; the last is final. */
   readonly stepResults: readonly StepResult[]
@@ -87,11 +90,7 @@ export class SessionHarness {
   }
 
   /** Runs a cell to its end: handles all calls of a suspension, and advances the time to its timer. */
-  async runCell(
-    source: string,
-    handleCall: ToolHandler = echoTool,
-    options: { readonly restricted?: true } = {},
-  ): Promise<CellRun> {
+  async runCell(source: string, handleCall: ToolHandler = echoTool, options: CellOptions = {}): Promise<CellRun> {
     const stepResults = [await this.startCell(source, options)]
     for (;;) {
       const last = stepResults.at(-1)
@@ -108,7 +107,7 @@ export class SessionHarness {
   }
 
   /** Starts the next cell: its first step. */
-  startCell(source: string, options: { readonly restricted?: true } = {}): Promise<StepResult> {
+  startCell(source: string, options: CellOptions = {}): Promise<StepResult> {
     this.cell += 1
     return this.executeStep({ type: 'cell', cell: this.cell, source, ...options })
   }

@@ -34,6 +34,8 @@ export interface ToolSignature {
   /** Parameter names in the order of the definition. */
   readonly parameters: readonly string[]
   readonly required: readonly string[]
+  /** The tool takes arguments of other names, too. */
+  readonly open?: true
   readonly documentation: string
   /** For a runner that converts texts to arguments: the dispatcher. */
   readonly description?: string
@@ -111,6 +113,8 @@ export type HostMessage =
        * not have.
        */
       readonly restricted?: true
+      /** The runner looks for mistakes in the code, and does not run it when it finds one. */
+      readonly checked?: true
     } & StepDigest &
       StepRequestFields &
       ({ readonly source: string } | { readonly ref: string }))

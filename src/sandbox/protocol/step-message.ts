@@ -35,10 +35,10 @@ function stepContent({ number, input }: RunnerStep): StepContent<StepMessage> {
   if (input.type === 'restore') return { type: 'restore', ...step, ref: input.snapshot.sha256 }
   if (input.type === 'stop') return { type: 'resume', ...step, results: [], stop: input.reason }
   if (input.type === 'cell') {
-    const { cell, source, language, inputData, restricted } = input
+    const { cell, source, language, inputData, restricted, checked } = input
     const sourceField = typeof source === 'string' ? { source } : { ref: source['ptc.value'].sha256 }
     const inputField = inputData === undefined ? {} : { input_data: inputDataField(inputData) }
-    return { type: 'cell', ...step, cell, ...sourceField, ...inputField, ...defined({ language, restricted }) }
+    return { type: 'cell', ...step, cell, ...sourceField, ...inputField, ...defined({ language, restricted, checked }) }
   }
   const results = input.results.map(({ index, outcome }) => {
     const ref = outcome.status === 'ok' ? refOf(outcome.value) : undefined

@@ -86,8 +86,9 @@ export async function runCell(runtime: CodeRuntime, { source, language, toolUseI
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.
   const restricted = allowedTools && { restricted: true as const }
-  const ofStep = languageOfStep(run.config, language)
-  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...ofStep, ...restricted })
+  const checked = run.config.checksCode && { checked: true as const }
+  const ofStep = { ...languageOfStep(run.config, language), ...restricted, ...checked }
+  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...ofStep })
 }
 
 /**

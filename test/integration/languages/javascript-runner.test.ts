@@ -32,6 +32,10 @@ const programs: Readonly<Record<string, readonly [cells: readonly string[], expe
     ['import fs, { readFileSync as read } from "node:fs"\nconsole.log(fs.readFileSync === read)'],
     'true\n',
   ],
+  'names what can be imported, when a module is missing': [
+    ['await import("leftpad")'],
+    failed("[hint] Packages can't be installed. This sandbox has the modules of Node.js"),
+  ],
   'imports a module as a namespace, and later': [
     ['import * as path from "node:path"', 'console.log(path.basename("/a/b"))'],
     'b\n',

@@ -49,6 +49,7 @@ export interface TestEnvironmentOptions
       | 'model'
       | 'providers'
       | 'budget'
+      | 'checkCode'
       | 'sessions'
       | 'compaction'
       | 'values'
@@ -122,6 +123,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       sandbox: { backend, docker: { runtime }, warm: 0 }, // a warm interpreter costs more than it saves
       ...testConfig({ ...options, timeouts: { heartbeat: '5s', host: '60s', ...options.timeouts } }),
       budget: options.budget,
+      checkCode: options.checkCode,
       sessions: options.sessions,
       compaction: options.compaction,
       approvals: options.approvals,

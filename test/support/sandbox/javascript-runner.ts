@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { javascript } from '../../../src/languages/javascript/index.js'
 import { defined } from '../../../src/common/defined.js'
 import { encodeMessage, FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
-import type { HostMessage, RunnerMessage } from '../../../src/sandbox/protocol/messages.js'
+import type { HostMessage, RunnerMessage, ToolSignature } from '../../../src/sandbox/protocol/messages.js'
 import { runnerDirectory } from '../../../src/sandbox/runner-directory.js'
 import { temporaryFolder } from '../folders.js'
 
@@ -59,9 +59,11 @@ export class JavaScriptRunner {
     })
   }
 
-  static async start(tools: readonly string[] = ['get']): Promise<JavaScriptRunner> {
+  static async start(
+    tools: readonly string[] = ['get'],
+    signature: Partial<ToolSignature> = { open: true },
+  ): Promise<JavaScriptRunner> {
     const runner = new JavaScriptRunner(await temporaryFolder())
-    const signature = { parameters: ['id'], required: [], documentation: '' }
     runner.send({
       type: 'hello',
       protocol: 5,
@@ -69,7 +71,7 @@ export class JavaScriptRunner {
       session: 'a-session',
       seed: 7,
       started_at: Date.UTC(2026, 0, 1),
-      tools: tools.map((name) => ({ name, ...signature })),
+      tools: tools.map((name) => ({ name, parameters: ['id'], required: [], documentation: '', ...signature })),
       limits,
     })
     expect(await runner.next()).toMatchObject({ type: 'ready', session: 'a-session', step: 0 })
@@ -120,7 +122,7 @@ export class JavaScriptRunner {
 
   startCell(source: string): void {
     this.#cell += 1
-    this.send({ type: 'cell', ...this.#nextStep(5), cell: this.#cell, source })
+    this.send({ type: 'cell', ...this.#nextStep(5), cell: this.#cell, source, checked: true })
   }
 
   resume(answered: readonly Answered[], waited = 1, stop?: string): void {

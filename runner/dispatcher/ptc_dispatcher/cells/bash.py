@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import zlib
 
 from ptc_runner.errors import CellStop
@@ -23,6 +24,7 @@ from .process import ProcessCell
 BASH = "/bin/bash"
 MAXIMUM_ARGUMENT_BYTES = 100_000  # the kernel passes up to 128 KiB in one argument; longer code is passed as a file
 MAXIMUM_STATE_BYTES = 16 << 20
+MAXIMUM_ERROR_CHARACTERS = 2_000
 NOT_KEPT = "[the variables of this script are not kept: it was killed or replaced, or they are too large]"
 
 # Variables that bash sets itself: restoring one is an error, or has an effect.
@@ -151,6 +153,9 @@ class BashCell(ProcessCell):
             seed = f"{session.hello['seed']} {session.hello['session']} {frame['cell']}"
             prelude = session.bash.prepare(zlib.crc32(seed.encode()))
             name = f"cell-{frame['cell']}.sh"
+            if frame.get("checked") and (problem := syntax_error(name, source)):
+                cell.fail(problem)
+                return cell
             environment = {**session.server.environment, "BASH_ENV": prelude}
             cell.start_process(command(session.bash.folder, name, source), environment, os.getcwd())
         except CellStop as stop:
@@ -173,8 +178,23 @@ class BashCell(ProcessCell):
         return f"[exit codes of the last pipeline: {self.pipe}]" if len(codes) > 1 and set(codes) != {"0"} else ""
 
 
+def syntax_error(name, source):
+    """Returns what bash says of a script that it can't read; "" when it can. Nothing of the script is executed."""
+    # A script may switch extended patterns on in an earlier cell. Aliases are not known here, and change no valid script
+    # into an invalid one that anybody would write.
+    data = encoded(source)
+    if len(data) > MAXIMUM_ARGUMENT_BYTES:
+        return ""
+    check = subprocess.run([BASH, "-O", "extglob", "-n", "-c", data, name], capture_output=True, stdin=subprocess.DEVNULL)
+    return check.stderr.decode("utf-8", "replace").strip()[:MAXIMUM_ERROR_CHARACTERS] if check.returncode else ""
+
+
+def encoded(source):
+    return source.encode("utf-8", "replace").replace(b"\0", b"")
+
+
 def command(folder, name, source):
-    data = source.encode("utf-8", "replace").replace(b"\0", b"")
+    data = encoded(source)
     if len(data) <= MAXIMUM_ARGUMENT_BYTES:
         return [BASH, "-c", data, name]
     path = os.path.join(folder, name)

@@ -113,7 +113,7 @@ class RunnerCell:
     @classmethod
     def start(cls, session, runner, frame, input_data):
         cell = cls(session, runner)
-        source = {key: frame[key] for key in ("source", "ref", "restricted") if key in frame}
+        source = {key: frame[key] for key in ("source", "ref", "restricted", "checked") if key in frame}
         data = {} if input_data is None else {"input_data": input_data}
         try:
             runner.begin_step("cell", frame, cell=frame["cell"], **source, **data)

@@ -1,6 +1,8 @@
 """Hints for the author of a cell, where messages of Python do not contain a remedy."""
 
+import os
 import re
+import sys
 import warnings
 import weakref
 from atexit import _ncallbacks
@@ -27,6 +29,7 @@ WRONG_LOOP_ERROR = (
     "`asyncio.run_coroutine_threadsafe({tool}(...), loop).result()` in the function"
 )
 NO_PROCESSES = 138  # ENOTSUP of Emscripten
+MAXIMUM_LISTED_PACKAGES = 50
 _starts_install = re.compile(r"[%!]+ *(pip3?|conda|apt|apt-get|uv)\b|(python3? -m )?pip3? install\b").match
 _starts_command = re.compile(r"(\w+ *= *)?[%!]+ *[A-Za-z]").match
 _find_fence = re.compile(r"^[^\S\n]*(```|~~~)", re.MULTILINE).search
@@ -37,6 +40,10 @@ MANY_CLOCK_READS = 100  # in one cell: a loop waits for the clock; code that onl
 THREAD_EXIT_SECONDS = 0.05  # the cell may end with the result of a thread that is about to end
 
 
+def await_hint(name):
+    return f"write `await {name}(...)`."
+
+
 def hint_for_error(error):
     text = error.args[0] if type(error) is RuntimeError and error.args else None
     if type(text) is str and text in NESTED_LOOP_ERRORS:
@@ -45,7 +52,21 @@ def hint_for_error(error):
         return "\n[hint] This sandbox has no threads: call the function itself, and await tools with asyncio.gather()."
     if EMBEDDED and type(error) is OSError and error.errno == NO_PROCESSES:
         return "\n[hint] This sandbox can't start processes: use Python's own library."
+    if type(error) is ModuleNotFoundError:
+        packages = _installed_packages()
+        others = f" and these packages: {', '.join(packages)}" if packages else ""
+        return f"\n[hint] Packages can't be installed. This sandbox has Python's standard library{others}."
     return ""
+
+
+def _installed_packages():
+    names = set()
+    for folder in sys.path:
+        try:
+            names.update(name.partition("-")[0] for name in os.listdir(folder) if name.endswith(".dist-info"))
+        except (OSError, TypeError, ValueError):  # the program may have put anything there
+            pass
+    return sorted(names)[:MAXIMUM_LISTED_PACKAGES]
 
 
 def hint_for_syntax(error, source):
@@ -161,9 +182,7 @@ class UnawaitedHint:
             self.show_warning(warning)
 
     def lines(self):
-        return [
-            f"{name}() was called but never awaited: write `await {name}(...)`." for name in sorted(set(self.names))
-        ]
+        return [f"{name}() was called but never awaited: {await_hint(name)}" for name in sorted(set(self.names))]
 
 
 class ThreadHint:

@@ -171,6 +171,7 @@ SETTINGS = (
         lambda session: session.clock.monotonic_seconds(),
         lambda session, seconds: session.clock.continue_monotonic(seconds),
     ),
+    ("check", lambda session: session.check.get_state(), lambda session, state: session.check.set_state(state)),
     ("directory", lambda _: os.getcwd(), lambda _, directory: os.chdir(directory)),
     ("environment", lambda _: dict(os.environ), _set_environment),
     ("umask", _umask, lambda _, mask: os.umask(mask)),

@@ -4,6 +4,11 @@ import type { CaseDefinition } from '../conformance-context.js'
 
 /** Cells that run one after the other in one interpreter. */
 export const cellCases: readonly CaseDefinition[] = [
+  fails(
+    'name what can be imported, when a module is missing',
+    'import leftpad',
+    "No module named 'leftpad'\n[hint] Packages can't be installed. This sandbox has Python's standard library",
+  ),
   {
     name: 'show only their own lines in tracebacks',
     async run(context) {

@@ -4,6 +4,7 @@ import { pythonPrograms } from './code/programs.js'
 import { pythonSessions } from './code/sessions.js'
 import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
+import { checkCases } from './check-cases.js'
 import { fileCases } from './file-cases.js'
 import { reportCases } from './report-cases.js'
 import { restrictedCellCases } from './restricted-cell-cases.js'
@@ -22,6 +23,7 @@ const ownCases: LanguageSuite['ownCases'] = [
   ['asyncio', asyncioCases],
   ['event loop', threadCases],
   ['cells', cellCases],
+  ['checked cells', checkCases],
   ['restricted cells', restrictedCellCases],
   ['Python', languageCases],
   ['Python', streamCases],

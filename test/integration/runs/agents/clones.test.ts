@@ -104,6 +104,6 @@ it('a clone uses a part of the budget of its run', async () => {
 it('a program has no tool that starts clones', async () => {
   const env = await TestEnvironment.start({ tools: [lookup, subagent()] })
   const { outcome } = await env.runProgram('print(await lookup())\nawait subagent(task="x")')
-  expect(outcome).toMatchObject({ status: 'code_error', output: 'found\n' })
+  expect(outcome).toMatchObject({ status: 'code_error', output: '' })
   expect(JSON.stringify(outcome)).toContain("name 'subagent' is not defined")
 })

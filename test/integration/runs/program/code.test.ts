@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { ProgramResult } from '../../../../src/common/run/runs.js'
 import { evictedSandboxes } from '../../../support/mode.js'
 import { answerResult, code, turn } from '../../../support/script.js'
@@ -22,9 +23,28 @@ describe('a program', () => {
   })
 
   it('a program that forgets an await gets a hint', async () => {
-    expect(await outputOf('echo(value=1)\nprint("end")')).toMatch(
+    // Only when the code runs it is known that the loop is not empty.
+    expect(await outputOf('for n in [1] * 2:\n    echo(value=n)\nprint("end")')).toMatch(
       /^end\n\[hint\] echo\(\) was called but never awaited/,
     )
+  })
+
+  it('a program with a certain mistake makes no call, unless the configuration switches the check off', async () => {
+    const source = 'await echo(value=1)\nawait echo(valu=2)'
+    const tools = [tool('echo', ({ value }) => value, { input: z.object({ value: z.number() }) })]
+    const env = await TestEnvironment.start({ tools })
+    expect((await env.runProgram(source)).outcome).toEqual({
+      status: 'code_error',
+      output: '',
+      error: [
+        'The code was checked before it ran, and nothing of it was executed:',
+        "line 2: TypeError: echo() is missing 'value'; it takes (value)",
+        "line 2: echo() has no argument 'valu'; it takes (value). Did you mean 'value'?",
+      ].join('\n'),
+    })
+    const unchecked = await TestEnvironment.start({ tools, checkCode: false })
+    const { outcome } = await unchecked.runProgram(source)
+    expect(outcome).toMatchObject({ status: 'code_error', error: expect.stringMatching(/^Traceback[^]*line 2, in/) })
   })
 
   it('a program that raises gets a traceback of its own lines', async () => {

@@ -79,7 +79,7 @@ it('a tool that was added later is not available in a run that started before', 
   const { called, opened, waiting } = gateTool()
   const { counting: added, attempts } = countingTool('lookup', 'read')
   const env = await TestEnvironment.start({ tools: [waiting] })
-  const handle = await env.startProgram('await gate()\nawait lookup(q="a")')
+  const handle = await env.startProgram('if await gate() is None:\n    await lookup(q="a")')
   await called.promise
   await env.workers.stop()
   await env.killContainers(handle)

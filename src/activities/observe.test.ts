@@ -225,6 +225,13 @@ it('the live stream gets the steps of a cell under their number and epoch', asyn
   expect(dataOf(completed.records)).toEqual([{ type: 'cell.completed', turn: 1, cell: 2 }])
 })
 
+it('the live stream and the audit log get the language that a cell names', async () => {
+  const input = { type: 'cell', cell: 2, source: 'x', language: 'bash' } as const
+  const { records, audited } = await publishedBy({ ...cellStep, input }, { type: 'completed', output: '' })
+  expect(dataOf(records)[0]).toEqual({ type: 'cell.started', turn: 1, cell: 2, language: 'bash' })
+  expect(audited[0]).toMatchObject({ type: 'cell.started', language: 'bash' })
+})
+
 it('the audit log gets the digest of the code and how it ended, without its output and error', async () => {
   const { audited } = await publishedBy(cellStep, { type: 'failed', kind: 'code_error', error: 'secret', output: 'a' })
   const ofStep = { session: 's', epoch: 2, step: 4, turn: 1, cell: 2 }

@@ -62,7 +62,7 @@ it.each([
   ['ruby', 'ruby keeps no variables: name another language before it, such as bash,ruby'],
   [['perl', 'python'], 'perl keeps no variables'],
   ['python,ruby,python', 'the language python is there twice'],
-  [new Array(1_000_000).fill('python'), 'a run has at most 8 languages, not 1000000'],
+  [Array.from({ length: 1_000_000 }, () => 'python'), 'a run has at most 8 languages, not 1000000'],
   ['python,'.repeat(100), 'a run has at most 8 languages, not 101'],
   ['python,'.repeat(1_000), 'there is no language "python,python,python,python,python,pytho…"'],
   [['python,bash'], 'there is no language "python,bash"'],

@@ -5,7 +5,8 @@ import type { JsonObject } from '../../common/json/json.js'
 import type { ModelSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import type { AgentInput, ProgramInput } from '../../common/run/runs.js'
-import { languageOfFile } from '../../languages/index.js'
+import { languageOfFile, problemOfLanguage } from '../../languages/index.js'
+import { loadConfigIfPresent } from '../environment/project.js'
 import { readJson } from '../process/read-text.js'
 
 /** The agent that answers, and where the model's code runs. */
@@ -84,8 +85,11 @@ export async function readOverrides({
   language,
   tools,
   limits,
+  config,
   ...data
-}: OverrideOptions & { readonly sandbox?: BackendChoice }): Promise<Overrides> {
+}: OverrideOptions & { readonly sandbox?: BackendChoice; readonly config?: string }): Promise<Overrides> {
+  // The configuration may define the language.
+  if (language !== undefined && problemOfLanguage(language) !== undefined) await loadConfigIfPresent(config)
   return {
     ...defined({ sandbox, language, tools, limits }),
     ...(await readRunData(data)),

@@ -113,6 +113,16 @@ it('reports that the parts of a failed attempt are void', async () => {
   ])
 })
 
+it('adds the language of code that names one', async () => {
+  const started = { type: 'cell.started', language: 'bash', ...step } as const
+  const message = await messageOf(
+    chunksOf([begins(1), code(1, 'ls'), ends(1), started, { type: 'cell.completed', ...step }, begins(2), ends(2)]),
+  )
+  expect(message?.parts).toContainEqual(
+    expect.objectContaining({ toolName: 'execute_code', input: { code: 'ls', language: 'bash' } }),
+  )
+})
+
 it('leaves out the output of a step whose sandbox was lost', () => {
   const chunks = chunksOf([
     begins(1),

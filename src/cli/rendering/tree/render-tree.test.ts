@@ -98,7 +98,10 @@ function hostile(text: string) {
   const step = (input: object) => ({ name: 'session.step', input: { step: { number: 1, input } } })
   return treeOf(
     syntheticHistory('program', { source: text }, [
-      { ...step({ type: 'cell', cell: 1, source: text }), result: { type: 'suspended', calls: [call], output: text } },
+      {
+        ...step({ type: 'cell', cell: 1, source: text, language: text }),
+        result: { type: 'suspended', calls: [call], output: text },
+      },
       { name: 'get', input, result: text },
       {
         ...step({ type: 'results', results: [] }),
